@@ -35,10 +35,6 @@ void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
 
 namespace {
 
-void check_stop(const CompileOptions& options) {
-    if (options.stop && *options.stop) throw Stopped();
-}
-
 /// Every kernel's SPIR-V.
 void compile_kernels(Program& program, const CompileOptions& options) {
     const auto one = [&](size_t k) {
@@ -178,7 +174,7 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         if (leave_rows(schedule, found)) continue;
         if (found.empty() || !nested)
             return timed(times.plan, [&] {
-                return make_plan(std::move(list), schedule.verdicts, profile, options);
+                return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });
         nested = false;
         schedule = cut();
@@ -212,6 +208,7 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             program = cut(cuts = *tuned);
     if (cuts != CutWeights{}) program->cuts = text(cuts);
     declare_shapes(*program, graph);
+    program->source = options.source;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();
     if (options.spirv) compile_kernels(*program, options);

@@ -65,9 +65,11 @@ KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
     timed(&CompileTimes::lower,
           [&] { list = lower_graph(graph, schedule, profile, options.facts); });
     try {
-        for (const ListPass& pass : kPipeline)
+        for (const ListPass& pass : kPipeline) {
+            check_stop(options);
             if (!pass.optional || options.steps.*pass.optional)
                 timed(pass.time, [&] { pass.run(list, run); });
+        }
     } catch (...) {
         if (options.trace) keep_unfinished(list, *options.trace);
         throw;

@@ -2,6 +2,7 @@
 #include "compiler/files/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <cstring>
 
 #include "compiler/frontend/line_scope.h"
+#include "compiler/program/long_work.h"
 
 namespace firn {
 namespace {
@@ -53,7 +55,13 @@ std::vector<std::byte> read_file(const std::string& path) {
     const auto fail = [&] { refuse("file " + path + ": cannot be read: " + reason()); };
     if (file.number() < 0) fail();
     std::vector<std::byte> bytes;
+    struct stat facts {};
+    const double whole = fstat(file.number(), &facts) == 0 ? double(facts.st_size) : 0;
+    LongWork work;
     for (size_t size = 0;;) {
+        char text[64];
+        std::snprintf(text, sizeof text, ", %.0f of %.0f MB", double(size) * 1e-6, whole * 1e-6);
+        work.tell_or_end({"loading " + path + text, whole > 0 ? double(size) / whole : -1});
         bytes.resize(size + (size_t{1} << 20));
         const ssize_t count = read(file.number(), bytes.data() + size, bytes.size() - size);
         if (count < 0 && errno == EINTR) continue;

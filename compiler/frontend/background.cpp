@@ -5,14 +5,13 @@
 #include <exception>
 #include <utility>
 
-#include "compiler/ir/substitute.h"
-
 namespace firn {
 namespace {
 
 void compile(CompileJob& job) {
     try {
-        job.program = compile_graph(job.table, job.graph, job.executor->profile(), job.options);
+        job.program = compile_graph(job.source->table, job.source->graph, job.executor->profile(),
+                                    job.options);
         job.prepared = job.executor->prepare(*job.program);
     } catch (const Stopped&) {
         job.program = nullptr;
@@ -21,7 +20,7 @@ void compile(CompileJob& job) {
         job.program = nullptr;
         job.refused = true;
     }
-    job.graph = {};
+    job.options.source = job.source = nullptr;
     job.executor.reset();
 }
 
@@ -29,7 +28,8 @@ void compile(CompileJob& job) {
 
 CompileJob::CompileJob(const Graph& copied, const CompileOptions& with,
                        std::shared_ptr<Executor> runs_it)
-    : executor(std::move(runs_it)), options(with), graph(copied_graph(table, copied)) {
+    : executor(std::move(runs_it)), options(with), source(source_of(copied, with)) {
+    options.source = source;
     if (options.tuned) tuned = *options.tuned;
     options.tuned = &tuned;
     options.all_cores = false;

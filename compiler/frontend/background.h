@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "compiler/driver/compile.h"
-#include "compiler/ir/graph.h"
+#include "compiler/driver/program_source.h"
 #include "compiler/program/executor.h"
 
 namespace firn {
 
-/// A program to be compiled, with all that it takes: nodes of its own, and copies. Whoever asked
+/// A program to be compiled, with all that it takes, copied. Whoever asked
 /// may look at what is made once it is done.
 struct CompileJob {
     CompileJob(const Graph& copied, const CompileOptions& with, std::shared_ptr<Executor> runs_it);
@@ -30,8 +30,7 @@ struct CompileJob {
     std::shared_ptr<Executor> executor;
     std::map<std::string, std::string> tuned;
     CompileOptions options;
-    NodeTable table;
-    Graph graph;
+    std::shared_ptr<ProgramSource> source;
 };
 
 /// Compiles jobs one after the other, in the order in which they were started.

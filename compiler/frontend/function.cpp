@@ -291,6 +291,12 @@ SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args
     return line;
 }
 
+/// Nothing is given away: what an assertion refuses is to be as it was.
+bool keeps_arguments(const FunctionState& state) {
+    return finds_nan(*state.session) || std::any_of(state.effects.begin(), state.effects.end(),
+                                                    [](const Effect& e) { return !e.print; });
+}
+
 }  // namespace
 
 Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
@@ -323,10 +329,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    // What an assertion refuses is to be as it was.
-    const bool may_fail = std::any_of(state.effects.begin(), state.effects.end(),
-                                      [](const Effect& e) { return !e.print; });
-    if (may_fail || finds_nan(*state.session)) given.moved.clear();
+    if (keeps_arguments(state)) given.moved.clear();
     MovedIn moved(given, line);
     state.last = state.session->oracle ? variant_without_program(state, kind, given.call.symbols)
                                        : serving_variant(state, kind, given.call.symbols,
@@ -355,6 +358,18 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     std::vector<Tensor> out;
     for (Ref& node : results) out.push_back(Tensor::from_node(std::move(node)));
     return out;
+}
+
+bool Function::is_ready(const std::vector<Arg>& args) const {
+    FunctionState& state = this->state();
+    const SourceLine line = checked_call(state, args);
+    if (state.session->oracle || is_recording(*state.session)) return true;
+    const Inside inside(state.session->nodes.thread(), line);
+    Given given;
+    const CallKind kind = gather(state, args, line, given);
+    if (keeps_arguments(state)) given.moved.clear();
+    const MovedIn moved(given, line);  // until the end of this question
+    return is_compiled(state, kind, given.call.symbols, moved.unshared(*state.session));
 }
 
 SharedPtr<const Program> Function::program() const { return last_variant(state()).program; }

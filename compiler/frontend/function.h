@@ -57,6 +57,10 @@ class Function {
     /// away. UserError where the session runs no kernels (the oracle), or while something is
     /// recorded.
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
+    /// Whether a call with these arguments finds its program there. Where not, the program is being
+    /// compiled in the background from now on. True, too, where it cannot be compiled, which the
+    /// call says, and where nothing is compiled in the background (Session). Nothing is given away.
+    bool is_ready(const std::vector<Arg>& args) const;
     /// Waits until everything that is being compiled in the background of the session is ready.
     /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
@@ -124,6 +128,12 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
         FlatArguments all;
         (add_arguments(args, all), ...);
         return from_flat<Layout>(call(all.args), result_lengths());
+    }
+    /// See Function::is_ready.
+    bool ready(const ArgumentOf<P>&... args) const {
+        std::vector<Arg> flat;
+        (add_arguments(args, flat), ...);
+        return is_ready(flat);
     }
     // clang-format off
     template <class... A>

@@ -3,10 +3,12 @@
 #include "compiler/frontend/realize.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <unordered_set>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/program_source.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/nan_check.h"
@@ -17,6 +19,8 @@
 #include "compiler/ir/text.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
+#include "compiler/program/parallel.h"
 
 namespace firn {
 namespace {
@@ -122,6 +126,35 @@ void name_size(SessionState& session, const Size& size, const Ref& count, const 
                              : data_size(session, count, own.args[0].substitute(sizes), line);
 }
 
+/// Compiles for a device: on a thread of its own, where somebody watches how far it is, who may end
+/// it by what he throws.
+std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executor& executor,
+                                               CompileOptions options) {
+    const std::shared_ptr<ProgramSource> source = source_of(graph, options);
+    options.source = source;
+    const CompileWatch watch = with_line(executor.compile_watch());
+    if (!watch) return compile_graph(source->table, source->graph, executor.profile(), options);
+    std::atomic<size_t> done{0}, kernels{0};
+    std::atomic<bool> stop{false};
+    options.stop = &stop;
+    options.watch = [&](const CompileProgress& now) { done = now.done, kernels = now.kernels; };
+    std::shared_ptr<const Program> program;
+    for_each_in_parallel(
+        1,
+        [&](size_t) {
+            program = compile_graph(source->table, source->graph, executor.profile(), options);
+        },
+        [&](size_t) {
+            try {
+                watch({options.name, done, kernels});
+            } catch (...) {
+                stop = true;
+                throw;
+            }
+        });
+    return program;
+}
+
 }  // namespace
 
 std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
@@ -143,10 +176,11 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     const Inside inside(session.nodes.thread(), {});
     Executor& executor = executor_of(session);
     options = compile_options(session, std::move(options));
-    options.watch = executor.compile_watch();
     std::shared_ptr<const Program> program;
     try {
-        program = compile_graph(session.nodes, graph, executor.profile(), options);
+        program = session.needs_spirv
+                      ? compile_watched(graph, executor, options)
+                      : compile_graph(session.nodes, graph, executor.profile(), options);
     } catch (...) {
         report_trace(session, options.trace.get());  // how far it came
         throw;

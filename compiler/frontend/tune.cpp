@@ -1,8 +1,6 @@
 // Searching faster kernels by running them.
 #include "compiler/frontend/tune.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,6 +18,7 @@
 #include "compiler/frontend/trial.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 #include "compiler/program/parallel.h"
 
 namespace firn {
@@ -38,15 +37,14 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-bool print_progress(const TuneProgress& at) {
-    if (!isatty(STDERR_FILENO)) return true;
+std::string progress_text(const TuneProgress& at) {
     const std::string of = at.number ? "kernel " + std::to_string(at.number) + " of " +
                                            std::to_string(at.kernels) + ", "
                                      : "";
-    std::fprintf(stderr, "\r\033[Ktune: %s%s: %d tried, %.3f ms, was %.3f; %.0f s left", of.c_str(),
-                 at.kernel.c_str(), at.tried, at.best_ms, at.first_ms,
-                 std::max(0.0, at.seconds_left));
-    return true;
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, ": %d tried, %.3f ms, was %.3f; %.0f s left", at.tried,
+                  at.best_ms, at.first_ms, std::max(0.0, at.seconds_left));
+    return "tuning, " + of + at.kernel + numbers;
 }
 
 class Search {
@@ -99,7 +97,6 @@ class Search {
         report_.complete = report_.complete && !stopped_;
         report_.seconds = seconds_since(start_);
         variant_.program = best_;
-        if (!options_.progress && isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K");
         return std::move(report_);
     }
 
@@ -243,7 +240,7 @@ class Search {
 
     std::vector<Candidate> compiled(int kernel, std::span<const Mapping> mappings) {
         std::vector<Candidate> out(mappings.size());
-        for_each_in_parallel(out.size(), [&](size_t k) {
+        const auto one = [&](size_t k) {
             out[k].words = text(mappings[k]);
             try {
                 auto program = with_mapping(*best_, kernel, mappings[k], variant_.facts);
@@ -253,7 +250,8 @@ class Search {
             } catch (const std::exception& error) {
                 out[k].refused = error.what();
             }
-        });
+        };
+        for_each_in_parallel(out.size(), one, [&](size_t) { tell_watch(); });
         return out;
     }
 
@@ -290,9 +288,20 @@ class Search {
 
     void tell(int tried, double first, double best) {
         progress_.tried = tried, progress_.first_ms = first, progress_.best_ms = best;
+        tell_watch();
+        stopped_ = stopped_ || (options_.progress && !options_.progress(progress_));
+    }
+
+    /// Who asks for progress himself writes his own line.
+    void tell_watch() {
         progress_.seconds_left = options_.seconds - seconds_since(start_);
-        stopped_ = stopped_ ||
-                   !(options_.progress ? options_.progress(progress_) : print_progress(progress_));
+        const double share =
+            options_.seconds > 0
+                ? std::clamp(1 - progress_.seconds_left / options_.seconds, 0.0, 1.0)
+                : -1;
+        const WorkProgress now{progress_text(progress_), share};
+        const bool goes_on = options_.progress ? tell_work(now) : work_.tell(now);
+        stopped_ = stopped_ || !goes_on;
     }
 
     void keep(const std::string& key, const Mapping& mapping) {
@@ -313,6 +322,7 @@ class Search {
     TuneProgress progress_;
     double until_ = 0;      // seconds at which the kernel's share of the time is over
     bool stopped_ = false;  // by the caller
+    LongWork work_;
 };
 
 }  // namespace

@@ -20,8 +20,9 @@ struct TuneProgress {
 /// How long Function::tune() searches, and what it may give.
 struct TuneOptions {
     double seconds = 30;  ///< the search ends then; at most one mapping later
-    /// Called after every mapping that was tried; false ends the search, and what was found so far
-    /// is kept. Empty: a line of progress on stderr where that is a terminal.
+    /// Called after every mapping that was tried; false ends the search, as the end of a window of
+    /// this thread does, and what was found so far is kept. Empty: a line of progress on stderr
+    /// where that is a terminal. Windows show it in any case, and answer meanwhile.
     Callback<bool(const TuneProgress&)> progress;
     /// By how much more than one rounding of each of its terms explains a float may differ, element
     /// by element; what is no float must be equal.

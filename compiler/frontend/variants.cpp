@@ -173,6 +173,10 @@ std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string
     return nullptr;
 }
 
+bool compiles_in_background(const SessionState& session) {
+    return session.compiles_in_background.value_or(session.needs_spirv);
+}
+
 void compile_in_background(FunctionState& state, Variant& variant) {
     if (variant.program || variant.job || variant.refused) return;
     SessionState& session = *state.session;
@@ -189,8 +193,7 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
                                        const std::vector<bool>& donated) {
     const std::shared_ptr<Variant> fits = variant_for(state, kind, facts, donated);
     adopt(state, *fits);
-    const bool background =
-        state.session->compiles_in_background.value_or(state.session->needs_spirv);
+    const bool background = compiles_in_background(*state.session);
     state.last_is_general = false;
     if (fits->program || !background || assumes_nothing(facts)) {
         need_program(state, *fits);
@@ -242,6 +245,16 @@ std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& k
     const std::shared_ptr<Variant> variant = compiled_with(state, kind, facts, symbols, donated);
     if (binds(*variant->program, symbols)) return variant;
     return compiled_with(state, kind, exact_facts(facts, symbols), symbols, donated);
+}
+
+bool is_compiled(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
+                 const std::vector<bool>& donated) {
+    if (!compiles_in_background(*state.session)) return true;
+    Variant& variant = *variant_for(state, kind, facts_of(state, kind, symbols), donated);
+    adopt(state, variant);
+    if (variant.program || variant.refused) return true;
+    compile_in_background(state, variant);
+    return false;
 }
 
 std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& kind,

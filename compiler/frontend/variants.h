@@ -28,6 +28,10 @@ std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& k
 /// argument, the call gives its memory away.
 std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
                                          const SizeEnv& symbols, const std::vector<bool>& donated);
+/// Whether the variant that fits such a call has its program, or cannot be compiled; else it is
+/// being compiled in the background from now on.
+bool is_compiled(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
+                 const std::vector<bool>& donated);
 /// The variant of the most recent call, or the one that assumes nothing, with its program.
 Variant& last_variant(FunctionState& state);
 /// Takes what the background has compiled for the variant.

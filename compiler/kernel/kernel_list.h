@@ -31,6 +31,7 @@ struct ListedKernel {
                                                 // program says of it
     int64_t group_counts = -1;  // where its group counts lie in its buffer of sizes, where only the
                                 // device knows them
+    std::vector<const Node*> values;        // of the Graph, that it leaves in memory
     std::vector<CompileTrace::Pass> trail;  // what passes made of it, where somebody asks
 };
 

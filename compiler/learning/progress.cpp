@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "compiler/program/long_work.h"
+
 namespace firn {
 namespace {
 
@@ -87,6 +89,7 @@ void Progress::show(int64_t step, const std::vector<Metric>& metrics) {
         if (since >= 1) s.marked = Clock::now(), s.marked_step = step;
     }
     s.text = progress_text(step, s.total, metrics, s.rate);
+    tell_work({s.text, s.total > 0 ? double(step) / double(s.total) : -1});
     if (seconds_since(s.written) >= (s.terminal ? 0.1 : 10)) s.write();
 }
 

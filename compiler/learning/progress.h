@@ -24,7 +24,8 @@ std::string progress_text(int64_t step, int64_t total, const std::vector<Metric>
                           double steps_per_second);
 
 /// A line on stderr that says how far a run is: where that is a terminal the line is rewritten, ten
-/// times a second at most; else a line is written every ten seconds.
+/// times a second at most; else a line is written every ten seconds. The windows of its thread show
+/// it, and answer meanwhile.
 class Progress {
   public:
     /// `total`: steps; 0 where nobody knows.

@@ -37,16 +37,14 @@ Size trip_count(const Node& loop, const Size& begin, const Size& end, const Size
 
 int copied(LowerRun& run, const Node& loop, const Node& value, int from,
            std::vector<ListedStep>& out) {
-    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype,
-                              element_count(largest(value.shape)));
+    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype, value.shape);
     out.emplace_back().step = CopyStep{from, to};
     return to;
 }
 
 /// Memory for what the iterations store before they read it.
 int opened(LowerRun& run, const Node& loop, const Node& value, std::vector<ListedStep>& out) {
-    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype,
-                              element_count(largest(value.shape)));
+    const int to = add_buffer(run, "carried " + first_line(loop), value.dtype, value.shape);
     add_opening(run, value, to, out);
     return to;
 }

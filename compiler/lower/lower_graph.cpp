@@ -21,7 +21,7 @@ void add_arguments(LowerRun& run) {
         info.shape = largest(arg->shape);
         info.scalar = arg->as<InputAttr>().scalar;
         if (!info.scalar) {
-            info.buffer = add_buffer(run, info.name, arg->dtype, element_count(info.shape));
+            info.buffer = add_buffer(run, info.name, arg->dtype, info.shape);
             program.buffers.back().role = BufferRole::Argument;
             run.context.buffers[arg.get()] = info.buffer;
         }
@@ -55,7 +55,7 @@ void add_results(LowerRun& run, std::vector<ListedStep>& steps) {
         const Ref& r = values[k];
         int buffer = run.context.buffers.at(r.get());
         if (role(buffer) != BufferRole::Temporary || !taken.insert(buffer).second) {
-            const int copy = add_buffer(run, "result", r->dtype, element_count(largest(r->shape)));
+            const int copy = add_buffer(run, "result", r->dtype, r->shape);
             steps.emplace_back().step = CopyStep{buffer, copy};
             buffer = copy;
         }

@@ -34,6 +34,13 @@ void add_item(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& 
     std::move(steps.begin(), steps.end(), std::back_inserter(out));
 }
 
+/// Says of the kernels since step `first` what they compute.
+void note_values(const ScheduleItem& item, size_t first, std::vector<ListedStep>& out) {
+    for (size_t k = first; k < out.size(); ++k)
+        if (auto* kernel = std::get_if<ListedKernel>(&out[k].step))
+            for (const Ref& output : item.outputs) kernel->values.push_back(output.get());
+}
+
 /// Which of the sizes are known by now and were not yet.
 void add_known_sizes(const LowerRun& run, const CountedSizes& counted, std::vector<bool>& known,
                      std::vector<ListedStep>& out) {
@@ -53,7 +60,9 @@ std::vector<ListedStep> steps_of(LowerRun& run, const std::vector<ScheduleItem>&
     std::vector<bool> known(counted.sizes.size());
     add_known_sizes(run, counted, known, out);
     for (const ScheduleItem& item : items) {
+        const size_t first = out.size();
         add_item(run, item, out);
+        note_values(item, first, out);
         add_known_sizes(run, counted, known, out);
     }
     return out;

@@ -4,12 +4,13 @@
 #include <utility>
 
 namespace firn {
-int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Size& elements) {
+int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Shape& shape) {
     std::vector<BufferInfo>& all = run.program->buffers;
     BufferInfo info;
     info.name = name;
     info.dtype = dtype;
-    info.elements = elements;
+    info.shape = largest(shape);
+    info.elements = element_count(info.shape);
     all.push_back(std::move(info));
     return static_cast<int>(all.size()) - 1;
 }
@@ -18,7 +19,7 @@ int value_buffer(LowerRun& run, const Node& node) {
     auto [it, added] = run.context.buffers.emplace(&node, -1);
     if (added)
         it->second = add_buffer(run, std::string(info(node.op).name) + " " + first_line(node),
-                                node.dtype, element_count(largest(node.shape)));
+                                node.dtype, node.shape);
     return it->second;
 }
 

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// A buffer of the program's own, and its place.
-int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Size& elements);
+/// A buffer of the program's own for a tensor of that shape (as large as it can be), and its place.
+int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Shape& shape);
 /// Where a value lives: from the first question on it has a buffer.
 int value_buffer(LowerRun& run, const Node& node);
 

@@ -5,6 +5,7 @@ namespace firn {
 
 void add_part(ListedKernel& kernel, const ListedKernel& part, const Size& times) {
     add_lines(kernel.lines, part.lines);
+    kernel.values.insert(kernel.values.end(), part.values.begin(), part.values.end());
     kernel.trail.insert(kernel.trail.end(), part.trail.begin(), part.trail.end());
     kernel.work.operations += times * part.work.operations;
     kernel.work.bytes_read += times * part.work.bytes_read;

@@ -34,7 +34,8 @@ void map_kernels(KernelList& list, const ListTarget& target);
 void put_in_sequence(KernelList& list, const ListTarget& target);
 
 /// Adds what is known of `part`, run `times` times, to what is known of a kernel that it becomes
-/// part of: lines, work and trail.
+/// part of: lines, work, values and
+/// trail.
 void add_part(ListedKernel& kernel, const ListedKernel& part, const Size& times = Size(1));
 /// Adds `now` to the trail of the kernel, where somebody asks for it.
 void note_pass(ListedKernel& kernel, const KernelPassRun& pass, const KernelCode& now,

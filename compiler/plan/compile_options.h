@@ -16,6 +16,8 @@
 
 namespace firn {
 
+struct ProgramSource;  // program_source.h
+
 /// Milliseconds of the stages of one compile, as the compiling thread counts them: others on the
 /// machine do not matter. `spirv`: by the clock, on all cores.
 struct CompileTimes {
@@ -61,6 +63,11 @@ struct CompileOptions {
         nullptr;                          // where it turns true, the compile ends early by Stopped
     CompileTimes* times = nullptr;        // receives what each stage took
     std::shared_ptr<CompileTrace> trace;  // receives what each pass made; texts take their time
+    std::shared_ptr<const ProgramSource> source;  // what the program keeps of where it comes from
 };
+
+inline void check_stop(const CompileOptions& options) {
+    if (options.stop && *options.stop) throw Stopped();
+}
 
 }  // namespace firn

@@ -7,6 +7,7 @@
 #include "compiler/kernel/structure.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/plan_notes.h"
+#include "compiler/plan/value_graph.h"
 
 namespace firn {
 namespace {
@@ -16,6 +17,7 @@ struct PlanRun {
     const DeviceProfile& profile;
     CompileTrace* trace;
     std::unordered_map<const KernelInfo*, int> places;  // of what was emitted
+    std::vector<std::vector<const Node*>> values;       // by dispatch
 };
 
 /// What the program says of a kernel, as its first dispatch does.
@@ -57,6 +59,7 @@ void check(const PlanRun& run, const ListedKernel& kernel) {
 
 DispatchStep dispatch_of(PlanRun& run, ListedKernel kernel) {
     check(run, kernel);
+    run.values.push_back(std::move(kernel.values));
     DispatchStep step;
     step.work = kernel.work;
     if (kernel.group_counts >= 0) {
@@ -90,18 +93,20 @@ std::vector<Step> placed(PlanRun& run, std::vector<ListedStep> steps) {
 
 }  // namespace
 
-std::shared_ptr<Program> make_plan(KernelList list, const std::vector<ValueVerdict>& verdicts,
+std::shared_ptr<Program> make_plan(KernelList list, const Graph& graph,
+                                   const std::vector<ValueVerdict>& verdicts,
                                    const DeviceProfile& profile, const CompileOptions& options) {
     Program& program = *list.program;
     if (options.trace) options.trace->kernels.clear();  // of an earlier try
     program.name = options.name;
     program.profile = profile;
-    PlanRun run{program, profile, options.trace.get(), {}};
+    PlanRun run{program, profile, options.trace.get(), {}, {}};
     program.steps = placed(run, std::move(list.steps));
     for (size_t k = 0; k < program.data_sizes.size(); ++k)
         program.data_sizes[k].buffer = program.results[k].buffer;
     if (options.facts.bindable) note_assumed(program, options.facts);
     add_verdicts(program, verdicts);
+    if (options.trace) options.trace->values = value_graph(graph, verdicts, run.values);
     return list.program;
 }
 

@@ -19,8 +19,16 @@ struct CompileTrace {
         std::string name;  // of KernelInfo
         std::vector<Pass> passes;
     };
+    /// A value of the schedule; row k is that of Program::verdicts[k]. Values that are followed
+    /// through loops may read later ones.
+    struct Value {
+        std::vector<int> reads;       // values that it is computed from
+        std::vector<int> arguments;   // and arguments of the program
+        std::vector<int> dispatches;  // that compute it, in the order of for_dispatches
+    };
     std::vector<Pass> graph;      // as it was recorded, and after every pass
     std::vector<Kernel> kernels;  // as the walk wrote them, and after every pass
+    std::vector<Value> values;
 };
 
 }  // namespace firn

@@ -18,7 +18,8 @@
 
 namespace firn {
 
-struct KernelCode;  // compiler/kernel/kernel_code.h; opaque to the engine
+struct KernelCode;     // compiler/kernel/kernel_code.h; opaque to the engine
+struct ProgramSource;  // compiler/plan/program_source.h; the same
 
 /// How a kernel sees a buffer.
 enum class BindingForm : uint8_t {
@@ -85,6 +86,7 @@ struct BufferInfo {
     std::string name;
     DType dtype = f32;
     Size elements;
+    Shape shape;  // of the tensor in it, for people; empty where it has one element or no shape
     BufferRole role = BufferRole::Temporary;
     std::vector<std::byte> data;
     /// Bytes a binding of it may touch: tails are padded to 16.
@@ -203,6 +205,8 @@ struct Program {
     DeviceProfile profile;  // what it was compiled for
     double compile_milliseconds = 0;  // from Graph to GLSL
     double spirv_milliseconds = 0;    // from GLSL to SPIR-V, by the shader compiler or its cache
+    /// What it was compiled from, for who wants to see how; absent where nobody kept it.
+    std::shared_ptr<const ProgramSource> source;
 };
 
 /// A flat step of an unrolled program: a dispatch or a copy on physical slots.

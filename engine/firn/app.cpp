@@ -12,6 +12,7 @@
 
 #include "compiler/frontend/environment.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 #include "engine/app/command_line.h"
 #include "engine/app/interrupt.h"
 #include "engine/app/quiet.h"
@@ -208,6 +209,18 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     return options;
 }
 
+/// False where the window was closed while the program waited for what takes long, which ends it.
+bool run_to_end(Window& window, const Callback<void(Window&)>& program) {
+    const CancelScope cancels;
+    try {
+        program(window);
+        return true;
+    } catch (const Cancelled&) {
+        window.close();
+        return false;
+    }
+}
+
 void set_parameters(Parameters& parameters, const CommandLine& line, const std::string& name) {
     if (!line.preset.empty())
         apply_preset(parameters, read_text_file(line.preset), line.preset, name);
@@ -251,8 +264,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         window.gui() = gui;
         window.close_when([&] { return interrupts.signal() != 0; });
         Outputs outputs(window, line, numbers);
-        program(window);
-        window.gui().parameters().check_all_known();
+        if (run_to_end(window, program)) window.gui().parameters().check_all_known();
         outputs.write();
         numbers.reset();
     }

@@ -6,4 +6,5 @@
 #include "engine/firn/drawing.h"
 #include "engine/firn/image_files.h"
 #include "engine/firn/param.h"
+#include "engine/firn/structural.h"
 #include "engine/firn/window.h"

@@ -5,8 +5,8 @@
 
 #include "compiler/codegen/spirv.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/trace.h"
 #include "compiler/files/stored_tensor.h"
-#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/error.h"
 #include "engine/firn/frame_numbers.h"
 
@@ -37,19 +37,6 @@ std::vector<uint32_t> compile_edited(const std::string& glsl, const std::string&
     }
 }
 
-/// Of a saved program there is none.
-std::string code_of(const Program& program, size_t kernel) {
-    std::string out;
-    for_dispatches(program.steps, [&](const DispatchStep& dispatch) {
-        if (static_cast<size_t>(dispatch.kernel) != kernel || !dispatch.lowered || !out.empty())
-            return;
-        out = "# before its ranges are mapped\n" + print(*dispatch.lowered) + "\n";
-    });
-    if (program.kernels[kernel].code)
-        out += "# as it is emitted\n" + print(*program.kernels[kernel].code);
-    return out.empty() ? "the program was saved without it" : out;
-}
-
 std::vector<KernelCounts> counts_of(const Program& program, const SizeEnv& env) {
     std::vector<KernelCounts> out;
     for (const KernelReport& report : kernel_reports(program, env))
@@ -62,7 +49,7 @@ std::vector<KernelCounts> counts_of(const Program& program, const SizeEnv& env) 
 
 InspectorTools inspector_tools() {
     return {compile_edited, [](const std::vector<uint32_t>& spirv) { return spirv_text(spirv); },
-            code_of, counts_of,
+            trace_of, counts_of,
             [](const std::string& path, DType dtype, const std::vector<int64_t>& shape,
                std::vector<std::byte> bytes) {
                 write_npy(path, stored_from_memory("tensor", dtype, shape, std::move(bytes)));

@@ -152,6 +152,8 @@ class Param {
     bool changed() { return gui_.changed(name_); }
     /// ParamOptions::step, which may change from frame to frame.
     void set_step(float step) { gui_.set_step(name_, step); }
+    /// See Gui::set_structural.
+    void set_structural(const std::string& state) { gui_.set_structural(name_, state); }
     /// As it was given.
     const std::string& name() const { return name_; }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 #include "engine/window/picture_scale.h"
 
 namespace firn {
@@ -57,7 +58,11 @@ PictureFolder find_pictures(const std::string& folder) {
 StoredTensor read_pictures(const PictureFolder& folder, std::span<const int64_t> which,
                            const PictureBatchOptions& options) {
     StoredTensor out{"", u8, {int64_t(which.size()), options.height, options.width, 3}, {}};
+    LongWork work;
     for (size_t k = 0; k < which.size(); ++k) {
+        work.tell_or_end({"loading pictures, " + std::to_string(k) + " of " +
+                              std::to_string(which.size()) + " done",
+                          double(k) / double(which.size())});
         if (which[k] < 0 || which[k] >= int64_t(folder.files.size()))
             throw UserError("picture " + std::to_string(which[k]) + " of " +
                             std::to_string(folder.files.size()) + ", from 0");

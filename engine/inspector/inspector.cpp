@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "engine/window/panel_theme.h"
 
@@ -79,7 +80,7 @@ void fact(const char* name, const std::string& value) {
 
 Inspector::Inspector(std::shared_ptr<VulkanExecutor> executor, const InspectorTools& tools,
                      const std::string& title)
-    : executor_(std::move(executor)), tools_(tools), title_(title) {
+    : executor_(std::move(executor)), tools_(tools), title_(title), traces_(tools.trace) {
     memory_.options.unit = "MB";
     executor_->set_watching(true);
 }
@@ -88,12 +89,18 @@ Inspector::~Inspector() { executor_->set_watching(false); }
 
 void Inspector::add_times(const std::vector<KernelTime>& times, int frames) {
     for (const KernelTime& time : times) {
-        Times& known = times_[time.name];
+        Times& known = times_[{time.program, time.name}];
         known.milliseconds = time.milliseconds;
         known.per_frame = time.milliseconds * time.dispatches / std::max(frames, 1);
         known.history.options.unit = "ms";
         append(known.history, "", static_cast<float>(time.milliseconds));
     }
+}
+
+std::vector<float> Inspector::history(int64_t program, const std::string& kernel) const {
+    const auto at = times_.find({program, kernel});
+    if (at == times_.end() || at->second.history.series.empty()) return {};
+    return at->second.history.series[0].values;
 }
 
 void Inspector::note(const char* name) {
@@ -116,18 +123,16 @@ void Inspector::choose_kernel(size_t kernel) {
     text_.resize(text.size() + kRoom);
     errors_.clear();
     spirv_.clear();
-    kernel_code_.clear();
     said_.clear();
 }
 
 void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
     if (!selected_call(calls)) {  // the one with most to see, at first and when it has ended
-        selected_.program =
-            std::max_element(calls.begin(), calls.end(),
-                             [](const WatchedCall& a, const WatchedCall& b) {
-                                 return a.program->kernels.size() < b.program->kernels.size();
-                             })
-                ->program;
+        const auto most = std::max_element(
+            calls.begin(), calls.end(), [](const WatchedCall& a, const WatchedCall& b) {
+                return a.program->kernels.size() < b.program->kernels.size();
+            });
+        selected_ = {most->program, most->number};
         if (!selected_.program->kernels.empty()) choose_kernel(0);
     }
     ImGui::SetNextItemWidth(-1);
@@ -137,7 +142,7 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
             call.program->name + ", " + std::to_string(call.program->kernels.size()) +
             " kernels, " + std::to_string(call.runs) + " calls##" + std::to_string(call.number);
         if (!ImGui::Selectable(label.c_str(), call.program == selected_.program)) continue;
-        selected_ = {call.program, 0};
+        selected_ = {call.program, call.number};
         tensor_ = 0;
         if (!call.program->kernels.empty()) choose_kernel(0);
     }
@@ -163,7 +168,7 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
                       std::to_string(kernel.group_size[2]) + ", " +
                       std::to_string(kernel.shared_bytes) + " bytes shared");
     fact("binds", bindings_text(kernel));
-    const Times& times = times_[kernel.name];
+    const Times& times = times_of(kernel);
     if (const KernelCounts* known = counts_of(call)) {
         const KernelCounts& counts = *known;
         fact("ranges", counts.ranges);
@@ -196,7 +201,7 @@ void Inspector::swap_in() {
         edited.glsl = text;
         edited.spirv = tools_.compile(text, generated.name);
         executor_->replace_kernel(selected_.program, selected_.kernel, edited);
-        Times& times = times_[generated.name];
+        Times& times = times_of(generated);
         const std::pair key{selected_.program.get(), selected_.kernel};
         if (!edited_.contains(key)) times.generated = times.milliseconds;
         times.history.series.clear();
@@ -213,7 +218,7 @@ void Inspector::give_back() {
     const KernelInfo& generated = selected_.program->kernels[selected_.kernel];
     executor_->replace_kernel(selected_.program, selected_.kernel, generated);
     edited_.erase({selected_.program.get(), selected_.kernel});
-    times_[generated.name].history.series.clear();
+    times_of(generated).history.series.clear();
     choose_kernel(selected_.kernel);
 }
 
@@ -231,7 +236,7 @@ void Inspector::draw_glsl(float scale) {
         ImGui::SameLine();
         if (ImGui::Button("return to the generated one")) give_back();
         note("inspector return");
-        const Times& times = times_[kernel.name];
+        const Times& times = times_of(kernel);
         ImGui::TextColored(loud_text(), "yours %.4f ms, the generated one %.4f ms",
                            times.history.series.empty() ? 0.0 : times.milliseconds,
                            times.generated);
@@ -245,29 +250,24 @@ void Inspector::draw_glsl(float scale) {
 
 void Inspector::draw_code(float scale) {
     if (!ImGui::BeginTabBar("code")) return;
-    const auto text_tab = [&](const char* name, const char* place, std::string& text,
-                              const auto& make) {
+    const auto tab = [&](const char* name, const char* place, const auto& contents) {
         const bool shown = ImGui::BeginTabItem(name);
         note(place);
         if (!shown) return;
-        if (text.empty()) text = make();
-        ImGui::BeginChild("##text", {-1, kEditorHeight * scale}, true,
-                          ImGuiWindowFlags_HorizontalScrollbar);
-        ImGui::TextUnformatted(text.data(), text.data() + text.size());
-        ImGui::EndChild();
+        contents(kEditorHeight * scale);
         ImGui::EndTabItem();
     };
-    if (ImGui::BeginTabItem("GLSL")) {
-        draw_glsl(scale);
-        ImGui::EndTabItem();
-    }
-    const Program& program = *selected_.program;
-    if (tools_.kernel_code)
-        text_tab("kernel code", "inspector code", kernel_code_,
-                 [&] { return tools_.kernel_code(program, selected_.kernel); });
+    tab("GLSL", "inspector source", [&](float) { draw_glsl(scale); });
+    if (tools_.trace)
+        tab("kernel code", "inspector code", [&](float height) { draw_kernel_passes(height); });
     if (tools_.disassemble)
-        text_tab("SPIR-V", "inspector spirv", spirv_,
-                 [&] { return tools_.disassemble(program.kernels[selected_.kernel].spirv); });
+        tab("SPIR-V", "inspector spirv", [&](float height) {
+            const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
+            if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.spirv);
+            ImGui::BeginChild("##text", {-1, height}, true, ImGuiWindowFlags_HorizontalScrollbar);
+            ImGui::TextUnformatted(spirv_.data(), spirv_.data() + spirv_.size());
+            ImGui::EndChild();
+        });
     ImGui::EndTabBar();
 }
 
@@ -296,7 +296,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
             ImGui::TextColored(edited ? loud_text() : dim_text(), "%s",
                                edited ? "edited" : joined(kernels[k].lines, ", ").c_str());
             ImGui::TableNextColumn();
-            const auto time = times_.find(kernels[k].name);
+            const auto time = times_.find({selected_.number, kernels[k].name});
             if (time != times_.end()) ImGui::Text("%.3f ms a frame", time->second.per_frame);
         }
         ImGui::EndTable();
@@ -326,6 +326,7 @@ bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
         choose_program(calls);
     }
     const WatchedCall* call = selected_call(calls);
+    const int observed = std::exchange(observed_, -1);
     if (call && ImGui::BeginTabBar("tabs")) {
         const auto tab = [&](const char* name, const char* place, const auto& contents) {
             const bool shown = ImGui::BeginTabItem(name);
@@ -336,10 +337,14 @@ bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
         };
         tab("kernels", "inspector kernels", [&] { draw_kernels(*call, scale); });
         tab("tensors", "inspector tensors", [&] { draw_tensors(*call, scale); });
-        tab("schedule", "inspector schedule", [&] { draw_schedule(); });
+        tab("schedule", "inspector schedule", [&] { draw_schedule(scale); });
+        if (tools_.trace) tab("graph", "inspector graph", [&] { draw_graph(-1); });
         tab("memory", "inspector memory", [&] { draw_memory(scale); });
         ImGui::EndTabBar();
     }
+    if (observed_ < 0) observing_ = {0, -1};
+    if (observed_ >= 0 || observed >= 0)
+        executor_->watch_temporary(observed_ < 0 ? nullptr : selected_.program, observed_);
     ImGui::End();
     return open;
 }

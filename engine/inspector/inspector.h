@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "engine/inspector/inspector_tools.h"
+#include "engine/inspector/pass_view.h"
+#include "engine/inspector/schedule_view.h"
 #include "engine/inspector/tensor_summary.h"
+#include "engine/inspector/trace_maker.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/gui_panel.h"
 #include "engine/window/plot.h"
@@ -30,6 +33,13 @@ class Inspector {
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
     const TensorSummary& summary() const { return summary_; }
+    const PassView& kernel_passes() const { return kernel_passes_; }
+    const PassView& graph_passes() const { return graph_passes_; }
+    const ScheduleView& schedule() const { return schedule_; }
+    /// Milliseconds of a dispatch, of the last half seconds.
+    std::vector<float> history(int64_t program, const std::string& kernel) const;
+
+    struct CallTensor;
 
   private:
     struct Times {
@@ -39,6 +49,7 @@ class Inspector {
     };
     struct Selected {
         std::shared_ptr<const Program> program;
+        int64_t number = 0;  // of the program, as times name it
         size_t kernel = 0;
     };
     void choose_program(const std::vector<WatchedCall>& calls);
@@ -50,8 +61,15 @@ class Inspector {
     void draw_code(float scale);
     void draw_glsl(float scale);
     void draw_tensors(const WatchedCall& call, float scale);
+    void draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale);
     void draw_summary(float scale);
-    void draw_schedule() const;
+    void draw_graph(float height);
+    void draw_kernel_passes(float height);
+    void draw_schedule(float scale);
+    void draw_verdicts() const;
+    /// The trace of the selected program; without one says why, or that it is being made.
+    const CompileTrace* trace();
+    Times& times_of(const KernelInfo& kernel) { return times_[{selected_.number, kernel.name}]; }
     void draw_memory(float scale);
     void swap_in();
     void give_back();
@@ -61,14 +79,20 @@ class Inspector {
     InspectorTools tools_;
     std::string title_;
     Selected selected_;
-    std::map<std::string, Times> times_;                               // by kernel
+    std::map<std::pair<int64_t, std::string>, Times> times_;           // by program and kernel
     std::map<std::pair<const Program*, size_t>, std::string> edited_;  // what runs in its place
     std::vector<char> text_;                                           // in the editor
     std::vector<std::string> errors_;
-    std::string spirv_, kernel_code_, said_;
+    std::string spirv_, said_;
+    TraceMaker traces_;
+    PassView graph_passes_, kernel_passes_;
+    ScheduleView schedule_;
     std::vector<KernelCounts> counts_;  // of the selected program, at these sizes
     std::pair<const Program*, SizeEnv> counted_;
     size_t tensor_ = 0;
+    int observed_ = -1;                         // the temporary that is looked at in this frame
+    std::pair<int64_t, int> observing_{0, -1};  // the last one, and its program
+    int64_t observed_since_ = 0;                // calls
     TensorSummary summary_;
     std::string summarised_;  // of which
     int summary_age_ = 0;     // frames

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/compile_trace.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -22,9 +23,9 @@ struct InspectorTools {
     /// GLSL to valid SPIR-V. Throws UserError with a line `NUMBER: message` for every error.
     std::function<std::vector<uint32_t>(const std::string& glsl, const std::string& name)> compile;
     std::function<std::string(const std::vector<uint32_t>&)> disassemble;
-    /// The kernel's code as text, before its ranges are mapped and after; what is not known is left
-    /// out.
-    std::function<std::string(const Program&, size_t kernel)> kernel_code;
+    /// What every pass made of it, and which value is computed from which. Called by another
+    /// thread. Throws UserError where nobody knows.
+    std::function<CompileTrace(const Program&)> trace;
     /// By kernel of the program, at the sizes of a call.
     std::function<std::vector<KernelCounts>(const Program&, const SizeEnv&)> count;
     /// Writes elements in storage form as a .npy file; UserError where it cannot.

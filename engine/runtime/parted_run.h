@@ -20,6 +20,7 @@ struct PendingTimes {
     TimelinePoint point = 0;
     std::unique_ptr<Timestamps> timestamps;
     std::vector<std::string> names;  // by step
+    int64_t program = 0;             // see KernelTime
 };
 
 /// See Executor::set_progress.

@@ -31,6 +31,8 @@ class LoadedProgram {
     void replace_pipeline(size_t kernel, std::shared_ptr<const Pipeline> pipeline) {
         pipelines_.at(kernel) = std::move(pipeline);
     }
+    /// Those of another program that has the same kernels.
+    void take_pipelines(const LoadedProgram& other) { pipelines_ = other.pipelines_; }
     /// By buffer; null where a buffer is no constant.
     const std::vector<std::shared_ptr<Buffer>>& constants() const { return constants_; }
 

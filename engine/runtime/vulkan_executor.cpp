@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/program/long_work.h"
+
 namespace firn {
 namespace {
 
@@ -178,8 +180,9 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     forget_ended_programs();
     Loaded loaded;
     loaded.program = program;
+    loaded.number = ++loaded_programs_;
     const double begin = trace_now();
-    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, compile_watch());
+    loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, with_line(compile_watch()));
     if (tracing_) {
         // Its compiler says how long it took; that it ended just before is what a first call does.
         const double compiled =
@@ -210,10 +213,7 @@ void VulkanExecutor::drop(Entry& entry) {
 /// old one is forgotten.
 void VulkanExecutor::ensure_scratch(uint64_t bytes) {
     if (scratch_ && scratch_->bytes() >= bytes) return;
-    for (auto& [key, loaded] : programs_) {
-        for (Entry& entry : loaded.entries) drop(entry);
-        loaded.entries.clear();
-    }
+    for (auto& [key, loaded] : programs_) forget_entries(loaded);
     scratch_.reset();
     scratch_ = create_buffer(device_, bytes, "temporaries");
 }
@@ -265,10 +265,14 @@ void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scala
 }
 
 void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
-    within_memory("running program", program->name, [&] { run_call(program, call); });
+    within_memory("running program", program->name, [&] {
+        if (observed_.program && observed_.of.lock() == program) return run_observed(program, call);
+        run_call(program, call, RunKind::Own);
+    });
 }
 
-void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, const Call& call) {
+void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, const Call& call,
+                              RunKind kind) {
     check_call(*program, call);
     std::vector<Scalar> scalars = declared_scalars(*program, call.scalars);
     Loaded& loaded = load(program);
@@ -284,7 +288,7 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
         ensure_scratch(plan->scratch_bytes);
         bindings.scratch = scratch_->range();
     }
-    if (watching_) watch(loaded, program, call);
+    if (watching_ && kind == RunKind::Own) watch(loaded, program, call);
     Entry& entry = prepare(loaded, *program, plan, bindings, ends);
     TimelinePoint& last_but_many =
         in_flight_[static_cast<size_t>(counts_.runs) % in_flight_.size()];
@@ -299,7 +303,7 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     try {
         last_but_many =
             in_parts ? run_in_parts(loaded, entry, *program, call, scalars, std::move(replaced))
-                     : submit(entry, *program, scalars);
+                     : submit(loaded, entry, *program, scalars);
     } catch (...) {
         note(device_->last_submitted());  // a part of it may be on its way
         throw;
@@ -308,9 +312,10 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     note(last_but_many);
 }
 
-TimelinePoint VulkanExecutor::submit(Entry& entry, const Program& program,
+TimelinePoint VulkanExecutor::submit(const Loaded& loaded, Entry& entry, const Program& program,
                                      const std::vector<Scalar>& scalars) {
-    if (profiling_ && device_->timestamp_period() > 0) return run_profiled(entry, program, scalars);
+    if (profiling_ && device_->timestamp_period() > 0)
+        return run_profiled(loaded, entry, program, scalars);
     if (!entry.commands || entry.scalars != scalars) record_entry(entry, scalars);
     return entry.commands->busy_until = device_->enqueue(entry.commands->handle);
 }
@@ -323,7 +328,10 @@ TimelinePoint VulkanExecutor::run_in_parts(Loaded& loaded, Entry& entry, const P
         device_,  commands_,   *loaded.loaded,      program,   *entry.call, scalars,
         scratch_, loaded.pace, submission_seconds_, progress_, {},          std::move(stand_ins)};
     if (profiling_ && device_->timestamp_period() > 0)
-        parted.times = [this](PendingTimes pending) { add_times(std::move(pending)); };
+        parted.times = [this, number = loaded.number](PendingTimes pending) {
+            pending.program = number;
+            add_times(std::move(pending));
+        };
     PartedRun run(std::move(parted));
     std::vector<int> ends = entry.plan->result_slots;
     if (entry.plan->in_parts)
@@ -336,11 +344,13 @@ TimelinePoint VulkanExecutor::run_in_parts(Loaded& loaded, Entry& entry, const P
     return point;
 }
 
-TimelinePoint VulkanExecutor::run_profiled(Entry& entry, const Program& program,
+TimelinePoint VulkanExecutor::run_profiled(const Loaded& loaded, Entry& entry,
+                                           const Program& program,
                                            const std::vector<Scalar>& scalars) {
     while (pending_times_.size() >= kMostPendingTimes) harvest_first();
     const CallPlan& plan = *entry.plan;
     PendingTimes& pending = pending_times_.emplace_back();
+    pending.program = loaded.number;
     try {
         pending.timestamps = std::make_unique<Timestamps>(
             *device_, static_cast<uint32_t>(plan.steps.size()) + 1, "times of " + program.name);
@@ -379,11 +389,13 @@ void VulkanExecutor::harvest_first() {
     device_->wait(pending.point);
     const std::vector<double> marks = pending.timestamps->read();
     auto time_of = [&](const std::string& name) {
-        return std::find_if(times_.begin(), times_.end(),
-                            [&](const KernelTime& time) { return time.name == name; });
+        return std::find_if(times_.begin(), times_.end(), [&](const KernelTime& time) {
+            return time.program == pending.program && time.name == name;
+        });
     };
     for (const std::string& name : pending.names)
-        if (time_of(name) == times_.end()) times_.push_back({name});
+        if (time_of(name) == times_.end())
+            times_.push_back({.name = name, .program = pending.program});
     for (size_t i = 0; i < pending.names.size(); ++i) {
         const auto time = time_of(pending.names[i]);
         time->milliseconds += marks[i + 1] - marks[i];
@@ -406,16 +418,52 @@ void VulkanExecutor::set_tracing(bool on) {
 
 void VulkanExecutor::set_watching(bool on) {
     watching_ = on;
+    observed_ = {};
     for (auto& [key, loaded] : programs_) loaded.watched = {};
 }
 
 void VulkanExecutor::watch(Loaded& loaded, const std::shared_ptr<const Program>& program,
                            const Call& call) {
     WatchedCall& watched = loaded.watched;
-    if (!watched.program) watched.number = ++watched_programs_;
     watched.program = program;
     watched.call = call;
+    watched.number = loaded.number;
+    watched.temporary = nullptr;
     ++watched.runs;
+}
+
+void VulkanExecutor::watch_temporary(const std::shared_ptr<const Program>& program, int buffer) {
+    if (program && observed_.of.lock() == program && observed_.buffer == buffer) return;
+    observed_ = {};
+    if (!program) return;
+    auto giving = std::make_shared<Program>(*program);
+    BufferInfo& kept = giving->buffers.at(static_cast<size_t>(buffer));
+    if (kept.role != BufferRole::Temporary)
+        throw InternalError("'" + kept.name + "' of program '" + program->name +
+                            "' is no temporary");
+    kept.role = BufferRole::Result;
+    giving->results.push_back({kept.dtype, {kept.elements}, buffer});
+    observed_ = {program, buffer, std::move(giving), nullptr};
+}
+
+void VulkanExecutor::run_observed(const std::shared_ptr<const Program>& program, const Call& call) {
+    // Loading may let the person look at something else meanwhile.
+    Observed now = observed_;
+    Loaded& own = load(program);
+    Loaded& observed = load(now.program);
+    observed.number = own.number;  // its times are those of the program
+    observed.loaded->take_pipelines(*own.loaded);
+    const auto bytes = static_cast<uint64_t>(
+        program->buffers[static_cast<size_t>(now.buffer)].bytes().evaluate(call.symbols));
+    if (!now.memory || now.memory->bytes() < bytes)
+        now.memory = create_buffer(device_, bytes, "observed temporary");
+    Call giving = call;
+    giving.results.push_back(now.memory);
+    run_call(now.program, giving, RunKind::Observed);
+    if (!watching_) return;
+    watch(own, program, call);
+    own.watched.temporary = now.memory;
+    if (observed_.program == now.program) observed_.memory = now.memory;
 }
 
 std::vector<WatchedCall> VulkanExecutor::watched() const {
@@ -431,7 +479,15 @@ void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& progra
                                     const KernelInfo& code) {
     Loaded& loaded = load(program);
     loaded.loaded->replace_pipeline(kernel, shared_pipeline(*device_, code));
-    // What was bound and recorded has the pipeline before.
+    forget_entries(loaded);
+    if (observed_.program && observed_.of.lock() == program) {
+        const auto observed = programs_.find(observed_.program.get());
+        if (observed != programs_.end()) forget_entries(observed->second);
+    }
+}
+
+/// What was bound and recorded has the pipelines before.
+void VulkanExecutor::forget_entries(Loaded& loaded) {
     for (Entry& entry : loaded.entries) drop(entry);
     loaded.entries.clear();
 }

@@ -30,7 +30,9 @@ struct WatchedCall {
     std::shared_ptr<const Program> program;
     Call call;
     int64_t runs = 0;    // since it is watched
-    int64_t number = 0;  // of the program, in the order in which they were first called
+    int64_t number = 0;  // of the program, see KernelTime
+    /// What was asked for by watch_temporary; null: nothing, or the program has not run since.
+    std::shared_ptr<Memory> temporary;
 };
 
 /// The executor of a session. Used by one thread at a time; any thread may let go of memory, and
@@ -67,6 +69,9 @@ class VulkanExecutor : public Executor {
     std::vector<TraceEvent> take_trace() { return std::exchange(trace_, {}); }
     /// While it is on, the last call of every program is kept, with its memory.
     void set_watching(bool on);
+    /// From now on the value that a temporary of the program has at the end of a call is kept with
+    /// the last call: it gets memory of its own then. One at a time; without a program, none.
+    void watch_temporary(const std::shared_ptr<const Program>& program, int buffer);
     /// Those of the programs that are still there, in the order in which they were first called.
     std::vector<WatchedCall> watched() const;
     /// Runs other code in the place of a kernel, which must bind and take the same; the kernel's
@@ -89,14 +94,24 @@ class VulkanExecutor : public Executor {
     struct Loaded {
         std::weak_ptr<const Program> program;
         std::unique_ptr<LoadedProgram> loaded;
+        int64_t number = 0;  // of all programs that were loaded, from 1
         Pace pace;
         std::list<Entry> entries;  // the newest use first
         WatchedCall watched;       // no program: not called since it is watched
     };
+    /// A program that gives one of its temporaries as a result.
+    struct Observed {
+        std::weak_ptr<const Program> of;
+        int buffer = -1;
+        std::shared_ptr<const Program> program;  // in its place; null: none is observed
+        std::shared_ptr<Buffer> memory;
+    };
     Loaded& load(const std::shared_ptr<const Program>& program);
+    void run_observed(const std::shared_ptr<const Program>& program, const Call& call);
     void watch(Loaded& loaded, const std::shared_ptr<const Program>& program, const Call& call);
     void forget_ended_programs();
     void drop(Entry& entry);
+    void forget_entries(Loaded& loaded);
     void ensure_scratch(uint64_t bytes);
     Entry& prepare(Loaded& loaded, const Program& program, std::shared_ptr<const CallPlan> plan,
                    const Bindings& bindings, const std::vector<int>& result_slots);
@@ -104,10 +119,12 @@ class VulkanExecutor : public Executor {
     TimelinePoint run_in_parts(Loaded& loaded, Entry& entry, const Program& program,
                                const Call& call, const std::vector<Scalar>& scalars,
                                std::vector<RangeCopy> stand_ins);
-    TimelinePoint run_profiled(Entry& entry, const Program& program,
+    TimelinePoint run_profiled(const Loaded& loaded, Entry& entry, const Program& program,
                                const std::vector<Scalar>& scalars);
-    TimelinePoint submit(Entry& entry, const Program& program, const std::vector<Scalar>& scalars);
-    void run_call(const std::shared_ptr<const Program>& program, const Call& call);
+    TimelinePoint submit(const Loaded& loaded, Entry& entry, const Program& program,
+                         const std::vector<Scalar>& scalars);
+    enum class RunKind : uint8_t { Own, Observed };  // the latter is no program of the caller's
+    void run_call(const std::shared_ptr<const Program>& program, const Call& call, RunKind kind);
     void harvest_first();
     void add_times(PendingTimes pending);
 
@@ -123,7 +140,8 @@ class VulkanExecutor : public Executor {
     ProgressReport progress_;
     double submission_seconds_ = Pace::kSeconds;
     bool profiling_ = false, tracing_ = false, watching_ = false;
-    int64_t watched_programs_ = 0;
+    int64_t loaded_programs_ = 0;
+    Observed observed_;
     double device_clock_begin_ = 0;  // see there
     std::vector<TraceEvent> trace_;
     std::deque<PendingTimes> pending_times_;

@@ -110,6 +110,10 @@ void Gui::set_step(const std::string& name, float step) {
     widgets_->parameters.set_step(name, static_cast<double>(step));
 }
 
+void Gui::set_structural(const std::string& name, const std::string& state) {
+    widgets_->parameters.set_structural(name, state);
+}
+
 bool Gui::parameter(const std::string& name, float& value, const ParamOptions& options) {
     return bind(name, {Kind::Float, &value}, options);
 }

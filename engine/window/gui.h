@@ -65,6 +65,9 @@ class Gui {
     bool changed(const std::string& name);
     /// ParamOptions::step, which may change from frame to frame.
     void set_step(const std::string& name, float step);
+    /// A change of it compiles another program, as its help says from now on; `state`, which stands
+    /// under it, says how far that is. Empty: it is done.
+    void set_structural(const std::string& name, const std::string& state);
 
     /// The same as parameter(), for a range alone.
     bool slider(const std::string& name, float& value, float low, float high,

@@ -27,6 +27,7 @@ struct PanelState {
     std::vector<KernelTime> kernels;  // of `kernel_frames` frames
     int kernel_frames = 1;
     std::string message;  // of the window to the person; empty: none
+    double share = -1;    // of the work that it speaks of; below 0: not known
     bool keys_open = false;
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera

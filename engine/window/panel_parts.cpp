@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-constexpr float kMessageWidth = 480, kKeysWidth = 300, kKeyColumn = 130;
+constexpr float kMessageWidth = 480, kShareWidth = 220, kKeysWidth = 300, kKeyColumn = 130;
 
 struct KeyRow {
     const char *key, *meaning;
@@ -101,6 +101,8 @@ void draw_message(const PanelState& state, float scale) {
     ImGui::PushTextWrapPos(
         std::max(80.0f, std::min(kMessageWidth * scale, window.x - 4 * padding)));
     ImGui::TextColored(loud_text(), "%s", state.message.c_str());
+    if (state.share >= 0)
+        ImGui::ProgressBar(static_cast<float>(state.share), {kShareWidth * scale, 4 * scale}, "");
     ImGui::PopTextWrapPos();
     ImGui::End();
 }

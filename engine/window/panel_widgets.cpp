@@ -43,6 +43,9 @@ void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter*
         ImGui::TextColored(dim_text(), "%s: %s, at first %s", parameter->name.c_str(),
                            describe(*parameter).c_str(),
                            widgets.parameters.initial(parameter->name).c_str());
+    if (parameter && parameter->structural)
+        ImGui::TextColored(dim_text(),
+                           "a change compiles another program, which takes over when it is ready");
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
@@ -84,7 +87,14 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
     const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
     widget.rectangle = {from.x, from.y, to.x - from.x, to.y - from.y};
     draw_tooltip(widgets, widget, parameter, scale);
-    if (parameter) draw_menu(widgets, *parameter);
+    if (!parameter) return;
+    draw_menu(widgets, *parameter);
+    if (parameter->state.empty()) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, loud_text());
+    ImGui::PushTextWrapPos(columns.second + columns.second_width);
+    ImGui::TextUnformatted(parameter->state.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ const Parameter& Parameters::add(Parameter parameter) {
             throw UserError("parameter " + known->name +
                             ": there is one of this name already; give one of them another name");
         parameter.touched = known->touched;
+        parameter.structural = known->structural, parameter.state = known->state;
         *known = std::move(parameter);
         return *known;
     }
@@ -92,6 +93,10 @@ void Parameters::touch(const std::string& name) {
 
 void Parameters::set_step(const std::string& name, double step) {
     if (Parameter* parameter = get(name)) parameter->step = step;
+}
+
+void Parameters::set_structural(const std::string& name, const std::string& state) {
+    if (Parameter* parameter = get(name)) parameter->structural = true, parameter->state = state;
 }
 
 void Parameters::set(const std::string& name, const std::string& text) {

@@ -42,6 +42,8 @@ struct Parameter {
     std::string unit, label, group;
     ParameterLook look = ParameterLook::Plain;
     std::shared_ptr<const void> owner;  // of the variable
+    bool structural = false;            // a change of it compiles another program
+    std::string state;                  // how far that is; empty: it is done
     bool touched = false;               // set from outside since the program last asked
 };
 
@@ -65,6 +67,9 @@ class Parameters {
     void touch(const std::string& name);
     /// Of a drag, see Parameter::step.
     void set_step(const std::string& name, double step);
+
+    /// See Gui::set_structural.
+    void set_structural(const std::string& name, const std::string& state);
 
     /// Sets by name from text. Throws UserError that names the parameter, the text and the range.
     void set(const std::string& name, const std::string& text);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "compiler/program/long_work.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/camera.h"
 #include "engine/window/widgets.h"
@@ -20,6 +21,10 @@ namespace {
 constexpr size_t kBatch = 16;
 /// How long the window says something.
 constexpr std::chrono::seconds kMessageTime{10};
+/// How long it says what work does that is silent since: what goes on says more before.
+constexpr std::chrono::milliseconds kWorkTime{500};
+/// A window that has not drawn for so long seems to hang.
+constexpr std::chrono::milliseconds kAnswerTime{100};
 
 double seconds_between(FrameClock::time_point from, FrameClock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -70,13 +75,22 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
     executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
-        if (std::this_thread::get_id() == mine) serve_all(progress);
+        if (std::this_thread::get_id() != mine) return;
+        const double kernels = static_cast<double>(progress.kernels);
+        serve_all(text(progress),
+                  progress.kernels > 0 ? static_cast<double>(progress.done) / kernels : -1);
+        if (CancelScope::is_open() && is_any_closed())
+            throw Cancelled(text(progress) + ": the window was closed");
     });
+    watch_work([](const WorkProgress& work) { return serve_work(work); });
 }
 
 ViewWindow::State::~State() {
     std::erase(on_screen(), this);
-    if (os && on_screen().empty()) executor->on_compile({});
+    if (os && on_screen().empty()) {
+        executor->on_compile({});
+        watch_work({});
+    }
     try {
         executor->device().set_batch_limit(1);
     } catch (const std::exception&) {
@@ -123,7 +137,10 @@ PanelState ViewWindow::State::panel_state() const {
     state.kernel_frames = kernel_frames;
     if (FrameClock::now() < message_ends) state.message = message;
     if (os && draws == 0) state.message = "compiling kernels ...";
-    if (!compiling.empty()) state.message = compiling;
+    if (FrameClock::now() < work_ends) {
+        state.message = work;
+        state.share = work_share;
+    }
     state.keys_open = keys_open;
     state.keys = options.keys;
     state.hint = hint;
@@ -175,6 +192,7 @@ void ViewWindow::State::trace(const char* track, const std::string& name, double
 
 void ViewWindow::State::draw() {
     ++draws;
+    drawn_at = FrameClock::now();
     double begin = trace_now();
     if (!os) {
         executor->device().flush();
@@ -211,6 +229,7 @@ void ViewWindow::State::draw_first() {
 }
 
 void ViewWindow::State::draw_unasked() {
+    drawn_at = FrameClock::now();
     shown.gui = nullptr;
     if (!hidden) {
         PanelActions wanted{.kernels_open = actions.kernels_open};
@@ -221,9 +240,9 @@ void ViewWindow::State::draw_unasked() {
     painter.present(shown);
 }
 
-void ViewWindow::State::serve(const CompileProgress& progress) {
-    compiling = "compiling " + progress.program + ", " + std::to_string(progress.done) + " of " +
-                std::to_string(progress.kernels) + (progress.kernels == 1 ? " kernel" : " kernels");
+void ViewWindow::State::serve(const std::string& text, double share) {
+    work = text, work_share = share;
+    work_ends = FrameClock::now() + kWorkTime;
     // The frame that is under way keeps the mouse and the keys that it began with.
     const Mouse frame_mouse = mouse;
     const RawInput frame_input = input;
@@ -233,12 +252,26 @@ void ViewWindow::State::serve(const CompileProgress& progress) {
         os->hide();
     else
         draw_unasked();
-    compiling.clear();
 }
 
-void ViewWindow::State::serve_all(const CompileProgress& progress) {
+void ViewWindow::State::serve_all(const std::string& text, double share) {
     for (State* each : on_screen())
-        if (!each->closed) each->serve(progress);
+        if (!each->closed) each->serve(text, share);
+}
+
+bool ViewWindow::State::is_any_closed() {
+    return std::any_of(on_screen().begin(), on_screen().end(),
+                       [](const State* each) { return each->closed; });
+}
+
+bool ViewWindow::State::serve_work(const WorkProgress& work) {
+    for (State* each : on_screen()) {
+        each->work = work.text, each->work_share = work.share;
+        each->work_ends = FrameClock::now() + kWorkTime;
+        if (!each->closed && FrameClock::now() - each->drawn_at > kAnswerTime)
+            each->serve(work.text, work.share);
+    }
+    return !is_any_closed();
 }
 
 void ViewWindow::State::take_times() {

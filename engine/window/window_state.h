@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/long_work.h"
 #include "engine/inspector/inspector.h"
 #include "engine/runtime/trace_event.h"
 #include "engine/window/frame_painter.h"
@@ -44,8 +45,12 @@ struct ViewWindow::State {
     void draw_unasked();
     /// While kernels compile, of whichever program: takes input and draws, for all windows. One
     /// that is closed meanwhile leaves the screen at once; its program ends when it next asks.
-    static void serve_all(const CompileProgress& progress);
-    void serve(const CompileProgress& progress);
+    static void serve_all(const std::string& text, double share);
+    void serve(const std::string& text, double share);
+    /// The same for other long work, where no frame of the program has been drawn for a while.
+    /// False where a window was closed.
+    static bool serve_work(const WorkProgress& work);
+    static bool is_any_closed();
     void keep_rate();
     void take_times();
     void toggle_inspector();
@@ -111,9 +116,12 @@ struct ViewWindow::State {
     int frames = 0, screenshots = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
-    std::string printed, message, compiling, hint;
+    std::string printed, message, hint;
+    std::string work;        // that the program waits for, or does between its frames
+    double work_share = -1;  // see WorkProgress
     float zoom_from_x = 0, zoom_from_y = 0;  // where the mouse was in the frame before, in pixels
-    FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last;
+    FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last,
+                           work_ends = last, drawn_at = last;
     double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;
     Callback<void()> callback;

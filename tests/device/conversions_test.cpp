@@ -174,6 +174,7 @@ TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
             program->buffers.push_back({"b" + std::to_string(k),
                                         types[k],
                                         Size(counts[k]),
+                                        {Size(counts[k])},
                                         k < 2 ? BufferRole::Argument : BufferRole::Result,
                                         {}});
             kernel.bindings.push_back({BindingForm::Storage, types[k], 1, k > 1});

@@ -16,6 +16,7 @@
 #include "compiler/language.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 
 namespace firn {
 namespace {
@@ -102,6 +103,21 @@ TEST(Tune, TheCallerCanEndIt) {
                                      }});
     EXPECT_EQ(seen, 3);
     EXPECT_EQ(report.kernels.at(0).tried, 3);
+    EXPECT_FALSE(report.complete);
+}
+
+TEST(Tune, WhoWatchesTheThreadIsToldAndCanEndIt) {
+    SessionScope scope(Session::interpreter());
+    std::vector<WorkProgress> told;
+    watch_work([&](const WorkProgress& now) {
+        told.push_back(now);
+        return told.size() < 3;
+    });
+    const TuneReport report = tuned({.seconds = 100, .progress = {}});
+    watch_work({});
+    EXPECT_EQ(told.size(), 3u);
+    EXPECT_EQ(told.at(0).text.rfind("tuning, ", 0), 0u) << told.at(0).text;
+    EXPECT_GE(told.at(0).share, 0);
     EXPECT_FALSE(report.complete);
 }
 

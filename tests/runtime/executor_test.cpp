@@ -336,6 +336,65 @@ TEST_F(ExecutorTest, AGrowingScratchKeepsOldCallsRight) {
     }
 }
 
+TEST_F(ExecutorTest, ATemporaryIsKeptWithTheCallWhereSomebodyLooks) {
+    Runner runner(device);
+    runner.executor.set_watching(true);
+    auto program = diamond_program();
+    auto argument = runner.upload(ramp(300));
+    const auto plus = [](float more) {
+        std::vector<float> values = ramp(300);
+        for (float& value : values) value += more;
+        return values;
+    };
+    runner.executor.run(program, runner.call(argument, 300, {}));
+    EXPECT_EQ(runner.executor.watched().at(0).temporary, nullptr);
+    // b is a + 1, and c and d are b + 1.
+    for (int buffer : {1, 2, 3}) {
+        runner.executor.watch_temporary(program, buffer);
+        Call call = runner.call(argument, 300, {});
+        runner.executor.run(program, call);
+        ASSERT_EQ(runner.executor.watched().size(), 1u);
+        const WatchedCall watched = runner.executor.watched().at(0);
+        ASSERT_NE(watched.temporary, nullptr);
+        EXPECT_EQ(runner.download(*watched.temporary, 300), plus(buffer == 1 ? 1 : 2));
+        std::vector<float> squares = plus(2);
+        for (float& value : squares) value *= value;
+        EXPECT_EQ(runner.download(*call.results[0], 300), squares);
+    }
+    runner.executor.watch_temporary(nullptr, -1);
+    runner.executor.run(program, runner.call(argument, 300, {}));
+    EXPECT_EQ(runner.executor.watched().at(0).temporary, nullptr);
+    EXPECT_EQ(runner.executor.watched().at(0).runs, 5);
+}
+
+TEST_F(ExecutorTest, ATemporaryThatRotatesIsKeptAsTheLoopLeavesIt) {
+    Runner runner(device);
+    runner.executor.set_watching(true);
+    auto program = rotation_program();
+    runner.executor.watch_temporary(program, 2);
+    Call call = runner.call(runner.upload(std::vector<float>(64, 0.0f)), 64, {scalar_int(3)});
+    runner.executor.run(program, call);
+    // After three turns `now` holds the sum of 1, 1.25 and 1.5, and `next` what was before that.
+    EXPECT_EQ(runner.download(*call.results[0], 1)[0], 3.75f);
+    EXPECT_EQ(runner.download(*runner.executor.watched().at(0).temporary, 1)[0], 2.25f);
+}
+
+TEST_F(ExecutorTest, KernelsOfOneNameAreTimedByProgram) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    auto one = scale_program(), other = scale_program();
+    auto argument = runner.upload(ramp(1000));
+    runner.executor.run(one, runner.call(argument, 1000, {scalar_float(2)}));
+    for (int i = 0; i < 2; ++i)
+        runner.executor.run(other, runner.call(argument, 1000, {scalar_float(2)}));
+    const std::vector<KernelTime> times = runner.executor.take_kernel_times();
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_EQ(times[0].name, times[1].name);
+    EXPECT_NE(times[0].program, times[1].program);
+    EXPECT_EQ(times[0].dispatches, 1);
+    EXPECT_EQ(times[1].dispatches, 2);
+}
+
 TEST_F(ExecutorTest, KernelsAreTimed) {
     Runner runner(device);
     runner.executor.set_profiling(true);

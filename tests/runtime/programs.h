@@ -46,7 +46,7 @@ inline KernelInfo kernel(const std::string& name, int bindings, const std::vecto
 }
 
 inline BufferInfo buffer(const std::string& name, const Size& elements, BufferRole role) {
-    return {name, f32, elements, role, {}};
+    return {name, f32, elements, {}, role, {}};
 }
 inline Step dispatch(int kernel, std::vector<int> buffers, std::vector<ParamInfo> params,
                      const Size& elements) {

@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "compiler/language.h"
+#include "compiler/learning/progress.h"
+#include "compiler/program/long_work.h"
 #include "compiler/program/parallel.h"
 #include "tests/window/window_fixture.h"
 
@@ -26,6 +28,14 @@ class CompilingWindow : public RealWindow {
                 executor->compile_watch()({"slow", 0, 1});
                 ended = done();
             });
+    }
+    /// With numbers that no cache has seen.
+    static Tensor long_program() {
+        const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+        const float fresh = 1.0f + static_cast<float>(now % 1000003) * 1e-7f;
+        Tensor x = reshape(arange(1000), {1000}).as(f32);
+        for (int k = 0; k < 1000; ++k) x = sin(x * fresh + static_cast<float>(k));
+        return x;
     }
     static bool is_on_screen(const std::string& title) {
         return std::system(
@@ -61,21 +71,75 @@ TEST_F(CompilingWindow, IsToldOfEachCompileThatACallWaitsFor) {
     ViewWindow window(executor, options("told"));
     const CompileWatch serve = executor->compile_watch();
     ASSERT_TRUE(serve);
-    int told = 0;
+    int in_passes = 0, in_kernels = 0;
     executor->on_compile([&](const CompileProgress& progress) {
-        ++told;
-        EXPECT_GT(progress.kernels, 0u);
+        ++(progress.kernels > 0 ? in_kernels : in_passes);
         serve(progress);
     });
     const Session session{SharedPtr<Executor>(std::shared_ptr<Executor>(executor))};
     const SessionScope scope(session);
-    // Numbers that no cache has seen.
-    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    const float fresh = 1.0f + static_cast<float>(now % 1000003) * 1e-7f;
-    Tensor x = reshape(arange(1000), {1000}).as(f32);
-    for (int k = 0; k < 400; ++k) x = sin(x * fresh + static_cast<float>(k));
-    EXPECT_EQ(x.to_vector<float>().size(), 1000u);
-    EXPECT_GT(told, 0);
+    EXPECT_EQ(long_program().to_vector<float>().size(), 1000u);
+    EXPECT_GT(in_passes, 0);
+    EXPECT_GT(in_kernels, 0);
+}
+
+TEST_F(CompilingWindow, EndsTheCompileWhereItIsClosedAndSomebodyCatchesThat) {
+    ViewWindow window(executor, options("ended"));
+    settle(window);
+    const Session session{SharedPtr<Executor>(std::shared_ptr<Executor>(executor))};
+    const SessionScope scope(session);
+    const CancelScope cancels;
+    by_hand("ended", "key --window \\$id Escape");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    EXPECT_THROW(while (std::chrono::steady_clock::now() < end) long_program().to_vector<float>(),
+                 Cancelled);
+    EXPECT_FALSE(window.open());
+    // What was ended can be asked for again.
+    EXPECT_EQ((ones({4}) + 1.0f).to_vector<float>(), std::vector<float>(4, 2.0f));
+}
+
+/// Work that is no frame of the program: told from the thread that does it.
+class WorkingWindow : public RealWindow {
+  protected:
+    void work_until(const std::function<bool()>& done) {
+        const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        for (int step = 0; !done() && std::chrono::steady_clock::now() < last; ++step) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            goes_on_ = tell_work({"step " + std::to_string(step), 0.5});
+        }
+    }
+    bool goes_on_ = true;
+};
+
+TEST_F(WorkingWindow, TakesAClickOnThePanel) {
+    ViewWindow window(executor, options("working click"));
+    window.gui().button("splash");
+    settle(window);
+    const Rectangle button = window.gui().find("splash")->rectangle;
+    by_hand("working click",
+            at(button.x + button.width / 2, button.y + 9) + "mousedown 1 sleep 0.3 mouseup 1");
+    bool pressed = false;
+    work_until([&] { return pressed = pressed || window.gui().button("splash"); });
+    EXPECT_TRUE(pressed);
+}
+TEST_F(WorkingWindow, TellsTheWorkThatItWasClosed) {
+    ViewWindow window(executor, options("working escape"));
+    settle(window);
+    by_hand("working escape", "key --window \\$id Escape");
+    work_until([&] { return !goes_on_; });
+    EXPECT_FALSE(goes_on_);
+    EXPECT_FALSE(window.open());
+}
+TEST_F(WorkingWindow, ShowsHowFarALearningRunIs) {
+    WindowOptions wanted = options("learning");
+    wanted.gui_in_pictures = true;
+    ViewWindow window(executor, wanted);
+    settle(window);
+    const std::vector<uint8_t> before = window.picture().rgba;
+    Progress progress(100);
+    progress.show(30, {{"loss", 0.25}});
+    EXPECT_NE(window.picture().rgba, before);
+    window.save(testing::TempDir() + "learning.png");  // for people
 }
 
 }  // namespace

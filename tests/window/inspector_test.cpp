@@ -3,9 +3,13 @@
 
 #include <imgui.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <set>
+#include <sstream>
+#include <thread>
 
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
@@ -101,6 +105,22 @@ class Inspected : public testing::Test {
         const bool open = inspector->draw(1, places);
         ImGui::Render();
         return open;
+    }
+    Rectangle place(const std::string& name) const {
+        for (const PlacedPart& part : places)
+            if (part.name == name) return part.rectangle;
+        ADD_FAILURE() << name << " is not there";
+        return {};
+    }
+    /// At most 20 s.
+    template <class Done>
+    void frames_until(const Done& done) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!done() && std::chrono::steady_clock::now() < end) {
+            frame();
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        EXPECT_TRUE(done());
     }
     void click(const std::string& name) {
         for (int settle = 0; settle < 3; ++settle) frame();
@@ -202,10 +222,234 @@ TEST_F(Inspected, EveryTabOfAnyProgramIsDrawn) {
         {f32("n")});
     g(ones({64}));
     for (const char* tab : {"inspector schedule", "inspector memory", "inspector tensors",
-                            "inspector kernels", "inspector code", "inspector spirv"}) {
+                            "inspector kernels", "inspector code", "inspector spirv",
+                            "inspector graph", "inspector schedule", "inspector table"}) {
         click(tab);
         for (int settle = 0; settle < 3; ++settle) EXPECT_TRUE(frame());
     }
+}
+
+/// The first of several lines `after NAME:` and its text.
+std::vector<std::pair<std::string, std::string>> passes_of(const std::string& all) {
+    std::vector<std::pair<std::string, std::string>> out;
+    std::istringstream in(all);
+    for (std::string line; std::getline(in, line);)
+        if (line.rfind("after ", 0) == 0 && line.back() == ':')
+            out.emplace_back(line.substr(6, line.size() - 7), "");
+        else if (!out.empty())
+            out.back().second += line + "\n";
+    for (auto& [name, text] : out) text.resize(text.size() - 1);  // the blank line between two
+    return out;
+}
+
+TEST_F(Inspected, KernelCodeIsThereAfterEveryPass) {
+    result();
+    click("inspector code");
+    frames_until([&] { return !inspector->kernel_passes().text().empty(); });
+    const auto passes = passes_of(f->explain_kernel("k0"));
+    ASSERT_GT(passes.size(), 5u);
+    for (size_t k : {size_t{0}, size_t{1}, size_t{3}}) {
+        click("inspector pass " + std::to_string(k));
+        EXPECT_EQ(inspector->kernel_passes().text(), passes[k].second) << passes[k].first;
+    }
+}
+TEST_F(Inspected, TheGraphIsThereAsItWasRecordedAndAfterEveryPass) {
+    result();
+    click("inspector graph");
+    frames_until([&] { return !inspector->graph_passes().text().empty(); });
+    EXPECT_NE(inspector->graph_passes().text().find("Mul"), std::string::npos);
+    EXPECT_NE(inspector->graph_passes().text().find("2.5"), std::string::npos);
+    const std::string recorded = inspector->graph_passes().text();
+    click("inspector pass 1");
+    EXPECT_NE(inspector->graph_passes().text(), "");
+}
+TEST(NewLines, AreThoseThatThePassMade) {
+    EXPECT_EQ(new_lines("a %1\nb\n", "a %7\nc\nb\nb\n"),
+              (std::vector<bool>{false, true, false, true}));
+}
+TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
+    inspector->add_times({{"k0 a.cpp:1", 1, 1, 1}, {"k0 a.cpp:1", 3, 1, 2}}, 1);
+    EXPECT_EQ(inspector->history(1, "k0 a.cpp:1"), std::vector<float>{1});
+    EXPECT_EQ(inspector->history(2, "k0 a.cpp:1"), std::vector<float>{3});
+}
+TEST_F(Inspected, TimesAreThoseOfTheProgramThatRan) {
+    executor->set_profiling(true);
+    auto g = compile([](Tensor x) { return x * 2.5f; }, {f32("n")});
+    auto h = compile([](Tensor x) { return x * 3.5f; }, {f32("n")});
+    const Tensor x = ones({64});
+    x.to_vector<float>();
+    executor->take_kernel_times();
+    g(x), g(x), h(x);
+    std::vector<std::pair<int64_t, int>> times;
+    for (const KernelTime& time : executor->take_kernel_times())
+        times.emplace_back(time.program, time.dispatches);
+    executor->set_profiling(false);
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_NE(times[0].first, times[1].first);
+    EXPECT_EQ(times[0].second, 2);
+    EXPECT_EQ(times[1].second, 1);
+    const std::vector<WatchedCall> calls = executor->watched();
+    EXPECT_TRUE(std::any_of(calls.begin(), calls.end(), [&](const WatchedCall& call) {
+        return call.program == std::shared_ptr<const Program>(h.program()) &&
+               call.number == times[1].first;
+    }));
+}
+
+/// A program of several kernels, one of which leaves a running sum.
+class InspectedTemporary : public Inspected {
+  protected:
+    static constexpr int kCount = 100'000;  // too many for one kernel
+    void SetUp() override {
+        Inspected::SetUp();
+        if (!session) return;
+        g = compile(
+            [](Tensor x) {
+                const Tensor sums = cumsum(x * 2.0f);
+                return sums - sum(sums);
+            },
+            {f32("n")});
+        x = ones({kCount});
+        x.to_vector<float>();
+        for (int frames = 0; frames < 2; ++frames) run();
+    }
+    float run() { return (*g)(x)(0).item<float>(); }
+    /// The running sum in the list of tensors, where temporaries stand behind what the caller
+    /// holds.
+    void pick() {
+        click("inspector tensors");
+        const Program& program = *g->program();
+        std::set<int> used;
+        for_dispatches(program.steps, [&](const DispatchStep& step) {
+            used.insert(step.buffers.begin(), step.buffers.end());
+        });
+        size_t row = program.results.size() + program.arguments.size();
+        for (int buffer : used) {
+            const BufferInfo& info = program.buffers[size_t(buffer)];
+            if (info.role != BufferRole::Temporary) continue;
+            if (info.elements.evaluate({{"n", kCount}}) == kCount)
+                return click("inspector tensor " + std::to_string(row));
+            ++row;
+        }
+        FAIL() << "it has no such temporary";
+    }
+    std::optional<Compiled<Tensor, 1>> g;
+    Tensor x;
+};
+
+TEST_F(InspectedTemporary, IsShownAsTheCallLeavesIt) {
+    const float before = run();
+    pick();
+    for (int frames = 0; frames < 3; ++frames) {
+        EXPECT_EQ(run(), before);
+        frame();
+    }
+    EXPECT_EQ(inspector->summary().elements, kCount);
+    EXPECT_EQ(inspector->summary().smallest, 2);
+    EXPECT_EQ(inspector->summary().largest, 2.0 * kCount);
+}
+TEST_F(InspectedTemporary, AnEditedKernelRunsWhileItIsLookedAt) {
+    const float before = run();
+    frame();
+    const std::shared_ptr<const Program> program = g->program();
+    const size_t last = program->kernels.size() - 1;
+    KernelInfo edited = program->kernels[last];
+    edited.glsl = with(edited.glsl, "- ", "+ ");
+    edited.spirv = inspector_tools().compile(edited.glsl, "edited");
+    executor->replace_kernel(program, last, edited);
+    const float changed = run();
+    EXPECT_NE(changed, before);
+    pick();
+    EXPECT_EQ(run(), changed);
+    executor->replace_kernel(program, last, program->kernels[last]);
+    EXPECT_EQ(run(), before);
+}
+TEST_F(InspectedTemporary, GivesItsMemoryBackWhenNobodyLooks) {
+    const auto kept = [&] {
+        const std::vector<WatchedCall> calls = executor->watched();
+        return std::count_if(calls.begin(), calls.end(),
+                             [](const WatchedCall& call) { return call.temporary != nullptr; });
+    };
+    pick();
+    run();
+    EXPECT_EQ(kept(), 1);
+    click("inspector memory");
+    run();
+    EXPECT_EQ(kept(), 0);
+}
+
+// --- the schedule as a picture
+
+bool overlap(const ScheduleNode& a, const ScheduleNode& b) {
+    return a.x < b.x + b.kWidth && b.x < a.x + a.kWidth && a.y < b.y + b.kHeight &&
+           b.y < a.y + a.kHeight;
+}
+bool overlap(const ScheduleGroup& a, const ScheduleGroup& b) {
+    return a.height > 0 && b.height > 0 && a.x < b.x + b.width && b.x < a.x + a.width &&
+           a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+void expect_legible(const ScheduleLayout& layout, const Program& program) {
+    std::vector<bool> seen(program.verdicts.size());
+    for (size_t n = 0; n < layout.nodes.size(); ++n) {
+        const ScheduleNode& node = layout.nodes[n];
+        const ScheduleGroup& group = layout.groups.at(node.group);
+        if (node.value >= 0) seen.at(static_cast<size_t>(node.value)) = true;
+        EXPECT_GE(node.x, group.x);
+        EXPECT_GE(node.y, group.y + group.kTitle);
+        EXPECT_LE(node.x + node.kWidth, group.x + group.width);
+        EXPECT_LE(node.y + node.kHeight, group.y + group.height);
+        for (size_t m = 0; m < n; ++m)
+            EXPECT_FALSE(overlap(node, layout.nodes[m])) << n << " " << m;
+    }
+    for (size_t k = 0; k < seen.size(); ++k)
+        EXPECT_TRUE(seen[k] || program.verdicts[k].verdict == "inlined")
+            << program.verdicts[k].value;
+    for (size_t g = 0; g < layout.groups.size(); ++g) {
+        EXPECT_LE(layout.groups[g].x + layout.groups[g].width, layout.width);
+        EXPECT_LE(layout.groups[g].y + layout.groups[g].height, layout.height);
+        for (size_t h = 0; h < g; ++h)
+            EXPECT_FALSE(overlap(layout.groups[g], layout.groups[h])) << g << " " << h;
+    }
+    for (const ScheduleEdge& edge : layout.edges) {
+        const ScheduleNode &from = layout.nodes.at(edge.from), &to = layout.nodes.at(edge.to);
+        if (edge.back || from.group == to.group) continue;
+        EXPECT_LT(layout.groups[from.group].y, layout.groups[to.group].y);
+    }
+}
+
+TEST_F(Inspected, TheScheduleIsLaidOutWithoutOverlaps) {
+    auto g = compile(
+        [](Tensor x, Tensor w) {
+            Tensor y = softmax(matmul(x, w), {.axis = 1});
+            for (Tensor k : loop(3)) y = cumsum(y, {.axis = 0}) * 0.5f + k.as(f32);
+            return std::tuple{y, sum(y, {.axis = 0}),
+                              compact(reshape(y, {-1}), reshape(y, {-1}) > 1.0f)};
+        },
+        {f32(64, 32), f32(32, 64)});
+    const std::shared_ptr<const Program> program = g.program();
+    expect_legible(lay_out(*program, inspector_tools().trace(*program).values), *program);
+}
+TEST_F(Inspected, ThePictureSaysWhatIsUnderTheMouseAndZooms) {
+    result();
+    click("inspector schedule");
+    frames_until([&] { return !inspector->schedule().layout().nodes.empty(); });
+    const ScheduleLayout& layout = inspector->schedule().layout();
+    const Rectangle canvas = place("inspector schedule picture");
+    ImGuiIO& io = ImGui::GetIO();
+    bool found = false;
+    for (float y = 4; y < canvas.height && !found; y += 8)
+        for (float x = 4; x < canvas.width && !found; x += 16) {
+            io.MousePos = {canvas.x + x, canvas.y + y};
+            frame();
+            found = inspector->schedule().hovered() >= 0;
+        }
+    EXPECT_TRUE(found);
+    EXPECT_FALSE(layout.nodes.empty());
+    const float before = inspector->schedule().zoom();
+    io.MouseWheel = 1;
+    frame();
+    EXPECT_GT(inspector->schedule().zoom(), before);
+    EXPECT_GE(inspector->schedule().hovered(), 0) << "what is under the mouse stays there";
 }
 
 using InspectorWindow = RealWindow;

@@ -1,0 +1,24 @@
+// What a program was compiled from.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/mapping/passes.h"
+#include "compiler/program/size_env.h"
+
+namespace firn {
+
+struct CompileOptions;
+
+/// All that its compile takes, with nodes of its own.
+struct ProgramSource {
+    NodeTable table;
+    Graph graph;
+    SymbolFacts facts;
+    std::vector<bool> donated;
+    KernelSteps steps;
+};
+std::shared_ptr<ProgramSource> source_of(const Graph& graph, const CompileOptions& options);
+
+}  // namespace firn

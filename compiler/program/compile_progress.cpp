@@ -1,0 +1,13 @@
+// How far a compile is, for whoever waits for it.
+#include "compiler/program/compile_progress.h"
+
+namespace firn {
+
+std::string text(const CompileProgress& progress) {
+    const std::string what = "compiling " + progress.program;
+    if (progress.kernels == 0) return what;
+    return what + ", " + std::to_string(progress.done) + " of " + std::to_string(progress.kernels) +
+           (progress.kernels == 1 ? " kernel" : " kernels");
+}
+
+}  // namespace firn

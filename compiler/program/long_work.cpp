@@ -1,0 +1,67 @@
+// Work that takes long: how far it is, and whether somebody wants it to end.
+#include "compiler/program/long_work.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace firn {
+namespace {
+
+constexpr std::chrono::milliseconds kBetween{33};    // a person sees that it goes on
+constexpr std::chrono::milliseconds kPatience{500};  // what is done sooner needs no word
+
+thread_local WorkWatch watch;
+thread_local int cancel_scopes = 0;
+
+}  // namespace
+
+void watch_work(WorkWatch next) { watch = std::move(next); }
+
+CancelScope::CancelScope() { ++cancel_scopes; }
+CancelScope::~CancelScope() { --cancel_scopes; }
+bool CancelScope::is_open() { return cancel_scopes > 0; }
+
+bool tell_work(const WorkProgress& progress) { return !watch || watch(progress); }
+
+LongWork::~LongWork() {
+    if (written_) std::fputs("\r\033[K", stderr);
+}
+
+bool LongWork::is_due() {
+    const Clock::time_point now = Clock::now();
+    if (now - told_ < kBetween) return false;
+    told_ = now;
+    return true;
+}
+
+bool LongWork::tell(const WorkProgress& progress) {
+    if (!is_due()) return goes_on_;
+    if (!tell_work(progress)) goes_on_ = false;
+    write(progress.text);
+    return goes_on_;
+}
+
+void LongWork::tell_or_end(const WorkProgress& progress) {
+    if (!tell(progress) && CancelScope::is_open())
+        throw Cancelled(progress.text + ": ended before it was done");
+}
+
+CompileWatch with_line(const CompileWatch& watch) {
+    if (!watch && !isatty(STDERR_FILENO)) return {};
+    return [watch, line = std::make_shared<LongWork>()](const CompileProgress& progress) {
+        line->write(text(progress));
+        if (watch) watch(progress);
+    };
+}
+
+void LongWork::write(const std::string& text) {
+    if (Clock::now() - begin_ < kPatience || !isatty(STDERR_FILENO)) return;
+    written_ = true;
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fflush(stderr);
+}
+
+}  // namespace firn

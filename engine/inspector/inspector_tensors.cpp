@@ -1,0 +1,245 @@
+// The inspector's tab of tensors.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <span>
+
+#include "engine/inspector/inspector.h"
+#include "engine/window/panel_theme.h"
+
+namespace firn {
+namespace {
+
+/// Frames between two looks at a tensor: reading waits for the device.
+constexpr int kFramesBetweenReads = 15;
+constexpr float kCellsHeight = 180;  // pixels at scale 1
+constexpr size_t kTensorRows = 8;    // tensors seen at once
+
+}  // namespace
+
+/// A tensor of a call.
+struct Inspector::CallTensor {
+    std::string name;
+    DType dtype;
+    std::vector<int64_t> shape;
+    const Memory* memory = nullptr;            // null: of a temporary that nobody looked at
+    std::span<const std::byte> constant = {};  // or: what it always is
+    int temporary = -1;                        // the buffer, of a temporary
+};
+
+namespace {
+
+using CallTensor = Inspector::CallTensor;
+
+int64_t elements_of(const CallTensor& tensor) {
+    int64_t count = 1;
+    for (int64_t size : tensor.shape) count *= size;
+    return count;
+}
+
+std::string shape_words(const CallTensor& tensor) {
+    std::string text;
+    for (int64_t size : tensor.shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+    return std::string(tensor.dtype.name()) + "[" + text + "]";
+}
+
+/// Buffers that a kernel or a copy of the program touches.
+std::set<int> used_buffers(const std::vector<Step>& steps) {
+    std::set<int> out;
+    for (const Step& step : steps) {
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
+            out.insert(dispatch->buffers.begin(), dispatch->buffers.end());
+        if (const auto* copy = std::get_if<CopyStep>(&step.step))
+            out.insert({copy->source, copy->target});
+        if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
+            out.merge(used_buffers(repeat->body));
+    }
+    return out;
+}
+
+/// False where a size is one that only the device knows.
+bool take_shape(CallTensor& tensor, const Shape& shape, const SizeEnv& symbols) {
+    try {
+        for (const Size& size : shape) tensor.shape.push_back(size.evaluate(symbols));
+    } catch (const UserError&) {
+        return false;
+    }
+    return true;
+}
+
+/// Temporaries and constants, by the lines that made them.
+void add_own(const WatchedCall& watched, std::vector<CallTensor>& out) {
+    const Program& program = *watched.program;
+    for (int buffer : used_buffers(program.steps)) {
+        const BufferInfo& info = program.buffers[static_cast<size_t>(buffer)];
+        CallTensor tensor{info.name, info.dtype, {}};
+        if (info.role == BufferRole::Temporary) {
+            tensor.name = "temporary " + std::to_string(buffer) + " " + info.name;
+            tensor.memory = watched.temporary.get();
+            tensor.temporary = buffer;
+        } else if (info.role == BufferRole::Constant) {
+            tensor.name = "constant " + std::to_string(buffer) + " " + info.name;
+            tensor.constant = info.data;
+        } else {
+            continue;
+        }
+        const int64_t elements = info.elements.evaluate(watched.call.symbols);
+        take_shape(tensor, info.shape, watched.call.symbols);
+        if (elements_of(tensor) != elements) tensor.shape = {elements};
+        out.push_back(std::move(tensor));
+    }
+}
+
+/// Those that the caller holds first.
+std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
+    std::vector<CallTensor> out;
+    const Program& program = *watched.program;
+    const auto add = [&](const std::string& name, DType dtype, const Shape& shape,
+                         const std::shared_ptr<Memory>& memory) {
+        CallTensor tensor{name, dtype, {}, memory.get()};
+        if (memory && take_shape(tensor, shape, watched.call.symbols))
+            out.push_back(std::move(tensor));
+    };
+    for (size_t k = 0; k < program.results.size(); ++k)
+        add("result " + std::to_string(k), program.results[k].dtype, program.results[k].shape,
+            watched.call.results[k]);
+    for (size_t k = 0; k < program.arguments.size(); ++k)
+        if (!program.arguments[k].scalar)
+            add("argument " + std::to_string(k) + " " + program.arguments[k].name,
+                program.arguments[k].dtype, program.arguments[k].shape, watched.call.arguments[k]);
+    add_own(watched, out);
+    return out;
+}
+
+/// Matplotlib's viridis at five places; nan is magenta, as in frames.
+ImU32 cell_colour(float value, const TensorSummary& summary) {
+    if (!std::isfinite(value)) return IM_COL32(230, 0, 230, 255);
+    static constexpr float kMap[5][3] = {
+        {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
+    const double range = summary.largest - summary.smallest;
+    const double part = range > 0 ? (static_cast<double>(value) - summary.smallest) / range : 0.5;
+    const auto at = static_cast<float>(std::clamp(part, 0.0, 1.0) * 4);
+    const int k = std::min(static_cast<int>(at), 3);
+    const float share = at - static_cast<float>(k);
+    const auto mix = [&](int c) {
+        return static_cast<int>(kMap[k][c] + share * (kMap[k + 1][c] - kMap[k][c]));
+    };
+    return IM_COL32(mix(0), mix(1), mix(2), 255);
+}
+
+void draw_cells(const TensorSummary& summary, float scale) {
+    const float side =
+        std::min(kCellsHeight * scale / static_cast<float>(summary.rows),
+                 ImGui::GetContentRegionAvail().x / static_cast<float>(summary.columns));
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    ImGui::Dummy(
+        {side * static_cast<float>(summary.columns), side * static_cast<float>(summary.rows)});
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (int i = 0; i < summary.rows; ++i)
+        for (int j = 0; j < summary.columns; ++j) {
+            const ImVec2 corner{from.x + side * static_cast<float>(j),
+                                from.y + side * static_cast<float>(i)};
+            const auto k = static_cast<size_t>(i * summary.columns + j);
+            draw.AddRectFilled(corner, {corner.x + side, corner.y + side},
+                               cell_colour(summary.cells[k], summary));
+        }
+}
+
+Plot plot_of(const std::vector<float>& values, bool bars) {
+    Plot plot;
+    plot.bars = bars;
+    plot.series = {{"", values}};
+    return plot;
+}
+
+}  // namespace
+
+void Inspector::draw_summary(float scale) {
+    const TensorSummary& s = summary_;
+    if (s.elements == 0) return ImGui::TextColored(dim_text(), "it has no elements");
+    ImGui::Text("from %.6g to %.6g, mean %.6g", s.smallest, s.largest, s.mean);
+    if (s.nans + s.infinities > 0)
+        ImGui::TextColored(loud_text(), "%lld nan, %lld inf", static_cast<long long>(s.nans),
+                           static_cast<long long>(s.infinities));
+    else
+        ImGui::TextColored(dim_text(), "no nan, no inf");
+    const float width = ImGui::GetContentRegionAvail().x;
+    draw_cells(s, scale);
+    ImGui::TextColored(dim_text(), "how often which value is met");
+    firn::draw_plot("##histogram", plot_of(s.histogram, true), width, scale);
+    ImGui::TextColored(dim_text(), "the first row");
+    firn::draw_plot("##line", plot_of(s.line, false), width, scale);
+    std::string numbers;
+    for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.5g  ", static_cast<double>(s.line[k]));
+        numbers += text;
+    }
+    ImGui::TextWrapped("%s", numbers.c_str());
+}
+
+void Inspector::draw_tensors(const WatchedCall& call, float scale) {
+    const std::vector<CallTensor> tensors = tensors_of(call);
+    if (tensors.empty())
+        return ImGui::TextColored(dim_text(), "it has no tensors in memory of their own");
+    tensor_ = std::min(tensor_, tensors.size() - 1);
+    const float row = ImGui::GetTextLineHeightWithSpacing();
+    const float rows = static_cast<float>(std::min(tensors.size(), kTensorRows));
+    ImGui::BeginChild("##tensors",
+                      {-1, row * (rows + 0.5f) + 2 * ImGui::GetStyle().WindowPadding.y}, true);
+    for (size_t k = 0; k < tensors.size(); ++k) {
+        const std::string label =
+            tensors[k].name + "  " + shape_words(tensors[k]) + "##" + std::to_string(k);
+        if (ImGui::Selectable(label.c_str(), k == tensor_)) tensor_ = k;
+        note(("inspector tensor " + std::to_string(k)).c_str());
+    }
+    ImGui::EndChild();
+    draw_tensor(call, tensors[tensor_], scale);
+}
+
+void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale) {
+    if (shown.temporary >= 0) {
+        observed_ = shown.temporary;
+        ImGui::TextColored(dim_text(),
+                           "as the call leaves it; while it is looked at it has memory of its own");
+        // What is kept may still be another one's.
+        const bool new_choice = observing_ != std::pair(call.number, shown.temporary);
+        if (new_choice) observing_ = {call.number, shown.temporary}, observed_since_ = call.runs;
+        if (!shown.memory || call.runs == observed_since_)
+            return ImGui::TextColored(loud_text(), "its value comes with the program's next call");
+    }
+    const std::string which = std::to_string(call.number) + shown.name + shape_words(shown);
+    const auto read = [&] {
+        if (!shown.memory)
+            return std::vector<std::byte>(shown.constant.begin(), shown.constant.end());
+        std::vector<std::byte> bytes(static_cast<size_t>(elements_of(shown) * shown.dtype.bytes()));
+        if (!bytes.empty()) executor_->read(*shown.memory, 0, bytes);
+        return bytes;
+    };
+    if (which != summarised_ || ++summary_age_ >= kFramesBetweenReads) {
+        summary_ = summarise(shown.dtype, shown.shape, read());
+        summarised_ = which;
+        summary_age_ = 0;
+    }
+    if (tools_.write_array && ImGui::Button("save .npy")) {
+        std::string name = shown.name;  // with a line of the user's
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
+        std::string path = title_ + "-" + name + ".npy";
+        std::replace(path.begin(), path.end(), ' ', '-');
+        try {
+            tools_.write_array(path, shown.dtype, shown.shape, read());
+            said_ = "wrote " + path;
+        } catch (const UserError& error) {
+            said_ = error.what();
+        }
+    }
+    if (tools_.write_array) note("inspector save");
+    if (!said_.empty()) ImGui::TextColored(loud_text(), "%s", said_.c_str());
+    draw_summary(scale);
+}
+
+}  // namespace firn

@@ -1,0 +1,42 @@
+// The schedule of a program as a picture that can be zoomed and shifted.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compiler/program/compile_trace.h"
+#include "compiler/program/program.h"
+#include "engine/inspector/schedule_layout.h"
+
+namespace firn {
+
+class ScheduleView {
+  public:
+    /// As an item of Dear ImGui that fills the rest of its window; `note` is told its name, and
+    /// those of the values in it.
+    void draw(const std::shared_ptr<const Program>& program, const CompileTrace& trace, float scale,
+              const std::function<void(const char*)>& note);
+
+    const ScheduleLayout& layout() const { return layout_; }
+    float zoom() const { return zoom_; }
+    /// The row of the value under the mouse in the last frame, -1: none.
+    int hovered() const { return hovered_; }
+
+  private:
+    struct Canvas;
+    void take_mouse(const Canvas& canvas);
+    void fit(const Canvas& canvas);
+    void draw_groups(const Canvas& canvas) const;
+    void draw_edges(const Canvas& canvas, size_t under_mouse) const;
+    void draw_nodes(const Canvas& canvas) const;
+    size_t node_at(const Canvas& canvas, float x, float y) const;
+    void draw_tooltip(const ScheduleNode& node) const;
+
+    std::shared_ptr<const Program> program_;
+    ScheduleLayout layout_;
+    float zoom_ = 1, shift_x_ = 0, shift_y_ = 0;  // pixels at scale 1 of the picture's corner
+    bool fitted_ = false;
+    int hovered_ = -1;
+};
+
+}  // namespace firn
