@@ -131,9 +131,9 @@ class CompiledCall<Layout, TypeList<P...>> : public Function {
     }
     /// See Function::is_ready.
     bool ready(const ArgumentOf<P>&... args) const {
-        std::vector<Arg> flat;
-        (add_arguments(args, flat), ...);
-        return is_ready(flat);
+        FlatArguments all;
+        (add_arguments(args, all), ...);
+        return is_ready(all.args);
     }
     // clang-format off
     template <class... A>

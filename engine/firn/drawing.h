@@ -72,10 +72,14 @@ struct DrawNumber {
 
 /// One text, or one for each place, in UTF-8; '\n' begins another line.
 struct DrawLabels {
+    /// One text, or a list of them.
+    /// @{
     DrawLabels(const char* one) : all{one} {}
     DrawLabels(const std::string& one) : all{one} {}
     DrawLabels(std::initializer_list<const char*> each) : all(each.begin(), each.end()) {}
     DrawLabels(std::vector<std::string> each) : all(std::move(each)) {}
+    /// @}
+
     std::vector<std::string> all;
 };
 
@@ -144,10 +148,13 @@ struct TriangleOptions {
 /// `{20, 2}`.
 class Drawing {
   public:
+    /// Nothing yet.
     Drawing() = default;
     /// Of a picture alone: Drawing().picture(...).
+    /// @{
     Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
     Drawing(const Tensor& x, Colormap map, ValueRange range = {}) { picture(x, map, range); }
+    /// @}
 
     /// Beneath all shapes, as Window::show shows it.
     /// @{
@@ -205,7 +212,9 @@ class Drawing {
     std::vector<Layer> layers_;
 };
 
+/// @cond
 /// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not fit.
 std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line = here());
+/// @endcond
 
 }  // namespace firn

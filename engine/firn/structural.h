@@ -10,21 +10,25 @@
 
 namespace firn {
 
-/// See structural.
+/// @cond
 template <class Make, class Fn, class... T>
 class StructuralCall;
+/// @endcond
 
+/// A compiled function that is made anew for other values of its parameters, see structural().
 template <class Make, class Layout, class... P, class... T>
 class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
     using Fn = CompiledCall<Layout, TypeList<P...>>;
     using Values = std::tuple<typename Param<T>::Value...>;
 
   public:
+    /// See structural().
     StructuralCall(Make make, const Param<T>&... params)
         : make_(std::move(make)), params_(params...) {
         tell("");
     }
 
+    /// Runs the newest program that is ready.
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) {
         if (!made_ || recording_now()) {
             if (const Values now = values(); !made_ || now != asked_)
@@ -90,6 +94,7 @@ class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
 /// these and compiles it. A change costs no frame: the new program is compiled in the background
 /// while the last good one runs, and takes over when it is ready. Where it cannot be made or
 /// compiled, the last good one stays, and the panel says why.
+///
 ///     Param<int> radius{app, "radius", 3, {.min = 1, .max = 9}};
 ///     auto blur = structural(
 ///         [](int radius) {
@@ -97,7 +102,12 @@ class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
 ///         },
 ///         radius);
 ///     picture = blur(picture);
+///
 /// Values that a compiled function takes as arguments need none of this.
+///
+/// Example: `auto make = [](int r) { return compile([=](Tensor x) { return x / r; }, {f32("n")});
+/// };` `auto divide = [=](const Param<int>& by) { return structural(make, by); };` (a Param belongs
+/// to an App or a window).
 template <class Make, class... T>
 auto structural(Make make, const Param<T>&... params) {
     using Fn = std::invoke_result_t<Make&, const typename Param<T>::Value&...>;
