@@ -99,12 +99,15 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
         if (!target.dtype().is_integer() || !may_equal(without, target.shape()))
             refuse(asked + "; give integer labels " + text(without) + ", or probabilities " +
                    text(x.shape()));
-        const Tensor valid = (target >= 0) & (target < Tensor(classes).as(target.dtype()));
+        // A narrow type need not hold the number of classes.
+        const DType type = arithmetic_type(target.dtype());
+        const Tensor label = target.as(type);
+        const Tensor valid = (label >= 0) & (label < Tensor(classes).as(type));
         if (options.check_labels)
             assert_value(valid, "cross_entropy: a label is not one of the " + classes.text() +
                                     " classes, from 0; mend the labels");
         // Not a read at the label: the gradient of this is no store.
-        const Tensor is_label = unsqueeze(target, 1) == index(logarithms, 1).as(target.dtype());
+        const Tensor is_label = unsqueeze(label, 1) == index(logarithms, 1).as(type);
         terms = -sum(select(is_label, logarithms, 0.0f), {1});
         if (smoothing != 0) terms = (1.0f - smoothing) * terms - smoothing * mean(logarithms, {1});
         if (!options.check_labels)
