@@ -255,6 +255,14 @@ TEST_F(Augment, MovesByNothingIfNothingIsAsked) {
 TEST_F(Augment, MirrorsSomeAndShiftsAllBySameChances) {
     const Tensor x = expand(some({1, 2, 3, 4}), {40, 2, 3, 4});
     const Floats once = some({1, 2, 3, 4}).to_vector<float>(),
+    check_labels(tensor(std::vector<uint8_t>{0, 255}, {1, 2}), 256);
+    const Tensor wide = tensor(std::vector<int64_t>{0, int64_t{1} << 32}),
+                 widest = tensor(std::vector<uint64_t>{0, ~uint64_t{0}}),
+                 bits = tensor(std::vector<uint32_t>{0, 3'000'000'000});
+    expect_parts(user_error([&] { check_labels(wide, 10); }), {"number 1 is 4294967296"});
+    expect_parts(user_error([&] { check_labels(widest, 10); }),
+                 {"number 1 is 18446744073709551615"});
+    expect_parts(user_error([&] { check_labels(bits, 10); }), {"number 1 is 3000000000"});
                  mirrored = flip(some({1, 2, 3, 4}), {3}).to_vector<float>(),
                  all = random_move(x, {.flip = true, .seed = 1}).to_vector<float>();
     int usual = 0;
