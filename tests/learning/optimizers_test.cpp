@@ -255,6 +255,19 @@ TEST(Steps, LeaveMeansOfTheWeights) {
     EXPECT_EQ(values_of(pair.parameters()), own);
 }
 
+TEST(Averages, OfF64AreInF64) {
+    SessionScope scope(Session::interpreter());
+    const auto values = [](double value) {
+        return [=](const Shape& shape, const RandomOptions&) { return ones(shape, f64) * value; };
+    };
+    const Variable w({1}, values(1e300), true);
+    const AveragedWeights mean({{"w", w}}, 0.5f);
+    for (int k = 0; k < 3; ++k) mean.update();
+    mean.exchange();
+    EXPECT_EQ(w.value().dtype(), f64);
+    EXPECT_DOUBLE_EQ(w.value().item<double>(), 1e300);
+}
+
 TEST(Schedules, AreThoseOfTheirFormulas) {
     EXPECT_FLOAT_EQ(step_decay(2, 10, 0.5f)(25), 0.5f);
     EXPECT_FLOAT_EQ(exponential_decay(2, 0.9f)(3), 2 * 0.729f);
