@@ -282,6 +282,10 @@ TEST(Schedules, AreThoseOfTheirFormulas) {
     EXPECT_FLOAT_EQ(cycle(29), 1);
     EXPECT_FLOAT_EQ(cycle(99), 4e-6f);
     EXPECT_GT(cycle(20), cycle(10));
+    for (int64_t steps : {1, 2, 3, 4, 10}) {
+        EXPECT_FLOAT_EQ(one_cycle(1, steps)(0), 0.04f) << steps;
+        EXPECT_FLOAT_EQ(one_cycle(1, steps)(std::max<int64_t>(steps - 1, 1)), 4e-6f) << steps;
+    }
     const Schedule warm = warmup(10, cosine);
     EXPECT_FLOAT_EQ(warm(0), 0);
     EXPECT_FLOAT_EQ(warm(5), 0.5f);
