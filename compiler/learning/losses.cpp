@@ -11,6 +11,7 @@
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/learning/activations.h"
+#include "compiler/learning/may_equal.h"
 
 namespace firn {
 namespace {
@@ -22,14 +23,6 @@ struct Pair {
 Tensor in_f32(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
 
 std::string described(const Tensor& x) { return std::string(x.dtype().name()) + text(x.shape()); }
-
-/// False where two shapes can never be equal.
-bool may_equal(const Shape& a, const Shape& b) {
-    if (a.size() != b.size()) return false;
-    for (size_t k = 0; k < a.size(); ++k)
-        if ((a[k] - b[k]).is_constant() && !(a[k] == b[k])) return false;
-    return true;
-}
 
 Pair checked(const char* what, const Tensor& prediction, const Tensor& target) {
     const std::string asked = std::string(what) + ": the prediction is " + described(prediction) +

@@ -398,7 +398,16 @@ TEST(Layers, Attention) {
         scaled_dot_product_attention(q, q, q, {.mask = full({2, 2}, false)}).to_vector<float>(),
         Floats(6, 0));
     expect_parts(user_error([&] { MultiHeadAttention(6, 4); }), {"4 heads of 6"});
-    expect_parts(user_error([&] { attention(some({3, 6})); }), {"[batch, length, size]"});
+    expect_parts(user_error([&] { attention(some({3, 6})); }), {"[batch, length, 6]"});
+    expect_parts(user_error([&] {
+                     attention(some({5, 3, 4}));
+                 }),
+                 {"MultiHeadAttention: x is [5, 3, 4]", "[batch, length, 6]", "layers_test.cpp"});
+    // Those of the product inside it.
+    expect_parts(user_error([&] {
+                     scaled_dot_product_attention(q, some({2, 4}), q);
+                 }),
+                 {"inner sizes differ, a is [2, 3] and b is [4, 2]", "layers_test.cpp"});
 }
 
 }  // namespace
