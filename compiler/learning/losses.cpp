@@ -127,6 +127,7 @@ Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
 Tensor kl_div(const Operand& log_probability, const Tensor& target) {
     LineScope at(log_probability.line());
     auto [l, t] = checked("kl_div", log_probability.tensor(), target);
+    if (l.rank() == 0) refuse("kl_div: the prediction is one number; it is [batch, ..]");
     const Tensor terms = select(t > 0.0f, t * (log(select(t > 0.0f, t, 1.0f)) - l), 0.0f);
     return sum(terms) / Tensor(l.size(0)).as(f32);
 }

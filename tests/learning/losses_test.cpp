@@ -132,6 +132,16 @@ TEST(Losses, LabelsMayHaveATypeThatDoesNotHoldTheNumberOfClasses) {
     }
 }
 
+TEST(Losses, OfNoElementsAreNan) {
+    SessionScope scope(Session::interpreter());
+    const Tensor none = zeros({0, 3});
+    EXPECT_TRUE(std::isnan(mse_loss(none, none).item<float>()));
+    EXPECT_TRUE(std::isnan(cross_entropy(none, zeros({0}, i32)).item<float>()));
+    EXPECT_TRUE(std::isnan(kl_div(none, none).item<float>()));
+    expect_parts(user_error([] { kl_div(Tensor(0.5f), Tensor(0.5f)); }),
+                 {"kl_div", "[batch, ..]", "losses_test.cpp"});
+}
+
 TEST(Losses, HaveTheGradientsOfDifferences) {
     const Tensor x = some({3, 5}, -2, 2), t = some({3, 5}, 0.1f, 0.9f),
                  p = some({3, 5}, 0.15f, 0.8f);
