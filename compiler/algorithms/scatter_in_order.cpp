@@ -18,8 +18,8 @@ template <class Combine>
 Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values,
                 const Combine& combine) {
     const Size places = start.size(0);
-    Tensor id = select((ids >= 0) & (ids < places), ids,
-                       places);  // what is left out stands behind the others
+    // What is left out stands behind the others.
+    Tensor id = select((ids >= 0) & (ids < places), ids, places).as(i32);
     Tensor order = argsort(id), counts = bincount(id, places),
            begins = cumsum(counts, {.exclusive = true});
     const DType wide = start.dtype().is_half() ? f32 : start.dtype();

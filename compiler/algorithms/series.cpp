@@ -11,15 +11,26 @@
 #include "compiler/frontend/math.h"
 
 namespace firn {
+namespace {
+
+void check_count(const char* what, const Size& count) {
+    if (count.upper_bound() < 0)
+        refuse(std::string(what) + ": the count is " + count.text() +
+               "; ask for 0 numbers or more");
+}
+
+}  // namespace
 
 Tensor logspace(const Arg& begin, const Arg& end, const Size& count, const Arg& base) {
     LineScope at(begin.line());
+    check_count("logspace", count);
     const Tensor exponents = linspace(begin, end, count);
     return pow_of(base, exponents);
 }
 
 Tensor geomspace(const Arg& begin, const Arg& end, const Size& count) {
     LineScope at(begin.line());
+    check_count("geomspace", count);
     if (begin.is_scalar() && end.is_scalar()) {
         const double a = begin.scalar().as_double(), b = end.scalar().as_double();
         if (!(a * b > 0) && !(std::isnan(a) || std::isnan(b)))

@@ -5,13 +5,12 @@
 namespace firn {
 
 /// `count` numbers from base^begin to base^end at equal ratios, both included, as numpy's logspace:
-/// base to the power linspace. UserError where the count is 0.
+/// base to the power linspace.
 ///
 /// Examples: `logspace(0, 2, 3)` is `{1, 10, 100}`, `logspace(0, 3, 4, 2)` is `{1, 2, 4, 8}`.
 Tensor logspace(const Arg& begin, const Arg& end, const Size& count, const Arg& base = 10.0f);
 /// `count` numbers from begin to end at equal ratios, both exactly, as numpy's geomspace; both may
 /// be negative. nan where their signs differ or one is 0, a UserError where both are C++ numbers.
-/// UserError where the count is 0.
 ///
 /// Examples: `geomspace(1, 16, 5)` is `{1, 2, 4, 8, 16}`, `geomspace(-1, -100, 3)` is
 /// `{-1, -10, -100}`.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "compiler/files/file.h"
@@ -42,11 +43,32 @@ std::vector<std::string_view> fields_of(std::string_view row, char separator) {
     return out;
 }
 
+/// What rounding makes of a number that is beyond the range of f32: infinity, or 0.
+float beyond_range(std::string_view number) {
+    const bool negative = number.starts_with('-');
+    const size_t e = std::min(number.find_first_of("eE"), number.size());
+    const std::string_view digits = number.substr(negative, e - negative);
+    // How many digits stand before the point (below 0: zeros behind it), as the digits have it.
+    const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+    const auto first = static_cast<int64_t>(digits.find_first_not_of("0."));
+    const int64_t before = first < point ? point - first : point + 1 - first;
+    std::string_view power = number.substr(std::min(e + 1, number.size()));
+    if (power.starts_with('+')) power.remove_prefix(1);
+    int64_t exponent = 0;
+    const auto read = std::from_chars(power.data(), power.data() + power.size(), exponent);
+    const bool huge = read.ec == std::errc::result_out_of_range;
+    const bool large = huge ? !power.starts_with('-') : exponent > -before;
+    const float size = large ? std::numeric_limits<float>::infinity() : 0.0f;
+    return negative ? -size : size;
+}
+
 std::optional<float> number(std::string_view field) {
     if (field.starts_with('+')) field.remove_prefix(1);
     float value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (error != std::errc{} || end != field.data() + field.size()) return std::nullopt;
+    if (end != field.data() + field.size()) return std::nullopt;
+    if (error == std::errc::result_out_of_range) return beyond_range(field);
+    if (error != std::errc{}) return std::nullopt;
     return value;
 }
 

@@ -17,8 +17,9 @@ struct Csv {
     Tensor values;                   ///< f32 [rows, columns]
 };
 /// Reads a table: a line per row, and names in the first where that has a field which is no number.
-/// Fields may stand in double quotes; empty lines are left out. UserError with the line and the
-/// field: no rows, rows of different length, a field that is no number.
+/// Fields may stand in double quotes; empty lines are left out. Numbers are rounded to f32: what is
+/// beyond its range becomes infinity, or 0. UserError with the line and the field: no rows, rows of
+/// different length, a field that is no number.
 ///
 /// Examples: after `save_csv("run.csv", tensor({1.0f, 0.5f}, {1, 2}), {"step", "loss"});`
 /// `load_csv("run.csv").values` is `{{1, 0.5}}`, `load_csv("run.csv").names[1]` is `"loss"`.

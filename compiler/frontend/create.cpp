@@ -125,14 +125,13 @@ Tensor arange_f32(double begin, double end, double step, SourceLine line) {
 }
 
 Tensor linspace(const Arg& begin, const Arg& end, const Size& count) {
-    SourceLine line = begin.line();
-    if (count.upper_bound() < 1)
-        fail_at(line, "linspace: the count is " + count.text() + "; at least one number is needed");
-    LineScope at(line);
+    LineScope at(begin.line());
+    if (count.upper_bound() < 0)
+        refuse("linspace: the count is " + count.text() + "; ask for 0 numbers or more");
     const std::vector<Tensor> ends = meet_as_floats({begin, end});
     if (count.is(1)) return full({Size(1)}, ends[0]);
     const DType own = ends[0].dtype(), wide = own.is_half() ? f32 : own;
-    Tensor t = index(Shape{count}, 0).as(wide) / Tensor(count - Size(1)).as(wide);
+    Tensor t = index(Shape{count}, 0).as(wide) / Tensor(max(count - Size(1), Size(1))).as(wide);
     // Both ends come out exactly.
     return (ends[0].as(wide) * (1.0f - t) + ends[1].as(wide) * t).as(own);
 }

@@ -219,7 +219,7 @@ Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine l
 template <std::floating_point T>
 Tensor arange(T begin, T end, T step = T(1), SourceLine line = here());
 /// `count` numbers from begin to end, both included: in the type of the ends where they are floats,
-/// else f32. One number is begin; fewer are a UserError.
+/// else f32. One number is begin.
 ///
 /// Examples: `linspace(0, 1, 5)` is `{0, 0.25, 0.5, 0.75, 1}`, `linspace(2, 9, 1)` is `{2}`.
 Tensor linspace(const Arg& begin, const Arg& end, const Size& count);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/capture.h"
+#include "compiler/ir/builder_checks.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -365,7 +366,7 @@ std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& s
         // A store outside is dropped.
         if (indices[0]->dtype.is_integer())
             indices[0] =
-                elementwise(b, Op::Select, {mask, cast(b, indices[0], i32), constant_int(b, -1)});
+                elementwise(b, Op::Select, {mask, as_index(b, indices[0]), constant_int(b, -1)});
     }
     return indices;
 }

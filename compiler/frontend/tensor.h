@@ -260,8 +260,8 @@ class Tensor : public TensorOperators {
     /// `tensor({300, -1}).as(u8)` is `{44, 255}`.
     Tensor as(DType dtype, SourceLine line = here()) const;
 
-    /// The elements in row-major order, converted to T; computes and waits. UserError inside of
-    /// what is recorded, where there are none yet.
+    /// The elements in row-major order, converted to T as `as` converts; computes and waits.
+    /// UserError inside of what is recorded, where there are none yet.
     ///
     /// Example: `tensor({1, 2, 3, 4}, {2, 2}).to_vector<float>()` is `{1, 2, 3, 4}`.
     template <Arithmetic T>
@@ -642,14 +642,13 @@ std::vector<T> Tensor::to_vector(SourceLine line) const {
             copy_bytes(bytes, out.data());
             return out;
         }
+    const DType to = stored_as<T>().value_or(std::is_floating_point_v<T> ? f64 : boolean);
     for (size_t k = 0; k < count; ++k) {
         Scalar value = load_scalar(type, bytes.data() + k * static_cast<size_t>(type.bytes()));
         if constexpr (std::is_floating_point_v<T>)
-            out[k] = static_cast<T>(value.as_double());
-        else if constexpr (std::is_same_v<T, bool>)
-            out[k] = value.to(boolean).i != 0;
+            out[k] = static_cast<T>(value.to(to).f);
         else
-            out[k] = static_cast<T>(value.to(std::is_signed_v<T> ? i64 : u64).i);
+            out[k] = static_cast<T>(value.to(to).i);
     }
     return out;
 }

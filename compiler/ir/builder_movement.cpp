@@ -1,5 +1,7 @@
 // Movement, gathers, stores and reductions.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/builder_checks.h"
@@ -120,6 +122,15 @@ Ref pad(Builder b, const Ref& x, std::vector<Size> before, std::vector<Size> aft
                           PadAttr{std::move(before), std::move(after), value.to(x->dtype)}, b.line);
 }
 
+Ref as_index(const Builder& b, const Ref& index) {
+    const DType own = index->dtype;
+    if (own.bytes() < 8) return cast(b, index, i32);
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    Ref near = elementwise(b, Op::Min, {index, constant_int(b, kMost, own)});
+    if (own.is_signed()) near = elementwise(b, Op::Max, {near, constant_int(b, -kMost - 1, own)});
+    return cast(b, near, i32);
+}
+
 namespace {
 
 /// Casts the indices to i32, broadcasts them together with `shape`, and adds an Index for every
@@ -137,7 +148,7 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
             fail(b, asked + ": index " + std::to_string(k) + " is " + dtype.name() +
                         "; indices are integers, so cast it (floor or round it first where it is a "
                         "float)");
-        indices[k] = cast(b, indices[k], i32);
+        indices[k] = as_index(b, indices[k]);
         leading = broadcast_shapes(b, leading, indices[k]->shape, asked + " by indices");
     }
     size_t trailing = rank - given;
@@ -156,6 +167,16 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
         indices.push_back(index(b, shape, static_cast<int>(leading.size() + k)));
 }
 
+/// An index of 64 bits within the period of a mode that goes around a size: before it is an i32.
+Ref within_period(const Builder& b, const Ref& index, Bounds mode, const Size& size) {
+    const DType own = index->dtype;
+    if (!own.is_integer() || own.bytes() < 8) return index;
+    if (mode != Bounds::Wrap && mode != Bounds::Mirror) return index;
+    Ref period = cast(b, size_value(b, size), own);
+    if (mode == Bounds::Mirror) period = elementwise(b, Op::Add, {period, period});
+    return elementwise(b, Op::Mod, {index, period});
+}
+
 }  // namespace
 
 Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds> modes,
@@ -168,6 +189,8 @@ Ref gather(Builder b, const Ref& x, std::vector<Ref> indices, std::vector<Bounds
                     std::to_string(indices.size()) + " indices; give one, or one per index");
     // The indices of whole trailing rows are inside by construction.
     modes.resize(std::max(modes.size(), x->shape.size()), Bounds::Unchecked);
+    for (size_t k = 0; k < std::min(indices.size(), x->shape.size()); ++k)
+        indices[k] = within_period(b, indices[k], modes[k], x->shape[k]);
     Shape shape;
     complete_indices(b, asked, x, indices, shape);
     indices.insert(indices.begin(), x);

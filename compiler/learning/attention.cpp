@@ -9,6 +9,7 @@
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/learning/initialise.h"
+#include "compiler/learning/may_equal.h"
 
 namespace firn {
 
@@ -55,8 +56,10 @@ MultiHeadAttention::MultiHeadAttention(int64_t size, int64_t heads,
 
 Tensor MultiHeadAttention::projected(const Tensor& x, int part) const {
     const Tensor in = computed_in(*this, x), w = computed_in(*this, in_proj_weight.value());
-    if (in.rank() != 3)
-        refuse("MultiHeadAttention: x is " + text(in.shape()) + "; it is [batch, length, size]");
+    const Shape shape = in.shape();
+    if (shape.size() != 3 || !may_equal({shape[2]}, {size_}))
+        refuse("MultiHeadAttention: x is " + text(shape) + "; it is [batch, length, " +
+               std::to_string(size_) + "]");
     const Size begin = part * size_, end = (part + 1) * size_;
     Tensor y = matmul(in, transpose(slice(w, {.axis = 0, .begin = begin, .end = end})));
     if (in_proj_bias.exists())

@@ -1,6 +1,7 @@
 // The running mean of weights.
 #include "compiler/learning/averaged.h"
 
+#include "compiler/algorithms/real.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/line_scope.h"
@@ -39,8 +40,9 @@ void AveragedWeights::update(SourceLine line) const {
     const Tensor steps = steps_.value(), keep = min(decay_.tensor(line), steps / (steps + 9.0f));
     for (size_t k = 0; k < means_.size(); ++k) {
         const Tensor value = variables_[k].variable.value(), mean = means_[k].variable.value();
-        // In f32, whatever the type: small parts of f16 would be rounded away.
-        const Tensor next = keep * mean.as(f32) + (1.0f - keep) * value.as(f32);
+        // Not in f16: small parts would be rounded away.
+        const Tensor before = as_wide(mean), part = keep.as(before.dtype());
+        const Tensor next = part * before + (1.0f - part) * as_wide(value);
         means_[k].variable.set(next.as(mean.dtype()));
     }
     steps_.set(steps + 1.0f);

@@ -27,7 +27,7 @@ class AveragedWeights {
 
     /// mean = decay mean + (1 - decay) value; in the n-th update, counted from 0, the decay is at
     /// most n / (n + 9), so that first values do not weigh for long. Computed at once unless
-    /// something is recorded; in f32, whatever the type.
+    /// something is recorded; in f64 where the variable is, else in f32.
     void update(SourceLine line = here()) const;
     /// The variables and the means change places.
     void exchange(SourceLine line = here()) const;

@@ -51,11 +51,13 @@ Tensor Batches::next() {
 
 void check_labels(const Tensor& labels, int64_t classes, SourceLine line) {
     LineScope at(line);
-    const std::vector<int> all = reshape(labels, {-1}).as(i32).to_vector<int>();
+    const std::vector<int64_t> all = labels.to_vector<int64_t>(line);
+    const bool bits = labels.dtype() == u64;
     if (all.empty()) refuse("labels: there are none");
     for (size_t k = 0; k < all.size(); ++k)
         if (all[k] < 0 || all[k] >= classes)
-            refuse("labels: number " + std::to_string(k) + " is " + std::to_string(all[k]) +
+            refuse("labels: number " + std::to_string(k) + " is " +
+                   (bits ? std::to_string(uint64_t(all[k])) : std::to_string(all[k])) +
                    ", and there are " + std::to_string(classes) + " classes, from 0");
 }
 

@@ -23,10 +23,12 @@ Embedding::Embedding(int64_t count, int64_t size, const EmbeddingOptions& option
 
 Tensor Embedding::operator()(const Operand& indices) const {
     LineScope at(indices.line());
-    const Tensor table = weight.value(), i = indices.tensor();
-    if (!i.dtype().is_integer())
-        refuse(std::string("Embedding: the indices are ") + i.dtype().name() + text(i.shape()) +
+    const Tensor table = weight.value(), own = indices.tensor();
+    if (!own.dtype().is_integer())
+        refuse(std::string("Embedding: the indices are ") + own.dtype().name() + text(own.shape()) +
                "; they are integers");
+    // A narrow type need not hold the number of rows.
+    const Tensor i = own.as(arithmetic_type(own.dtype()));
     const Size count = table.shape()[0], size = table.shape()[1];
     if (checks_)
         assert_value((i >= 0) & (i < Tensor(count).as(i.dtype())),

@@ -7,6 +7,7 @@
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/learning/initialise.h"
+#include "compiler/learning/may_equal.h"
 
 namespace firn {
 
@@ -25,8 +26,7 @@ Tensor Linear::operator()(const Operand& x) const {
     LineScope at(x.line());
     const Tensor w = computed_in(*this, weight.value()), in = computed_in(*this, x.tensor());
     const Shape shape = in.shape();
-    const Size wrong = shape.empty() ? Size(1) : shape.back() - w.shape()[1];
-    if (shape.empty() || (wrong.is_constant() && !wrong.is(0)))
+    if (shape.empty() || !may_equal({shape.back()}, {w.shape()[1]}))
         refuse("Linear: x is " + text(shape) + " and the weight " + text(w.shape()) +
                "; the last axis of x is to have the weight's last size");
     const Tensor product = matmul(in, transpose(w));

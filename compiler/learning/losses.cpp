@@ -11,6 +11,7 @@
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/learning/activations.h"
+#include "compiler/learning/may_equal.h"
 
 namespace firn {
 namespace {
@@ -22,14 +23,6 @@ struct Pair {
 Tensor in_f32(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
 
 std::string described(const Tensor& x) { return std::string(x.dtype().name()) + text(x.shape()); }
-
-/// False where two shapes can never be equal.
-bool may_equal(const Shape& a, const Shape& b) {
-    if (a.size() != b.size()) return false;
-    for (size_t k = 0; k < a.size(); ++k)
-        if ((a[k] - b[k]).is_constant() && !(a[k] == b[k])) return false;
-    return true;
-}
 
 Pair checked(const char* what, const Tensor& prediction, const Tensor& target) {
     const std::string asked = std::string(what) + ": the prediction is " + described(prediction) +
@@ -99,12 +92,15 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
         if (!target.dtype().is_integer() || !may_equal(without, target.shape()))
             refuse(asked + "; give integer labels " + text(without) + ", or probabilities " +
                    text(x.shape()));
-        const Tensor valid = (target >= 0) & (target < Tensor(classes).as(target.dtype()));
+        // A narrow type need not hold the number of classes.
+        const DType type = arithmetic_type(target.dtype());
+        const Tensor label = target.as(type);
+        const Tensor valid = (label >= 0) & (label < Tensor(classes).as(type));
         if (options.check_labels)
             assert_value(valid, "cross_entropy: a label is not one of the " + classes.text() +
                                     " classes, from 0; mend the labels");
         // Not a read at the label: the gradient of this is no store.
-        const Tensor is_label = unsqueeze(target, 1) == index(logarithms, 1).as(target.dtype());
+        const Tensor is_label = unsqueeze(label, 1) == index(logarithms, 1).as(type);
         terms = -sum(select(is_label, logarithms, 0.0f), {1});
         if (smoothing != 0) terms = (1.0f - smoothing) * terms - smoothing * mean(logarithms, {1});
         if (!options.check_labels)
@@ -131,6 +127,7 @@ Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
 Tensor kl_div(const Operand& log_probability, const Tensor& target) {
     LineScope at(log_probability.line());
     auto [l, t] = checked("kl_div", log_probability.tensor(), target);
+    if (l.rank() == 0) refuse("kl_div: the prediction is one number; it is [batch, ..]");
     const Tensor terms = select(t > 0.0f, t * (log(select(t > 0.0f, t, 1.0f)) - l), 0.0f);
     return sum(terms) / Tensor(l.size(0)).as(f32);
 }

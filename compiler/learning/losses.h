@@ -16,7 +16,8 @@ struct LossOptions {
 ///
 /// As for the other losses, predictions and targets have one shape, and both are floats: an integer
 /// target where a float is needed, or another shape, is a UserError. f16 and bf16 are computed in
-/// f32. Unless the options say otherwise the loss is the mean over all elements.
+/// f32. Unless the options say otherwise the loss is the mean over all elements; of none that is
+/// nan.
 ///
 /// Examples: after `Tensor p = tensor({1.0f, 2.0f}), t = tensor({1.0f, 4.0f});` `mse_loss(p, t)` is
 /// `2`, `mse_loss(p, t, {.reduction = Reduction::None})` is `{0, 4}`.
@@ -66,7 +67,7 @@ Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& tar
 Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
                             const LossOptions& options = {});
 /// t (log t - l) of logarithms l of probabilities, and probabilities t; 0 where t is 0. The sum of
-/// all divided by size 0: torch's `batchmean`, the divergence itself.
+/// all divided by size 0: torch's `batchmean`, the divergence itself; nan where that size is 0.
 ///
 /// Example: `kl_div(log(tensor({0.5f, 0.5f}, {1, 2})), tensor({1.0f, 0.0f}, {1, 2}))` is
 /// `0.693147`.

@@ -10,6 +10,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/learning/initialise.h"
+#include "compiler/learning/may_equal.h"
 
 namespace firn {
 namespace {
@@ -72,11 +73,18 @@ Tensor Recurrent::checked(const char* name, const Operand& x) const {
     if (layers_.empty()) Variable().value();  // says that there are no parameters
     const Shape shape = x.tensor().shape();
     const Size in = layers_[0].weight_ih.shape()[1];
-    const Size wrong = shape.size() == 3 ? shape[2] - in : Size(1);
-    if (wrong.is_constant() && !wrong.is(0))
+    if (shape.size() != 3 || !may_equal({shape[2]}, {in}))
         refuse(std::string(name) + ": x is " + text(shape) + "; it is [batch, length, " +
                in.text() + "]");
     return x.tensor().dtype().is_half() ? x.tensor().as(f32) : x.tensor();
+}
+
+Tensor Recurrent::checked_state(const char* what, const Tensor& state, const Tensor& x) const {
+    const Shape wanted{layers_.size(), x.size(0), hidden_}, shape = state.shape();
+    if (!may_equal(shape, wanted))
+        refuse(std::string(what) + " is " + text(shape) + "; it is [layers, batch, hidden], " +
+               text(wanted));
+    return reshape(state, wanted).as(x.dtype());  // symbolic sizes are compared when it is called
 }
 
 Tensor Recurrent::zero_state(const Tensor& x) const {
@@ -95,9 +103,10 @@ Recurrence GRU::operator()(const Operand& x) const {
 Recurrence GRU::operator()(const Operand& x, const Tensor& hidden) const {
     LineScope at(x.line());
     Recurrence out{checked("GRU", x), {}, {}};
+    const Tensor state = checked_state("GRU: hidden", hidden, out.output);
     std::vector<Tensor> last;
     for (size_t k = 0; k < layers_.size(); ++k) {
-        Tensor h = layer_of(hidden, k);
+        Tensor h = layer_of(state, k);
         out.output = run_layer(layers_[k], out.output, h, [&](const Tensor& a, const Tensor& b) {
             const Tensor reset = sigmoid(gate(a, 0, hidden_) + gate(b, 0, hidden_)),
                          keep = sigmoid(gate(a, 1, hidden_) + gate(b, 1, hidden_)),
@@ -122,9 +131,11 @@ Recurrence LSTM::operator()(const Operand& x) const {
 Recurrence LSTM::operator()(const Operand& x, const Tensor& hidden, const Tensor& cell) const {
     LineScope at(x.line());
     Recurrence out{checked("LSTM", x), {}, {}};
+    const Tensor state = checked_state("LSTM: hidden", hidden, out.output),
+                 memory = checked_state("LSTM: cell", cell, out.output);
     std::vector<Tensor> last, cells;
     for (size_t k = 0; k < layers_.size(); ++k) {
-        Tensor h = layer_of(hidden, k), c = layer_of(cell, k);
+        Tensor h = layer_of(state, k), c = layer_of(memory, k);
         out.output = run_layer(layers_[k], out.output, h, [&](const Tensor& a, const Tensor& b) {
             const auto sum = [&](int which) {
                 return gate(a, which, hidden_) + gate(b, which, hidden_);

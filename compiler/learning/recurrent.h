@@ -40,6 +40,8 @@ class Recurrent : public Module {
               const RecurrentOptions& options, SourceLine line);
     /// x, checked; UserError where there are no parameters or it does not fit.
     Tensor checked(const char* name, const Operand& x) const;
+    /// What is carried, checked and in the type of x; UserError where it does not fit.
+    Tensor checked_state(const char* what, const Tensor& state, const Tensor& x) const;
     /// 0 for every layer, sample and element.
     Tensor zero_state(const Tensor& x) const;
     std::vector<RecurrentLayer> layers_;

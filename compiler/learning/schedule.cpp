@@ -39,6 +39,7 @@ Schedule linear_decay(float rate, int64_t steps, float last) {
 Schedule one_cycle(float rate, int64_t steps) {
     return [=](int64_t step) {
         const double up = 0.3 * double(steps) - 1, down = double(steps) - 1 - up;
+        if (step <= 0 && steps > 0) return float(rate / 25.0);  // of few steps none is before `up`
         if (double(step) <= up) return cosine(rate / 25.0, rate, double(step) / up);
         return cosine(rate, rate / 250000.0, std::min(1.0, (double(step) - up) / down));
     };

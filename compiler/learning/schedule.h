@@ -32,7 +32,8 @@ Schedule cosine_decay(float rate, int64_t steps, float last = 0.0f);
 /// Example: `linear_decay(1, 100)(25)` is `0.75`.
 Schedule linear_decay(float rate, int64_t steps, float last = 0.0f);
 /// From rate / 25 to `rate` in the first 30 percent of `steps`, then down to rate / 250000, along
-/// cosines. L. Smith and N. Topin, "Super-Convergence", 2018; as torch's OneCycleLR.
+/// cosines. L. Smith and N. Topin, "Super-Convergence", 2018; as torch's OneCycleLR, but 3 steps or
+/// fewer begin with rate / 25 too.
 ///
 /// Examples: `one_cycle(1, 100)(0)` is `0.04`, `one_cycle(1, 100)(29)` is `1`,
 /// `one_cycle(1, 100)(99)` is `0.000004`.

@@ -128,13 +128,14 @@ class Param {
     /// One component.
     float operator[](size_t k) const requires(Of::kCount > 1) { return (*value_)[k]; }
 
-    /// The program may change it too; what is outside of its limits becomes the nearest inside.
+    /// The program may change it too; what is outside of its limits, of a vector each component,
+    /// becomes the nearest inside.
     Param& operator=(const Value& value) {
         *value_ = Stored(value);
-        if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, int>) {
-            if (double(*value_) < low_) *value_ = Value(low_);
-            if (double(*value_) > high_) *value_ = Value(high_);
-        }
+        if constexpr (Of::kCount > 1)
+            for (float& component : *value_) component = within_limits(component);
+        else if constexpr (std::is_same_v<Value, float> || std::is_same_v<Value, int>)
+            *value_ = within_limits(*value_);
         return *this;
     }
     /// The value and so much more or less, as an assignment.
@@ -169,6 +170,10 @@ class Param {
         void* data = value_;
         if constexpr (Of::kCount > 1) data = value_->data();
         gui_.bind(name, {Of::kKind, data, Of::kCount, names, owner_}, options);
+    }
+    template <class Number>
+    Number within_limits(Number x) const {
+        return double(x) < low_ ? Number(low_) : double(x) > high_ ? Number(high_) : x;
     }
     template <size_t N>
     Vec<N> as_vec() const {

@@ -95,10 +95,26 @@ const NumpyRow kMovements[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Movements, NumpyMakers, ::testing::ValuesIn(kMovements), name_of_row);
 
+TEST(Makers, RowsOfNoNumbersAreEmpty) {
+    for (const Tensor& x : {linspace(0, 1, 0), logspace(0, 1, 0), geomspace(1, 5, 0)}) {
+        EXPECT_EQ(Shape(x.shape()), Shape{0});
+        EXPECT_EQ(x.dtype(), f32);
+        EXPECT_TRUE(x.to_vector<float>().empty());
+    }
+    const auto row = compile([](Tensor x) { return linspace(1, 5, x.size(0)); }, {f32("n")});
+    EXPECT_TRUE(Tensor(row(zeros({0}))).to_vector<float>().empty());
+    EXPECT_EQ(Tensor(row(zeros({1}))).to_vector<float>(), std::vector<float>{1});
+}
+
 TEST(Makers, RefuseWithTheWayOut) {
     expect_message(error_of([] { geomspace(-1, 2, 5); }),
                    {"geomspace", "one sign", "numpy_makers_test.cpp:"});
-    expect_message(error_of([] { logspace(0, 1, 0); }), {"linspace", "0"});
+    expect_message(error_of([] { linspace(0, 1, -1); }),
+                   {"linspace", "-1", "numpy_makers_test.cpp:"});
+    expect_message(error_of([] { logspace(0, 1, -1); }),
+                   {"logspace", "-1", "numpy_makers_test.cpp:"});
+    expect_message(error_of([] { geomspace(1, 5, -1); }),
+                   {"geomspace", "-1", "numpy_makers_test.cpp:"});
     expect_message(error_of([] { vander(zeros({2, 2})); }), {"vander", "[2, 2]"});
     expect_message(error_of([] { diag(zeros({2, 2, 2})); }), {"diag", "[2, 2, 2]"});
     expect_message(error_of([] { pad(zeros({0}), PadMode::Edge, {.before = {1}}); }),

@@ -100,6 +100,20 @@ TEST_F(Params, AreWrittenByTheProgramWithinTheirLimits) {
     tint = {0, 0, 1};
     EXPECT_EQ(text("tint"), "0,0,1");
 }
+TEST_F(Params, ComponentsStayWithinTheLimits) {
+    Param<vec2> place{app, "place", {0, 0}, {.min = -1, .max = 1}};
+    Param<vec4> low{app, "low", {1, 2, 3, 4}, {.min = 1}};
+    Param<Colour> tint{app, "tint", {0, 0, 0}, {.min = 0, .max = 0.5}};
+    place = {5, -7};
+    EXPECT_EQ(place.value(), (std::array<float, 2>{1, -1}));
+    place = {0.25f, 2};
+    EXPECT_EQ(place.value(), (std::array<float, 2>{0.25f, 1}));
+    low = {0, -1, 100, 1};
+    EXPECT_EQ(low.value(), (std::array<float, 4>{1, 1, 100, 1}));
+    tint = {2, -1, 0.25f};
+    EXPECT_EQ(tint.value(), (std::array<float, 3>{0.5f, 0, 0.25f}));
+    set("place", text("place"));  // what the panel and a preset take
+}
 TEST_F(Params, CopiesAreTheSameAndOutliveTheScope) {
     Param<float> dt{app, "dt", 0.5f};
     Param<float> copy = dt;

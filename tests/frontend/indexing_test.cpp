@@ -44,6 +44,66 @@ TEST(Take, FloatIndicesAreAnError) {
                    {"take", "f32", "cast", "indexing_test.cpp:"});
 }
 
+/// Indices that are 0, 7 and 5 in their lower 32 bits.
+template <class T>
+Tensor wide_indices() {
+    const int64_t turn = int64_t{1} << 32;
+    return tensor(std::vector<T>{T(turn), T(turn + 7), T(5)});
+}
+
+template <class T>
+void expect_wide_indices_outside() {
+    expect_values([] { return Tensor(counting({10})(wide_indices<T>())); }, Ints{9, 9, 5});
+    expect_values([] { return take(counting({10}), wide_indices<T>()); }, Ints{9, 9, 5});
+    expect_values([] { return zero(counting({10}) + 1)(wide_indices<T>()); }, Ints{0, 0, 6});
+    // 2^32 is 6 modulo 10 and 16 modulo 20.
+    expect_values([] { return wrap(counting({10}))(wide_indices<T>()); }, Ints{6, 3, 5});
+    expect_values([] { return mirror(counting({10}))(wide_indices<T>()); }, Ints{3, 3, 5});
+    const Ints only_the_last{0, 0, 0, 0, 0, 1, 0, 0, 0, 0};
+    expect_values(
+        [] {
+            Tensor x = zeros({10}, i32);
+            x(wide_indices<T>()) = 1;
+            return x;
+        },
+        only_the_last);
+    expect_values(
+        [] {
+            Tensor x = zeros({10}, i32), i = wide_indices<T>();
+            if_(i >= 0, [&] { x(i) = 1; });
+            return x;
+        },
+        only_the_last);
+    expect_values([] { return bincount(wide_indices<T>(), 10); }, only_the_last);
+    expect_values([] { return segment_sum(ones({3}, i32), wide_indices<T>(), 10); }, only_the_last);
+}
+
+TEST(WideIndices, AreOutsideWhereTheirLowerBitsAreInside) {
+    expect_wide_indices_outside<int64_t>();
+    expect_wide_indices_outside<uint64_t>();
+}
+
+TEST(WideIndices, BelowZeroAreOutside) {
+    const auto indices = [] {
+        return tensor(std::vector<int64_t>{-1, -(int64_t{1} << 32), -(int64_t{1} << 32) + 3});
+    };
+    expect_values([&] { return Tensor(counting({10})(indices())); }, Ints{0, 0, 0});
+    expect_values([&] { return wrap(counting({10}))(indices()); }, Ints{9, 4, 7});
+    expect_values([&] { return sum(bincount(indices(), 10)); }, Ints{0});
+}
+
+TEST(NarrowIndices, ReadAndStore) {
+    const auto bytes = [] { return tensor(std::vector<uint8_t>{255, 0, 200}); };
+    const auto small = [] { return tensor(std::vector<int8_t>{-1, 127}); };
+    expect_values([&] { return take(counting({300}), bytes()); }, Ints{255, 0, 200});
+    expect_values([&] { return wrap(counting({300}))(small()); }, Ints{299, 127});
+    expect_values([&] { return argmax(one_hot(bytes(), 300), {.axis = 1}); }, Ints{255, 0, 200});
+    expect_values([&] { return sum(bincount(bytes(), 256) * arange(256)); }, Ints{455});
+    expect_values([&] { return sum(bincount(small(), 300) * arange(300)); }, Ints{127});
+    expect_values([&] { return sum(segment_sum(ones({2}, i32), small(), 300) * arange(300)); },
+                  Ints{127});
+}
+
 TEST(Gather, ReadsElementsAlongAnAxis) {
     expect_values(
         [] {

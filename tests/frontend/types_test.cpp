@@ -55,6 +55,28 @@ TEST_F(Types, TensorsMeetInTheWiderType) {
     EXPECT_EQ((zeros({1}, boolean) + zeros({1}, boolean)).dtype(), i32);
 }
 
+TEST_F(Types, DataOutIsConvertedAsTensorsAre) {
+    const Tensor x = tensor({3e9f, -3e9f, 1e30f, NAN, 300.7f, -1.5f});
+    EXPECT_EQ(x.to_vector<int>(), x.as(i32).to_vector<int>());
+    EXPECT_EQ(x.to_vector<int>(), (Ints{2147483647, -2147483647 - 1, 2147483647, 0, 300, -1}));
+    EXPECT_EQ(x.to_vector<uint32_t>(), x.as(u32).to_vector<uint32_t>());
+    EXPECT_EQ(x.to_vector<int64_t>(), x.as(i64).to_vector<int64_t>());
+    EXPECT_EQ(x.to_vector<int16_t>(), x.as(i16).to_vector<int16_t>());
+    EXPECT_EQ(x.to_vector<uint8_t>(), (std::vector<uint8_t>{255, 0, 255, 0, 255, 0}));
+    EXPECT_EQ(tensor({300, -1}).to_vector<uint8_t>(), (std::vector<uint8_t>{44, 255}));
+    EXPECT_EQ(tensor({3e9f}).item<int>(), 2147483647);
+    std::vector<int16_t> to(6);
+    copy_to(x, to);
+    EXPECT_EQ(to, x.as(i16).to_vector<int16_t>());
+    // Rounded once, not by way of f64.
+    const Tensor wide = tensor(std::vector<int64_t>{(int64_t{1} << 60) + (int64_t{1} << 36) + 1});
+    EXPECT_EQ(wide.to_vector<float>(), wide.as(f32).to_vector<float>());
+    EXPECT_EQ(tensor(std::vector<uint64_t>{(uint64_t{1} << 60) + 1}).item<int64_t>(),
+              (int64_t{1} << 60) + 1);
+    EXPECT_EQ(wide.to_vector<double>(), wide.as(f64).to_vector<double>());
+    EXPECT_EQ(tensor({0.5f, 0.0f, NAN}).to_vector<bool>(), (std::vector<bool>{true, false, true}));
+}
+
 TEST_F(Types, IntegerDivisionTruncates) {
     EXPECT_EQ((tensor({7, -7}) / 2).to_vector<int>(), (Ints{3, -3}));
 }

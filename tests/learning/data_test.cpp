@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -89,6 +90,42 @@ TEST_F(DataFiles, ReadsTablesWithAndWithoutNames) {
     const Csv bare = load_csv(written("y", "1;2;+3"), {.separator = ';'});
     EXPECT_TRUE(bare.names.empty());
     EXPECT_EQ(bare.values.to_vector<float>(), (Floats{1, 2, 3}));
+}
+
+TEST_F(DataFiles, RoundsNumbersOfTablesThatAreBeyondF32) {
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    save_csv(path("x"), tensor(std::vector<double>{1e-50, 2, 3}));
+    const Csv saved = load_csv(path("x"));
+    EXPECT_TRUE(saved.names.empty());
+    EXPECT_EQ(saved.values.to_vector<float>(), (Floats{0, 2, 3}));
+    CsvWriter writer(path("y"), {"t", "loss"});
+    writer.add({1e60, -1e-60});
+    const std::vector<float> row = load_csv(path("y")).values.to_vector<float>();
+    EXPECT_EQ(row, (Floats{kInf, 0}));
+    EXPECT_TRUE(std::signbit(row[1]));
+    const std::string zeros(400, '0');
+    const std::pair<std::string, float> cases[] = {
+        {"-1e60", -kInf},
+        {"1E+400", kInf},
+        {"1e-400", 0},
+        {"1e99999999999999999999", kInf},
+        {"-1e-99999999999999999999", 0},
+        {"1" + zeros, kInf},
+        {"0." + zeros + "1", 0},
+        {"0." + zeros + "1e300", 0},
+        {"0." + zeros + "1e500", kInf},
+        {"." + zeros + "1e401", 1},
+        {"1" + zeros + ".5e-500", 0},
+        {"12345.5e39", kInf},
+        {"0e999", 0},
+        {"1e-42", 1e-42f},
+        {"3.5e38", kInf},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(load_csv(written("z", text + ",2")).values.to_vector<float>(),
+                  (Floats{expected, 2}))
+            << text;
+    EXPECT_EQ(load_csv(written("z", "1e60x,2\n3,4")).names[0], "1e60x");
 }
 
 TEST_F(DataFiles, RefusesTablesByLineAndField) {
@@ -218,6 +255,14 @@ TEST_F(BatchesTest, LabelsAreFromZeroToTheClasses) {
                  }),
                  {"number 1 is 10", "10 classes", "data_test.cpp"});
     expect_parts(user_error([] { check_labels(tensor({0, 1, -1}), 10); }), {"number 2 is -1"});
+    check_labels(tensor(std::vector<uint8_t>{0, 255}, {1, 2}), 256);
+    const Tensor wide = tensor(std::vector<int64_t>{0, int64_t{1} << 32}),
+                 widest = tensor(std::vector<uint64_t>{0, ~uint64_t{0}}),
+                 bits = tensor(std::vector<uint32_t>{0, 3'000'000'000});
+    expect_parts(user_error([&] { check_labels(wide, 10); }), {"number 1 is 4294967296"});
+    expect_parts(user_error([&] { check_labels(widest, 10); }),
+                 {"number 1 is 18446744073709551615"});
+    expect_parts(user_error([&] { check_labels(bits, 10); }), {"number 1 is 3000000000"});
     expect_parts(user_error([] { check_labels(zeros({0}, i32), 10); }), {"none"});
 }
 

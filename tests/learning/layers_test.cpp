@@ -294,6 +294,28 @@ TEST(Layers, Embedding) {
     EXPECT_EQ(clamps(tensor({9})).to_vector<float>(), clamps(tensor({4})).to_vector<float>());
 }
 
+TEST(Layers, EmbeddingTakesIndicesOfTypesThatDoNotHoldTheNumberOfRows) {
+    SessionScope scope(Session::interpreter());
+    const auto read = [](int64_t rows, const Tensor& indices) {
+        const Initialiser count = [](const Shape& shape, const RandomOptions&) {
+            return reshape(arange(shape[0]).as(f32), shape);
+        };
+        return Embedding(rows, 1, {.init = count})(indices).to_vector<float>();
+    };
+    const Tensor bytes = tensor(std::vector<uint8_t>{0, 255, 7}),
+                 small = tensor(std::vector<int8_t>{0, 127}),
+                 negative = tensor(std::vector<int8_t>{0, -1});
+    EXPECT_EQ(read(256, bytes), (Floats{0, 255, 7}));
+    EXPECT_EQ(read(300, bytes), (Floats{0, 255, 7}));
+    EXPECT_EQ(read(200, small), (Floats{0, 127}));
+    EXPECT_EQ(read(70'000, tensor(std::vector<uint16_t>{0, 65'535})), (Floats{0, 65'535}));
+    expect_parts(user_error([&] { read(200, bytes); }), {"not one of the 200 rows", "[1]"});
+    expect_parts(user_error([&] { read(200, negative); }), {"not one of the 200 rows", "[1]"});
+    for (const Tensor& wide : {tensor(std::vector<int64_t>{0, int64_t{1} << 32}),
+                               tensor(std::vector<uint32_t>{0, 3'000'000'000})})
+        expect_parts(user_error([&] { read(200, wide); }), {"not one of the 200 rows", "[1]"});
+}
+
 TEST(Layers, Dropout) {
     SessionScope scope(Session::interpreter());
     Dropout drop(0.25f);
@@ -376,7 +398,16 @@ TEST(Layers, Attention) {
         scaled_dot_product_attention(q, q, q, {.mask = full({2, 2}, false)}).to_vector<float>(),
         Floats(6, 0));
     expect_parts(user_error([&] { MultiHeadAttention(6, 4); }), {"4 heads of 6"});
-    expect_parts(user_error([&] { attention(some({3, 6})); }), {"[batch, length, size]"});
+    expect_parts(user_error([&] { attention(some({3, 6})); }), {"[batch, length, 6]"});
+    expect_parts(user_error([&] {
+                     attention(some({5, 3, 4}));
+                 }),
+                 {"MultiHeadAttention: x is [5, 3, 4]", "[batch, length, 6]", "layers_test.cpp"});
+    // Those of the product inside it.
+    expect_parts(user_error([&] {
+                     scaled_dot_product_attention(q, some({2, 4}), q);
+                 }),
+                 {"inner sizes differ, a is [2, 3] and b is [4, 2]", "layers_test.cpp"});
 }
 
 }  // namespace

@@ -112,6 +112,36 @@ TEST(Losses, RefuseTargetsThatDoNotFit) {
         std::isnan(cross_entropy(x, tensor({1, 4, 2}), {.check_labels = false}).item<float>()));
 }
 
+TEST(Losses, LabelsMayHaveATypeThatDoesNotHoldTheNumberOfClasses) {
+    SessionScope scope(Session::interpreter());
+    const Tensor x = some({2, 300}, -3, 3);
+    const Tensor narrow = tensor(std::vector<uint8_t>{100, 10}),
+                 small = tensor(std::vector<int8_t>{100, 10}), same = tensor({100, 10});
+    for (bool check : {true, false}) {
+        const CrossEntropyOptions options{.label_smoothing = 0.1f, .check_labels = check};
+        const float expected = cross_entropy(x, same, options).item<float>();
+        EXPECT_EQ(cross_entropy(x, narrow, options).item<float>(), expected);
+        EXPECT_EQ(cross_entropy(x, small, options).item<float>(), expected);
+    }
+    const Tensor wrong = tensor(std::vector<int8_t>{5, -1}),
+                 beyond = tensor(std::vector<int64_t>{5, int64_t{1} << 32});
+    for (const Tensor& labels : {wrong, beyond}) {
+        expect_parts(user_error([&] { cross_entropy(x, labels).item<float>(); }),
+                     {"a label is not one of the 300 classes", "[1]"});
+        EXPECT_TRUE(std::isnan(cross_entropy(x, labels, {.check_labels = false}).item<float>()));
+    }
+}
+
+TEST(Losses, OfNoElementsAreNan) {
+    SessionScope scope(Session::interpreter());
+    const Tensor none = zeros({0, 3});
+    EXPECT_TRUE(std::isnan(mse_loss(none, none).item<float>()));
+    EXPECT_TRUE(std::isnan(cross_entropy(none, zeros({0}, i32)).item<float>()));
+    EXPECT_TRUE(std::isnan(kl_div(none, none).item<float>()));
+    expect_parts(user_error([] { kl_div(Tensor(0.5f), Tensor(0.5f)); }),
+                 {"kl_div", "[batch, ..]", "losses_test.cpp"});
+}
+
 TEST(Losses, HaveTheGradientsOfDifferences) {
     const Tensor x = some({3, 5}, -2, 2), t = some({3, 5}, 0.1f, 0.9f),
                  p = some({3, 5}, 0.15f, 0.8f);

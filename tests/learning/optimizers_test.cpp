@@ -255,6 +255,19 @@ TEST(Steps, LeaveMeansOfTheWeights) {
     EXPECT_EQ(values_of(pair.parameters()), own);
 }
 
+TEST(Averages, OfF64AreInF64) {
+    SessionScope scope(Session::interpreter());
+    const auto values = [](double value) {
+        return [=](const Shape& shape, const RandomOptions&) { return ones(shape, f64) * value; };
+    };
+    const Variable w({1}, values(1e300), true);
+    const AveragedWeights mean({{"w", w}}, 0.5f);
+    for (int k = 0; k < 3; ++k) mean.update();
+    mean.exchange();
+    EXPECT_EQ(w.value().dtype(), f64);
+    EXPECT_DOUBLE_EQ(w.value().item<double>(), 1e300);
+}
+
 TEST(Schedules, AreThoseOfTheirFormulas) {
     EXPECT_FLOAT_EQ(step_decay(2, 10, 0.5f)(25), 0.5f);
     EXPECT_FLOAT_EQ(exponential_decay(2, 0.9f)(3), 2 * 0.729f);
@@ -269,6 +282,10 @@ TEST(Schedules, AreThoseOfTheirFormulas) {
     EXPECT_FLOAT_EQ(cycle(29), 1);
     EXPECT_FLOAT_EQ(cycle(99), 4e-6f);
     EXPECT_GT(cycle(20), cycle(10));
+    for (int64_t steps : {1, 2, 3, 4, 10}) {
+        EXPECT_FLOAT_EQ(one_cycle(1, steps)(0), 0.04f) << steps;
+        EXPECT_FLOAT_EQ(one_cycle(1, steps)(std::max<int64_t>(steps - 1, 1)), 4e-6f) << steps;
+    }
     const Schedule warm = warmup(10, cosine);
     EXPECT_FLOAT_EQ(warm(0), 0);
     EXPECT_FLOAT_EQ(warm(5), 0.5f);

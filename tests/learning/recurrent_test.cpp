@@ -93,5 +93,34 @@ TEST(RecurrentLayers, AreWhatTheirCellsSay) {
     expect_parts(user_error([&] { LSTM()(some({2, 3, 5})); }), {"no parameters yet"});
 }
 
+TEST(RecurrentLayers, BeginWithAStateThatFits) {
+    SessionScope scope(Session::interpreter());
+    const GRU gru(2, 3);
+    const LSTM lstm(2, 3);
+    const Tensor x = some({1, 4, 2}), fits = some({1, 1, 3});
+    const Recurrence half = gru(slice(x, {.axis = 1, .end = 2}), fits);
+    expect_near(gru(slice(x, {.axis = 1, .begin = 2}), half.hidden).hidden.to_vector<float>(),
+                gru(x, fits).hidden.to_vector<float>());
+    EXPECT_EQ(gru(x, fits.as(f16)).hidden.dtype(), f32);
+    const Shape wrong[] = {{1, 7, 3}, {1, 1, 4}, {2, 1, 3}, {0, 1, 3}, {1, 3}};
+    for (const Shape& shape : wrong) {
+        const std::string is = " is " + text(shape);
+        expect_parts(user_error([&] { gru(x, zeros(shape)); }),
+                     {"GRU: hidden" + is, "[1, 1, 3]", "recurrent_test.cpp"});
+        expect_parts(user_error([&] { lstm(x, zeros(shape), fits); }),
+                     {"LSTM: hidden" + is, "[1, 1, 3]", "recurrent_test.cpp"});
+        expect_parts(user_error([&] { lstm(x, fits, zeros(shape)); }),
+                     {"LSTM: cell" + is, "[1, 1, 3]", "recurrent_test.cpp"});
+    }
+    // Sizes that are known at the call: a batch of 1 does not repeat.
+    const auto open = compile([&](Tensor x, Tensor h) { return gru(x, h).output; },
+                              {f32(1, "length", 2), f32(1, "batch", 3)});
+    EXPECT_EQ(Tensor(open(x, fits)).to_vector<float>(), gru(x, fits).output.to_vector<float>());
+    expect_parts(user_error([&] {
+                     open(x, zeros({1, 7, 3}));
+                 }),
+                 {"batch", "7", "recurrent_test.cpp"});
+}
+
 }  // namespace
 }  // namespace firn

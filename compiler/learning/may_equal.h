@@ -1,0 +1,10 @@
+// What layers and losses ask of shapes that they are given; internal.
+#pragma once
+#include "compiler/program/size.h"
+
+namespace firn {
+
+/// False where two shapes can never be equal; symbolic sizes may be equal to any.
+bool may_equal(const Shape& a, const Shape& b);
+
+}  // namespace firn
