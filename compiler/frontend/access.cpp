@@ -175,7 +175,10 @@ std::vector<SharedPtr<const Node>> Access::places() const {
     }
     const Builder b = builder(*current_state(), line_);
     Chosen part = chosen(b, version_, indices_);
-    if (part.places.empty()) fail_at(line_, "store: the tensor is one number; assign to it, x = v");
+    if (part.places.empty())
+        fail_at(line_,
+                "store: the tensor is one number; assign to it, x = v, or inside a kernel start "
+                "it as zeros({1}) and store to x(0)");
     if (part.mask)
         part.places[0] =
             elementwise(b, Op::Select, {part.mask, part.places[0], constant_int(b, -1)});

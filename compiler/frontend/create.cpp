@@ -56,6 +56,59 @@ Tensor constant_of(const Shape& shape, int64_t value, DType dtype, SourceLine li
 
 }  // namespace
 
+namespace {
+
+template <class T>
+Tensor tensor_as(const std::vector<ListedNumber>& numbers, const Shape& shape, SourceLine line) {
+    std::vector<T> values;
+    for (const ListedNumber& number : numbers) {
+        if constexpr (std::is_floating_point_v<T>)
+            values.push_back(static_cast<T>(number.value));
+        else
+            values.push_back(static_cast<T>(static_cast<int64_t>(number.value)));
+    }
+    return tensor(values, shape, line);
+}
+
+}  // namespace
+
+Tensor tensor_of_rows(const std::vector<std::vector<ListedNumber>>& rows, bool several,
+                      SourceLine line) {
+    using Kind = ListedNumber::Kind;
+    std::vector<ListedNumber> all;
+    Kind kind = Kind::Bool;
+    for (size_t k = 0; k < rows.size(); ++k) {
+        if (rows[k].size() != rows[0].size())
+            fail_at(line, "tensor: row 0 has " + std::to_string(rows[0].size()) +
+                              " elements and row " + std::to_string(k) + " has " +
+                              std::to_string(rows[k].size()) + "; give rows of one length");
+        for (const ListedNumber& number : rows[k]) kind = std::max(kind, number.kind);
+        all.insert(all.end(), rows[k].begin(), rows[k].end());
+    }
+    Shape shape;
+    if (several) shape.push_back(Size(rows.size()));
+    shape.push_back(Size(rows.empty() ? 0 : rows[0].size()));
+    if (kind == Kind::Float || all.empty()) return tensor_as<float>(all, shape, line);
+    if (kind == Kind::Signed) return tensor_as<int32_t>(all, shape, line);
+    if (kind == Kind::Unsigned) return tensor_as<uint32_t>(all, shape, line);
+    return tensor_as<bool>(all, shape, line);
+}
+
+Tensor zeros_like(const Operand& x) {
+    const Tensor of = x.tensor();
+    return zeros(of.shape(x.line()), of.dtype(x.line()), x.line());
+}
+
+Tensor ones_like(const Operand& x) {
+    const Tensor of = x.tensor();
+    return ones(of.shape(x.line()), of.dtype(x.line()), x.line());
+}
+
+Tensor full_like(const Operand& x, const Arg& value) {
+    const Tensor of = x.tensor();
+    return full(of.shape(x.line()), Arg(value.tensor().as(of.dtype(x.line()), x.line()), x.line()));
+}
+
 std::vector<int64_t> offsets(const Strides& of) {
     std::vector<int64_t> out{0};
     for (size_t axis = 0; axis < of.shape.size(); ++axis) {

@@ -1,6 +1,7 @@
 // Tensors from data and from rules.
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "compiler/frontend/tensor.h"
 
@@ -110,6 +111,63 @@ Tensor tensor(std::initializer_list<T> values, CallerLine line = here()) {
 
 /// @cond
 
+/// A number in a list of several types.
+struct ListedNumber {
+    enum class Kind : uint8_t { Bool, Unsigned, Signed, Float };  // the largest is the list's
+
+    template <Arithmetic T>
+    ListedNumber(T number)
+        : value(static_cast<double>(number)),
+          kind(std::is_floating_point_v<T>   ? Kind::Float
+               : std::is_same_v<T, bool>     ? Kind::Bool
+               : std::is_same_v<T, unsigned> ? Kind::Unsigned
+                                             : Kind::Signed) {}
+    double value;
+    Kind kind;
+};
+Tensor tensor_of_rows(const std::vector<std::vector<ListedNumber>>& rows, bool several,
+                      SourceLine line);
+
+/// @endcond
+
+/// Literals of several types are f32 where one is floating point, else i32; lists of lists are
+/// rows, as in numpy. UserError where rows differ in length.
+///
+/// Examples: `tensor({1.5, 2, 3})` is `{1.5, 2, 3}`, `tensor({{1, 2}, {3, 4}})` is
+/// `{{1, 2}, {3, 4}}`, `tensor({{0.5, 1}, {2, 3}})` is `{{0.5, 1}, {2, 3}}`.
+/// @{
+inline Tensor tensor(std::initializer_list<ListedNumber> values, CallerLine line = here()) {
+    return tensor_of_rows({values}, false, line);
+}
+inline Tensor tensor(std::initializer_list<std::initializer_list<ListedNumber>> rows,
+                     CallerLine line = here()) {
+    return tensor_of_rows({rows.begin(), rows.end()}, true, line);
+}
+template <Arithmetic T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, CallerLine line = here()) {
+    std::vector<std::vector<ListedNumber>> listed;
+    for (const auto& row : rows) listed.emplace_back(row.begin(), row.end());
+    return tensor_of_rows(listed, true, line);
+}
+/// @}
+
+/// An array of C, with its shape.
+///
+/// Example: after `float rows[2][2] = {{1, 2}, {3, 4}};` `tensor(rows)` is `{{1, 2}, {3, 4}}`.
+template <class Array>
+requires std::is_bounded_array_v<Array> Tensor tensor(const Array& values,
+                                                      CallerLine line = here()) {
+    using Element = std::remove_cv_t<std::remove_all_extents_t<Array>>;
+    const std::span<const Element> all(reinterpret_cast<const Element*>(&values),
+                                       sizeof(Array) / sizeof(Element));
+    return [&]<size_t... K>(std::index_sequence<K...>) {
+        return tensor(all, Shape{Size(std::extent_v<Array, K>)...}, line);
+    }
+    (std::make_index_sequence<std::rank_v<Array>>());
+}
+
+/// @cond
+
 /// How a view of another library lies in memory.
 struct Strides {
     std::vector<int64_t> shape, strides;  // strides in elements
@@ -203,6 +261,16 @@ Tensor ones(const Shape& shape, DType dtype = f32, SourceLine line = here());
 /// Examples: `full({3}, 7)` is `{7, 7, 7}`, `full({2, 2}, tensor({1, 2}))` is `{{1, 2}, {1, 2}}`.
 Tensor full(const Shape& shape, const Arg& value);
 
+/// Of the shape and type of x: zeros, ones, or `value`, converted.
+///
+/// Examples: `zeros_like(tensor({1.5, 2.5}))` is `{0, 0}`, `ones_like(tensor({7, 8}))` is `{1, 1}`,
+/// `full_like(tensor({1.5, 2.5}), 3)` is `{3, 3}`.
+/// @{
+Tensor zeros_like(const Operand& x);
+Tensor ones_like(const Operand& x);
+Tensor full_like(const Operand& x, const Arg& value);
+/// @}
+
 /// 0, 1, ..., end - 1 as i32.
 ///
 /// Example: `arange(4)` is `{0, 1, 2, 3}`.
@@ -212,12 +280,14 @@ Tensor arange(const Size& end, SourceLine line = here());
 ///
 /// Examples: `arange(2, 9, 3)` is `{2, 5, 8}`, `arange(3, 0, -1)` is `{3, 2, 1}`.
 Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine line = here());
-/// The same in f32, from host numbers: so many as (end - begin) / step, rounded up. Where rounding
-/// of that decides, `linspace` says how many.
+/// The same in f32, from host numbers of which one is floating point: so many as
+/// (end - begin) / step, rounded up. Where rounding of that decides, `linspace` says how many.
 ///
-/// Example: `arange(0.0f, 1.0f, 0.25f)` is `{0, 0.25, 0.5, 0.75}`.
-template <std::floating_point T>
-Tensor arange(T begin, T end, T step = T(1), SourceLine line = here());
+/// Examples: `arange(0.0f, 1.0f, 0.25f)` is `{0, 0.25, 0.5, 0.75}`, `arange(0, 2, 0.5)` is
+/// `{0, 0.5, 1, 1.5}`.
+template <Arithmetic A, Arithmetic B, Arithmetic C = int>
+requires(std::floating_point<A> || std::floating_point<B> || std::floating_point<C>) Tensor
+    arange(A begin, B end, C step = C(1), SourceLine line = here());
 /// `count` numbers from begin to end, both included: in the type of the ends where they are floats,
 /// else f32. One number is begin.
 ///
@@ -285,9 +355,11 @@ std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line) {
 }
 
 Tensor arange_f32(double begin, double end, double step, SourceLine line);
-template <std::floating_point T>
-Tensor arange(T begin, T end, T step, SourceLine line) {
-    return arange_f32(begin, end, step, line);
+template <Arithmetic A, Arithmetic B, Arithmetic C>
+requires(std::floating_point<A> || std::floating_point<B> || std::floating_point<C>) Tensor
+    arange(A begin, B end, C step, SourceLine line) {
+    return arange_f32(static_cast<double>(begin), static_cast<double>(end),
+                      static_cast<double>(step), line);
 }
 
 /// @endcond

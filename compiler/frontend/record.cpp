@@ -139,11 +139,16 @@ void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref
 }
 
 /// Inside a kernel by hand, a tensor from outside is written by index alone.
-void check_kernel_boundary(const SessionState& session, size_t born, SourceLine line) {
-    if (const size_t kernel = kernel_depth(session); kernel > born)
-        fail_at(line, "a tensor from outside is assigned as a whole inside the kernel at " +
-                          text(session.scopes[kernel].line) +
-                          "; store to it by index, as in c(i) = value");
+void check_kernel_boundary(const SessionState& session, const Slot& slot, size_t born,
+                           SourceLine line) {
+    const size_t kernel = kernel_depth(session);
+    if (kernel <= born) return;
+    const bool number = slot.node && slot.node->shape.empty();
+    fail_at(line, "a tensor from outside is assigned as a whole inside the kernel at " +
+                      text(session.scopes[kernel].line) +
+                      (number ? "; start it as zeros({1}), and say c(0) = value, or "
+                                "atomic_add(c(0), value) where every invocation adds"
+                              : "; store to it by index, as in c(i) = value"));
 }
 
 void check_function_boundary(const SessionState& session, size_t born, SourceLine line) {
@@ -291,7 +296,7 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     }
     Builder b = builder(session, line.line || node->lines.empty() ? line : node->lines.front());
     check_function_boundary(session, static_cast<size_t>(born), b.line);
-    if (assigned) check_kernel_boundary(session, static_cast<size_t>(born), b.line);
+    if (assigned) check_kernel_boundary(session, *slot, static_cast<size_t>(born), b.line);
     bool reshaped = false;
     if (Ref old = value_at(session, slot, top); old && assigned) {
         node = converted(b, node, old->dtype);

@@ -2,6 +2,7 @@
 #include "compiler/frontend/shown.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ostream>
 
@@ -15,6 +16,18 @@ namespace firn {
 namespace {
 
 constexpr int kEdge = 4;  // elements at each end of an axis that a stream shows
+
+/// Those at each end of an axis: all, where a cut matrix would show as many.
+int edge_of(const std::vector<int64_t>& shape) {
+    constexpr int64_t kMost = 4 * kEdge * kEdge;
+    int64_t elements = 1;
+    for (int64_t size : shape) {
+        if (size > kMost) return kEdge;
+        elements *= size;
+        if (elements > kMost) return kEdge;
+    }
+    return static_cast<int>(kMost / 2);
+}
 
 class Bracketed {
   public:
@@ -76,6 +89,7 @@ Ref shown_elements(const Builder& b, const Ref& x, int edge) {
 
 std::string value_text(const Scalar& value) {
     if (!value.dtype.is_float()) return text(value);
+    if (std::isnan(value.f)) return "nan";  // its sign says nothing
     char out[32];
     std::snprintf(out, sizeof out, value.dtype == f64 ? "%.10g" : "%.6g", value.f);
     return out;
@@ -86,27 +100,49 @@ std::string bracketed(const std::vector<int64_t>& shape, int edge,
     return Bracketed(shape, edge, elements).text();
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+Shown shown(const Tensor& x) {
     SessionState& session = *x.slot()->session;
     const SourceLine line;
     const Builder b = builder(session, line);
     Ref node = read_slot(x.slot(), line);
-    out << node->dtype.name();
-    if (is_recording(session)) return out << text(node->shape) << " (recorded, no values yet)";
+    const std::string dtype = node->dtype.name();
+    if (is_recording(session))
+        return {dtype + text(node->shape), "(recorded, no values yet)", node->rank()};
     node = with_known_sizes(session, node, line);
-    if (!node->shape.empty()) out << text(node->shape);
-    const Tensor ends = Tensor::from_node(shown_elements(b, node, kEdge));
+    std::vector<int64_t> shape;
+    for (const Size& size : node->shape) shape.push_back(size.constant());
+    const int edge = edge_of(shape);
     HostTensor values;
     values.dtype = node->dtype;
-    std::vector<int64_t> shape;
-    for (const Size& size : node->shape) {
-        shape.push_back(size.constant());
-        values.shape.push_back(std::min<int64_t>(shape.back(), 2 * kEdge));
-    }
-    values.data = bytes_of(ends, line);
+    for (int64_t size : shape) values.shape.push_back(std::min<int64_t>(size, 2 * edge));
+    values.data = bytes_of(Tensor::from_node(shown_elements(b, node, edge)), line);
     std::vector<std::string> elements;
     for (int64_t k = 0; k < values.elements(); ++k) elements.push_back(value_text(values.at(k)));
-    return out << (shape.size() > 1 ? " =\n" : " = ") << bracketed(shape, kEdge, elements);
+    return {dtype + (shape.empty() ? "" : text(node->shape)), bracketed(shape, edge, elements),
+            node->rank(), true};
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+    const Shown of = shown(x);
+    if (!of.known) return out << of.type << " " << of.elements;
+    return out << of.type << (of.rank > 1 ? " =\n" : " = ") << of.elements;
+}
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }
+
+std::ostream& stream_components(std::ostream& out, const std::string& name,
+                                const std::vector<Tensor>& parts) {
+    std::string between = name + "(";
+    for (const Tensor& part : parts) {
+        const Shown of = shown(part);
+        out << between;
+        if (of.known && of.rank == 0)
+            out << of.elements;
+        else
+            out << part;
+        between = ", ";
+    }
+    return out << ")";
 }
 
 }  // namespace firn

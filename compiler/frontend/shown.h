@@ -9,6 +9,18 @@
 
 namespace firn {
 
+class Tensor;
+
+/// A tensor as text.
+struct Shown {
+    std::string type;      // with its shape
+    std::string elements;  // or why there are none
+    int rank = 0;
+    bool known = false;  // it has elements
+};
+/// Computes and waits; not while something is recorded.
+Shown shown(const Tensor& x);
+
 /// Of an axis of this size: all, or the first and the last `edge`.
 Size shown(const Size& size, int edge);
 bool all_shown(const Size& size, int edge);

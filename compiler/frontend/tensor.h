@@ -576,10 +576,12 @@ Reader unchecked(const Operand& x);
 /// `{11, 12, 10}`.
 Reader own(const Operand& x);
 
-/// Type, shape and elements as numpy shows them, of long axes those at the ends: computes and
-/// waits. While something is recorded, type and shape. `tensor({1, 2})` is shown as
+/// Type, shape and elements as numpy shows them, of more than 64 those at the ends of long axes:
+/// computes and waits. While something is recorded, type and shape. `tensor({1, 2})` is shown as
 /// `i32[2] = [1 2]`.
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
+/// The name of the type.
+std::ostream& operator<<(std::ostream& out, DType dtype);
 
 /// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
 template <class A, class B>

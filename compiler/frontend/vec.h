@@ -531,6 +531,29 @@ Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
 
 /// @cond
 
+/// `name(x, y)` of components: numbers, or tensors as they are shown.
+std::ostream& stream_components(std::ostream& out, const std::string& name,
+                                const std::vector<Tensor>& parts);
+
+/// @endcond
+
+/// As in GLSL: `vec2(1, 2)` is shown as `vec2(1, 2)`, and tensors as they are shown.
+template <size_t N, VecKind K>
+std::ostream& operator<<(std::ostream& out, const Vec<N, K>& v) {
+    constexpr const char* kPrefixes[] = {"", "i", "u", "b"};
+    std::vector<Tensor> parts;
+    for (size_t k = 0; k < N; ++k) parts.push_back(v[k]);
+    return stream_components(out, kPrefixes[static_cast<size_t>(K)] + ("vec" + std::to_string(N)),
+                             parts);
+}
+/// The components that it stands for.
+template <size_t N, VecKind K, size_t... From>
+std::ostream& operator<<(std::ostream& out, const Swizzled<N, K, From...>& v) {
+    return out << Vec<sizeof...(From), K>(v);
+}
+
+/// @cond
+
 /// Compiled functions may return vectors: every component is a result.
 template <size_t N, VecKind K>
 struct Results<Vec<N, K>> {

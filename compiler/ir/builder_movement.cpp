@@ -138,6 +138,10 @@ namespace {
 void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
                       std::vector<Ref>& indices, Shape& shape) {
     size_t given = indices.size(), rank = x->shape.size();
+    if (given > 0 && rank == 0)
+        fail(b, asked +
+                    ": the tensor is one number and has no axes; say x without an index, or start "
+                    "it with one, as zeros({1})");
     if (given > rank)
         fail(b, asked + ": " + std::to_string(given) + " indices are given, the tensor has " +
                     std::to_string(rank) + " axes; give at most one per axis");

@@ -33,6 +33,53 @@ TEST_F(Braces, WithoutAShapeDataIsAVectorWithTheCallersLine) {
     EXPECT_EQ(tensor(Floats{1, 2}, here()).shape(), (Shape{2}));
 }
 
+TEST_F(Braces, ListsOfListsAreRows) {
+    const Tensor x = tensor({{1, 2, 3}, {4, 5, 6}});
+    EXPECT_EQ(x.shape(), (Shape{2, 3}));
+    EXPECT_EQ(x.dtype(), i32);
+    EXPECT_EQ(x.to_vector<int>(), (Ints{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(tensor({{1}, {2}}).shape(), (Shape{2, 1}));
+    EXPECT_EQ(tensor({{7}}).shape(), (Shape{1, 1}));
+    EXPECT_EQ(tensor({{true, false}}).dtype(), boolean);
+    EXPECT_EQ(tensor({{4000000000u, 1u}}).to_vector<uint32_t>()[0], 4000000000u);
+    EXPECT_EQ(tensor({{0.5, 1.0}, {2.0, 3.0}}).dtype(), f32);
+    EXPECT_EQ(tensor({{0.5, 1}, {2, 3}}).to_vector<float>(), (Floats{0.5f, 1, 2, 3}));
+    expect_parts(user_error([] {
+                     tensor({{1, 2, 3}, {4, 5}});
+                 }),
+                 {"row 0 has 3", "row 1 has 2", "braces_test.cpp"});
+}
+
+TEST_F(Braces, LiteralsOfSeveralTypes) {
+    EXPECT_EQ(tensor({1.5, 2, 3}).to_vector<float>(), (Floats{1.5f, 2, 3}));
+    EXPECT_EQ(tensor({1.5f, 2.0, 3}).dtype(), f32);
+    EXPECT_EQ(tensor({1, 2u, true}).dtype(), i32);
+}
+
+TEST_F(Braces, ArraysOfC) {
+    const float values[3] = {1, 2, 3};
+    EXPECT_EQ(tensor(values).to_vector<float>(), (Floats{1, 2, 3}));
+    const int rows[2][2] = {{1, 2}, {3, 4}};
+    EXPECT_EQ(tensor(rows).shape(), (Shape{2, 2}));
+    EXPECT_EQ(tensor(rows).to_vector<int>(), (Ints{1, 2, 3, 4}));
+}
+
+TEST_F(Braces, ANumberWithAPointMakesARangeOfFloats) {
+    EXPECT_EQ(arange(0, 2, 0.5).to_vector<float>(), (Floats{0, 0.5f, 1, 1.5f}));
+    EXPECT_EQ(arange(0, 10, 2.5f).to_vector<float>(), (Floats{0, 2.5f, 5, 7.5f}));
+    EXPECT_EQ(arange(1, 3.5f).to_vector<float>(), (Floats{1, 2, 3}));
+    EXPECT_EQ(arange(2, 9, 3).dtype(), i32);
+}
+
+TEST_F(Braces, WhatIsLikeAnother) {
+    const Tensor x = tensor({{1, 2}, {3, 4}}), y = tensor({0.5f});
+    EXPECT_EQ(zeros_like(x).shape(), (Shape{2, 2}));
+    EXPECT_EQ(zeros_like(x).dtype(), i32);
+    EXPECT_EQ(ones_like(y).dtype(), f32);
+    EXPECT_EQ(full_like(x, 2.5f).to_vector<int>(), (Ints(4, 2)));
+    EXPECT_EQ(full_like(y, 3).to_vector<float>(), (Floats{3}));
+}
+
 // --- axes ----------------------------------------------------------------------------------------
 
 /// 0 to 23 in [2, 3, 4].

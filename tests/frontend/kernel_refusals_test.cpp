@@ -51,6 +51,16 @@ TEST_F(RefusedKernels, AssigningATensorFromOutside) {
                  {"store to it by index", "kernel_refusals_test.cpp"});
 }
 
+TEST_F(RefusedKernels, AssigningANumberFromOutside) {
+    Tensor s = 0;
+    expect_parts(user_error([&] { kernel({8}, [&](Tensor i) { s += i; }); }),
+                 {"zeros({1})", "atomic_add", "kernel_refusals_test.cpp"});
+    expect_parts(user_error([&] { kernel({8}, [&](Tensor i) { atomic_add(s(0), i); }); }),
+                 {"one number and has no axes", "zeros({1})", "kernel_refusals_test.cpp"});
+    expect_parts(user_error([&] { kernel({8}, [&](Tensor i) { atomic_add(s(ellipsis), i); }); }),
+                 {"zeros({1})", "kernel_refusals_test.cpp"});
+}
+
 TEST_F(RefusedKernels, SharedMemoryWithoutAGroup) {
     Tensor c = zeros({8});
     expect_parts(user_error([&] {

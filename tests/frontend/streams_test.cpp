@@ -1,8 +1,10 @@
 // What streams show of tensors, shapes and sizes; arithmetic of sizes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
+#include "compiler/frontend/vec.h"
 #include "compiler/language.h"
 
 namespace firn {
@@ -29,6 +31,27 @@ TEST_F(Streams, ShowTensorsAsNumpyDoes) {
     EXPECT_EQ(streamed(arange(3) > 1), "bool[3] = [false false  true]");
     const Tensor x = arange(4);
     EXPECT_EQ(streamed(x(2)), "i32 = 2");
+}
+
+TEST_F(Streams, ShowWholeWhatIsNoLongerThanACutMatrix) {
+    EXPECT_EQ(streamed(arange(10)), "i32[10] = [0 1 2 3 4 5 6 7 8 9]");
+    EXPECT_EQ(streamed(zeros({1, 64}, i32)).find("..."), std::string::npos);
+    EXPECT_NE(streamed(zeros({1, 65}, i32)).find("..."), std::string::npos);
+    EXPECT_NE(streamed(zeros({9, 9}, i32)).find("..."), std::string::npos);
+}
+
+TEST_F(Streams, ShowNoSignOfWhatIsNoNumber) {
+    EXPECT_EQ(streamed(tensor({NAN, -NAN})), "f32[2] = [nan nan]");
+}
+
+TEST_F(Streams, ShowTypes) { EXPECT_EQ(streamed(zeros({2}, u8).dtype()), "u8"); }
+
+TEST_F(Streams, ShowVectorsAsInGlsl) {
+    vec3 p(1, 2.5f, 3);
+    EXPECT_EQ(streamed(p), "vec3(1, 2.5, 3)");
+    EXPECT_EQ(streamed(p.zy()), "vec2(3, 2.5)");
+    EXPECT_EQ(streamed(ivec2(1, 2)), "ivec2(1, 2)");
+    EXPECT_EQ(streamed(vec2(arange(2), 1)), "vec2(f32[2] = [0 1], 1)");
 }
 
 TEST_F(Streams, ShowWhatIsRecordedByTypeAndShape) {
