@@ -1,6 +1,6 @@
 // Proofs that the positions of a store meet at no element.
 #pragma once
-#include "compiler/ir/graph.h"
+#include "compiler/ir/value_bounds.h"
 
 namespace firn {
 
@@ -11,5 +11,10 @@ namespace firn {
 ///    pairs of a butterfly.
 /// Arithmetic wraps around. A condition around the store only leaves positions out.
 bool has_distinct_positions(const Node& scatter);
+
+/// True when the positions of two Scatters, all together, are those of the target, each once: along
+/// one axis they are the pairs x / d * 2 d + x % d and d more, for a d that divides the number of
+/// all x; along each other axis the position's own index. `d` may depend on iterations of `loops`.
+bool fill_in_pairs(const Node& first, const Node& second, const CountedBy& loops);
 
 }  // namespace firn

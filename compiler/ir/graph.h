@@ -84,7 +84,7 @@ struct GatherAttr {
 /// `complete`: and that every element of the target has one, so that nothing of it is left.
 /// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
 /// `part`: one of several with the same positions, each with the one before as its target, that
-/// store inside of it and fill it together: one kernel does all of it (schedule/store_parts).
+/// store inside of it and fill it together: one kernel does all of it (store_parts, join_stores).
 struct ScatterAttr {
     ScatterOp op = ScatterOp::Last;
     bool unique = false, complete = false, by_hand = false, part = false;

@@ -2,7 +2,10 @@
 #include "compiler/ir/value_bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
+
+#include "compiler/ir/affine_index.h"
 
 namespace firn {
 namespace {
@@ -11,7 +14,7 @@ constexpr int kBoundSteps = 200;  // nodes that are followed
 
 class Bounder {
   public:
-    explicit Bounder(const SymbolFacts& facts) : facts_(facts) {}
+    Bounder(const SymbolFacts& facts, const CountedBy& loops) : facts_(facts), loops_(loops) {}
 
     Interval of(const Node& node) {
         if (node.dtype.is_bool()) return {0, 1};
@@ -50,6 +53,11 @@ class Bounder {
                 const int64_t outside = node.as<GatherAttr>().fill.i;
                 return join(join(input(0), {outside, outside}), {0, 0});
             }
+            case Op::RegionArg: return counted(node);
+            case Op::Sub: {
+                const Interval all = interval_of(node.op, std::array{input(0), input(1)});
+                return {std::max(all.lo, least_difference(node)), all.hi};
+            }
             default: break;
         }
         if (!is_elementwise(node.op)) return kAnyI32;
@@ -58,7 +66,38 @@ class Bounder {
         return interval_of(node.op, inputs);
     }
 
+    /// The loop that counts by the node, upwards by a step that is known; null: none.
+    const Node* counting(const Node& node) {
+        const auto it = loops_.find(&node);
+        if (it == loops_.end()) return nullptr;
+        const Interval step = of(*it->second->inputs[2]);
+        return step.lo == step.hi && step.lo > 0 ? it->second : nullptr;
+    }
+
+    Interval counted(const Node& node) {
+        const Node* loop = counting(node);
+        if (!loop) return kAnyI32;
+        const Interval begin = of(*loop->inputs[0]), end = of(*loop->inputs[1]);
+        return {begin.lo, std::max(begin.lo, end.hi - 1)};
+    }
+
+    /// a - i from 1 - c on, where i counts up to end = a + c.
+    int64_t least_difference(const Node& difference) {
+        const Node &a = without_expand(*difference.inputs[0]),
+                   &i = without_expand(*difference.inputs[1]);
+        const Node* loop = counting(i);
+        if (!loop) return INT64_MIN;
+        const Node& end = *loop->inputs[1];
+        if (&end == &a) return 1;
+        if (end.op != Op::Add || !contains(kAnyI32, of(*end.inputs[0]) + of(*end.inputs[1])))
+            return INT64_MIN;
+        for (size_t k : {0, 1})
+            if (end.inputs[k].get() == &a) return 1 - of(*end.inputs[1 - k]).hi;
+        return INT64_MIN;
+    }
+
     const SymbolFacts& facts_;
+    const CountedBy& loops_;
     std::unordered_map<const Node*, Interval> known_;
 };
 
@@ -84,7 +123,18 @@ Interval interval_of(Op op, std::span<const Interval> of) {
 }
 
 Interval value_bounds(const Node& node, const SymbolFacts& facts) {
-    return Bounder(facts).of(node);
+    return Bounder(facts, {}).of(node);
+}
+
+Interval value_bounds(const Node& node, const SymbolFacts& facts, const CountedBy& loops) {
+    return Bounder(facts, loops).of(node);
+}
+
+CountedBy counting_loops(const std::vector<Ref>& results) {
+    CountedBy out;
+    for (const Ref& node : topological(results))
+        if (node->op == Op::Loop) out[node->as<LoopAttr>().body->args[0].get()] = node.get();
+    return out;
 }
 
 }  // namespace firn

@@ -68,6 +68,11 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 /// last simplify cleans up after it.
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// Two stores, one after the other, that are proved to store to each element once, are parts of one
+/// value: nothing is left of what was there, and one kernel does both. Last: what it makes is for
+/// the scheduler.
+Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// One run of one pass.
 struct PassRun {
     std::string name;

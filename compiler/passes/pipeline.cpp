@@ -35,6 +35,7 @@ const PassRow kPipeline[] = {
     {"settle_stores", settle_stores, ops({Op::Scatter})},
     {"invert_scatters", invert_scatters, ops({Op::Scatter})},
     {"simplify", simplify, ~Ops()},
+    {"join_stores", join_stores, ops({Op::Scatter})},
 };
 
 /// The graph on its way, with what spares it walks: what is in it, and which passes are done with

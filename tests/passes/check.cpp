@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/text.h"
@@ -65,6 +67,19 @@ void check(Pass pass, const std::string& before, const std::string& after) {
     verify(result, "the pass");
     EXPECT_EQ(print(result), after);
     expect_same_results(graph, result);
+}
+
+std::string numbered(const std::string& text) {
+    std::string out;
+    std::map<std::string, size_t> numbers;
+    for (size_t k = 0; k < text.size(); ++k) {
+        out += text[k];
+        if (text[k] != '%') continue;
+        std::string name;
+        while (std::isalnum(static_cast<unsigned char>(text[k + 1]))) name += text[++k];
+        out += std::to_string(numbers.try_emplace(name, numbers.size()).first->second);
+    }
+    return out;
 }
 
 }  // namespace firn

@@ -12,4 +12,7 @@ using Pass = Graph (*)(NodeTable&, const Graph&, RuleCounts*);
 /// arguments full of ugly values.
 void check(Pass pass, const std::string& before, const std::string& after);
 
+/// The text with values numbered in the order in which they first stand there: they may have names.
+std::string numbered(const std::string& text);
+
 }  // namespace firn

@@ -1,29 +1,14 @@
 // Which stores are known to have one position for each element.
 #include <gtest/gtest.h>
 
-#include <cctype>
-#include <map>
 #include <string>
 
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"
+#include "tests/passes/check.h"
 
 namespace firn {
 namespace {
-
-/// Values are numbered in the order in which they first stand there.
-std::string numbered(const std::string& text) {
-    std::string out;
-    std::map<std::string, size_t> numbers;
-    for (size_t k = 0; k < text.size(); ++k) {
-        out += text[k];
-        if (text[k] != '%') continue;
-        std::string name;
-        while (std::isalnum(static_cast<unsigned char>(text[k + 1]))) name += text[++k];
-        out += std::to_string(numbers.try_emplace(name, numbers.size()).first->second);
-    }
-    return out;
-}
 
 /// Of 512 positions x along an axis of 1024 places; `index` makes %at of them and of %s, an i32
 /// that is the same for all.
