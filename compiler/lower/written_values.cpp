@@ -74,7 +74,7 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
     }
     for (const Starts& starts : all)
         add_kernel(run, starts.values, starts.buffers, starts.values[0]->shape, out);
-    add_kernel(run, item.outputs, targets, positions, out);
+    add_kernel(run, item.outputs, targets, positions, out, item.again);
 }
 
 }  // namespace firn
