@@ -141,7 +141,7 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
     for (const Ref& init : inits) body.args.push_back(region_arg(b, init->dtype, init->shape));
     const std::vector<Ref> args(body.args.begin() + 1, body.args.end());
     // One part after the other has the same memory.
-    Tapes room = empty_tapes(b, loop, ceil_div(Size(every), Size(inner)),
+    Tapes room = empty_tapes(b, loop, slots_of(Size(every), inner),
                              kept_values(loop, backwards.needed, inner));
     std::vector<Ref> begins = inits;
     for (Ref& tape : room) {
@@ -178,7 +178,8 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
         }
         return true;
     };
-    if (fits(most.constant(), needed)) return {};
+    const auto slots = [](int64_t states) { return slots_of(Size(states), 1).constant(); };
+    if (fits(slots(most.constant()), needed)) return {};
     const std::vector<bool> kept = needed_to_go_on(*attr.body, needed);
     int64_t each = 0;  // states of a level
     size_t levels = 0;
@@ -186,7 +187,7 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
         ++levels;
         const double root = std::pow(double(most.constant()), 1.0 / double(levels + 1));
         each = std::max<int64_t>(2, static_cast<int64_t>(std::ceil(root)));
-    } while (each > 2 && !fits(each, kept));
+    } while (each > 2 && !fits(slots(each), kept));
     std::vector<int64_t> out(levels, each);
     for (size_t k = levels - 1; k-- > 0;) out[k] = out[k + 1] * each;
     return out;
@@ -234,7 +235,7 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     const std::vector<bool> kept = kept_values(*self, backwards.needed, every);
     Recorded kept_states{Tapes(kept.size()), nullptr};
     if (keeps || breaks)
-        kept_states = recorded(b, *self, ceil_div(most, Size(every)), kept, every, breaks);
+        kept_states = recorded(b, *self, slots_of(most, every), kept, every, breaks);
     Ref count = breaks ? kept_states.count : trips.count;
     // A bound that shows, for gradients of this gradient.
     if (trips.most && !host_size(*count, {}))

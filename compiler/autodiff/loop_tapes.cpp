@@ -24,10 +24,7 @@ struct Keeping {
     /// Stores `value` in a slot of every iteration; outside of those that `empty` has nothing is.
     int keep(const Ref& value, const Ref& empty, const Ref& slot) {
         const Ref tape = region_arg(b, value->dtype, empty->shape);
-        std::vector<Ref> at{expand(b, slot, value->shape)};
-        for (int axis = 0; axis < value->rank(); ++axis) at.push_back(index(b, value->shape, axis));
-        return carry(empty, tape,
-                     scatter(b, tape, value, at, {.op = ScatterOp::Last, .unique = true}));
+        return carry(empty, tape, with_state(b, tape, value, slot));
     }
 };
 
@@ -65,6 +62,10 @@ Ref largest_of(const Builder& b, const Ref& counts) {
 }
 
 }  // namespace
+
+Size slots_of(const Size& most, int64_t every) {
+    return every == 1 ? most + Size(1) : ceil_div(most, Size(every));
+}
 
 Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
                   const std::vector<bool>& kept) {
@@ -126,15 +127,6 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
     Tapes out;
     for (int place : places) out.push_back(place < 0 ? nullptr : result(b, node, place));
     return out;
-}
-
-Ref state_at(const Builder& b, const Ref& tape, const Ref& slot) {
-    const Shape shape(tape->shape.begin() + 1, tape->shape.end());
-    std::vector<Ref> at{expand(b, slot, shape)};
-    for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
-        at.push_back(index(b, shape, axis));
-    return gather(b, tape, at, std::vector<Bounds>(tape->shape.size(), Bounds::Unchecked),
-                  scalar_int(0).to(tape->dtype));
 }
 
 std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted) {

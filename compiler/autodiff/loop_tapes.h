@@ -3,8 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ir/builder.h"
-#include "compiler/ir/graph.h"
+#include "compiler/ir/tape.h"
 
 namespace firn {
 
@@ -23,6 +22,10 @@ struct Recorded {
 Recorded recorded(const Builder& b, const Node& loop, const Size& length,
                   const std::vector<bool>& kept, int64_t every, bool counts);
 
+/// Slots of a tape for every `every`-th of `most` iterations; of all, one for the state behind the
+/// last one, too: a loop of kernels then has its state nowhere else (schedule/kept_states).
+Size slots_of(const Size& most, int64_t every);
+
 /// Tapes of which nothing is known yet.
 Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
                   const std::vector<bool>& kept);
@@ -32,9 +35,6 @@ Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
 /// tapes `room`.
 Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
                      const std::vector<Ref>& states, const Tapes& room, int64_t every);
-
-/// What the iteration in `slot` (i32, rank 0) of a tape began with.
-Ref state_at(const Builder& b, const Ref& tape, const Ref& slot);
 
 /// The carried values that the next values of `wanted` depend on, themselves included.
 std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted);

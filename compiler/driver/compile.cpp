@@ -18,6 +18,7 @@
 #include "compiler/schedule/bound_loops.h"
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/crowded_loops.h"
+#include "compiler/schedule/kept_states.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/regions.h"
 #include "compiler/schedule/schedule.h"
@@ -94,6 +95,7 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const
         now("open_loops", opened);
         now("split_reductions", split_reductions(table, graph, profile, facts));
     }
+    now("keep_states_once", keep_states_once(table, graph, profile, facts));
     const RegionFacts regions = region_facts(graph);
     auto steps = regions.host_loops;
     for (const Ref& node : regions.order)

@@ -18,8 +18,7 @@ std::vector<const Node*> accumulation(const Node& loop, size_t k);
 struct Written {
     /// Nothing of the target is left.
     bool fills() const {
-        const ScatterAttr& attr = scatters[0]->as<ScatterAttr>();
-        return attr.complete || attr.part;
+        return scatters[0]->as<ScatterAttr>().complete || target->op == Op::Empty;
     }
     std::vector<const Node*> scatters;  // empty: the value is not written by position
     Ref target;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace firn {
 namespace {
@@ -47,8 +48,9 @@ Size region_operations(const KernelCode& code, int region_id) {
 
 /// How many elements of each buffer are loaded and stored, if no two are the same.
 struct Touched {
-    std::map<int, Size> elements;  // by the program's buffer
-    std::set<int> unknown;         // in loops whose trips only the data knows
+    using Access = std::pair<int, bool>;  // the program's buffer, and whether it is written
+    std::map<Access, Size> elements;
+    std::set<Access> unknown;  // in loops whose trips only the data knows
 };
 
 void add_touched(const KernelCode& code, int region_id, const Size& times, bool known,
@@ -63,9 +65,10 @@ void add_touched(const KernelCode& code, int region_id, const Size& times, bool 
                         out);
             if (n.else_region >= 0) add_touched(code, n.else_region, times, known, out);
         } else if (n.buffer >= 0) {
-            const int buffer = code.buffers[n.buffer].buffer;
-            if (!known) out.unknown.insert(buffer);
-            out.elements[buffer] = out.elements[buffer] + times * Size(std::max(n.width, 1));
+            const KernelBuffer& buffer = code.buffers[n.buffer];
+            const Touched::Access access{buffer.buffer, buffer.written};
+            if (!known) out.unknown.insert(access);
+            out.elements[access] = out.elements[access] + times * Size(std::max(n.width, 1));
         }
     };
     for (int id : code.regions[region_id].order) visit(id);
@@ -86,8 +89,9 @@ Work count_work(const KernelCode& code) {
     for (const KernelBuffer& b : code.buffers) {
         if (b.space != MemorySpace::Bound) continue;
         // A kernel that keeps a state of many touches no other.
-        const auto found = touched.elements.find(b.buffer);
-        const bool part = found != touched.elements.end() && !touched.unknown.contains(b.buffer) &&
+        const Touched::Access access{b.buffer, b.written};
+        const auto found = touched.elements.find(access);
+        const bool part = found != touched.elements.end() && !touched.unknown.contains(access) &&
                           (b.elements - found->second).lower_bound() > 0;
         const Size bytes = (part ? found->second : b.elements) * Size(b.dtype.bytes());
         if (b.written && written.insert(b.buffer).second) work.bytes_written += bytes;

@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "compiler/ir/affine_index.h"
+#include "compiler/ir/host_size.h"
+
 namespace firn {
 int add_buffer(LowerRun& run, const std::string& name, DType dtype, const Shape& shape) {
     std::vector<BufferInfo>& all = run.program->buffers;
@@ -37,9 +40,38 @@ bool may_write_over(LowerRun& run, const Node& old, const Node& user) {
     return old.op == Op::RegionArg ? regions.arg_owner.at(&old) == loop : made_in(run, old, loop);
 }
 
+namespace {
+
+/// The Gather reads another slot of its first axis than the store writes.
+bool reads_apart(const LowerRun& run, const Node& read, const Node& store) {
+    const Bounds mode = read.as<GatherAttr>().modes[0];
+    if (mode != Bounds::Unchecked && mode != Bounds::Constant) return false;
+    const auto at = host_size(without_expand(*read.inputs[1]), run.context.host_values),
+               to = host_size(without_expand(*store.inputs[2]), run.context.host_values);
+    if (!at || !to) return false;
+    const Size distance = *to - *at;
+    return distance.is_constant() && !distance.is(0);
+}
+
+/// Whoever else uses the value that the version starts from reads nothing that the version stores
+/// to.
+bool others_read_apart(LowerRun& run, const Node& old, const Node& version) {
+    if (old.op != Op::RegionArg || version.op != Op::Scatter || old.shape.empty()) return false;
+    const RegionFacts& regions = regions_of(run);
+    if (regions.arg_owner.at(&old) != home_loop(regions, version)) return false;
+    int apart = 0;
+    for (const Ref& node : regions.order)
+        apart += node->op == Op::Gather && node->inputs[0].get() == &old &&
+                 reads_apart(run, *node, version);
+    return apart > 0 && apart + 1 == run.uses[&old];
+}
+
+}  // namespace
+
 int version_buffer(LowerRun& run, const Node& version, const Node& old, int from,
                    std::vector<ListedStep>& out) {
-    if (may_write_over(run, old, version)) return run.context.buffers[&version] = from;
+    if (may_write_over(run, old, version) || others_read_apart(run, old, version))
+        return run.context.buffers[&version] = from;
     const int to = value_buffer(run, version);
     out.emplace_back().step = CopyStep{from, to};
     return to;

@@ -42,6 +42,7 @@ void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>
     for (const Ref& r : item.outputs) request.targets.push_back(computed_buffer(run, r));
     request.inner = item.inner;
     request.row_reductions.insert(item.row_reductions.begin(), item.row_reductions.end());
+    request.again = item.again;
     request.shape = item.outputs[0]->shape;
     request.outputs = item.outputs;
     add_request(run, request, out);
@@ -66,8 +67,9 @@ void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<Liste
 }
 
 void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,
-                const Shape& shape, std::vector<ListedStep>& out) {
+                const Shape& shape, std::vector<ListedStep>& out, const NodeSet& again) {
     KernelRequest request;
+    request.again = again;
     request.shape = shape;
     request.outputs = outputs;
     request.targets = targets;

@@ -12,9 +12,10 @@ int computed_buffer(LowerRun& run, const Ref& value);
 
 /// The kernel that computes what the item asks for.
 void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
-/// Of `outputs` over the grid `shape`; output k goes to buffer targets[k].
+/// Of `outputs` over the grid `shape`; output k goes to buffer targets[k]. `again`: see
+/// ScheduleItem.
 void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,
-                const Shape& shape, std::vector<ListedStep>& out);
+                const Shape& shape, std::vector<ListedStep>& out, const NodeSet& again = {});
 
 /// Makes a buffer of an Empty value alive from here on: its first element is stored.
 void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<ListedStep>& out);

@@ -38,6 +38,8 @@ struct KernelRequest {
     /// Reductions over the last dimension of values of `shape`, asked at the row that the index
     /// itself stands in: the invocations of a group combine what each of them has.
     std::unordered_set<const Node*> row_reductions;
+    /// Outputs that are computed again where they are asked at another index than their own.
+    std::unordered_set<const Node*> again;
     /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k.
     /// Where the versions at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
     const Node* by_hand = nullptr;

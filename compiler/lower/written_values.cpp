@@ -64,18 +64,17 @@ void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep
         const Node& scatter = *w.scatters[0];
         check_atomics(scatter, run.profile);
         const auto from = run.context.buffers.find(w.target.get());
-        const bool in_memory = from != run.context.buffers.end(),
-                   fills = w.fills() || w.target->op == Op::Empty;
-        if (!fills && in_memory) {
+        const bool in_memory = from != run.context.buffers.end();
+        if (!w.fills() && in_memory) {
             targets.push_back(version_buffer(run, *output, *w.target, from->second, out));
             continue;
         }
         targets.push_back(value_buffer(run, *output));
-        if (!fills) add_start(all, w.target, targets.back());
+        if (!w.fills()) add_start(all, w.target, targets.back());
     }
     for (const Starts& starts : all)
         add_kernel(run, starts.values, starts.buffers, starts.values[0]->shape, out);
-    add_kernel(run, item.outputs, targets, positions, out);
+    add_kernel(run, item.outputs, targets, positions, out, item.again);
 }
 
 }  // namespace firn

@@ -2,9 +2,13 @@
 #include "compiler/schedule/groups.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "compiler/program/cost_table.h"
+#include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
+#include "compiler/schedule/trip_counts.h"
 
 namespace firn {
 namespace {
@@ -123,10 +127,57 @@ void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> bod
     group.item.body = std::move(body);
 }
 
-void add_root(Grouping& grouping, const Draft& draft, const Candidate& candidate) {
+/// Seconds that the kernel takes longer for computing values of its own at other indices, too,
+/// where another kernel would load them.
+double seconds_again(Draft& draft, const Candidate& candidate) {
+    const ScheduleFacts& facts = draft.facts;
+    double each = 0;
+    for (const auto& [node, map] : candidate.needs.values)
+        if (candidate.needs.again.contains(node) && map != draft.maps.identity(node->shape))
+            each += std::max(0.0, facts.seconds.at(node) - facts.profile.seconds_per_load) *
+                    draft.maps.trips(map);
+    const double grid =
+        expected_elements(grid_shape(facts.regions, *candidate.root), facts.symbols);
+    return each * grid * idle_factor(grid, facts.profile);
+}
+
+/// What the candidate needs as a part of the last kernel that it waits for, where it computes again
+/// what it would load of that one's at other indices than its own. None where that takes longer
+/// than a launch.
+std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draft,
+                                           const Candidate& candidate) {
+    const ScheduleFacts& facts = draft.facts;
+    const size_t first = first_place(grouping, candidate), at = first - 1;
+    if (first == 0 || candidate.alone() || written(facts, *candidate.root) ||
+        grouping.groups[at].item.loop)
+        return std::nullopt;
+    Candidate out = candidate;
+    for (bool waits = true; std::exchange(waits, false);) {
+        NodeSet again = out.needs.again;
+        for (const auto& [node, own] : out.needs.items) {
+            const auto it = grouping.group_of.find(node);
+            if (own || it == grouping.group_of.end() || it->second != at) continue;
+            if (!is_computed(facts, *node)) return std::nullopt;
+            waits = again.insert(node).second;
+        }
+        if (waits) out.needs = kernel_needs(draft, *candidate.root, std::move(again));
+    }
+    if (first_place(grouping, out) > at || !can_join(draft, grouping.groups[at], out) ||
+        seconds_again(draft, out) * costs::kLeastGain > facts.profile.seconds_per_launch)
+        return std::nullopt;
+    return std::move(out.needs);
+}
+
+/// Gives the candidate as it was added.
+Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     std::vector<Group>& groups = grouping.groups;
     size_t at = first_place(grouping, candidate);
     while (at < groups.size() && !can_join(draft, groups[at], candidate)) ++at;
+    if (at == groups.size())
+        if (auto needs = without_waiting(grouping, draft, candidate)) {
+            at = first_place(grouping, candidate) - 1;
+            candidate.needs = std::move(*needs);
+        }
     if (at == groups.size()) {
         Group& made = groups.emplace_back();
         made.heavy = candidate.heavy;
@@ -137,9 +188,11 @@ void add_root(Grouping& grouping, const Draft& draft, const Candidate& candidate
     group.item.outputs.push_back(candidate.root);
     group.needs.loads.insert(candidate.needs.loads.begin(), candidate.needs.loads.end());
     group.needs.sizes |= candidate.needs.sizes;
+    group.needs.again.insert(candidate.needs.again.begin(), candidate.needs.again.end());
     for (const auto& [node, map] : candidate.needs.values)
         add_value(group.needs, draft, *node, map);
     grouping.group_of[candidate.root.get()] = at;
+    return candidate;
 }
 
 /// The steps of a host loop's body, of the whole program where `home` is null.
@@ -154,16 +207,18 @@ std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, ReadersOf
             add_loop(grouping, ref, group_region(draft, ref.get(), readers));
             continue;
         }
-        const Candidate made = candidate(draft, ref);
+        const Candidate made = add_root(grouping, draft, candidate(draft, ref));
         for (const auto& [node, own] : made.needs.items) {
             Readers& of_node = readers[node];
             of_node.roots.push_back(ref.get());
             of_node.all_at_own_index = of_node.all_at_own_index && own;
         }
-        add_root(grouping, draft, made);
     }
     std::vector<ScheduleItem> out;
-    for (Group& g : grouping.groups) out.push_back(std::move(g.item));
+    for (Group& g : grouping.groups) {
+        g.item.again = std::move(g.needs.again);
+        out.push_back(std::move(g.item));
+    }
     return out;
 }
 
@@ -194,12 +249,22 @@ void keep_in_kernels(Draft& draft, std::vector<ScheduleItem>& items, const Reade
     }
 }
 
+void note_again(Draft& draft, const std::vector<ScheduleItem>& items) {
+    for (const ScheduleItem& item : items) {
+        note_again(draft, item.body);
+        for (ValueVerdict& v : draft.round.verdicts)
+            if (v.verdict == Verdict::Materialised && item.again.contains(v.value.get()))
+                v.reason += kReasonAgain;
+    }
+}
+
 }  // namespace
 
 std::vector<ScheduleItem> group_into_kernels(Draft& draft) {
     ReadersOf readers;
     std::vector<ScheduleItem> items = group_region(draft, nullptr, readers);
     keep_in_kernels(draft, items, readers);
+    note_again(draft, items);
     return items;
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/schedule/kernel_needs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/schedule/costs.h"
 
@@ -36,9 +37,10 @@ bool at_own_index(Draft& draft, const Node& root, const Node& value, int map) {
 
 }  // namespace
 
-KernelNeeds kernel_needs(Draft& draft, const Node& root) {
+KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
     const ScheduleFacts& facts = draft.facts;
     KernelNeeds out;
+    out.again = std::move(again);
     std::vector<std::pair<const Node*, int>> queue;
     const auto push = [&](const Node& node, int map) {
         if (add_value(out, draft, node, map)) queue.push_back({&node, map});
@@ -49,6 +51,10 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root) {
         const auto [node, map] = queue.back();
         queue.pop_back();
         add_sizes(out, facts, *node);
+        if (out.again.contains(node)) {
+            for_demand(facts, draft.maps, *node, map, push);
+            continue;
+        }
         if (is_loaded(draft, *node) && !starts_as(draft, root, *node, map)) out.loads.insert(node);
         if (const Node* loop = host_loop_of(facts, *node)) {
             out.items[loop] = false;
@@ -71,7 +77,9 @@ double operations_in_kernel(const Draft& draft, const Node& node) {
 
 bool add_value(KernelNeeds& needs, const Draft& draft, const Node& node, int map) {
     const bool first = needs.values.insert({&node, map}).second;
-    if (first) needs.operations += operations_in_kernel(draft, node);
+    if (first)
+        needs.operations +=
+            needs.again.contains(&node) ? body_operations(node) : operations_in_kernel(draft, node);
     return first;
 }
 

@@ -12,10 +12,12 @@ struct KernelNeeds {
     bool sizes = false;                            // that only the device knows
     std::set<std::pair<const Node*, int>> values;  // all that it reaches, by index map
     double operations = 0;                         // simple ones, that these take in its body
+    /// Values in memory that it computes all the same, wherever it asks for them.
+    NodeSet again;
 };
 
 /// By the verdicts of the round, which is complete.
-KernelNeeds kernel_needs(Draft& draft, const Node& root);
+KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again = {});
 
 /// What a kernel's body takes for a value: a load where it is in memory.
 double operations_in_kernel(const Draft& draft, const Node& node);

@@ -47,6 +47,8 @@ inline constexpr const char* kReasonStage =
 inline constexpr const char* kReasonStore = "store";  // written by index
 inline constexpr const char* kReasonStates =
     "states-of-iterations";  // what a loop's iterations begin with, for its gradient
+inline constexpr const char* kReasonAgain =
+    ", recomputed-at-neighbours";  // besides: the kernel that keeps it asks for its neighbours, too
 inline constexpr const char* kReasonTrips =
     "too-many-iterations";  // nested, its loop may exceed what the driver allows
 inline constexpr const char* kReasonByHand = "kernel-by-hand";  // stored to by a kernel by hand
@@ -60,8 +62,11 @@ struct ScheduleItem {
     std::vector<Ref> outputs;  // one kernel, outputs of equal shape
     int inner = 0;             // trailing dimensions that each invocation walks by itself
     std::vector<const Node*> row_reductions;  // that the group which holds a row combines
-    Ref loop;                                 // or: this Loop as a host step
-    std::vector<ScheduleItem> body;           // of the loop
+    /// Outputs, or what they are computed from, that the kernel asks at other indices, too, and
+    /// computes again there.
+    NodeSet again;
+    Ref loop;                        // or: this Loop as a host step
+    std::vector<ScheduleItem> body;  // of the loop
 };
 // A kernel by hand is an item whose outputs are its results.
 

@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "compiler/ir/affine_index.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/small_loops.h"
@@ -10,11 +11,12 @@
 namespace firn {
 namespace {
 
-/// Stores what a loop carries, as an iteration finds it, into what the loop carries.
+/// Stores a value of the iteration into a slot of a tape that the loop carries.
 bool keeps_a_state(const Node& store) {
     return store.op == Op::Scatter && store.as<ScatterAttr>().op == ScatterOp::Last &&
            store.as<ScatterAttr>().unique && store.inputs[0]->op == Op::RegionArg &&
-           store.inputs[1]->op == Op::RegionArg;
+           store.rank() == store.inputs[1]->rank() + 1 &&
+           without_expand(*store.inputs[2]).shape.empty();
 }
 
 void require_memory(ScheduleFacts& facts) {

@@ -93,7 +93,7 @@ Ref stored_by_part(const Builder& b, const Shape& shape, const JoinedParts& join
     Shape positions = shape;
     positions[along] = joined.extent;
     if (flat) positions.erase(positions.begin() + joined.axis);
-    Ref out = expand(b, constant(b, scalar_int(0).to(sides[0]->dtype)), shape);
+    Ref out = empty(b, sides[0]->dtype, shape);
     for (size_t k = 0; k < sides.size(); ++k) {
         const Ref values = reshape(b, part_of(b, joined, k, sides[k]), positions);
         const Ref begin = size_value(b, Size(static_cast<int64_t>(k)) * joined.extent);

@@ -1,6 +1,8 @@
 // Where recorded loops run: inside a kernel, or as steps of kernels with rotating buffers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/program/walk.h"
 #include "tests/schedule/compile_helpers.h"
 
@@ -52,6 +54,31 @@ TEST(Loop, LeapfrogRotatesThreeBuffers) {
     EXPECT_EQ(s.kernels, 1);
     EXPECT_EQ(s.dispatches, 7);
     EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);  // one more than the two results
+}
+
+/// The second update reads neighbours of what the first one gives.
+Tensors staggered(const Tensors& a) {
+    Tensor u = a[0], v = a[1];
+    for (Tensor turn : loop(10)) {
+        auto [i, j] = indices<2>(u.shape());
+        v = v + 0.1f * u;
+        u = u + 0.1f * (v(i, j - 1) + v(i, j + 1) + v(i - 1, j) + v(i + 1, j));
+    }
+    return Tensors{u, v};
+}
+
+TEST(Loop, WhatNeighboursReadIsComputedAgainWhereThatIsLessThanALaunch) {
+    auto program = program_for(cpu_profile(), staggered, {f32(128, 128), f32(128, 128)});
+    EXPECT_EQ(stats(*program, {}).dispatches, 1 + 10);  // what begins, and a kernel each
+    const auto again = [](const VerdictInfo& v) {
+        return v.reason == "carried-by-loop, recomputed-at-neighbours";
+    };
+    EXPECT_EQ(std::count_if(program->verdicts.begin(), program->verdicts.end(), again), 1);
+}
+
+TEST(Loop, WhatNeighboursReadIsLoadedWhereThatIsMoreThanALaunch) {
+    auto program = program_for(cpu_profile(), staggered, {f32(2048, 2048), f32(2048, 2048)});
+    EXPECT_GE(stats(*program, {}).dispatches, 20);
 }
 
 /// Copies among steps, those in repeats counted once.

@@ -127,6 +127,21 @@ TEST(Stores, StatesAreKeptInWholeBlocks) {
     EXPECT_LE(stats(*program, {}).bytes_written, (6 * 100 + others) * 65536 * 4);
 }
 
+/// What an iteration leaves is stored into the tape, and nowhere else.
+TEST(Stores, AStateThatIsKeptIsStoredOnce) {
+    const auto gradient = [](const Tensors& a) {
+        Tensor u = a[0];
+        for (Tensor turn : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
+        return Tensors{grad(sum(u), a[0])};
+    };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(profile, gradient, {f32(65536)});
+        const int64_t others = 8;  // what begins, the loss and what is given back
+        EXPECT_LE(stats(*program, {}).bytes_written, (2 * 100 + others) * 65536 * 4);
+        EXPECT_LE(stats(*program, {}).peak_bytes, (101 + others) * 65536 * 4);
+    }
+}
+
 /// One condition for neighbours: they are stored together behind it.
 TEST(Stores, WholeBlocksAreStoredBehindOneCondition) {
     const auto row = [](const Tensors& a) {

@@ -1,0 +1,224 @@
+// Loops of kernels that keep every state of what they carry.
+#include "compiler/schedule/kept_states.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/affine_index.h"
+#include "compiler/ir/tape.h"
+#include "compiler/kernel/bindings.h"
+#include "compiler/schedule/binding_pressure.h"
+#include "compiler/schedule/element_loops.h"
+#include "compiler/schedule/regions.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kVector = 4;  // elements that a kernel loads at once
+constexpr size_t kNoTape = SIZE_MAX;
+
+/// By carried value the tape that keeps its states, as the place of that among carried values.
+using TapeOf = std::vector<size_t>;
+
+bool is_constant(const Node& node, int64_t value) {
+    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
+}
+
+/// Stores into `tape`, in the slot of every iteration, what the iteration finds as one of `args`.
+bool keeps_states(const Node& store, const Region& body, const Ref& tape) {
+    if (store.op != Op::Scatter || store.inputs[0] != tape) return false;
+    const ScatterAttr& attr = store.as<ScatterAttr>();
+    if (attr.op != ScatterOp::Last || !attr.unique || attr.by_hand || attr.part ||
+        &without_expand(*store.inputs[2]) != body.args[0].get())
+        return false;
+    const int rank = store.inputs[1]->rank();
+    if (store.rank() != rank + 1) return false;
+    for (int axis = 0; axis < rank; ++axis) {
+        const Node& place = *store.inputs[static_cast<size_t>(axis) + 3];
+        if (place.op != Op::Index || place.as<IndexAttr>().axis != axis ||
+            !(store.shape[static_cast<size_t>(axis) + 1] ==
+              store.inputs[1]->shape[static_cast<size_t>(axis)]))
+            return false;
+    }
+    return true;
+}
+
+class Keeper {
+  public:
+    Keeper(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+           const SymbolFacts& facts)
+        : table_(table),
+          graph_(graph),
+          profile_(profile),
+          facts_(facts),
+          regions_(region_facts(graph)),
+          inductions_(host_inductions(regions_)) {}
+
+    Graph run() {
+        const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            if (node.op != Op::Result) return nullptr;
+            const auto changed = results_.find(node.inputs[0].get());
+            if (changed == results_.end()) return nullptr;
+            return result_of(node, inputs[0], changed->second);
+        };
+        const auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
+            return regions_.host_loops.contains(&node) ? kept_once(node, made) : nullptr;
+        };
+        Graph out = graph_;
+        out.results = rewrite(table_, graph_.results, visit, {}, visit_region);
+        return out;
+    }
+
+  private:
+    /// What became of what a loop carries: its new place, or the tape whose last slot it is in.
+    struct Fate {
+        size_t place = 0;
+        bool in_tape = false;
+    };
+
+    /// The loop in the making.
+    struct Remade {
+        Region body;
+        std::vector<Ref> inits;  // behind its bounds
+        std::unordered_map<const Node*, Ref> replaced;
+        std::vector<Fate> fates;
+    };
+
+    Builder builder(const Node& node) const {
+        return {table_, node.lines.empty() ? SourceLine{} : node.lines[0]};
+    }
+
+    /// The loop counts its iterations from 0 in steps of 1, and the tape has a slot more.
+    bool has_room(const Node& loop, const Size& slots) const {
+        if (!is_constant(*loop.inputs[0], 0) || !is_constant(*loop.inputs[2], 1)) return false;
+        const auto end = host_size(*loop.inputs[1], inductions_);
+        if (!end) return false;
+        return end->upper_bound(facts_.largest) < slots.lower_bound() ||
+               proved_less_equal(max(*end, Size(0)) + Size(1), slots);
+    }
+
+    /// A kernel loads a state out of the tape as it would load the value: as many elements at once,
+    /// through the same kind of binding.
+    bool reads_as_well(const Node& state, const Node& tape) const {
+        const auto form = [&](const Node& value) {
+            return binding_form(bound_value(value, false), profile_, facts_);
+        };
+        return state.dtype.bytes() >= 4 && element_count(state.shape).divisor() % kVector == 0 &&
+               form(state) == form(tape);
+    }
+
+    TapeOf tapes_of(const Node& original, const Node& loop) const {
+        const LoopAttr& attr = loop.as<LoopAttr>();
+        const Region& body = *attr.body;
+        TapeOf out(body.results.size(), kNoTape);
+        if (attr.active >= 0 || attr.open || !attr.sizes.empty() || attr.by_hand()) return out;
+        UseCounts uses = count_uses(topological(body.results));
+        for (const Ref& next : body.results) ++uses[next.get()];
+        for (size_t t = 0; t < body.results.size(); ++t) {
+            const Ref &tape = body.args[t + 1], &store = body.results[t];
+            if (!keeps_states(*store, body, tape) || uses[tape.get()] != 1 ||
+                uses[store.get()] != 1 || !has_room(original, tape->shape[0]))
+                continue;
+            for (size_t k = 0; k < out.size(); ++k)
+                if (store->inputs[1] == body.args[k + 1] && out[k] == kNoTape &&
+                    reads_as_well(*body.args[k + 1], *tape))
+                    out[k] = t;
+        }
+        return out;
+    }
+
+    Ref kept_once(const Node& original, const Ref& made) {
+        const TapeOf tapes = tapes_of(original, *made);
+        if (std::all_of(tapes.begin(), tapes.end(), [](size_t t) { return t == kNoTape; }))
+            return made;
+        Remade out;
+        const Builder b = builder(original);
+        carry_others(b, *made, tapes, out);
+        read_states(b, *made, tapes, out);
+        store_next(b, *made, tapes, out);
+        results_[&original] = std::move(out.fates);
+        LoopAttr attr = made->as<LoopAttr>();
+        attr.body = std::make_shared<Region>(std::move(out.body));
+        attr.host = true;  // as it was, also where each element reads no other
+        Ref loop =
+            table_.intern(Op::Loop, made->dtype, made->shape, std::move(out.inits), attr, b.line);
+        note_lines(*loop, original.lines);
+        return loop;
+    }
+
+    /// Arguments for all but what tapes keep.
+    static void carry_others(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) {
+        const Region& body = *loop.as<LoopAttr>().body;
+        const auto add_arg = [&](const Ref& arg) {
+            out.body.args.push_back(region_arg(b, arg->dtype, arg->shape));
+            note_lines(*out.body.args.back(), arg->lines);
+            out.replaced[arg.get()] = out.body.args.back();
+        };
+        out.inits.assign(loop.inputs.begin(), loop.inputs.begin() + 3);
+        out.fates.resize(tapes.size());
+        add_arg(body.args[0]);
+        for (size_t k = 0; k < tapes.size(); ++k) {
+            if (tapes[k] != kNoTape) continue;
+            out.fates[k].place = out.inits.size() - 3;
+            out.inits.push_back(loop.inputs[k + 3]);
+            add_arg(body.args[k + 1]);
+        }
+    }
+
+    /// What the first iteration finds stands in slot 0.
+    static void read_states(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) {
+        const Region& body = *loop.as<LoopAttr>().body;
+        for (size_t k = 0; k < tapes.size(); ++k) {
+            if (tapes[k] == kNoTape) continue;
+            const size_t place = out.fates[tapes[k]].place;
+            out.fates[k] = {place, true};
+            Ref& init = out.inits[place + 3];
+            init = with_state(b, init, loop.inputs[k + 3], constant_int(b, 0), true);
+            out.replaced[body.args[k + 1].get()] =
+                state_at(b, out.body.args[place + 1], out.body.args[0]);
+        }
+    }
+
+    /// A tape takes what would have been the next value of what it keeps.
+    void store_next(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) const {
+        std::vector<Ref> next = loop.as<LoopAttr>().body->results;
+        std::vector<bool> is_tape(next.size());
+        for (size_t k = 0; k < tapes.size(); ++k)
+            if (tapes[k] != kNoTape) next[tapes[k]] = next[k], is_tape[tapes[k]] = true;
+        next = substitute(table_, next, out.replaced);
+        const Ref slot = elementwise(b, Op::Add, {out.body.args[0], constant_int(b, 1)});
+        for (size_t k = 0; k < tapes.size(); ++k) {
+            if (tapes[k] != kNoTape) continue;
+            const Ref& own = out.body.args[out.fates[k].place + 1];
+            out.body.results.push_back(is_tape[k] ? with_state(b, own, next[k], slot) : next[k]);
+        }
+    }
+
+    Ref result_of(const Node& node, const Ref& loop, const std::vector<Fate>& fates) const {
+        const Builder b = builder(node);
+        const Fate& fate = fates[static_cast<size_t>(node.as<ResultAttr>().index)];
+        const Ref made = result(b, loop, static_cast<int>(fate.place));
+        if (!fate.in_tape) return made;
+        return state_at(b, made, elementwise(b, Op::Max, {loop->inputs[1], constant_int(b, 0)}));
+    }
+
+    NodeTable& table_;
+    const Graph& graph_;
+    const DeviceProfile& profile_;
+    const SymbolFacts& facts_;
+    const RegionFacts regions_;
+    const std::unordered_map<const Node*, Size> inductions_;
+    std::unordered_map<const Node*, std::vector<Fate>> results_;  // by loop as it was
+};
+
+}  // namespace
+
+Graph keep_states_once(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
+                       const SymbolFacts& facts) {
+    return Keeper(table, graph, profile, facts).run();
+}
+
+}  // namespace firn
