@@ -77,6 +77,7 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     draw_widgets(gui.widgets(), columns, scale, actions);
     draw_presets(gui.widgets(), state, columns.all_width, actions);
     draw_kernels(state, actions);
+    draw_picture_menu(state, actions);
     ImGui::End();
     draw_keys(state, scale, actions);
     draw_hint(state, scale);

@@ -31,6 +31,11 @@ struct PanelState {
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera
     std::string hint;       // beside the mouse; empty: none
+    /// The right button was clicked on a picture: its menu opens there. What the picture is, its
+    /// value there, and the endings that it can be saved with.
+    bool opens_menu = false;
+    std::string menu_title, menu_value;
+    std::vector<std::string> menu_endings;
     bool can_record = false;
     std::string recording;  // how far a film is; empty: none is recorded
 };
@@ -49,6 +54,8 @@ struct PanelActions {
     bool defaults = false;
     bool record = false;  // begins or ends a film
     bool close_inspector = false;
+    bool menu_opened = false;
+    std::string save_picture;              // by its ending
     std::string save_preset, load_preset;  // where to and from
     std::vector<PlacedPart> places;        // of what is no widget, for tests
     std::string refused;                   // why a typed value was not taken as it is
