@@ -8,6 +8,7 @@
 
 #include "compiler/program/executor.h"
 #include "engine/window/gui.h"
+#include "engine/window/panel_layout.h"
 #include "engine/window/raw_input.h"
 #include "engine/window/view.h"
 
@@ -63,8 +64,8 @@ struct PanelActions {
 
 /// Where the person wants the panel: it comes back there when the window allows it again.
 struct PanelPlace {
-    float x = 0, y = 0;
-    float width = 0, height = 0;  // of the window that it was drawn in last
+    PanelLayout layout;
+    float width = 0, height = 0;  // of the window that it was drawn in last; 0: never
 };
 
 /// One byte of coverage per texel.
@@ -96,6 +97,9 @@ class GuiPanel {
     void draw_beside(std::function<void(float scale, PanelActions&)> draw) {
         beside_ = std::move(draw);
     }
+    /// As the person has it now; set before it is drawn first.
+    const PanelLayout& layout() const { return place_.layout; }
+    void set_layout(const PanelLayout& layout) { place_.layout = layout; }
     /// The mouse is over the panel, or drags something of it.
     bool wants_mouse() const;
     /// A text field has the keyboard.

@@ -66,6 +66,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         executor->set_tracing(true);
     }
     if (options.inspect) toggle_inspector();
+    recall_panel();
     if (!os) return;
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
@@ -75,6 +76,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
 }
 
 ViewWindow::State::~State() {
+    remember_panel();
     std::erase(on_screen(), this);
     if (os && on_screen().empty()) executor->on_compile({});
     try {

@@ -40,6 +40,9 @@ struct WindowOptions {
     bool vsync = true;
     /// The panel is dark on light; else light on dark.
     bool light = false;
+    /// The panel comes back as the person has left it, unless frames are counted: its layout is in
+    /// the person's folder for settings, by the title (engine/window/panel_layout.h).
+    bool remembers_panel = true;
     /// Draws the panel in pictures too.
     bool gui_in_pictures = false;
     /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that

@@ -57,6 +57,9 @@ struct ViewWindow::State {
     /// Tells the person, in the panel for some seconds.
     void say(const std::string& text);
     void print_widgets();
+    /// Reads and writes its layout, where it is to be remembered.
+    void recall_panel();
+    void remember_panel() const;
     /// Where the person has asked for it; what goes wrong is said.
     void save_preset(const std::string& path);
     void load_preset(const std::string& path);
@@ -126,6 +129,8 @@ struct ViewWindow::State {
     int frames = 0, screenshots = 0, saved_pictures = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
+    std::string layout_path;                // empty: it is not remembered
+    PanelLayout layout_before;
     std::string printed, message, compiling, hint;
     float zoom_from_x = 0, zoom_from_y = 0;  // where the mouse was in the frame before, in pixels
     FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last;
