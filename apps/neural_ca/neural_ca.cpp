@@ -101,6 +101,7 @@ int main(int argc, char** argv) {
             training.batches.seek(training.steps);
         };
         begin();
+        window.menu_by_right_click(false);
         while (window.open()) {
             if (window.reset()) {
                 if (made == options && training.target.size(0) == int(resolution))

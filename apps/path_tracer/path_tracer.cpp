@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
         Settings shown = settings;
         std::optional<Tracer> tracer;
         Film film = make_film(size.height, size.width);
+        window.menu_by_right_click(false);
         while (window.open()) {
             move(settings.camera, window, 1.0f / 60);
             const bool anew = window.reset();

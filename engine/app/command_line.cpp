@@ -152,6 +152,7 @@ void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
         ->check(CLI::Range(0.25, 8.0));
     app.add_flag("--fullscreen", line.fullscreen, "the window fills the screen");
     app.add_flag("--light", line.light, "the panel is dark on light");
+    app.add_flag("--forget", line.forget, "the panel is as at first, and its place is not kept");
     app.add_flag("--headless", line.headless, "open no window");
     typed.frames = app.add_option("--frames", line.frames, "end after so many frames")
                        ->check(CLI::Range(1, 1 << 30));

@@ -14,7 +14,7 @@ namespace firn {
 struct CommandLine {
     bool list_devices = false, headless = false, validate = false, print_widgets = false,
          inspect = false, show_gui = false, light = false, fullscreen = false, vsync = true,
-         quiet = false;
+         quiet = false, forget = false;
     std::string device, preset, save_preset, profile, dump;
     OutputFile out;
     WindowSize size;

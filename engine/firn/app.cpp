@@ -200,6 +200,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     options.max_rate = line.fps_limit;
     options.vsync = line.vsync;
     options.light = line.light;
+    options.remembers_panel = !line.forget;
     options.gui_in_pictures = line.show_gui;
     options.print_widgets = line.print_widgets;
     options.inspect = line.inspect;

@@ -7,9 +7,18 @@
 #include "compiler/files/stored_tensor.h"
 #include "compiler/program/error.h"
 #include "engine/runtime/vulkan_executor.h"
+#include "engine/window/picture.h"
 
 namespace firn {
 namespace {
+
+StoredTensor numbers_of(const Window& window, const BufferView& view) {
+    size_t elements = 1;
+    for (int64_t size : view.shape) elements *= static_cast<size_t>(size);
+    std::vector<std::byte> memory(elements * static_cast<size_t>(view.dtype.bytes()));
+    window.executor().read(*view.memory, view.offset, memory);
+    return stored_from_memory("shown", view.dtype, view.shape, std::move(memory));
+}
 
 /// As Firn keeps it in memory.
 StoredTensor numbers_of(const Window& window, const std::optional<Tensor>& given) {
@@ -19,11 +28,7 @@ StoredTensor numbers_of(const Window& window, const std::optional<Tensor>& given
         throw UserError(
             "nothing was shown, so there are no numbers to write; call window.show, or "
             "write a .png");
-    size_t elements = 1;
-    for (int64_t size : view.shape) elements *= static_cast<size_t>(size);
-    std::vector<std::byte> memory(elements * static_cast<size_t>(view.dtype.bytes()));
-    window.executor().read(*view.memory, view.offset, memory);
-    return stored_from_memory("shown", view.dtype, view.shape, std::move(memory));
+    return numbers_of(window, view);
 }
 
 }  // namespace
@@ -70,6 +75,14 @@ FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& g
             "an .exr or .hdr holds [h, w], [h, w, 3] or [h, w, 4], and the numbers that the "
             "program gives have another shape; write a .npy");
     return float_picture(from);
+}
+
+void write_view(const std::string& path, const Window& window, const BufferView& view) {
+    const StoredTensor numbers = numbers_of(window, view);
+    if (ending_of(path) == ".exr")
+        write_exr(path, float_picture(numbers));
+    else
+        write_npy(path, numbers);
 }
 
 void write_array(const std::string& path, const Window& window,

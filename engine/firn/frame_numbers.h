@@ -24,5 +24,8 @@ FloatPicture float_picture(const StoredTensor& from);
 FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
 /// Writes a .npy file of the tensor's own type and shape, whole or not at all.
 void write_array(const std::string& path, const Window& window, const std::optional<Tensor>& given);
+/// Those of what a window shows, by the path's ending: an .exr, as float_picture has them, or a
+/// .npy.
+void write_view(const std::string& path, const Window& window, const BufferView& view);
 
 }  // namespace firn

@@ -7,6 +7,7 @@
 #include "engine/firn/at_line.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/drawing.h"
+#include "engine/firn/frame_numbers.h"
 #include "engine/firn/inspector_tools.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_binding.h"
@@ -39,6 +40,8 @@ BufferView on_device(VulkanExecutor& executor, BufferView view) {
 
 Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {
     set_inspector_tools(inspector_tools());
+    set_tensor_writer(
+        [this](const BufferView& view, const std::string& path) { write_view(path, *this, view); });
 }
 
 void Window::show(const Tensor& x, const ShowOptions& options, SourceLine line) {

@@ -53,13 +53,35 @@ void use_clipboard(OsWindow* window) {
 
 /// Where it was left, as far as the window is large enough for that.
 void place_panel(PanelPlace& place, float scale) {
+    constexpr float kSeen = 60;  // of it at least, pixels at scale 1
     const ImVec2 window = ImGui::GetIO().DisplaySize;
-    if (place.width == 0) place.x = place.y = kPanelPadding * scale;
+    const auto within = [&](float at, float extent) {
+        return std::clamp(at * scale, 0.0f, std::max(extent - kSeen * scale, 0.0f));
+    };
+    if (place.width == 0) ImGui::SetNextWindowCollapsed(place.layout.collapsed);
     if (window.x != place.width || window.y != place.height)
-        ImGui::SetNextWindowPos({place.x, place.y}, ImGuiCond_Always);
-    place.width = window.x, place.height = window.y;
+        ImGui::SetNextWindowPos(
+            {within(place.layout.x, window.x), within(place.layout.y, window.y)}, ImGuiCond_Always);
     ImGui::SetNextWindowSizeConstraints(
         {0, 0}, {FLT_MAX, std::max(80.0f, window.y - 2 * kPanelPadding * scale)});
+}
+
+/// Headers are folded as they were.
+void restore_headers(const PanelLayout& layout) {
+    for (const auto& [name, open] : layout.open)
+        ImGui::GetStateStorage()->SetInt(ImGui::GetID(name.c_str()), open);
+}
+
+void note_layout(const Widgets& widgets, PanelLayout& layout, float scale) {
+    if (ImGui::IsMouseDragging(0))  // perhaps by its title
+        layout.x = ImGui::GetWindowPos().x / scale, layout.y = ImGui::GetWindowPos().y / scale;
+    layout.collapsed = ImGui::IsWindowCollapsed();
+    std::vector<std::string> headers = headers_of(widgets);
+    headers.insert(headers.end(), {"presets", "kernel times"});
+    for (const std::string& name : headers) {
+        const int open = ImGui::GetStateStorage()->GetInt(ImGui::GetID(name.c_str()), -1);
+        if (open >= 0) layout.open[name] = open != 0;
+    }
 }
 
 void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& place,
@@ -68,8 +90,9 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     place_panel(place, scale);
     ImGui::Begin((state.title + "###panel").c_str(), nullptr,
                  ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
-    if (ImGui::IsMouseDragging(0))  // perhaps by its title
-        place.x = ImGui::GetWindowPos().x, place.y = ImGui::GetWindowPos().y;
+    if (place.width == 0) restore_headers(place.layout);
+    place.width = ImGui::GetIO().DisplaySize.x, place.height = ImGui::GetIO().DisplaySize.y;
+    note_layout(gui.widgets(), place.layout, scale);
     draw_state(state);
     float controls_width = draw_controls(state, actions);
     if (!gui.widgets().all.empty()) ImGui::Separator();
@@ -77,6 +100,7 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     draw_widgets(gui.widgets(), columns, scale, actions);
     draw_presets(gui.widgets(), state, columns.all_width, actions);
     draw_kernels(state, actions);
+    draw_picture_menu(state, actions);
     ImGui::End();
     draw_keys(state, scale, actions);
     draw_hint(state, scale);

@@ -8,6 +8,7 @@
 
 #include "compiler/program/executor.h"
 #include "engine/window/gui.h"
+#include "engine/window/panel_layout.h"
 #include "engine/window/raw_input.h"
 #include "engine/window/view.h"
 
@@ -32,6 +33,11 @@ struct PanelState {
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera
     std::string hint;       // beside the mouse; empty: none
+    /// The right button was clicked on a picture: its menu opens there. What the picture is, its
+    /// value there, and the endings that it can be saved with.
+    bool opens_menu = false;
+    std::string menu_title, menu_value;
+    std::vector<std::string> menu_endings;
     bool can_record = false;
     std::string recording;  // how far a film is; empty: none is recorded
 };
@@ -50,6 +56,8 @@ struct PanelActions {
     bool defaults = false;
     bool record = false;  // begins or ends a film
     bool close_inspector = false;
+    bool menu_opened = false;
+    std::string save_picture;              // by its ending
     std::string save_preset, load_preset;  // where to and from
     std::vector<PlacedPart> places;        // of what is no widget, for tests
     std::string refused;                   // why a typed value was not taken as it is
@@ -57,8 +65,8 @@ struct PanelActions {
 
 /// Where the person wants the panel: it comes back there when the window allows it again.
 struct PanelPlace {
-    float x = 0, y = 0;
-    float width = 0, height = 0;  // of the window that it was drawn in last
+    PanelLayout layout;
+    float width = 0, height = 0;  // of the window that it was drawn in last; 0: never
 };
 
 /// One byte of coverage per texel.
@@ -90,6 +98,9 @@ class GuiPanel {
     void draw_beside(std::function<void(float scale, PanelActions&)> draw) {
         beside_ = std::move(draw);
     }
+    /// As the person has it now; set before it is drawn first.
+    const PanelLayout& layout() const { return place_.layout; }
+    void set_layout(const PanelLayout& layout) { place_.layout = layout; }
     /// The mouse is over the panel, or drags something of it.
     bool wants_mouse() const;
     /// A text field has the keyboard.

@@ -23,6 +23,7 @@ constexpr KeyRow kKeyRows[] = {
     {"S", "write a PNG of the frame"},
     {"H", "hide the panel"},
     {"Ctrl over a picture", "its value there; wheel and drag: nearer, and along"},
+    {"Right click on a picture", "save it, or copy its value there; with Ctrl everywhere"},
     {"F2", "the inspector: kernels, tensors, schedule, memory"},
     {"F9", "record a film, from here to where it is pressed again"},
     {"F11", "fill the screen"},
@@ -188,6 +189,28 @@ void draw_kernels(const PanelState& state, PanelActions& actions) {
         draw_right(width, text);
     }
     ImGui::EndTable();
+}
+
+void draw_picture_menu(const PanelState& state, PanelActions& actions) {
+    constexpr const char* kName = "##picture";
+    if (state.opens_menu) ImGui::OpenPopup(kName);
+    actions.menu_opened |= state.opens_menu;
+    if (!ImGui::BeginPopup(kName)) return;
+    const auto item = [&](const std::string& text) {
+        const bool chosen = ImGui::MenuItem(text.c_str());
+        const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+        actions.places.push_back({text, {from.x, from.y, to.x - from.x, to.y - from.y}});
+        return chosen;
+    };
+    ImGui::TextColored(dim_text(), "%s", state.menu_title.c_str());
+    for (const std::string& ending : state.menu_endings)
+        if (item("save as " + ending)) actions.save_picture = ending;
+    if (!state.menu_value.empty()) {
+        ImGui::Separator();
+        ImGui::TextUnformatted(state.menu_value.c_str());
+        if (item("copy")) ImGui::SetClipboardText(state.menu_value.c_str());
+    }
+    ImGui::EndPopup();
 }
 
 void draw_keys(const PanelState& state, float scale, PanelActions& actions) {

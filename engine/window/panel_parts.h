@@ -15,6 +15,8 @@ float draw_controls(const PanelState& state, PanelActions& actions);
 /// Defaults, presets, and the values as a command line.
 void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelActions& actions);
 void draw_kernels(const PanelState& state, PanelActions& actions);
+/// Of a picture, where the right button was clicked.
+void draw_picture_menu(const PanelState& state, PanelActions& actions);
 /// The keys, in the middle of the window, until it is closed.
 void draw_keys(const PanelState& state, float scale, PanelActions& actions);
 

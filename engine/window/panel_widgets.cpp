@@ -99,6 +99,16 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
 
 }  // namespace
 
+std::vector<std::string> headers_of(const Widgets& widgets) {
+    std::vector<std::string> out;
+    for (const Widget& widget : widgets.all) {
+        const std::string& group = group_of(widget, parameter_of(widgets, widget));
+        if (!group.empty() && std::find(out.begin(), out.end(), group) == out.end())
+            out.push_back(group);
+    }
+    return out;
+}
+
 Columns columns_of(const Widgets& widgets, float controls_width, float scale) {
     float widest = 0;
     for (const Widget& widget : widgets.all) {

@@ -1,5 +1,8 @@
 // The widgets of a Gui as lines of its panel.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "engine/window/gui_panel.h"
 #include "engine/window/widgets.h"
 
@@ -13,6 +16,9 @@ struct Columns {
 /// As wide as the labels and the row of controls need; the panel is never wider for what it drew
 /// before, such as the table of kernels.
 Columns columns_of(const Widgets& widgets, float controls_width, float scale);
+
+/// The groups, in order.
+std::vector<std::string> headers_of(const Widgets& widgets);
 
 /// Those without a group first to last, and each group, which folds, where its first widget stands.
 /// What the person changes is one step of the history when it is let go.

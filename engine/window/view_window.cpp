@@ -71,6 +71,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         executor->set_tracing(true);
     }
     if (options.inspect) toggle_inspector();
+    recall_panel();
     if (!os) return;
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
@@ -86,6 +87,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
 }
 
 ViewWindow::State::~State() {
+    remember_panel();
     std::erase(on_screen(), this);
     if (os && on_screen().empty()) {
         executor->on_compile({});
@@ -148,6 +150,7 @@ PanelState ViewWindow::State::panel_state() const {
     if (recording) state.recording = recording();
     state.in_space = std::any_of(shown.views.begin(), shown.views.end(),
                                  [](const SceneView& view) { return view.scene.is_in_space(); });
+    fill_menu(state);
     return state;
 }
 
@@ -163,6 +166,8 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (!wanted.load_preset.empty()) load_preset(wanted.load_preset);
     if (!wanted.places.empty()) actions.places = wanted.places;
     if (!wanted.refused.empty()) say(wanted.refused);
+    if (wanted.menu_opened) menu.opens = false;
+    if (!wanted.save_picture.empty()) save_picture(wanted.save_picture);
     if (wanted.close_inspector && inspector) toggle_inspector();
     actions.kernels_open = wanted.kernels_open;
     if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
@@ -313,16 +318,21 @@ Picture ViewWindow::State::picture(VkExtent2D size) {
     return painter.picture(frame, size);
 }
 
+std::string free_path(const std::string& pattern, int& number) {
+    std::string path;
+    do {
+        path = pattern;
+        const size_t at = path.find("{}");
+        if (at == std::string::npos) break;
+        path.replace(at, 2, std::to_string(++number));
+    } while (std::filesystem::exists(path));
+    return path;
+}
+
 void ViewWindow::State::screenshot() {
     std::string pattern =
         options.screenshot_path.empty() ? options.title + "-{}.png" : options.screenshot_path;
-    std::string path = pattern;
-    do {
-        path = pattern;
-        size_t at = path.find("{}");
-        if (at != std::string::npos) path.replace(at, 2, std::to_string(++screenshots));
-        if (at == std::string::npos) break;
-    } while (std::filesystem::exists(path));
+    const std::string path = free_path(pattern, screenshots);
     try {
         write_picture(path, picture(extent()));
     } catch (const UserError& error) {
@@ -470,6 +480,10 @@ const DrawCamera& ViewWindow::camera(size_t view) const {
 void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
+void ViewWindow::menu_by_right_click(bool opens) { state_->menu.by_click = opens; }
+void ViewWindow::set_tensor_writer(Callback<void(const BufferView&, const std::string&)> write) {
+    state_->write_tensor = std::move(write);
+}
 void ViewWindow::set_recorder(Callback<void()> toggle, Callback<std::string()> state) {
     state_->toggle_recording = std::move(toggle);
     state_->recording = std::move(state);

@@ -40,6 +40,9 @@ struct WindowOptions {
     bool vsync = true;
     /// The panel is dark on light; else light on dark.
     bool light = false;
+    /// The panel comes back as the person has left it, unless frames are counted: its layout is in
+    /// the person's folder for settings, by the title (engine/window/panel_layout.h).
+    bool remembers_panel = true;
     /// Draws the panel in pictures too.
     bool gui_in_pictures = false;
     /// Prints where each widget and the tensor are, as `widget NAME X Y WIDTH HEIGHT`, when that
@@ -128,6 +131,12 @@ class ViewWindow {
     /// Gives the panel a button, and F9, that begins or ends a film: `toggle` does, and `state`
     /// says how far it is; empty: nothing is recorded.
     void set_recorder(Callback<void()> toggle, Callback<std::string()> state);
+    /// A right click on a picture opens its menu, which saves it; a program that uses the right
+    /// button itself says false, and Control with it opens the menu.
+    void menu_by_right_click(bool opens);
+    /// How the menu writes a picture's numbers, .npy or .exr by the path's ending; throws
+    /// UserError.
+    void set_tensor_writer(Callback<void(const BufferView&, const std::string& path)> write);
     /// Asked in every frame and while it waits; the window closes where it says true.
     void close_when(Callback<bool()> is_over);
     /// Of the kernels that ran, where they are taken: in the last frame with `profile`, else over

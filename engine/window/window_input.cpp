@@ -37,6 +37,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     }
     take_keys();
     take_mouse();
+    take_menu();
     take_camera();
     take_zoom();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();

@@ -1,4 +1,5 @@
-// What a person does with all parameters of a window at once: presets, defaults, undo and redo.
+// What a person does with all parameters of a window at once: presets, defaults, undo and redo; and
+// what the panel remembers.
 #include "compiler/program/error.h"
 #include "engine/window/text_file.h"
 #include "engine/window/widgets.h"
@@ -14,6 +15,24 @@ std::vector<std::string> names_of(const ParameterValues& values) {
 }
 
 }  // namespace
+
+void ViewWindow::State::recall_panel() {
+    // Runs of a certain length are compared: they begin alike.
+    if (!os || !options.remembers_panel || options.frames > 0) return;
+    layout_path = panel_layout_path(options.title);
+    if (layout_path.empty()) return;
+    layout_before = read_panel_layout(layout_path);
+    panel.set_layout(layout_before);
+}
+
+void ViewWindow::State::remember_panel() const {
+    if (layout_path.empty() || panel.layout() == layout_before) return;
+    try {
+        write_panel_layout(layout_path, panel.layout());
+    } catch (const UserError&) {
+        // A person without a folder for settings does without.
+    }
+}
 
 void ViewWindow::State::save_preset(const std::string& path) {
     try {

@@ -16,6 +16,9 @@ namespace firn {
 
 using FrameClock = std::chrono::steady_clock;
 
+/// `pattern` with a number for `{}` that no file has yet, above `number`, which becomes it.
+std::string free_path(const std::string& pattern, int& number);
+
 struct ViewWindow::State {
     State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted);
     ~State();
@@ -59,6 +62,9 @@ struct ViewWindow::State {
     /// Tells the person, in the panel for some seconds.
     void say(const std::string& text);
     void print_widgets();
+    /// Reads and writes its layout, where it is to be remembered.
+    void recall_panel();
+    void remember_panel() const;
     /// Where the person has asked for it; what goes wrong is said.
     void save_preset(const std::string& path);
     void load_preset(const std::string& path);
@@ -79,6 +85,11 @@ struct ViewWindow::State {
     /// With Control: nears and shifts what is flat, and says the value under the mouse.
     void take_zoom();
     std::string value_at(float i, float j) const;
+    /// A right click on a picture opens its menu, unless the program wants it.
+    void take_menu();
+    void fill_menu(PanelState& state) const;
+    /// The picture whose menu was opened, by the ending of its file; what goes wrong is said.
+    void save_picture(const std::string& ending);
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
@@ -103,6 +114,13 @@ struct ViewWindow::State {
 
     Frame shown;
     size_t active = 0;  // one of its views
+    struct Menu {
+        bool opens = false, by_click = true;  // without Control too
+        size_t view = 0;
+        std::string value;
+        float press_x = -1e9f, press_y = 0;  // where the right button went down on a picture
+    } menu;
+    Callback<void(const BufferView&, const std::string&)> write_tensor;
     RawInput input;
     Mouse mouse;
     PanelActions actions;
@@ -113,9 +131,11 @@ struct ViewWindow::State {
     bool paused = false, step = false, reset = false;           // as the person wants it
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int lively = 0;                                             // frames
-    int frames = 0, screenshots = 0;
+    int frames = 0, screenshots = 0, saved_pictures = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
+    std::string layout_path;                // empty: it is not remembered
+    PanelLayout layout_before;
     std::string printed, message, hint;
     std::string work;        // that the program waits for, or does between its frames
     double work_share = -1;  // see WorkProgress

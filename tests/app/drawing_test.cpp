@@ -1,11 +1,13 @@
 // Drawings of tensors: what they take, and that they show it, by a window without a screen.
 #include "engine/firn/drawing.h"
 
+#include <firn/files.h>
 #include <firn/firn.h>
 #include <firn/shading.h>
 #include <gtest/gtest.h>
 
 #include "compiler/program/error.h"
+#include "engine/firn/frame_numbers.h"
 
 namespace firn {
 namespace {
@@ -84,6 +86,17 @@ TEST_F(Drawings, ArePicturesWithWhatLiesOverAndBesideThem) {
     EXPECT_NE(shown({}), shown({x}));
     EXPECT_NE(refusal(Drawing(zeros({2, 2, 3}), {.colour_bar = true})).find("show one channel"),
               std::string::npos);
+}
+TEST_F(Drawings, SaveTheNumbersOfTheirPictures) {
+    Window window({.size = {40, 40}, .headless = true});
+    EXPECT_TRUE(window.open());
+    window.show(tensor({0.5f, -2.0f, 7.0f}, {1, 3}), colormap::magma);
+    const std::string path = testing::TempDir() + "/firn_picture_numbers";
+    write_view(path + ".npy", window, window.shown());
+    EXPECT_EQ(load_npy(path + ".npy").to_vector<float>(), (std::vector<float>{0.5f, -2, 7}));
+    write_view(path + ".exr", window, window.shown());
+    const Tensor light = load_image(path + ".exr", {.linear = true});
+    EXPECT_EQ(light(0, 2, 1).item<float>(), 7);
 }
 TEST_F(Drawings, OfAnInterpretersSessionAreTheSame) {
     const std::vector<uint8_t> two = seen(Drawing().numbers(places(), full({2}, 3)));

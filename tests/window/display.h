@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 namespace firn {
@@ -29,12 +30,18 @@ class VirtualDisplay {
         while (read(ends[0], &c, 1) == 1 && c != '\n') number_ += c;
         close(ends[0]);
         if (!number_.empty()) setenv("DISPLAY", (":" + number_).c_str(), 1);
+        // What a window remembers is none of the person's who runs the tests.
+        char folder[] = "/tmp/firn_settings_XXXXXX";
+        if (mkdtemp(folder)) settings_ = folder;
+        setenv("XDG_CONFIG_HOME", settings_.c_str(), 1);
     }
     ~VirtualDisplay() {
         if (process_ <= 0) return;
         kill(process_, SIGTERM);
         waitpid(process_, nullptr, 0);
         unsetenv("DISPLAY");
+        unsetenv("XDG_CONFIG_HOME");
+        std::filesystem::remove_all(settings_);
     }
     VirtualDisplay(const VirtualDisplay&) = delete;
     VirtualDisplay& operator=(const VirtualDisplay&) = delete;
@@ -44,7 +51,7 @@ class VirtualDisplay {
 
   private:
     pid_t process_ = -1;
-    std::string number_;
+    std::string number_, settings_;
 };
 
 /// The process that types and clicks; -1: none.
