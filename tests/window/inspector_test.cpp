@@ -249,10 +249,14 @@ TEST_F(Inspected, KernelCodeIsThereAfterEveryPass) {
     frames_until([&] { return !inspector->kernel_passes().text().empty(); });
     const auto passes = passes_of(f->explain_kernel("k0"));
     ASSERT_GT(passes.size(), 5u);
-    for (size_t k : {size_t{0}, size_t{1}, size_t{3}}) {
+    int changed = 0;
+    for (size_t k = 1; k < passes.size() && changed < 3; ++k) {
+        if (passes[k].second == passes[k - 1].second) continue;
         click("inspector pass " + std::to_string(k));
         EXPECT_EQ(inspector->kernel_passes().text(), passes[k].second) << passes[k].first;
+        ++changed;
     }
+    EXPECT_EQ(changed, 3);
 }
 TEST_F(Inspected, TheGraphIsThereAsItWasRecordedAndAfterEveryPass) {
     result();
@@ -261,8 +265,8 @@ TEST_F(Inspected, TheGraphIsThereAsItWasRecordedAndAfterEveryPass) {
     EXPECT_NE(inspector->graph_passes().text().find("Mul"), std::string::npos);
     EXPECT_NE(inspector->graph_passes().text().find("2.5"), std::string::npos);
     const std::string recorded = inspector->graph_passes().text();
-    click("inspector pass 1");
-    EXPECT_NE(inspector->graph_passes().text(), "");
+    click("inspector pass 1");  // which knows how many elements there are
+    EXPECT_NE(inspector->graph_passes().text(), recorded);
 }
 TEST(NewLines, AreThoseThatThePassMade) {
     EXPECT_EQ(new_lines("a %1\nb\n", "a %7\nc\nb\nb\n"),
