@@ -272,6 +272,30 @@ TEST(NewLines, AreThoseThatThePassMade) {
     EXPECT_EQ(new_lines("a %1\nb\n", "a %7\nc\nb\nb\n"),
               (std::vector<bool>{false, true, false, true}));
 }
+TEST_F(Inspected, TheProgramWithMostKernelsIsShownUntilThePersonLooksAtOne) {
+    result();
+    frame();
+    const auto g = compile(
+        [](Tensor x) {
+            const Tensor sums = cumsum(x * 2.0f);
+            return sums - sum(sums);
+        },
+        {f32("n")});
+    g(ones({100'000}));
+    frame();
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
+    click("inspector tensors");
+    const auto largest = compile(
+        [](Tensor x) {
+            const Tensor sums = cumsum(x * 3.0f);
+            return cumsum(cumsum(sums - sum(sums)) * sums);
+        },
+        {f32("n")});
+    largest(ones({100'000}));
+    frame();
+    ASSERT_GT(largest.program()->kernels.size(), g.program()->kernels.size());
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
+}
 TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
     inspector->add_times({{"k0 a.cpp:1", 1, 1, 1}, {"k0 a.cpp:1", 3, 1, 2}}, 1);
     EXPECT_EQ(inspector->history(1, "k0 a.cpp:1"), std::vector<float>{1});
