@@ -1,6 +1,8 @@
 // Nodes with other sizes.
 #include "compiler/ir/substitute.h"
 
+#include <algorithm>
+
 #include "compiler/ir/builder.h"
 
 namespace firn {
@@ -77,9 +79,11 @@ Graph copied_graph(NodeTable& table, const Graph& graph) {
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
     // Rules hold tensors of whoever gave them, and so their session, which must not end here.
-    roots = rewrite(table, roots, [](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-        return node.op == Op::Ruled ? inputs[0] : nullptr;
-    });
+    const std::vector<Ref> all = topological(roots);
+    if (std::any_of(all.begin(), all.end(), [](const Ref& n) { return n->op == Op::Ruled; }))
+        roots = rewrite(table, roots, [](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            return node.op == Op::Ruled ? inputs[0] : nullptr;
+        });
     roots = substitute_sizes(table, roots, {});
     Graph out = graph;
     const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());

@@ -43,8 +43,8 @@ class LongWork {
     LongWork& operator=(const LongWork&) = delete;
 
     /// Passes it on, 30 times a second at most: to who watches this thread, and, where it has taken
-    /// longer than half a second, as a line that is rewritten on a terminal (stderr). False where who
-    /// watches wants it to end.
+    /// longer than half a second, as a line that is rewritten on a terminal (stderr). False where
+    /// who watches wants it to end.
     bool tell(const WorkProgress& progress);
     /// The same for work that is of no use when it is done in part, see CancelScope.
     void tell_or_end(const WorkProgress& progress);

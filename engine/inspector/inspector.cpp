@@ -127,13 +127,18 @@ void Inspector::choose_kernel(size_t kernel) {
 }
 
 void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
-    if (!selected_call(calls)) {  // the one with most to see, at first and when it has ended
+    if (ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows) && ImGui::IsMouseClicked(0))
+        looked_at_ = true;
+    const bool ended = !selected_call(calls);
+    if (ended || !looked_at_) {  // the one with most to see, until the person looks at one
         const auto most = std::max_element(
             calls.begin(), calls.end(), [](const WatchedCall& a, const WatchedCall& b) {
                 return a.program->kernels.size() < b.program->kernels.size();
             });
-        selected_ = {most->program, most->number};
-        if (!selected_.program->kernels.empty()) choose_kernel(0);
+        if (ended || most->program->kernels.size() > selected_.program->kernels.size()) {
+            selected_ = {most->program, most->number};
+            if (!selected_.program->kernels.empty()) choose_kernel(0);
+        }
     }
     ImGui::SetNextItemWidth(-1);
     if (!ImGui::BeginCombo("##program", selected_.program->name.c_str())) return;

@@ -32,6 +32,7 @@ class Inspector {
 
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
+    const std::shared_ptr<const Program>& program() const { return selected_.program; }
     const TensorSummary& summary() const { return summary_; }
     const PassView& kernel_passes() const { return kernel_passes_; }
     const PassView& graph_passes() const { return graph_passes_; }
@@ -79,7 +80,8 @@ class Inspector {
     InspectorTools tools_;
     std::string title_;
     Selected selected_;
-    std::map<std::pair<int64_t, std::string>, Times> times_;           // by program and kernel
+    bool looked_at_ = false;                                  // the person has clicked here
+    std::map<std::pair<int64_t, std::string>, Times> times_;  // by program and kernel
     std::map<std::pair<const Program*, size_t>, std::string> edited_;  // what runs in its place
     std::vector<char> text_;                                           // in the editor
     std::vector<std::string> errors_;

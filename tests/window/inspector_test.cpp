@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -248,10 +249,14 @@ TEST_F(Inspected, KernelCodeIsThereAfterEveryPass) {
     frames_until([&] { return !inspector->kernel_passes().text().empty(); });
     const auto passes = passes_of(f->explain_kernel("k0"));
     ASSERT_GT(passes.size(), 5u);
-    for (size_t k : {size_t{0}, size_t{1}, size_t{3}}) {
+    int changed = 0;
+    for (size_t k = 1; k < passes.size() && changed < 3; ++k) {
+        if (passes[k].second == passes[k - 1].second) continue;
         click("inspector pass " + std::to_string(k));
         EXPECT_EQ(inspector->kernel_passes().text(), passes[k].second) << passes[k].first;
+        ++changed;
     }
+    EXPECT_EQ(changed, 3);
 }
 TEST_F(Inspected, TheGraphIsThereAsItWasRecordedAndAfterEveryPass) {
     result();
@@ -260,12 +265,36 @@ TEST_F(Inspected, TheGraphIsThereAsItWasRecordedAndAfterEveryPass) {
     EXPECT_NE(inspector->graph_passes().text().find("Mul"), std::string::npos);
     EXPECT_NE(inspector->graph_passes().text().find("2.5"), std::string::npos);
     const std::string recorded = inspector->graph_passes().text();
-    click("inspector pass 1");
-    EXPECT_NE(inspector->graph_passes().text(), "");
+    click("inspector pass 1");  // which knows how many elements there are
+    EXPECT_NE(inspector->graph_passes().text(), recorded);
 }
 TEST(NewLines, AreThoseThatThePassMade) {
     EXPECT_EQ(new_lines("a %1\nb\n", "a %7\nc\nb\nb\n"),
               (std::vector<bool>{false, true, false, true}));
+}
+TEST_F(Inspected, TheProgramWithMostKernelsIsShownUntilThePersonLooksAtOne) {
+    result();
+    frame();
+    const auto g = compile(
+        [](Tensor x) {
+            const Tensor sums = cumsum(x * 2.0f);
+            return sums - sum(sums);
+        },
+        {f32("n")});
+    g(ones({100'000}));
+    frame();
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
+    click("inspector tensors");
+    const auto largest = compile(
+        [](Tensor x) {
+            const Tensor sums = cumsum(x * 3.0f);
+            return cumsum(cumsum(sums - sum(sums)) * sums);
+        },
+        {f32("n")});
+    largest(ones({100'000}));
+    frame();
+    ASSERT_GT(largest.program()->kernels.size(), g.program()->kernels.size());
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
 }
 TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
     inspector->add_times({{"k0 a.cpp:1", 1, 1, 1}, {"k0 a.cpp:1", 3, 1, 2}}, 1);
