@@ -44,8 +44,8 @@ struct FunctionState {
     SourceLine line;
     std::vector<ArgSpec> specs;
     std::vector<size_t> result_lengths;  // of the vectors that results make
-    int nested = 0;  // loops and branches inside one another
-    Graph graph;     // scalars as scalars; after the results those of the effects
+    int nested = 0;                      // loops and branches inside one another
+    Graph graph;  // scalars as scalars; after the results those of the effects
     std::vector<Effect> effects;
     std::vector<Ref> sources;  // of the effects, over the same arguments
     std::vector<std::shared_ptr<Memory>>
