@@ -1,6 +1,6 @@
 // What layers and losses ask of shapes that they are given; internal.
 #pragma once
-#include "compiler/program/size.h"
+#include "compiler/frontend/dimension.h"
 
 namespace firn {
 
