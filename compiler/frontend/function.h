@@ -213,7 +213,7 @@ template <class Fn, size_t Arity>
 constexpr auto parameters_of_call() {
     if constexpr (takes_tensors<Fn, Arity>())
         return TensorParameters<Arity>();
-    else if constexpr (check_parameters(ParametersOf<Fn>()))
+    else if constexpr (check_parameters<Fn>(ParametersOf<Fn>()))
         return parameters_for<Fn, Arity, least_arguments<Fn, ParametersOf<Fn>>()>();
     else
         return TypeList<>();
@@ -423,7 +423,7 @@ auto jit(Fn fn) {
         return jit_with<Fn, All, least>(std::move(fn), All(),
                                         std::make_index_sequence<type_count(All()) - least + 1>());
     } else if constexpr (TakesNumbers<Fn>) {
-        check_parameters(ParametersOf<Fn>());  // says which
+        check_parameters<Fn>(ParametersOf<Fn>());  // says which
     } else {
         return Jit<Fn, TensorParameters<tensor_arity<Fn>()>>(std::move(fn));
     }

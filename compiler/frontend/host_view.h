@@ -20,7 +20,7 @@ size_t checked_offset(const std::vector<int64_t>& shape, const int64_t* indices,
                       SourceLine line);
 /// @endcond
 
-/// The elements of a tensor, row-major, to be read by the host: what `std::span`, `Eigen::Map` and
+/// The elements of a tensor, row-major, to be read by the host: what spans, `Eigen::Map` and
 /// algorithms of std take. It keeps the memory, and what it shows stays as it is, whatever becomes
 /// of the tensor.
 template <Arithmetic T>

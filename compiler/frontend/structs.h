@@ -97,7 +97,8 @@ template <class T>
 concept LaidOut = !requires {
     Results<std::remove_cvref_t<T>>::unknown;
 };
-template <class T>
+/// Each function `For` that takes or gives something else is told so.
+template <class T, class For = void>
 constexpr bool check_laid_out() {
     static_assert(LaidOut<T>,
                   "a function that is compiled takes and gives tensors: Tensor, vec, mat, and "
@@ -241,9 +242,9 @@ struct ParametersOfCall<Fn> : ParametersOfCall<decltype(&Fn::operator())> {};
 template <class Fn>
 using ParametersOf = typename ParametersOfCall<Fn>::Types;
 
-template <class... P>
+template <class Fn, class... P>
 constexpr bool check_parameters(TypeList<P...>) {
-    return (check_laid_out<P>() && ...);
+    return (check_laid_out<P, Fn>() && ...);
 }
 /// All parameters are tensors, or values made of them.
 template <class... P>

@@ -236,7 +236,7 @@ TEST(Layers, PublicHeadersStayLight) {
         "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning and shading are headers of their own, so that they cost nobody else.
-    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4200u},
+    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4400u},
                                        {"engine/firn/learning.h", 2400u},
                                        {"engine/firn/shading.h", 2300u}}) {
         size_t lines = 0;
