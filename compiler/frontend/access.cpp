@@ -248,21 +248,56 @@ void Access::operator=(const Access& value) && {
     std::move(*this) = same ? Arg(version, line_) : Arg(value, line_);
 }
 
+namespace {
+
+/// Stores what `after` makes of what is read.
+template <class After>
+void store_changed(Access&& place, const Tensor& before, const Arg& value, After after) {
+    const Tensor changed = after(Arg(before, value.line()), value);
+    std::move(place) = Arg(changed, value.line());
+}
+
+}  // namespace
+
 void Access::operator+=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) + value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a + b; });
 }
 void Access::operator-=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) - value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a - b; });
 }
 void Access::operator*=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) * value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a * b; });
 }
 void Access::operator/=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) / value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a / b; });
+}
+void Access::operator%=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a % b; });
+}
+void Access::operator&=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a & b; });
+}
+void Access::operator|=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a | b; });
+}
+void Access::operator^=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a ^ b; });
+}
+void Access::operator<<=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a << b; });
+}
+void Access::operator>>=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a >> b; });
 }
 
 // --- reading with a bounds mode ------------------------------------------------------------------
