@@ -116,6 +116,10 @@ void require_memory(const SessionState& session, const Slot& slot, SourceLine li
 /// In a kernel by hand every invocation stores one element.
 void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value,
                       const Node& target, const Shape& grid) {
+    if (target.shape.empty())
+        fail_at(b.line,
+                "inside a kernel an invocation stores to an element, and the tensor is one number; "
+                "start it as zeros({1}) and store to x(0)");
     Shape all = value.shape;
     for (const Ref& index : indices)
         all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
