@@ -116,6 +116,10 @@ void require_memory(const SessionState& session, const Slot& slot, SourceLine li
 /// In a kernel by hand every invocation stores one element.
 void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value,
                       const Node& target, const Shape& grid) {
+    if (target.shape.empty())
+        fail_at(b.line,
+                "inside a kernel an invocation stores to an element, and the tensor is one number; "
+                "start it as zeros({1}) and store to x(0)");
     Shape all = value.shape;
     for (const Ref& index : indices)
         all = broadcast_shapes(b, all, index->shape, "a store: the indices and the value");
@@ -248,21 +252,56 @@ void Access::operator=(const Access& value) && {
     std::move(*this) = same ? Arg(version, line_) : Arg(value, line_);
 }
 
+namespace {
+
+/// Stores what `after` makes of what is read.
+template <class After>
+void store_changed(Access&& place, const Tensor& before, const Arg& value, After after) {
+    const Tensor changed = after(Arg(before, value.line()), value);
+    std::move(place) = Arg(changed, value.line());
+}
+
+}  // namespace
+
 void Access::operator+=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) + value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a + b; });
 }
 void Access::operator-=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) - value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a - b; });
 }
 void Access::operator*=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) * value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a * b; });
 }
 void Access::operator/=(const Arg& value) && {
-    const Tensor before = Tensor::from_node(read_all()), after = Arg(before, value.line()) / value;
-    std::move(*this) = Arg(after, value.line());
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a / b; });
+}
+void Access::operator%=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a % b; });
+}
+void Access::operator&=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a & b; });
+}
+void Access::operator|=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a | b; });
+}
+void Access::operator^=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a ^ b; });
+}
+void Access::operator<<=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a << b; });
+}
+void Access::operator>>=(const Arg& value) && {
+    store_changed(std::move(*this), Tensor::from_node(read_all()), value,
+                  [](const Arg& a, const Arg& b) { return a >> b; });
 }
 
 // --- reading with a bounds mode ------------------------------------------------------------------

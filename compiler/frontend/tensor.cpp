@@ -92,6 +92,19 @@ Tensor& Tensor::operator>>=(const Arg& value) & {
     return *this = Arg(*this, value.line()) >> value;
 }
 
+Tensor& operator++(const CountedTensor& x) { return x.tensor += Arg(1, x.line); }
+Tensor& operator--(const CountedTensor& x) { return x.tensor -= Arg(1, x.line); }
+Tensor operator++(const CountedTensor& x, int) {
+    Tensor old = x.tensor;
+    ++x;
+    return old;
+}
+Tensor operator--(const CountedTensor& x, int) {
+    Tensor old = x.tensor;
+    --x;
+    return old;
+}
+
 SharedPtr<const Node> Tensor::node(SourceLine line) const {
     Ref node = read_slot(slot_, line);
     return is_recording(*slot_->session) ? node : with_read_sizes(*slot_->session, node);

@@ -22,6 +22,7 @@ class Tensor;
 class Access;
 class Arg;
 class Operand;
+struct CountedTensor;
 enum class Bounds : uint8_t;
 
 /// @cond
@@ -188,6 +189,16 @@ class Tensor : public TensorOperators {
     Tensor& operator^=(const Arg& value) &;
     Tensor& operator<<=(const Arg& value) &;
     Tensor& operator>>=(const Arg& value) &;
+    /// @}
+
+    /// `++x` is `x += 1` and `--x` is `x -= 1`; `x++` and `x--` give what x was.
+    ///
+    /// Example: after `Tensor i = 0; while_([&] { return i < 3; }, [&] { i++; });` `i` is `3`.
+    /// @{
+    friend Tensor& operator++(const CountedTensor& x);
+    friend Tensor& operator--(const CountedTensor& x);
+    friend Tensor operator++(const CountedTensor& x, int);
+    friend Tensor operator--(const CountedTensor& x, int);
     /// @}
 
     // What C++ itself decides by cannot be recorded, and what is assigned to a result is lost.
@@ -378,6 +389,17 @@ class Operand : public Arg {
     /// @}
 };
 
+/// @cond
+
+/// A tensor that is counted up or down, and where.
+struct CountedTensor {
+    CountedTensor(Tensor& x, SourceLine line = here()) : tensor(x), line(line) {}
+    Tensor& tensor;
+    SourceLine line;
+};
+
+/// @endcond
+
 /// True when one of the types is a tensor or an access, and all can be operands.
 template <class... T>
 concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
@@ -473,10 +495,21 @@ class Access : public TensorOperators {
     void operator-=(const Arg& value) &&;
     void operator*=(const Arg& value) &&;
     void operator/=(const Arg& value) &&;
+    void operator%=(const Arg& value) &&;
+    void operator&=(const Arg& value) &&;
+    void operator|=(const Arg& value) &&;
+    void operator^=(const Arg& value) &&;
+    void operator<<=(const Arg& value) &&;
+    void operator>>=(const Arg& value) &&;
+    void operator++() && { std::move(*this) += Arg(1, line_); }
+    void operator--() && { std::move(*this) -= Arg(1, line_); }
+    void operator++(int) && { std::move(*this) += Arg(1, line_); }
+    void operator--(int) && { std::move(*this) -= Arg(1, line_); }
     /// @}
 
     // clang-format off
     explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
+    template <class... I> Tensor operator()(const I&...) const = delete;  // x(i)(j): x(i, j) reads and stores; Tensor row = x(i) is a value of its own
     // clang-format on
 
     /// What is asked of the elements that are read; see Tensor.

@@ -10,6 +10,12 @@
 namespace firn {
 namespace {
 
+/// A shape as it is written in a program.
+std::string in_braces(const Shape& shape) {
+    const std::string in_brackets = text(shape);
+    return "{" + in_brackets.substr(1, in_brackets.size() - 2) + "}";
+}
+
 SourceLine line_of(const Node& node) {
     return node.lines.empty() ? SourceLine{} : node.lines.front();
 }
@@ -110,7 +116,7 @@ class Inference {
         fail_at(b.line, "loop: a carried value starts with shape " + text(narrow.shape) +
                             " and becomes " + text(wide.shape) +
                             ", but its first shape was already used; start it as zeros(" +
-                            text(wide.shape) + ") or full(...) of that shape");
+                            in_braces(wide.shape) + ") or full(...) of that shape");
     }
 
     Ref again_if(const Builder& b, const Ref& node, const std::vector<Ref>& inputs) {
@@ -184,8 +190,8 @@ void check_asked(const Asked& asked, const std::vector<Ref>& now, size_t first) 
         if (before != after)
             fail_at(asked[k].second, "loop: a carried value has shape " + text(before) +
                                          " where its shape is asked for, and becomes " +
-                                         text(after) + " later; start it as zeros(" + text(after) +
-                                         ") or full(...)");
+                                         text(after) + " later; start it as zeros(" +
+                                         in_braces(after) + ") or full(...)");
     }
 }
 

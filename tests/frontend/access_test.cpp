@@ -138,6 +138,26 @@ TEST_F(Accesses, EmptyTensorReadsZero) {
     EXPECT_EQ(u(0).item<float>(), 0);
 }
 
+TEST_F(Accesses, ElementsChangeByEveryOperator) {
+    Tensor x = tensor({7, 7, 7, 7, 7, 7, 7, 7});
+    x(0) %= 4;
+    x(1) &= 3;
+    x(2) |= 8;
+    x(3) ^= 1;
+    x(4) <<= 1;
+    x(5) >>= 1;
+    x(6)++;
+    --x(7);
+    EXPECT_EQ(x.to_vector<int>(), (Ints{3, 3, 15, 6, 14, 3, 8, 6}));
+    x(x > 7) |= 16;
+    EXPECT_EQ(x.to_vector<int>(), (Ints{3, 3, 31, 6, 30, 3, 24, 6}));
+    expect_parts(user_error([&] {
+                     Tensor y = zeros({2});
+                     y(0) |= 1;
+                 }),
+                 {"integers and bools", "access_test.cpp"});
+}
+
 TEST_F(Accesses, TensorFillIsAnError) {
     Tensor u = tensor({1, 2});
     expect_parts(user_error([&] { Tensor x = fill(u, u(0))(3); }),

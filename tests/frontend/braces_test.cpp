@@ -236,6 +236,13 @@ concept IsIndexedInBrackets = requires(T x) {
 static_assert(!IsIndexedInBrackets<Tensor>);
 
 template <class T>
+concept IsIndexedTwice = requires(T x) {
+    x(0)(1);
+}
+|| requires(T x) { x(0)(1) = 1.0f; };
+static_assert(!IsIndexedTwice<Tensor>);
+
+template <class T>
 concept RangesAtATensor = requires(T x) {
     range(x, 3);
 }

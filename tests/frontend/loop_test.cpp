@@ -138,7 +138,7 @@ TEST_F(Loops, ShapeUsedBeforeItGrowsIsAnError) {
                      Tensor s = zeros({1});
                      for (Tensor i : loop(2)) s += row + sum(s, {.axis = 0});
                  }),
-                 {"loop", "[1]", "[2]", "start it as zeros([2])", "loop_test.cpp:"});
+                 {"loop", "[1]", "[2]", "start it as zeros({2})", "loop_test.cpp:"});
 }
 
 TEST_F(Loops, TypeNeverGrows) {

@@ -392,5 +392,21 @@ TEST_P(Whiles, AnInnerLoopIsNotRunOnWhatTheOuterOneLeaves) {
     EXPECT_EQ(total.to_vector<int>(), (Ints{32, 32, 32, 32}));
 }
 
+TEST_P(Whiles, CountsUpAndDown) {
+    Tensor i = 0, down = 5, before = 0;
+    while_([&] { return i < 3; },
+           [&] {
+               before += i++;
+               --down;
+           });
+    EXPECT_EQ(i.item<int>(), 3);
+    EXPECT_EQ(before.item<int>(), 0 + 1 + 2);
+    EXPECT_EQ(down.item<int>(), 2);
+    Tensor x = tensor({0.5f, 1.5f}), old = x--;
+    EXPECT_EQ((++x).to_vector<float>(), old.to_vector<float>());
+    Tensor none;
+    expect_parts(user_error([&] { none++; }), {"no value yet", "while_test.cpp"});
+}
+
 }  // namespace
 }  // namespace firn
