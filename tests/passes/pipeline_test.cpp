@@ -33,8 +33,8 @@ TEST(RunPasses, RunsTheTableInOrderAndReports) {
     EXPECT_EQ(dumped, (std::vector<std::string>{"input", "share_loops", "branches_to_select",
                                                 "nested_choices", "simplify", "dead_loop_values",
                                                 "branches_to_select", "settle_stores",
-                                                "invert_scatters", "simplify"}));
-    ASSERT_EQ(runs.size(), 9u);
+                                                "invert_scatters", "simplify", "join_stores"}));
+    ASSERT_EQ(runs.size(), 10u);
     EXPECT_EQ(runs[1].fired, (RuleCounts{{"branch to select", 1}}));
     EXPECT_EQ(runs[3].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
     EXPECT_LT(runs[3].nodes_after, runs[3].nodes_before);

@@ -42,7 +42,8 @@ INSTANTIATE_TEST_SUITE_P(Passes, RandomPass,
                                          OnePass{"simplify", simplify},
                                          OnePass{"dead_loop_values", dead_loop_values},
                                          OnePass{"settle_stores", settle_stores},
-                                         OnePass{"invert_scatters", invert_scatters}),
+                                         OnePass{"invert_scatters", invert_scatters},
+                                         OnePass{"join_stores", join_stores}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomGraphs, SimplifyIsDoneAfterOneRun) {
