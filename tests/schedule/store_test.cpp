@@ -142,6 +142,34 @@ TEST(Stores, AStateThatIsKeptIsStoredOnce) {
     }
 }
 
+/// A row is stored where it stands, unless the iteration reads of that row what was there before.
+TEST(Stores, ARowIsStoredInPlaceWhereAnIterationReadsOthers) {
+    const auto run = [](Session session, int other) {
+        SessionScope scope(std::move(session));
+        const auto f = compile(
+            [other](Tensor t) {
+                const Tensor j = arange(64);
+                for (Tensor k : loop(8)) {
+                    const Tensor before = zero(t)(k + other, j - 1);
+                    t(k + 1, j) = 0.5f * zero(t)(k, j - 1) + before;
+                }
+                return t;
+            },
+            {f32(10, 64)});
+        std::vector<float> values(640);
+        for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k % 17) - 8;
+        const auto out = f(tensor(values, {10, 64})).to_vector<float>();
+        return std::pair(out, f.stats().bytes_written);
+    };
+    std::vector<int64_t> written;
+    for (int other : {1, 2}) {
+        const auto [values, bytes] = run(Session::interpreter(cpu_profile()), other);
+        EXPECT_EQ(values, run(Session::oracle(), other).first) << other;
+        written.push_back(bytes);
+    }
+    EXPECT_GT(written[0], written[1]);
+}
+
 /// One condition for neighbours: they are stored together behind it.
 TEST(Stores, WholeBlocksAreStoredBehindOneCondition) {
     const auto row = [](const Tensors& a) {
