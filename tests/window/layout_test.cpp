@@ -99,7 +99,7 @@ TEST_F(RememberedPanel, IsNotWhereNobodyWantsItOrFramesAreCounted) {
 TEST_F(RememberedPanel, IsNeverWrittenHeadless) {
     WindowOptions headless = wanted("headless");
     headless.headless = true;
-    write_panel_layout(file("headless").string(), {300, 100, true, {}});
+    write_panel_layout(file("headless").string(), {300, 100, false, {}});
     const auto before = std::filesystem::last_write_time(file("headless"));
     {
         headless.gui_in_pictures = true;
