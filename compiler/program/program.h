@@ -19,7 +19,7 @@
 namespace firn {
 
 struct KernelCode;     // compiler/kernel/kernel_code.h; opaque to the engine
-struct ProgramSource;  // compiler/plan/program_source.h; the same
+struct ProgramSource;  // compiler/driver/program_source.h; the same
 
 /// How a kernel sees a buffer.
 enum class BindingForm : uint8_t {

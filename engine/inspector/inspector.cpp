@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-constexpr float kWidth = 620, kHeight = 640, kEditorHeight = 260;  // pixels at scale 1
+constexpr float kWidth = 620, kHeight = 820, kEditorHeight = 260;  // pixels at scale 1
 /// Room that the editor's text may grow by before it is measured again.
 constexpr size_t kRoom = 1 << 16;
 constexpr size_t kRows = 8;  // kernels seen at once

@@ -18,7 +18,8 @@ void draw_legend(const Program& program) {
     };
     ImGui::Text("%d in memory (filled), %d staged (green), %d inlined (outlined)",
                 count("materialised"), count("staged"), count("inlined"));
-    ImGui::TextColored(dim_text(), "the wheel zooms, dragging shifts, a double click fits");
+    ImGui::TextColored(dim_text(),
+                       "the wheel zooms, dragging shifts, a double click fits, a title folds");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,16 +15,16 @@ constexpr float kGap = 10, kStepX = ScheduleNode::kWidth + 26,
 /// Values of a chain that stand side by side; what follows begins below, as the words of a text do.
 constexpr size_t kColumns = 8;
 
-bool in_memory(const VerdictInfo& verdict) { return verdict.verdict == "materialised"; }
-
 class Layout {
   public:
-    Layout(const Program& program, const std::vector<CompileTrace::Value>& values)
-        : program_(program), values_(values) {}
+    Layout(const Program& program, const std::vector<CompileTrace::Value>& values,
+           const std::map<int, bool>& folded)
+        : program_(program), values_(values), folded_(folded) {}
 
     ScheduleLayout run() {
         add_groups(program_.steps, nullptr);
         const size_t count = std::min(values_.size(), program_.verdicts.size());
+        fold(count);
         for (size_t v = 0; v < count; ++v) add_nodes(static_cast<int>(v));
         for (size_t v = 0; v < count; ++v) add_edges(static_cast<int>(v));
         nodes_in_.resize(out_.groups.size()), edges_to_.resize(out_.groups.size());
@@ -38,6 +39,10 @@ class Layout {
     }
 
   private:
+    bool in_memory(int v) const {
+        return program_.verdicts[static_cast<size_t>(v)].verdict == "materialised";
+    }
+
     /// A group for each dispatch, and one more for what belongs to none.
     void add_groups(const std::vector<Step>& steps, const RepeatStep* loop) {
         if (out_.groups.empty()) out_.groups.emplace_back();
@@ -53,22 +58,54 @@ class Layout {
 
     size_t node(int value, int argument, size_t group) {
         const auto [at, added] = places_.try_emplace({value, argument, group}, out_.nodes.size());
-        if (added) out_.nodes.push_back({value, argument, group});
+        if (added) out_.nodes.push_back({value, argument, 0, group});
         return at->second;
     }
 
-    void add_nodes(int v) {
+    /// Where a value is computed.
+    std::vector<size_t> groups_of(int v) const {
         std::vector<int> dispatches = values_[static_cast<size_t>(v)].dispatches;
         // Who reads memory reads what its last kernel has left; a copy has no kernel.
-        if (in_memory(program_.verdicts[static_cast<size_t>(v)])) {
+        if (in_memory(v)) {
             if (dispatches.empty()) dispatches = {-1};
             dispatches = {*std::max_element(dispatches.begin(), dispatches.end())};
         }
-        for (int dispatch : dispatches) {
-            const size_t group =
-                std::min(static_cast<size_t>(dispatch + 1), out_.groups.size() - 1);
-            nodes_of_[v].push_back(node(v, -1, group));
+        std::vector<size_t> out;
+        for (int dispatch : dispatches)
+            out.push_back(std::min(static_cast<size_t>(dispatch + 1), out_.groups.size() - 1));
+        return out;
+    }
+
+    void fold(size_t count) {
+        for (size_t v = 0; v < count; ++v)
+            for (size_t group : groups_of(static_cast<int>(v)))
+                out_.groups[group].values += !in_memory(static_cast<int>(v));
+        for (ScheduleGroup& group : out_.groups) {
+            const auto said = folded_.find(group.dispatch);
+            group.folded = said != folded_.end() ? said->second : group.values > kMostUnfolded;
         }
+    }
+
+    void add_nodes(int v) {
+        for (size_t group : groups_of(v)) {
+            size_t own = 0;
+            if (out_.groups[group].folded && !in_memory(v)) {
+                own = node(-1, -1, group);
+                ++out_.nodes[own].folded;
+                places_[{v, -1, group}] = own;
+            } else {
+                own = node(v, -1, group);
+            }
+            nodes_of_[v].push_back(own);
+        }
+    }
+
+    void add_edge(size_t from, size_t to, bool back) {
+        // What a folded group leaves in memory may be read by what it computes; that says nothing.
+        const bool inside = out_.nodes[from].group == out_.nodes[to].group;
+        if (from == to || (inside && out_.nodes[to].folded > 0 && out_.nodes[from].value >= 0))
+            return;
+        if (known_.insert({from, to}).second) out_.edges.push_back({from, to, back});
     }
 
     void add_edges(int v) {
@@ -81,17 +118,19 @@ class Layout {
                 const auto here = places_.find({source, -1, group});
                 const size_t from = here != places_.end() ? here->second : at->second.back();
                 const size_t of = out_.nodes[from].group;
-                out_.edges.push_back({from, to, of > group || (of == group && source >= v)});
+                add_edge(from, to, of > group || (of == group && source >= v));
             }
             for (int argument : value.arguments)
-                out_.edges.push_back({node(-1, argument, group), to, false});
+                if (!out_.groups[group].folded ||
+                    !program_.arguments[static_cast<size_t>(argument)].scalar)
+                    add_edge(node(-1, argument, group), to, false);
         }
     }
 
     /// The column of every node of a group: behind all that it reads there.
     std::map<size_t, size_t> columns_of(size_t group) const {
         std::map<size_t, size_t> columns, first_reader;
-        for (size_t n : nodes_in_[group]) columns[n] = 0;
+        for (size_t n : nodes_in_[group]) columns[n] = out_.nodes[n].folded > 0 ? 1 : 0;
         // Edges stand by the value that reads, which stands behind what it reads.
         for (const ScheduleEdge& edge : edges_to_[group])
             if (!edge.back && out_.nodes[edge.from].group == group)
@@ -129,21 +168,23 @@ class Layout {
         ScheduleGroup& group = out_.groups[g];
         std::map<size_t, std::vector<size_t>> by_column;
         for (const auto& [n, column] : columns_of(g)) by_column[column].push_back(n);
-        float y = ScheduleGroup::kTitle + kGap;
-        for (size_t first = 0; by_column.contains(first); first += kColumns) {
-            size_t most = 0;
-            for (size_t c = first; c < first + kColumns && by_column.contains(c); ++c) {
-                const float x = kGap + static_cast<float>(c - first) * kStepX;
-                float at = y;
-                for (size_t n : sorted(by_column[c])) {
-                    out_.nodes[n].x = x, out_.nodes[n].y = at;
-                    at += kStepY;
-                }
-                most = std::max(most, by_column[c].size());
-                group.width = std::max(group.width, x + ScheduleNode::kWidth + kGap);
+        float y = ScheduleGroup::kTitle + kGap, x = kGap;
+        size_t most = 0, beside = 0;
+        for (const auto& [column, nodes] : by_column) {
+            if (beside++ == kColumns) {
+                y += static_cast<float>(most) * kStepY + kGap;
+                x = kGap, most = 0, beside = 1;
             }
-            y += static_cast<float>(most) * kStepY + kGap;
+            float at = y;
+            for (size_t n : sorted(nodes)) {
+                out_.nodes[n].x = x, out_.nodes[n].y = at;
+                at += kStepY;
+            }
+            most = std::max(most, nodes.size());
+            group.width = std::max(group.width, x + ScheduleNode::kWidth + kGap);
+            x += kStepX;
         }
+        y += static_cast<float>(most) * kStepY + kGap;
         group.height = by_column.empty() ? 0 : y - kGap;
     }
 
@@ -177,9 +218,11 @@ class Layout {
 
     const Program& program_;
     const std::vector<CompileTrace::Value>& values_;
+    const std::map<int, bool>& folded_;
     ScheduleLayout out_;
     std::map<std::tuple<int, int, size_t>, size_t> places_;  // of nodes
     std::map<int, std::vector<size_t>> nodes_of_;            // by value
+    std::set<std::pair<size_t, size_t>> known_;              // edges
     std::vector<std::vector<size_t>> nodes_in_;              // by group
     std::vector<std::vector<ScheduleEdge>> edges_to_;
     std::map<size_t, std::vector<size_t>> reads_;  // by node
@@ -187,8 +230,9 @@ class Layout {
 
 }  // namespace
 
-ScheduleLayout lay_out(const Program& program, const std::vector<CompileTrace::Value>& values) {
-    return Layout(program, values).run();
+ScheduleLayout lay_out(const Program& program, const std::vector<CompileTrace::Value>& values,
+                       const std::map<int, bool>& folded) {
+    return Layout(program, values, folded).run();
 }
 
 }  // namespace firn

@@ -23,6 +23,7 @@ constexpr size_t kNone = SIZE_MAX;
 enum class Look { Argument, Inlined, Staged, Memory };
 
 Look look_of(const Program& program, const ScheduleNode& node) {
+    if (node.folded > 0) return Look::Inlined;
     if (node.value < 0) return Look::Argument;
     const std::string& verdict = program.verdicts[static_cast<size_t>(node.value)].verdict;
     return verdict == "inlined" ? Look::Inlined : verdict == "staged" ? Look::Staged : Look::Memory;
@@ -94,6 +95,10 @@ void ScheduleView::take_mouse(const Canvas& canvas) {
         shift_y_ += io.MouseDelta.y / canvas.scale;
     }
     if (!ImGui::IsItemHovered()) return;
+    const ImVec2 dragged = ImGui::GetMouseDragDelta(0, 0);
+    if (ImGui::IsMouseReleased(0) && std::abs(dragged.x) + std::abs(dragged.y) < 4 * canvas.scale)
+        take_click(((io.MousePos.x - canvas.from.x) / canvas.scale - shift_x_) / zoom_,
+                   ((io.MousePos.y - canvas.from.y) / canvas.scale - shift_y_) / zoom_);
     if (ImGui::IsMouseDoubleClicked(0)) fitted_ = false;
     if (io.MouseWheel == 0) return;
     // What is under the mouse stays there.
@@ -103,6 +108,22 @@ void ScheduleView::take_mouse(const Canvas& canvas) {
     shift_x_ = x - (x - shift_x_) * next / zoom_;
     shift_y_ = y - (y - shift_y_) * next / zoom_;
     zoom_ = next;
+}
+
+void ScheduleView::take_click(float x, float y) {
+    const auto inside = [&](float left, float top, float width, float height) {
+        return x >= left && x < left + width && y >= top && y < top + height;
+    };
+    const auto toggle = [&](const ScheduleGroup& group) {
+        if (group.values == 0) return;
+        folded_[group.dispatch] = !group.folded;
+        laid_out_ = false;
+    };
+    for (const ScheduleGroup& group : layout_.groups)
+        if (inside(group.x, group.y, group.width, group.kTitle)) return toggle(group);
+    for (const ScheduleNode& node : layout_.nodes)
+        if (node.folded > 0 && inside(node.x, node.y, node.kWidth, node.kHeight))
+            return toggle(layout_.groups[node.group]);
 }
 
 size_t ScheduleView::node_at(const Canvas& canvas, float x, float y) const {
@@ -123,7 +144,9 @@ void ScheduleView::draw_groups(const Canvas& canvas) const {
         canvas.draw.AddRectFilled(low, high, faint_line(0.08f), 6 * zoom_);
         canvas.draw.AddRect(low, high, faint_line(0.35f), 6 * zoom_);
         std::string title = "in no kernel of its own";
+        const char* fold = group.folded ? "+ " : "- ";
         if (group.kernel >= 0) title = program_->kernels[static_cast<size_t>(group.kernel)].name;
+        if (group.values > 0) title = fold + title;
         if (group.loop) title += ", in the loop at " + group.loop->line;
         canvas.text(canvas.at(group.x + 8, group.y + 6), (group.width - 16) * zoom_ * canvas.scale,
                     ImGui::GetColorU32(ImGuiCol_Text), title);
@@ -142,10 +165,12 @@ void ScheduleView::draw_edges(const Canvas& canvas, size_t under_mouse) const {
         if (!canvas.shows({std::min(a.x, b.x) - bend, std::min(a.y, b.y) - bend},
                           {std::max(a.x, b.x) + bend, std::max(a.y, b.y) + bend}))
             continue;
+        const bool is_near = inside && std::abs(to.x - from.x) < 2 * from.kWidth &&
+                             std::abs(to.y - from.y) < 8 * from.kHeight;
         const bool touched = edge.from == under_mouse || edge.to == under_mouse;
         const ImU32 colour = touched     ? ImGui::GetColorU32(loud_text())
                              : edge.back ? IM_COL32(200, 90, 160, 120)
-                                         : faint_line(inside ? 0.4f : 0.3f);
+                                         : faint_line(is_near ? 0.4f : 0.2f);
         const ImVec2 by{inside ? bend : 0, inside ? 0 : bend};
         canvas.draw.AddBezierCubic(a, {a.x + by.x, a.y + by.y}, {b.x - by.x, b.y - by.y}, b, colour,
                                    (touched ? 2.5f : 1.2f) * canvas.scale);
@@ -160,11 +185,12 @@ void ScheduleView::draw_nodes(const Canvas& canvas) const {
         if (!canvas.shows(low, high)) continue;
         const Look look = look_of(*program_, node);
         draw_box(canvas.draw, low, high, look, zoom_ * canvas.scale);
-        const std::string words = node.value < 0
+        const std::string words = node.folded > 0 ? std::to_string(node.folded) + " inlined"
+                                  : node.value < 0
                                       ? program_->arguments[static_cast<size_t>(node.argument)].name
                                       : program_->verdicts[static_cast<size_t>(node.value)].value;
         // `Add f32[n, m]` in two lines.
-        const size_t blank = node.value < 0 ? std::string::npos : words.find(' ');
+        const size_t blank = look == Look::Argument ? std::string::npos : words.find(' ');
         const float line = canvas.text_size, width = high.x - low.x - 2 * pad;
         const float top =
             blank == std::string::npos ? (high.y + low.y - line) / 2 : (high.y + low.y) / 2 - line;
@@ -178,7 +204,10 @@ void ScheduleView::draw_nodes(const Canvas& canvas) const {
 void ScheduleView::draw_tooltip(const ScheduleNode& node) const {
     const ScheduleGroup& group = layout_.groups[node.group];
     ImGui::BeginTooltip();
-    if (node.value < 0) {
+    if (node.folded > 0) {
+        ImGui::Text("%d values are computed where they are read", node.folded);
+        ImGui::TextColored(dim_text(), "a click shows them");
+    } else if (node.value < 0) {
         const ArgumentInfo& argument = program_->arguments[static_cast<size_t>(node.argument)];
         ImGui::Text("%s, %s%s", argument.name.c_str(), argument.dtype.name(),
                     argument.scalar ? ", a number" : "");
@@ -205,9 +234,10 @@ void ScheduleView::draw(const std::shared_ptr<const Program>& program, const Com
                         float scale, const std::function<void(const char*)>& note) {
     if (program != program_) {
         program_ = program;
-        layout_ = lay_out(*program, trace.values);
-        fitted_ = false;
+        folded_.clear();
+        laid_out_ = fitted_ = false;
     }
+    if (!std::exchange(laid_out_, true)) layout_ = lay_out(*program, trace.values, folded_);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 from = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
     Canvas canvas{from, {std::max(room.x, 50.0f), std::max(room.y, 50.0f)}, scale, 1, 0, 0, draw,

@@ -1,6 +1,7 @@
 // The schedule of a program as a picture that can be zoomed and shifted.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -21,10 +22,15 @@ class ScheduleView {
     float zoom() const { return zoom_; }
     /// The row of the value under the mouse in the last frame, -1: none.
     int hovered() const { return hovered_; }
+    /// Pixels of the picture's corner from the canvas', at scale 1.
+    float shift_x() const { return shift_x_; }
+    float shift_y() const { return shift_y_; }
 
   private:
     struct Canvas;
     void take_mouse(const Canvas& canvas);
+    /// A click on a group's title, or on what stands for its values.
+    void take_click(float x, float y);
     void fit(const Canvas& canvas);
     void draw_groups(const Canvas& canvas) const;
     void draw_edges(const Canvas& canvas, size_t under_mouse) const;
@@ -35,7 +41,8 @@ class ScheduleView {
     std::shared_ptr<const Program> program_;
     ScheduleLayout layout_;
     float zoom_ = 1, shift_x_ = 0, shift_y_ = 0;  // pixels at scale 1 of the picture's corner
-    bool fitted_ = false;
+    std::map<int, bool> folded_;  // groups that a person has folded or unfolded, by dispatch
+    bool fitted_ = false, laid_out_ = false;
     int hovered_ = -1;
 };
 

@@ -93,7 +93,7 @@ HandWritten::HandWritten(Executor& executor, const std::string& name, const Hand
     auto add = [&](int64_t elements, BufferRole role) {
         const int index = static_cast<int>(program->buffers.size());
         const std::string label = "buffer " + std::to_string(index);
-        program->buffers.push_back({label, f32, Size(elements), role, {}});
+        program->buffers.push_back({label, f32, Size(elements), {}, role, {}});
         return index;
     };
     auto memory = [&](int64_t elements) {

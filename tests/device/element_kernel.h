@@ -85,6 +85,7 @@ inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int
         program->buffers.push_back({"b" + std::to_string(k),
                                     type,
                                     Size(count),
+                                    {Size(count)},
                                     written ? BufferRole::Result : BufferRole::Argument,
                                     {}});
         if (written)

@@ -458,6 +458,48 @@ TEST_F(Inspected, TheScheduleIsLaidOutWithoutOverlaps) {
     const std::shared_ptr<const Program> program = g.program();
     expect_legible(lay_out(*program, inspector_tools().trace(*program).values), *program);
 }
+/// Forty values in one kernel.
+Compiled<Tensor, 1> forty() {
+    return compile(
+        [](Tensor x) {
+            for (int k = 0; k < 39; ++k) x = k % 2 ? x * 1.01f : sin(x);
+            return x + 1.0f;
+        },
+        {f32("n")});
+}
+TEST_F(Inspected, AKernelOfManyValuesIsFolded) {
+    const auto g = forty();
+    const std::shared_ptr<const Program> program = g.program();
+    const auto values = inspector_tools().trace(*program).values;
+    const ScheduleLayout folded = lay_out(*program, values);
+    ASSERT_EQ(folded.nodes.size(), 3u);  // what it takes, what it does, what it gives
+    EXPECT_EQ(folded.edges.size(), 2u);
+    expect_legible(folded, *program);
+    const ScheduleLayout open = lay_out(*program, values, {{0, false}});
+    EXPECT_EQ(open.nodes.size(), 41u);
+    expect_legible(open, *program);
+}
+TEST_F(Inspected, AClickUnfoldsIt) {
+    const auto g = forty();
+    g(tensor({1.0f, 2.0f}));
+    click("inspector schedule");
+    frames_until([&] { return !inspector->schedule().layout().nodes.empty(); });
+    const ScheduleView& view = inspector->schedule();
+    ASSERT_EQ(view.layout().nodes.size(), 3u);
+    const ScheduleNode all = *std::find_if(view.layout().nodes.begin(), view.layout().nodes.end(),
+                                           [](const ScheduleNode& n) { return n.folded > 0; });
+    const Rectangle canvas = place("inspector schedule picture");
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = {canvas.x + view.shift_x() + (all.x + 20) * view.zoom(),
+                   canvas.y + view.shift_y() + (all.y + 10) * view.zoom()};
+    frame();
+    for (bool down : {true, false}) {
+        io.MouseDown[0] = down;
+        frame();
+    }
+    frame();
+    EXPECT_EQ(view.layout().nodes.size(), 41u);
+}
 TEST_F(Inspected, ThePictureSaysWhatIsUnderTheMouseAndZooms) {
     result();
     click("inspector schedule");
