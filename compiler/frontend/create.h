@@ -1,7 +1,6 @@
 // Tensors from data and from rules.
 #pragma once
 #include <cstddef>
-#include <span>
 
 #include "compiler/frontend/tensor.h"
 
@@ -151,6 +150,19 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> rows, CallerLine l
 }
 /// @}
 
+/// @cond
+
+/// The elements of an array of C, of all its rows.
+template <class T>
+struct ArrayElements {
+    const T* first;
+    size_t count;
+    const T* data() const { return first; }
+    size_t size() const { return count; }
+};
+
+/// @endcond
+
 /// An array of C, with its shape.
 ///
 /// Example: after `float rows[2][2] = {{1, 2}, {3, 4}};` `tensor(rows)` is `{{1, 2}, {3, 4}}`.
@@ -158,8 +170,8 @@ template <class Array>
 requires std::is_bounded_array_v<Array> Tensor tensor(const Array& values,
                                                       CallerLine line = here()) {
     using Element = std::remove_cv_t<std::remove_all_extents_t<Array>>;
-    const std::span<const Element> all(reinterpret_cast<const Element*>(&values),
-                                       sizeof(Array) / sizeof(Element));
+    const ArrayElements<Element> all{reinterpret_cast<const Element*>(&values),
+                                     sizeof(Array) / sizeof(Element)};
     return [&]<size_t... K>(std::index_sequence<K...>) {
         return tensor(all, Shape{Size(std::extent_v<Array, K>)...}, line);
     }

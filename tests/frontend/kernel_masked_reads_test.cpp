@@ -1,5 +1,7 @@
 // Kernels by hand: what is read from shared memory under a condition per invocation is read by
 // those for which it holds, and by nobody else.
+#include <functional>
+
 #include "tests/frontend/kernels.h"
 
 namespace firn {
