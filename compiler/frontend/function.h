@@ -175,7 +175,7 @@ using Compiled = typename CompiledType<Signature, Arity...>::Type;
 template <class Fn, class... P>
 auto call_with_values(Fn& fn, const std::vector<Tensor>& args, const std::vector<size_t>& lengths,
                       TypeList<P...>) {
-    FlatReader reader{args, lengths};
+    [[maybe_unused]] FlatReader reader{args, lengths};
     std::tuple<P...> made{Results<P>::give(reader)...};  // braces: in order
     return std::apply([&](P&... each) { return fn(std::move(each)...); }, made);
 }
