@@ -1,5 +1,5 @@
 # Writes the examples in the comments of headers as C++ that runs them (see examples.h):
-#     awk -f examples.awk -v group=NAME headers.. > examples_NAME.cpp
+#     awk -v group=NAME -v written=FILE.cpp -f examples.awk headers..
 # An example is the last paragraph of a `///` comment. What stands in backticks is code; where `is` and more in backticks
 # follow, its value is that. Code without a value is run before what comes after it:
 #     /// Example: after `Tensor x = zeros({3}); x(1) = 2.0f;` `sum(x)` is `2` and `x` is `{0, 2, 0}`.
@@ -8,6 +8,7 @@ function quoted(text) {
     gsub(/"/, "\\\"", text)
     return "\"" text "\""
 }
+function write_line(line) { print line > written }
 function finish(    spans, count, k, code) {
     if (text == "") return
     count = split(text, spans, "`")
@@ -16,19 +17,23 @@ function finish(    spans, count, k, code) {
         failed = 1
     }
     names[++examples] = header ":" first
-    printf "void example_%d(Shows& shows) {\n#line %d \"%s\"\n", examples, first, header
+    write_line("void example_" examples "(Shows& shows) {")
+    write_line("#line " first " \"" header "\"")
     for (k = 2; k <= count; k += 2) {
         code = spans[k]
         if (spans[k + 1] == " is ") {
-            printf "    shows(%s, %s);\n", code, quoted(spans[k + 2])
+            write_line("    shows(" code ", " quoted(spans[k + 2]) ");")
             k += 2
         } else
-            printf "    %s%s\n", code, code ~ /[;}]$/ ? "" : ";"
+            write_line("    " code (code ~ /[;}]$/ ? "" : ";"))
     }
-    print "}"
+    write_line("}")
     text = ""
 }
-BEGIN { print "#include \"tests/examples/examples.h\"\nnamespace firn {\nnamespace {" }
+BEGIN {
+    if (written == "") written = "/dev/stdout"
+    write_line("#include \"tests/examples/examples.h\"\nnamespace firn {\nnamespace {")
+}
 FNR == 1 {
     finish()
     header = substr(FILENAME, match(FILENAME, /(compiler|engine)\/[^\/]*\/[^\/]*$/))
@@ -49,9 +54,10 @@ text != "" && /^ *\/\/\/ ./ {
 text != "" { finish() }
 END {
     finish()
-    print "}  // namespace\n"
-    printf "const std::vector<Example>& examples_of_%s() {\n    static const std::vector<Example> all{\n", group
-    for (k = 1; k <= examples; ++k) printf "        {\"%s\", example_%d},\n", names[k], k
-    print "    };\n    return all;\n}\n}  // namespace firn"
+    write_line("}  // namespace\n")
+    write_line("const std::vector<Example>& examples_of_" group "() {")
+    write_line("    static const std::vector<Example> all{")
+    for (k = 1; k <= examples; ++k) write_line("        {" quoted(names[k]) ", example_" k "},")
+    write_line("    };\n    return all;\n}\n}  // namespace firn")
     exit failed
 }
