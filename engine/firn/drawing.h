@@ -143,9 +143,8 @@ struct TriangleOptions {
 ///
 /// Nothing comes to the host. See engine/window/drawing.md.
 ///
-/// Examples: after `Drawing d; d.points(zeros({4, 5, 2}), {.radius = 0.1f});`
-/// `d.path(zeros({7, 2}));` `d.scene().layers.size()` is `2`, `d.scene().layers[0].places.shape` is
-/// `{20, 2}`.
+/// Example: `Drawing d; d.points(zeros({4, 5, 2}), {.radius = 0.1f}).path(zeros({7, 2}));` has a
+/// grid of discs, and a path over it.
 class Drawing {
   public:
     /// Nothing yet.
