@@ -46,8 +46,8 @@ Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
         const ScatterAttr part{.op = ScatterOp::Last, .unique = true, .part = true};
         const std::vector<Ref>& first = inputs[0]->inputs;
-        Ref made = expand(b, constant(b, scalar_int(0).to(node.dtype)), node.shape);
-        made = scatter(b, made, first[1], {first.begin() + 2, first.end()}, part);
+        Ref made = scatter(b, empty(b, node.dtype, node.shape), first[1],
+                           {first.begin() + 2, first.end()}, part);
         made = scatter(b, made, inputs[1], {inputs.begin() + 2, inputs.end()}, part);
         note_lines(*made, node.lines);
         if (fired) ++(*fired)["filled in pairs"];

@@ -260,6 +260,9 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
     Session session =
         by_environment ? current_session() : device_session({line.device, line.validate});
     SessionScope scope(session);
+    // Frames of a run that nobody watches are the same in every run: they do not depend on when a
+    // better program was ready.
+    if (line.headless) session.compile_in_background(false);
     {
         Window window(window_options(info, line));
         window.gui() = gui;

@@ -41,8 +41,8 @@ const Demo kDemos[]{
     {"train_image", "--frames 3"},
     {"train_digits", "--frames 2"},
     {"neural_ca", "--frames 1"},
-    {"char_model", "--frames 1"},
-    {"fluid_control", "--frames 1"},
+    {"char_model", "--frames 1 --set context=16 --set width=16 --set layers=1"},
+    {"fluid_control", "--frames 1 --set flow_steps=8"},
 };
 
 std::string bytes_of_file(const fs::path& path) {
@@ -70,7 +70,7 @@ TEST_P(GoldenPictures, AreTheSame) {
     if (run(FIRN_BIN_DIR "/wave --list-devices").status != 0) GTEST_SKIP() << "no Vulkan driver";
     const fs::path first = make("first");
     ASSERT_TRUE(fs::exists(first));
-    EXPECT_EQ(bytes_of_file(first), bytes_of_file(make("second"))) << "two runs differ";
+    EXPECT_TRUE(bytes_of_file(first) == bytes_of_file(make("second"))) << "two runs differ";
     const fs::path golden =
         fs::path(FIRN_SOURCE_DIR) / "tests/apps/golden" / (std::string(GetParam().name) + ".png");
     if (std::getenv("FIRN_WRITE_GOLDEN"))

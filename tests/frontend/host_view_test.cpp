@@ -57,7 +57,7 @@ TEST_F(HostViews, StayAsTheyAre) {
 
 // The memory of an argument that is given away becomes the result's, unless somebody looks at it.
 TEST_F(HostViews, KeepWhatIsGivenAway) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(Session::interpreter(gpu_profile()));
     auto next = compile([](Tensor x) { return x + 1.0f; }, {f32(4)});
     Tensor x = next(zeros({4}));
     const float* unseen = host_view<float>(x).data();

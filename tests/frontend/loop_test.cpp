@@ -129,7 +129,7 @@ TEST_F(Loops, ShapeAskedForBeforeItGrowsIsAnError) {
                          s += row + same;
                      }
                  }),
-                 {"shape", "zeros([2])", "loop_test.cpp:"});
+                 {"shape", "zeros({2})", "loop_test.cpp:"});
 }
 
 TEST_F(Loops, ShapeUsedBeforeItGrowsIsAnError) {

@@ -69,7 +69,7 @@ TEST_F(Signatures, SpecsSayHowLongTheOnlyVectorIs) {
 }
 
 TEST_F(Signatures, VectorsThatAreMovedAreGivenAway) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(Session::interpreter(gpu_profile()));
     struct Fields {
         std::vector<Tensor> all;
     };

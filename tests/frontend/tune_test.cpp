@@ -111,11 +111,11 @@ TEST(Tune, WhoWatchesTheThreadIsToldAndCanEndIt) {
     std::vector<WorkProgress> told;
     watch_work([&](const WorkProgress& now) {
         told.push_back(now);
-        return told.size() < 3;
+        return false;  // the next time that it is told would be 1/30 s later
     });
     const TuneReport report = tuned({.seconds = 100, .progress = {}});
     watch_work({});
-    EXPECT_EQ(told.size(), 3u);
+    ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told.at(0).text.rfind("tuning, ", 0), 0u) << told.at(0).text;
     EXPECT_GE(told.at(0).share, 0);
     EXPECT_FALSE(report.complete);
