@@ -10,8 +10,8 @@
 namespace firn {
 namespace {
 
-constexpr uint32_t kBindings = 5;  // places, values, colours, glyphs, atlas
-constexpr size_t kAtlases = 8;     // sizes that are kept
+constexpr uint32_t kTextBindings = 5;  // places, values, colours, glyphs, atlas
+constexpr size_t kAtlases = 8;         // sizes that are kept
 /// As kMost of draw_text.vert: the glyphs of a number.
 constexpr uint64_t kNumberGlyphs = 16;
 constexpr uint64_t kVertices = 6;  // of a glyph
@@ -73,7 +73,7 @@ void TextRenderer::prepare(uint32_t slot, size_t which, const DrawLayer& layer,
         Text& text = texts_.emplace_back();
         text.slots.resize(slots_);
         text.sets =
-            std::make_unique<StorageSets>(*device_, kBindings, slots_, sizeof(Push), "text");
+            std::make_unique<StorageSets>(*device_, kTextBindings, slots_, sizeof(Push), "text");
     }
     Text& text = texts_[which];
     Slot& filled = text.slots[slot];
