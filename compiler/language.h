@@ -41,6 +41,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/random.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"

@@ -144,4 +144,8 @@ Complex complex_choice(const Arg& condition, const ComplexArg& a, const ComplexA
     return {select_of(condition, a.re, b.re), select_of(condition, imaginary(a), imaginary(b))};
 }
 
+std::ostream& operator<<(std::ostream& out, const Complex& z) {
+    return stream_components(out, "Complex", {z.re, z.im});
+}
+
 }  // namespace firn

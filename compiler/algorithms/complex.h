@@ -169,4 +169,7 @@ Complex cosh(const Complex& z, SourceLine line = here());
 Complex tanh(const Complex& z, SourceLine line = here());
 /// @}
 
+/// Both parts as they are shown: `Complex(1, 2)`.
+std::ostream& operator<<(std::ostream& out, const Complex& z);
+
 }  // namespace firn

@@ -6,6 +6,7 @@
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
 
 namespace firn {

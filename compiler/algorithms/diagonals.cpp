@@ -4,6 +4,7 @@
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/reader.h"
 
 namespace firn {
 

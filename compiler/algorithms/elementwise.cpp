@@ -67,6 +67,11 @@ Tensor cbrt(const Operand& x) {
     return odd(wide, select(is_inf(size), size, root)).as(real_type(own.dtype()));
 }
 
+Tensor is_finite(const Operand& x) {
+    LineScope at(x.line());
+    return !(is_nan(x) | is_inf(x));
+}
+
 Tensor deg2rad(const Operand& x) {
     LineScope at(x.line());
     return (as_wide(x.tensor()) * (kPi / 180)).as(real_type(x.tensor().dtype()));

@@ -23,6 +23,10 @@ Tensor atanh(const Operand& x);
 ///
 /// Example: `cbrt(tensor({27.0f, -8.0f}))` is `{3, -2}`.
 Tensor cbrt(const Operand& x);
+/// Whether x is a number, neither infinite nor nan; true of integers and bools.
+///
+/// Example: `is_finite(tensor({1.0f, NAN, -INFINITY}))` is `{true, false, false}`.
+Tensor is_finite(const Operand& x);
 /// Radians from degrees. Types are those of asinh.
 ///
 /// Example: `deg2rad(Tensor(180))` is `3.14159`.

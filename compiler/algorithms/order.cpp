@@ -10,6 +10,7 @@
 #include "compiler/frontend/kernel.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/frontend/session.h"

@@ -8,6 +8,7 @@
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/reader.h"
 
 namespace firn {
 Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOptions& options) {

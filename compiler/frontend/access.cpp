@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "compiler/frontend/promises.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/subscripts.h"

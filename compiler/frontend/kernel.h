@@ -3,6 +3,7 @@
 #include <concepts>
 #include <vector>
 
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/tensor.h"
 
 namespace firn {

@@ -6,7 +6,7 @@ namespace firn {
 
 /// N columns of N tensors: `m[column][row]`. Like vectors they are so many values of their own.
 ///
-/// Example: after `mat2 m(vec2(1, 2), vec2(3, 4));` `m[1]` is `{3, 4}`, `stack(m)` is
+/// Example: after `mat2 m(1, 2, 3, 4);` `m[1]` is `{3, 4}`, `stack(m)` is
 /// `{{1, 3}, {2, 4}}`, `m * vec2(1, 1)` is `{4, 6}`, `vec2(1, 1) * m` is `{3, 7}`.
 template <size_t N>
 struct Mat {
@@ -24,6 +24,13 @@ struct Mat {
     template <std::derived_from<Vec<N>>... More>
     requires(sizeof...(More) == N - 1) Mat(const Vec<N>& first, const More&... more)
         : columns{first, more...} {}
+    /// The elements, column by column, from tensors and numbers.
+    template <class... Elements>
+    requires(sizeof...(Elements) == N * N && (std::constructible_from<Arg, const Elements&> && ...))
+        Mat(const Elements&... all) {
+        size_t next = 0;
+        ((columns[next / N][next % N] = to_kind(all, VecKind::Float), ++next), ...);
+    }
 
     /// A column; std::out_of_range where there is none.
     /// @{
@@ -184,6 +191,15 @@ Tensor stack(const Mat<N>& m, SourceLine line = here()) {
     std::vector<Tensor> columns;
     for (size_t j = 0; j < N; ++j) columns.push_back(stack(m[j], line));
     return stack_components(columns, line);
+}
+
+/// As in GLSL, column by column: `mat2(1, 2, 3, 4)` is shown as `mat2(1, 2, 3, 4)`.
+template <size_t N>
+std::ostream& operator<<(std::ostream& out, const Mat<N>& m) {
+    std::vector<Tensor> parts;
+    for (const Vec<N>& column : m.columns)
+        for (size_t i = 0; i < N; ++i) parts.push_back(column[i]);
+    return stream_components(out, "mat" + std::to_string(N), parts);
 }
 
 /// @cond

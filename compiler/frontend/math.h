@@ -346,4 +346,30 @@ Tensor cast(const Operand& x) {
     }
 }
 
+/// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
+template <class A, class B>
+concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
+                             (std::same_as<B, Dimension> && std::floating_point<A>);
+/// As of two tensors.
+///
+/// Example: `1.0f / zeros({4}).size(0)` is `0.25`.
+/// @{
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator+(const A& a, const B& b) {
+    return Tensor(a) + Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator-(const A& a, const B& b) {
+    return Tensor(a) - Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator*(const A& a, const B& b) {
+    return Tensor(a) * Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
+    return Tensor(a) / Tensor(b);
+}
+/// @}
+
 }  // namespace firn

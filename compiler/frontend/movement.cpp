@@ -7,6 +7,7 @@
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/builder_checks.h"
 
@@ -231,6 +232,31 @@ void check_parts(const char* what, const std::vector<Tensor>& parts, SourceLine 
 }
 
 }  // namespace
+
+std::vector<Tensor> split(const Operand& x, int64_t pieces, const JoinOptions& options) {
+    const Ref node = x.node();
+    const int axis = axis_of("split", options.axis, node->rank(), node->shape, x.line());
+    const Size& n = node->shape[static_cast<size_t>(axis)];
+    if (pieces < 1 || !mod(n, Size(pieces)).is(0))
+        fail_at(x.line(), "split: an axis of size " + n.text() + " has no " +
+                              std::to_string(pieces) +
+                              " equal pieces; split_at takes where each begins");
+    std::vector<Size> begins;
+    for (int64_t k = 1; k < pieces; ++k) begins.push_back(floor_div(n, Size(pieces)) * Size(k));
+    return split_at(x, begins, options);
+}
+
+std::vector<Tensor> split_at(const Operand& x, const std::vector<Size>& begins,
+                             const JoinOptions& options) {
+    std::vector<Tensor> out;
+    for (size_t k = 0; k <= begins.size(); ++k) {
+        SliceOptions piece{.axis = options.axis};
+        if (k > 0) piece.begin = begins[k - 1];
+        if (k < begins.size()) piece.end = begins[k];
+        out.push_back(slice(x, piece));
+    }
+    return out;
+}
 
 Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options, SourceLine line) {
     check_parts("concat", parts, line);

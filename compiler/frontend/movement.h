@@ -58,6 +58,10 @@ Tensor transpose(const Operand& x, int a, int b);
 ///
 /// Example: `permute(zeros({2, 3, 4}), {1, 2, 0}).shape()` is `[3, 4, 2]`.
 Tensor permute(const Operand& x, const std::vector<int>& axes);
+/// The same, by numpy's name.
+///
+/// Example: `transpose(zeros({2, 3, 4}), {1, 2, 0}).shape()` is `[3, 4, 2]`.
+inline Tensor transpose(const Operand& x, const std::vector<int>& axes) { return permute(x, axes); }
 /// Repeats axes of size 1, and adds axes in front. UserError where an axis has another size than
 /// that of the shape.
 ///
@@ -174,6 +178,16 @@ struct JoinOptions {
 /// `concat({zeros({2, 3}), zeros({2, 1})}, {.axis = -1}).shape()` is `[2, 4]`.
 Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options = {},
               SourceLine line = here());
+/// The way back from `concat`: so many pieces of equal size along an axis. UserError where its size
+/// is not known to be a multiple.
+///
+/// Example: `split(arange(6), 3)[2]` is `{4, 5}`.
+std::vector<Tensor> split(const Operand& x, int64_t pieces, const JoinOptions& options = {});
+/// Pieces that begin at 0 and at each of these numbers, which rise.
+///
+/// Example: `split_at(arange(6), {1, 4})[1]` is `{1, 2, 3}`.
+std::vector<Tensor> split_at(const Operand& x, const std::vector<Size>& begins,
+                             const JoinOptions& options = {});
 /// Tensors of one shape along a new axis.
 ///
 /// Examples: `stack({tensor({1, 2}), tensor({3, 4})})` is `{{1, 2}, {3, 4}}`,

@@ -21,6 +21,7 @@
 namespace firn {
 
 class Tensor;
+enum class VecKind : uint8_t;
 
 /// The storage of one tensor handle.
 struct Slot {
@@ -32,7 +33,8 @@ struct Slot {
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
     bool array = false;     // memory that a kernel by hand has made
-    Tensor* handle = nullptr;  // the tensor; null: it is gone
+    std::optional<VecKind> kind;  // of the vector whose component it is
+    Tensor* handle = nullptr;     // the tensor; null: it is gone
 };
 
 /// What a scope knows of a slot that was born outside it.
@@ -154,6 +156,9 @@ bool has_value(const std::shared_ptr<Slot>& slot);
 /// not active for an element, that keeps what it had; so whatever reads the slot from here on reads
 /// one meaning. A branch by one number, which does not mask, takes one of its sides.
 bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
+/// What a component of a vector gets where `value` is assigned to it: of the vector's kind.
+/// UserError where something would be lost.
+Ref component_of_kind(const Ref& value, VecKind kind);
 
 /// Writes a version of the slot's tensor that differs only by stores at positions that store_mask
 /// allows.

@@ -37,7 +37,10 @@ DType natural_type(const Scalar& value) {
 // --- Tensor --------------------------------------------------------------------------------------
 
 void Tensor::own(SharedPtr<Slot> slot) {
-    if (slot_) slot_->handle = nullptr;
+    if (slot_) {
+        slot_->handle = nullptr;
+        slot->kind = slot_->kind;
+    }
     slot_ = std::move(slot);
     slot_->handle = this;
 }
@@ -69,6 +72,7 @@ Tensor& Tensor::operator=(const Tensor& other) & {
     if (this == &other) return *this;
     if (!has_value(other.slot_) && !has_value(slot_)) return *this;
     Ref node = read_slot(other.slot_, {});
+    if (slot_->kind) node = component_of_kind(node, *slot_->kind);
     if (!write_slot(slot_, node, {})) own(make_slot(current_state(), std::move(node)));
     return *this;
 }

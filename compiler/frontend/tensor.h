@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "compiler/frontend/dimension.h"
+#include "compiler/frontend/numbers.h"
 #include "compiler/frontend/range.h"
-#include "compiler/ir/source_line.h"
+#include "compiler/frontend/tensor_operators.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {
@@ -18,119 +19,9 @@ struct Node;
 struct ReduceOptions;
 struct ScatterAttr;
 struct Slot;
-class Tensor;
-class Access;
-class Arg;
 class Operand;
 struct CountedTensor;
 enum class Bounds : uint8_t;
-
-/// @cond
-
-// Of operands of one type, which `using namespace std` would hand to std; see math.h.
-Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
-Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
-Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLine line);
-// clang-format off
-#define FIRN_BESIDE_STD_(T, name) \
-    friend Tensor name(const T& a, const T& b, SourceLine line = here()) { return name##_at(a, b, line); } \
-    template <class C> \
-    friend Tensor name(const T& a, const T& b, const C& c, SourceLine line = here()) { return name(name##_at(a, b, line), c, line); }
-#define FIRN_BESIDE_STD(T) FIRN_BESIDE_STD_(T, min) FIRN_BESIDE_STD_(T, max) \
-    friend Tensor clamp(const T& x, const T& low, const T& high, SourceLine line = here()) { return clamp_at(x, low, high, line); }
-// clang-format on
-
-/// @endcond
-
-/// A number of C++: integers, floating point, bool.
-template <class T>
-concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
-
-/// Stands for a number wherever one can stand, by what `number()` gives then: a parameter of a
-/// program.
-template <class T>
-concept StandsForNumber = requires(const T& x) {
-    { x.number() } -> Arithmetic;
-};
-
-/// Operators of Tensor and Access (and of Arg), found through either operand; the other may be a
-/// C++ scalar, which takes the tensor's type, or a Size. Shapes broadcast as in numpy. `&&` and
-/// `||` do not exist: `&`, `|`.
-///
-/// Examples: `tensor({1, 2}) + tensor({10, 20}, {2, 1})` is `{{11, 12}, {21, 22}}`,
-/// `tensor({1, 2}) * 0.5f` is `{0.5, 1}`, `(tensor({1, 2}) > 1) | (tensor({1, 2}) == 0)` is
-/// `{false, true}`.
-struct TensorOperators {
-    /// Sums, differences and products. Integers wrap; those of 8 and 16 bits and bools are computed
-    /// in i32.
-    ///
-    /// Example: `tensor({2147483647}) + 1 < 0` is `{true}`.
-    /// @{
-    friend Tensor operator+(const Arg& a, const Arg& b);
-    friend Tensor operator-(const Arg& a, const Arg& b);
-    friend Tensor operator*(const Arg& a, const Arg& b);
-    /// @}
-
-    /// A quotient. Integers truncate, and x / 0 is 0.
-    ///
-    /// Examples: `tensor({7, -7}) / 2` is `{3, -3}`, `tensor({7, -7}) / 0` is `{0, 0}`,
-    /// `tensor({7.0f, -7.0f}) / 0` is `{inf, -inf}`.
-    friend Tensor operator/(const Arg& a, const Arg& b);
-    /// What division leaves: floats take the divisor's sign, integers the dividend's; x % 0 is 0
-    /// for integers.
-    ///
-    /// Examples: `tensor({-7.0f, 7.0f}) % 4` is `{1, 3}`, `tensor({-7, 7}) % 4` is `{-3, 3}`.
-    friend Tensor operator%(const Arg& a, const Arg& b);
-    /// Bits of integers, or bools.
-    ///
-    /// Examples: `tensor({6}) & 3` is `{2}`, `tensor({true, false}) ^ true` is `{false, true}`.
-    /// @{
-    friend Tensor operator&(const Arg& a, const Arg& b);
-    friend Tensor operator|(const Arg& a, const Arg& b);
-    friend Tensor operator^(const Arg& a, const Arg& b);
-    /// @}
-
-    /// Integers shifted; the count is masked to the width, and signed types keep their sign.
-    ///
-    /// Examples: `tensor({1, 3}) << 2` is `{4, 12}`, `tensor({-8, 8}) >> 1` is `{-4, 4}`,
-    /// `tensor({5}) << 33` is `{10}`.
-    /// @{
-    friend Tensor operator<<(const Arg& a, const Arg& b);
-    friend Tensor operator>>(const Arg& a, const Arg& b);
-    /// @}
-
-    /// Comparisons, which give bools: beside a nan `!=` alone holds.
-    ///
-    /// Examples: `tensor({1, 2, 3}) >= 2` is `{false, true, true}`, `tensor({NAN}) == NAN` is
-    /// `{false}`.
-    /// @{
-    friend Tensor operator<(const Arg& a, const Arg& b);
-    friend Tensor operator>(const Arg& a, const Arg& b);
-    friend Tensor operator<=(const Arg& a, const Arg& b);
-    friend Tensor operator>=(const Arg& a, const Arg& b);
-    friend Tensor operator==(const Arg& a, const Arg& b);
-    friend Tensor operator!=(const Arg& a, const Arg& b);
-    /// @}
-
-    /// x as it is, its negative, and its bits turned over; of a bool `~` is `!`.
-    ///
-    /// Examples: `-tensor({1, -2})` is `{-1, 2}`, `~tensor({0, 5})` is `{-1, -6}`,
-    /// `~tensor({true, false})` is `{false, true}`.
-    /// @{
-    friend Tensor operator+(const Arg& x);
-    friend Tensor operator-(const Arg& x);
-    friend Tensor operator~(const Arg& x);
-    /// @}
-
-    /// True where x is 0.
-    ///
-    /// Example: `!tensor({0, 5})` is `{true, false}`.
-    /// @{
-    // Exact types: an Arg would be as good as the deleted conversion to bool.
-    friend Tensor operator!(const Tensor& x);
-    friend Tensor operator!(const Access& x);
-    /// @}
-};
 
 /// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed
 /// until its data is asked for, or at once where it is the result of a compiled function.
@@ -556,115 +447,19 @@ class Access : public TensorOperators {
 #undef FIRN_BESIDE_STD
 #undef FIRN_BESIDE_STD_
 
-/// Reads a tensor with a bounds mode: `wrap(u)(i - 1, j)`. Ranges and marks stand among the indices
-/// as in an access; the mode is that of numbers and tensors of integers.
-class Reader {
-  public:
-    /// By a mode; what Constant reads outside is `fill`. `wrap` and its kin are made of it.
-    Reader(const Operand& source, Bounds mode, Scalar fill)
-        : source_(source), mode_(mode), fill_(fill) {}
-    /// See `own`; `first` come before the indices that are given.
-    Reader(const Operand& source, std::vector<Arg> first);
-    using Index = Tensor::Index;
-    /// The elements at indices, as Tensor's.
-    Tensor operator()(const Index& i, const Index& j = {}, const Index& k = {}, const Index& l = {},
-                      const Index& m = {}, const Index& n = {}, const Index& o = {},
-                      const Index& p = {}) const;
-
-  private:
-    Operand source_;
-    Bounds mode_;
-    Scalar fill_;
-    bool own_ = false;
-    std::vector<Arg> first_ = {};
-};
-/// Outside the tensor, reads go around the edge.
-///
-/// Example: `wrap(tensor({1, 2, 3}))(tensor({-1, 3, 7}))` is `{3, 1, 2}`.
-Reader wrap(const Operand& x);
-/// Reads are reflected at the edge, which is read twice: -1 reads 0.
-///
-/// Example: `mirror(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{1, 2, 2}`.
-Reader mirror(const Operand& x);
-/// Reads give 0 outside.
-///
-/// Example: `zero(tensor({1, 2, 3}))(tensor({-1, 1, 3}))` is `{0, 2, 0}`.
-Reader zero(const Operand& x);
-/// Reads give `value` outside, a number that is known while recording.
-///
-/// Example: `fill(tensor({1, 2, 3}), 9)(tensor({-1, 1, 3}))` is `{9, 2, 9}`.
-Reader fill(const Operand& x, const Arg& value);
-/// The caller promises that every index is inside: no check is made. FIRN_CHECK=1 and
-/// Session::check_promises verify it, and the oracle always does.
-///
-/// Example: `unchecked(tensor({1, 2, 3}))(tensor({2, 0}))` is `{3, 1}`.
-Reader unchecked(const Operand& x);
-/// Inside a kernel by hand: the caller promises that no other invocation has stored to the elements
-/// that are read (since the last barrier, if it is a shared array), where the compiler cannot see
-/// that. The kernel interpreter (FIRN_EXECUTOR=interpret) verifies it of shared arrays. Reads as
-/// `x(i)` does. Outside of kernels it is a UserError.
-///
-/// Example: after `Tensor to = tensor({2, 0, 1}), x = zeros({3}, i32);`
-/// `kernel({3}, [&](Tensor i) { x(to(i)) = i; x(to(i)) = own(x)(to(i)) + 10; });` `x` is
-/// `{11, 12, 10}`.
-Reader own(const Operand& x);
-
 /// Type, shape and elements as numpy shows them, of more than 64 those at the ends of long axes:
 /// computes and waits. While something is recorded, type and shape. `tensor({1, 2})` is shown as
 /// `i32[2] = [1 2]`.
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 /// The name of the type.
 std::ostream& operator<<(std::ostream& out, DType dtype);
+/// @cond
 
-/// A Dimension with a floating-point number is a tensor: `1.0f / x.size(0)`.
-template <class A, class B>
-concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
-                             (std::same_as<B, Dimension> && std::floating_point<A>);
-/// As of two tensors.
-///
-/// Example: `1.0f / zeros({4}).size(0)` is `0.25`.
-/// @{
-template <class A, class B>
-requires FloatWithDimension<A, B> Tensor operator+(const A& a, const B& b) {
-    return Tensor(a) + Tensor(b);
-}
-template <class A, class B>
-requires FloatWithDimension<A, B> Tensor operator-(const A& a, const B& b) {
-    return Tensor(a) - Tensor(b);
-}
-template <class A, class B>
-requires FloatWithDimension<A, B> Tensor operator*(const A& a, const B& b) {
-    return Tensor(a) * Tensor(b);
-}
-template <class A, class B>
-requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
-    return Tensor(a) / Tensor(b);
-}
-/// @}
+/// `name(x, y)` of components: numbers, or tensors as they are shown.
+std::ostream& stream_components(std::ostream& out, const std::string& name,
+                                const std::vector<Tensor>& parts);
 
-/// The dtype whose elements in memory are a T; nothing where there is none, as of bool, whose
-/// elements are words.
-///
-/// Examples: `stored_as<double>() == f64` is `true`, `stored_as<bool>().has_value()` is `false`.
-template <Arithmetic T>
-constexpr std::optional<DType> stored_as() {
-    if constexpr (std::is_same_v<T, bool>)
-        return std::nullopt;
-    else if constexpr (std::is_floating_point_v<T>)
-        return sizeof(T) == 4   ? std::optional(f32)
-               : sizeof(T) == 8 ? std::optional(f64)
-                                : std::nullopt;
-    else if constexpr (sizeof(T) == 8)
-        return std::is_signed_v<T> ? i64 : u64;
-    else if constexpr (sizeof(T) == 4)
-        return std::is_signed_v<T> ? i32 : u32;
-    else if constexpr (sizeof(T) == 2)
-        return std::is_signed_v<T> ? i16 : u16;
-    else if constexpr (sizeof(T) == 1)
-        return std::is_signed_v<T> ? i8 : u8;
-    else
-        return std::nullopt;
-}
+/// @endcond
 
 template <Arithmetic T>
 std::vector<T> Tensor::to_vector(SourceLine line) const {

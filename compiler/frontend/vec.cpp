@@ -63,6 +63,18 @@ Arg operand_of_kind(const Arg& x, VecKind kind) {
         ", which would change its kind; convert the vector, as in vec3(v), or the tensor by .as()");
 }
 
+Ref component_of_kind(const Ref& value, VecKind kind) {
+    if (kind_of(value->dtype) == kind) return value;
+    const Arg x(Tensor::from_node(value),
+                value->lines.empty() ? SourceLine() : value->lines.front());
+    // A number of C++ without a fraction may have either sign.
+    const bool whole = value->op == Op::Constant && value->dtype.is_integer() &&
+                       (kind == VecKind::Int || kind == VecKind::Uint);
+    return whole ? to_kind(x, kind).node() : operand_of_kind(x, kind).node();
+}
+
+void keep_kind(Tensor& component, VecKind kind) { component.slot()->kind = kind; }
+
 std::vector<Tensor> components(const Operand& x, size_t count) {
     LineScope at(x.line());
     Shape shape = x.node()->shape;

@@ -6,15 +6,10 @@
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/swizzle.h"
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
-
-/// What the components of a vector are. Floats of every width are Float, signed integers Int.
-enum class VecKind : uint8_t { Float, Int, Uint, Bool };
-
-template <size_t N, VecKind K = VecKind::Float>
-struct Vec;
 
 /// Vectors by GLSL's names: of floats, and with `i`, `u` and `b` of signed and unsigned integers
 /// and bools.
@@ -40,6 +35,8 @@ Tensor to_kind(const Arg& x, VecKind kind);
 /// An operand beside vectors of `kind`: numbers take their type, integers become floats; UserError
 /// where something would be lost.
 Arg operand_of_kind(const Arg& x, VecKind kind);
+/// From now on what is assigned to the tensor is converted as `operand_of_kind` does.
+void keep_kind(Tensor& component, VecKind kind);
 
 /// @endcond
 
@@ -107,53 +104,11 @@ Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
 
 /// @endcond
 
-template <size_t N, VecKind K, size_t... From>
-class Swizzled;
-
-/// The letters of a swizzle, of xyzw or of rgba.
-struct Swizzle {
-    std::array<size_t, 4> from{};
-    size_t count = 0;
-    /// Two to four letters, as in `swizzle<"wzyx">()`; others do not compile.
-    template <size_t M>
-    consteval Swizzle(const char (&letters)[M]) : count(M - 1) {
-        static_assert(M >= 3 && M <= 5, "a swizzle has two to four letters");
-        for (size_t k = 0; k < count; ++k) {
-            size_t place = 0;
-            while (place < 8 && "xyzwrgba"[place] != letters[k]) ++place;
-            from[k] = place == 8 ? 4 : place % 4;
-        }
-    }
-};
-
-/// @cond
-
-/// Which component a letter is.
-consteval size_t component_of(char letter) {
-    return letter == 'w' ? 3 : static_cast<size_t>(letter - 'x');
-}
-
-// clang-format off
-#define FIRN_AT(letter) component_of(#letter[0])
-#define FIRN_SWIZZLE_2(a, b) \
-    Vec<2, K> a##b() const& { return {this->a, this->b}; } \
-    auto a##b() & { return Swizzled<N, K, FIRN_AT(a), FIRN_AT(b)>(*this); }
-#define FIRN_SWIZZLE_3(a, b, c) \
-    Vec<3, K> a##b##c() const& { return {this->a, this->b, this->c}; } \
-    auto a##b##c() & { return Swizzled<N, K, FIRN_AT(a), FIRN_AT(b), FIRN_AT(c)>(*this); }
-#define FIRN_SWIZZLES_3(a, b) \
-    FIRN_SWIZZLE_2(a, b) FIRN_SWIZZLE_3(a, b, x) FIRN_SWIZZLE_3(a, b, y) FIRN_SWIZZLE_3(a, b, z) \
-    FIRN_SWIZZLE_3(a, b, w)
-#define FIRN_SWIZZLES_2(a) \
-    FIRN_SWIZZLES_3(a, x) FIRN_SWIZZLES_3(a, y) FIRN_SWIZZLES_3(a, z) FIRN_SWIZZLES_3(a, w)
-// clang-format on
-
-/// @endcond
-
 /// A vector of N tensors, which broadcast against one another: `vec3 p(x, y, 0.0f)`. Every
 /// component is a value of its own, carried by loops and merged by branches as any tensor; no axis
 /// is spent on them. Operators go component by component; the other side may be one tensor or
-/// number. Whole-number vectors become floats beside floats, never the other way round unasked.
+/// number. Whole-number vectors become floats beside floats, never the other way round unasked;
+/// what is assigned to a component, too: after `p.x = 3` p.x is a float.
 ///
 /// Functions by GLSL's names go component by component, too: `min`, `max` and `clamp` of numbers,
 /// `select` of every kind; `mod`, which has the sign of the divisor, `pow`, `atan2`, `step`, whose
@@ -165,21 +120,24 @@ consteval size_t component_of(char letter) {
 ///
 /// Examples: after `vec3 p(1, 2, 3);` `p * 2.0f + vec3(1)` is `{3, 5, 7}`, `p.zyx()` is
 /// `{3, 2, 1}`, `mod(-p, 2)` is `{1, 0, 1}`, `lessThan(p, 2)` is `{true, false, false}`,
-/// `p == p.zyx()` is `false`; integers stay integers: `ivec2(5, -7) / 2` is `{2, -3}`.
+/// `p == p.zyx()` is `false`, and after `p.x = 3;` `p.x / 2` is `1.5`; integers stay integers:
+/// `ivec2(5, -7) / 2` is `{2, -3}`.
 template <size_t N, VecKind K>
 struct Vec : VecFields<N> {
     static constexpr size_t kSize = N;
     static constexpr VecKind kKind = K;
 
     /// No value yet.
-    Vec() = default;
+    Vec() {
+        for (size_t k = 0; k < N; ++k) keep_kind((*this)[k], K);
+    }
     /// All components are `all`.
-    explicit Vec(const Arg& all) {
+    explicit Vec(const Arg& all) : Vec() {
         for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(all, K);
     }
     /// The components in order, from tensors, numbers and shorter vectors, converted to the kind.
     template <class A, class B, class... More>
-    Vec(const A& a, const B& b, const More&... more) {
+    Vec(const A& a, const B& b, const More&... more) : Vec() {
         size_t next = 0;
         append(next, a), append(next, b), (append(next, more), ...);
         static_assert(width<A>() + width<B>() + (width<More>() + ... + 0) == N,
@@ -187,12 +145,12 @@ struct Vec : VecFields<N> {
     }
     /// Another kind, converted; or the first components of a longer vector.
     template <size_t M, VecKind L>
-    requires(M >= N && !(M == N && L == K)) explicit Vec(const Vec<M, L>& from) {
+    requires(M >= N && !(M == N && L == K)) explicit Vec(const Vec<M, L>& from) : Vec() {
         for (size_t k = 0; k < N; ++k) (*this)[k] = to_kind(from[k], K);
     }
 
     /// A copy is a value of its own.
-    Vec(const Vec&) = default;
+    Vec(const Vec& from) : Vec() { *this = from; }
     /// Another value; copies that were made before keep theirs.
     Vec& operator=(const Vec&) & = default;
 
@@ -376,98 +334,6 @@ struct Vec : VecFields<N> {
 #undef FIRN_SWIZZLES_2
 #undef FIRN_SWIZZLES_3
 
-/// Components of a vector that can be assigned: a vector of their values, and where it stands it
-/// writes them, as in GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written.
-/// With a name it is a vector like another: after `auto q = p.xy();` what is assigned to q leaves p
-/// as it was.
-///
-/// Example: after `vec3 p(1, 2, 3);` `p.xy() = p.yx(); p.yz() *= 10.0f;`
-/// `auto q = p.xy(); q = vec2(0);` `p` is `{2, 10, 30}`.
-template <size_t N, VecKind K, size_t... From>
-class Swizzled : public Vec<sizeof...(From), K> {
-    static_assert(((From < N) && ...), "the vector has no such component");
-    static constexpr size_t kCount = sizeof...(From);
-    static consteval bool distinct() {
-        const std::array<size_t, kCount> from{From...};
-        for (size_t i = 0; i < kCount; ++i)
-            for (size_t j = 0; j < i; ++j)
-                if (from[i] == from[j]) return false;
-        return true;
-    }
-
-  public:
-    using Value = Vec<kCount, K>;
-    using Other = VecArg<kCount, K>;
-    /// Components of `of`, which it must not outlive where it is written to.
-    explicit Swizzled(Vec<N, K>& of) : Value(of[From]...), of_(&of) {}
-    /// The same components of the same vector.
-    Swizzled(const Swizzled&) = default;
-
-    /// Of one with a name: the vector that it was taken from stays as it was.
-    /// @{
-    Swizzled& operator=(const Swizzled& v) & { return *this = static_cast<const Value&>(v); }
-    Swizzled& operator=(const Value& v) & {
-        Value::operator=(v);
-        return *this;
-    }
-    /// @}
-
-    /// Writes the components of the vector.
-    /// @{
-    void operator=(const Swizzled& v) && requires(distinct()) { write(v); }
-    void operator=(const Value& v) && requires(distinct()) { write(v); }
-    /// @}
-
-    using Value::operator+=;
-    using Value::operator-=;
-    using Value::operator*=;
-    using Value::operator/=;
-    /// Changes the components of the vector.
-    /// @{
-    void operator+=(const Other& v) && requires(distinct()) {
-        write(by(v, [&] { return *this + v; }));
-    }
-    void operator-=(const Other& v) && requires(distinct()) {
-        write(by(v, [&] { return *this - v; }));
-    }
-    void operator*=(const Other& v) && requires(distinct()) {
-        write(by(v, [&] { return *this * v; }));
-    }
-    void operator/=(const Other& v) && requires(distinct()) {
-        write(by(v, [&] { return *this / v; }));
-    }
-    /// @}
-
-    /// @cond
-
-    // Of one type, see min of tensors.
-    friend Value min(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
-        return min(Value(a), Value(b), line);
-    }
-    friend Value max(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
-        return max(Value(a), Value(b), line);
-    }
-    friend Value clamp(const Swizzled& v, const Swizzled& low, const Swizzled& high,
-                       SourceLine line = here()) {
-        return clamp(Value(v), Value(low), Value(high), line);
-    }
-
-    /// @endcond
-
-  private:
-    void write(Value v) {
-        size_t next = 0;
-        (((*of_)[From] = v[next++]), ...);
-    }
-    template <class F>
-    static Value by(const Other& v, const F& value) {
-        LineScope at(v.line());
-        return value();
-    }
-
-    Vec<N, K>* of_;
-};
-
 /// Whether some component holds, or all do; element by element.
 ///
 /// Example: after `vec2 p(1, 3);` `any(lessThan(p, 2))` is `true`, `all(lessThan(p, 2))` is
@@ -528,14 +394,6 @@ Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
     for (size_t k = 0; k < N; ++k) parts.push_back(v[k]);
     return stack_components(parts, line);
 }
-
-/// @cond
-
-/// `name(x, y)` of components: numbers, or tensors as they are shown.
-std::ostream& stream_components(std::ostream& out, const std::string& name,
-                                const std::vector<Tensor>& parts);
-
-/// @endcond
 
 /// As in GLSL: `vec2(1, 2)` is shown as `vec2(1, 2)`, and tensors as they are shown.
 template <size_t N, VecKind K>

@@ -6,6 +6,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/random.h"
+#include "compiler/frontend/reader.h"
 
 namespace firn {
 

@@ -152,6 +152,10 @@ Size ceil_div(const Size& a, const Size& b);
 Size min(const Size& a, const Size& b);
 Size max(const Size& a, const Size& b);
 /// @}
+/// The largest k with 2^k <= n, and 0 for n below 2: how often n halves until it is 1.
+///
+/// Examples: `log2(Size(9))` is `3`, `log2(Size(0))` is `0`, `log2(zeros({5, 2}).size(0))` is `2`.
+Size log2(const Size& n);
 
 /// @cond
 

@@ -225,6 +225,16 @@ Size ceil_div(const Size& a, const Size& b) {
     return Size(0) - floor_div(Size(0) - a, b);
 }
 
+Size log2(const Size& n) {
+    const Size from_zero = max(n, 0);
+    Size halvings = 0;
+    for (int64_t power = 2; power <= from_zero.upper_bound(); power *= 2)
+        halvings += min(floor_div(from_zero, power), 1);
+    // The minimum changes nothing: in further arithmetic the logarithm is one atom instead of 30
+    // terms.
+    return min(halvings, from_zero);
+}
+
 Size mod(const Size& a, const Size& b) {
     if (a.is_constant() && b.is_constant()) return apply(Kind::Mod, a.constant(), b.constant());
     if (b.is(0) || b.is(1) || b.is(-1)) return 0;

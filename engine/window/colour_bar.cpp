@@ -14,11 +14,11 @@ namespace {
 constexpr int64_t kTicks = 24;            // as in colour_bar.comp
 constexpr float kTickHeight = 40;         // pixels at scale 1: so far apart at least
 constexpr float kTick = 4, kTextGap = 8;  // beyond the bar
-constexpr std::array<float, 4> kInk{0.82f, 0.85f, 0.9f, 1};
+constexpr std::array<float, 4> kBarInk{0.82f, 0.85f, 0.9f, 1};
 constexpr int64_t kShades = 256;
 
 /// As in colour_bar.comp.
-struct Push {
+struct BarPush {
     float low, high;
     int32_t kind, most;
     float line_from, line_to, text;
@@ -46,7 +46,7 @@ DrawScene ColourBars::ticks(VkCommandBuffer commands, uint32_t slot, const Shown
                             const BarPlace& place) {
     if (used_ == bars_.size())
         bars_.push_back(
-            {std::make_unique<StorageSets>(*device_, 2, slots_, sizeof(Push), "colour bar"),
+            {std::make_unique<StorageSets>(*device_, 2, slots_, sizeof(BarPush), "colour bar"),
              create_buffer(device_, 7 * kTicks * sizeof(float), "ticks of a colour bar")});
     const Bar& bar = bars_[used_++];
     if (!pipeline_)
@@ -59,8 +59,9 @@ DrawScene ColourBars::ticks(VkCommandBuffer commands, uint32_t slot, const Shown
                    bar.ticks->bytes());
     const float width = place.bar.width / place.scale;
     const int most = static_cast<int>(place.bar.height / (kTickHeight * place.scale));
-    const Push push{range.low, range.high,    range.kind,      std::clamp(most, 1, int{kTicks} - 2),
-                    width,     width + kTick, width + kTextGap};
+    const BarPush push{
+        range.low, range.high,    range.kind,      std::clamp(most, 1, int{kTicks} - 2),
+        width,     width + kTick, width + kTextGap};
     barrier_all(*device_, commands);
     const VolkDeviceTable& vk = device_->vk();
     vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
@@ -74,13 +75,13 @@ DrawScene ColourBars::ticks(VkCommandBuffer commands, uint32_t slot, const Shown
     DrawLayer& lines = scene.layers.emplace_back();
     lines.shape = DrawShape::Lines;
     lines.places = {bar.ticks, 3 * row, f32, {kTicks, 2, 2}};
-    lines.colour = kInk;
+    lines.colour = kBarInk;
     DrawLayer& numbers = scene.layers.emplace_back();
     numbers.shape = DrawShape::Numbers;
     numbers.places = {bar.ticks, row, f32, {kTicks, 2}};
     numbers.values = {bar.ticks, 0, f32, {kTicks}};
     numbers.text.align = {0, 0.5f};
-    numbers.colour = kInk;
+    numbers.colour = kBarInk;
     numbers.size = 15;
     return scene;
 }

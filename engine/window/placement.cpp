@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-constexpr float kZoomStep = 0.15f;  // of the scale, for each step of the wheel
+constexpr float kScaleStep = 0.15f;  // of the scale, for each step of the wheel
 /// At scale 1: between cells; the strip of a caption; the colour bar, with its ticks, the gap
 /// before it, and what it leaves free above (for its label) and below.
 constexpr float kGap = 6, kCaption = 24, kBarColumn = 96, kBarWidth = 14, kBarGap = 12;
@@ -226,7 +226,7 @@ std::vector<Rectangle> cells_of(size_t count, const SceneGrid& grid, const Recta
 
 void zoom_about(FlatZoom& zoom, float x, float y, float steps) {
     const float before = zoom.scale;
-    zoom.scale = std::clamp(before * std::exp(kZoomStep * steps), 1.0f, FlatZoom::kMost);
+    zoom.scale = std::clamp(before * std::exp(kScaleStep * steps), 1.0f, FlatZoom::kMost);
     // What is at that place stays there.
     zoom.x += (x - 0.5f) * (1 / before - 1 / zoom.scale);
     zoom.y += (y - 0.5f) * (1 / before - 1 / zoom.scale);

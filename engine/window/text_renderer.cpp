@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kTextBindings = 5;  // places, values, colours, glyphs, atlas
 constexpr size_t kAtlases = 8;         // sizes that are kept
 /// As kMost of draw_text.vert: the glyphs of a number.
-constexpr uint64_t kNumberGlyphs = 16;
+constexpr uint64_t kGlyphsOfANumber = 16;
 constexpr uint64_t kVertices = 6;  // of a glyph
 
 }  // namespace
@@ -87,7 +87,7 @@ void TextRenderer::prepare(uint32_t slot, size_t which, const DrawLayer& layer,
     for (size_t k = 0; k < layer.text.labels.size() && !numbers; ++k)
         filled.atlas->lay_out(layer.text.labels[k], static_cast<uint32_t>(k), layer.text.align,
                               glyphs);
-    const uint64_t vertices = kVertices * (numbers ? kNumberGlyphs * count : glyphs.size());
+    const uint64_t vertices = kVertices * (numbers ? kGlyphsOfANumber * count : glyphs.size());
     if (vertices > UINT32_MAX)
         throw UserError("draw numbers: " + std::to_string(count) +
                         " are more than one layer draws; draw a slice of them");

@@ -21,11 +21,6 @@ namespace {
 constexpr size_t kBatch = 16;
 /// How long the window says something.
 constexpr std::chrono::seconds kMessageTime{10};
-/// How long it says what work does that is silent since: what goes on says more before.
-constexpr std::chrono::milliseconds kWorkTime{500};
-/// A window that has not drawn for so long seems to hang.
-constexpr std::chrono::milliseconds kAnswerTime{100};
-
 double seconds_between(FrameClock::time_point from, FrameClock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
@@ -243,40 +238,6 @@ void ViewWindow::State::draw_unasked() {
     }
     shown.scale = display_scale();
     painter.present(shown);
-}
-
-void ViewWindow::State::serve(const std::string& text, double share) {
-    work = text, work_share = share;
-    work_ends = FrameClock::now() + kWorkTime;
-    // The frame that is under way keeps the mouse and the keys that it began with.
-    const Mouse frame_mouse = mouse;
-    const RawInput frame_input = input;
-    take_input();
-    mouse = frame_mouse, input = frame_input;
-    if (closed)
-        os->hide();
-    else
-        draw_unasked();
-}
-
-void ViewWindow::State::serve_all(const std::string& text, double share) {
-    for (State* each : on_screen())
-        if (!each->closed) each->serve(text, share);
-}
-
-bool ViewWindow::State::is_any_closed() {
-    return std::any_of(on_screen().begin(), on_screen().end(),
-                       [](const State* each) { return each->closed; });
-}
-
-bool ViewWindow::State::serve_work(const WorkProgress& work) {
-    for (State* each : on_screen()) {
-        each->work = work.text, each->work_share = work.share;
-        each->work_ends = FrameClock::now() + kWorkTime;
-        if (!each->closed && FrameClock::now() - each->drawn_at > kAnswerTime)
-            each->serve(work.text, work.share);
-    }
-    return !is_any_closed();
 }
 
 void ViewWindow::State::take_times() {

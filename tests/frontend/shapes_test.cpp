@@ -108,6 +108,21 @@ TEST_F(Shapes, FlipPadConcatStack) {
     EXPECT_EQ(stack({x, x}, {.axis = -1}).to_vector<int>(), (Ints{1, 1, 2, 2}));
 }
 
+TEST_F(Shapes, SplitIsTheWayBackFromConcat) {
+    const Tensor x = reshape(arange(12), {2, 6});
+    const std::vector<Tensor> thirds = split(x, 3, {.axis = 1});
+    ASSERT_EQ(thirds.size(), 3u);
+    EXPECT_EQ(thirds[1].to_vector<int>(), (Ints{2, 3, 8, 9}));
+    EXPECT_EQ(concat(thirds, {.axis = -1}).to_vector<int>(), x.to_vector<int>());
+    const std::vector<Tensor> uneven = split_at(x, {1, 1, 5}, {.axis = 1});
+    ASSERT_EQ(uneven.size(), 4u);
+    EXPECT_EQ(uneven[1].size(1), 0);
+    EXPECT_EQ(uneven[3].to_vector<int>(), (Ints{5, 11}));
+}
+TEST_F(Shapes, SplitIntoUnequalPiecesIsAnError) {
+    expect_parts(user_error([] { split(arange(7), 3); }), {"size 7", "3 equal pieces", "split_at"});
+    expect_parts(user_error([] { split(arange(7), 0); }), {"0 equal pieces"});
+}
 TEST_F(Shapes, ConcatAlongTheSecondAxis) {
     Tensor a = tensor({1, 2}, {2, 1}), b = tensor({3, 4, 5, 6}, {2, 2});
     EXPECT_EQ(concat({a, b}, {.axis = 1}).to_vector<int>(), (Ints{1, 3, 4, 2, 5, 6}));

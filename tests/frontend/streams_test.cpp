@@ -54,6 +54,11 @@ TEST_F(Streams, ShowVectorsAsInGlsl) {
     EXPECT_EQ(streamed(vec2(arange(2), 1)), "vec2(f32[2] = [0 1], 1)");
 }
 
+TEST_F(Streams, ShowMatricesAndComplexNumbers) {
+    EXPECT_EQ(streamed(mat2(1, 2, 3, 4)), "mat2(1, 2, 3, 4)");
+    EXPECT_EQ(streamed(Complex{1.0f, -2.5f}), "Complex(1, -2.5)");
+}
+
 TEST_F(Streams, ShowWhatIsRecordedByTypeAndShape) {
     std::string shown;
     compile([&](Tensor x) { return shown = streamed(x * 2.0f), x; }, {f32("n", 3)});

@@ -35,6 +35,35 @@ TEST_F(Vectors, NumbersTakeTheKind) {
     EXPECT_EQ(values(ivec2(5, -7) / 2), (Floats{2, -3}));
 }
 
+TEST_F(Vectors, ComponentsKeepTheirKind) {
+    vec3 p(0), copy = p;
+    p.x = 3;
+    p.g() = Tensor(5);
+    copy[2] = 7;
+    EXPECT_EQ(values(vec3(p.x / 2, p.y / 2, copy.z / 2)), (Floats{1.5f, 2.5f, 3.5f}));
+    uvec2 u;
+    u.x = 3;
+    EXPECT_EQ(u.x.dtype(), u32);
+    Tensor whole = vec2(1, 2).x;  // of its own
+    whole = 3;
+    EXPECT_EQ(whole.dtype(), i32);
+}
+
+TEST_F(Vectors, AComponentDoesNotChangeItsKindUnasked) {
+    ivec2 i(1, 2);
+    Tensor third = 0.3f;
+    expect_parts(user_error([&] { i.x = third; }),
+                 {"f32 tensor", "signed integers", ".as()", "vec_test.cpp"});
+    i.x = third.as(i32);
+    EXPECT_EQ(values(i), (Floats{0, 2}));
+}
+
+TEST_F(Vectors, AComponentOfHalvesStaysOne) {
+    vec2 p(Tensor(0.5f).as(f16));
+    p.x *= 2;
+    EXPECT_EQ(p.x.dtype(), f16);
+}
+
 TEST_F(Vectors, NarrowFloatsStayAsTheyAre) {
     Tensor half = Tensor(0.5f).as(f16);
     EXPECT_EQ((vec2(half, half) * 2.0f).x.dtype(), f16);

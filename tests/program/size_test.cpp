@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 
 #include "compiler/program/error.h"
@@ -79,6 +80,21 @@ TEST(SizeExtrema, OfOrderedSizes) {
 }
 TEST(SizeExtrema, CommuteWhenUnordered) { EXPECT_EQ(min(n, m), min(m, n)); }
 TEST(SizeExtrema, RepeatedOperandIsDropped) { EXPECT_EQ(min(min(n, m), n), min(n, m)); }
+
+TEST(SizeLogarithm, OfEveryNumber) {
+    for (const int64_t v : {-5, 0, 1}) EXPECT_TRUE(log2(Size(v)).is(0)) << v;
+    for (int k = 1; k < 31; ++k)
+        for (const int64_t v : {(int64_t{1} << k) - 1, int64_t{1} << k, (int64_t{1} << k) + 1}) {
+            const int expected = std::bit_width(static_cast<uint64_t>(v)) - 1;
+            EXPECT_TRUE(log2(Size(v)).is(expected)) << v;
+            EXPECT_EQ(log2(n).evaluate({{"n", v}}), expected) << v;
+        }
+}
+TEST(SizeLogarithm, OfWhatMayBeNegative) { EXPECT_EQ(log2(s).evaluate({{"$0", -9}}), 0); }
+TEST(SizeLogarithm, IsSmallInFurtherArithmetic) {
+    EXPECT_LT((log2(n) * log2(n)).atoms(), 200);
+    EXPECT_LE(log2(n).upper_bound(), 30);
+}
 
 TEST(SizeBounds, DimensionsAreNotNegative) { EXPECT_EQ(n.lower_bound(), 0); }
 TEST(SizeBounds, DimensionsAreBelowTwoToThe31) { EXPECT_EQ(n.upper_bound(), 2147483647); }

@@ -11,8 +11,6 @@
 namespace firn {
 namespace {
 
-const float kNan = std::numeric_limits<float>::quiet_NaN();
-
 Plot line_of(const std::vector<float>& values, bool log = false) {
     Plot plot;
     plot.options.log = log;
@@ -31,7 +29,7 @@ TEST(Plot, KeepsTheLastValues) {
 }
 TEST(Plot, AnAxisHoldsAllThatIsFinite) {
     const float inf = std::numeric_limits<float>::infinity();
-    const PlotAxis axis = axis_of(line_of({3, kNan, -1, inf}));
+    const PlotAxis axis = axis_of(line_of({3, NAN, -1, inf}));
     EXPECT_GT(axis.place(-1), 0);
     EXPECT_LT(axis.place(-1), 0.1);
     EXPECT_GT(axis.place(3), 0.9);
@@ -41,7 +39,7 @@ TEST(Plot, AValueThatDoesNotChangeLiesInTheMiddle) {
     for (float value : {0.0f, 5.0f, -2e20f, 1e-12f})
         EXPECT_NEAR(axis_of(line_of({value, value})).place(double(value)), 0.5, 1e-6) << value;
     EXPECT_LT(axis_of(line_of({})).low, axis_of(line_of({})).high);
-    EXPECT_LT(axis_of(line_of({kNan})).low, axis_of(line_of({kNan})).high);
+    EXPECT_LT(axis_of(line_of({NAN})).low, axis_of(line_of({NAN})).high);
 }
 TEST(Plot, BarsStandOnZero) {
     Plot plot = line_of({2, 4});
@@ -113,7 +111,7 @@ TEST_F(PlotPicture, NanLeavesAGap) {
             for (int k = 0; k < 60; ++k) gui.plot("x", k > 9 && k < 50 ? middle : float(k) / 600);
         };
     };
-    EXPECT_LT(pixels(plot(kNan), kFirst), pixels(plot(0.05f), kFirst) / 2);
+    EXPECT_LT(pixels(plot(NAN), kFirst), pixels(plot(0.05f), kFirst) / 2);
 }
 TEST_F(PlotPicture, BarsFillWhatTheyCount) {
     const auto bars = [](float height) {

@@ -8,7 +8,6 @@
 namespace firn {
 namespace {
 
-constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 class TextTest : public ShapesTest {
@@ -112,7 +111,7 @@ const NumberText kNumberTexts[] = {{0, -1, "0"},
                                    {0.06f, 1, "0.1"},
                                    {1234.6f, 0, "1235"},
                                    {2e9f, 1, "2.0e9"},
-                                   {kNoNumber, -1, "nan"},
+                                   {NAN, -1, "nan"},
                                    {kInf, 3, "inf"},
                                    {-kInf, -1, "-inf"}};
 
@@ -140,7 +139,7 @@ TEST_F(TextTest, NumbersAreWrittenAsTextIs) {
 }
 TEST_F(TextTest, EveryLabelHasItsColourAndItsPlaceAndOneThatIsNotFiniteIsLeftOut) {
     DrawLayer layer = label("H");
-    layer.places = view({50, 50, 150, 50, kNoNumber, 50}, {3, 2});
+    layer.places = view({50, 50, 150, 50, NAN, 50}, {3, 2});
     layer.text.labels = {"H", "H", "H"};
     layer.colours = view({1, 0, 0, 0, 1, 0, 1, 0, 0}, {3, 3});
     const Picture p = drawn(layer);
