@@ -67,6 +67,10 @@ class Forms {
                 const Form inner = input(0);
                 return inner ? Form(expanded(*inner, node)) : std::nullopt;
             }
+            case Op::Reshape: {
+                const Form inner = input(0);  // one number, whatever the shape
+                return inner && inner->terms.empty() ? inner : std::nullopt;
+            }
             case Op::Add: return sum(input(0), input(1), 1);
             case Op::Sub: return sum(input(0), input(1), -1);
             case Op::Neg: return sum(AffineForm{}, input(0), -1);

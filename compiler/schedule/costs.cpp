@@ -15,17 +15,21 @@ namespace {
 
 using Seconds = std::unordered_map<const Node*, double>;
 
-/// Axes of the tensor that is read whose index is neither a constant nor simply the reader's own.
-int moved_axes(const Node& gather) {
+/// Simple operations of an indexed read: of the axes whose index is neither a constant nor simply
+/// the reader's own, and of the access. Rows as they lie in memory are read as their copy would be.
+double read_operations(const Node& gather) {
     const Node& from = *gather.inputs[0];
     int moved = 0;
+    bool rows = !from.shape.empty();
     for (size_t j = 0; j < from.shape.size(); ++j) {
         const auto known = affine_index(*gather.inputs[j + 1]);
-        const bool fixed = known && known->axis < 0;
-        moved +=
-            !fixed && !(known && known->offset.is(0) && gather.shape[known->axis] == from.shape[j]);
+        const bool fixed = known && known->axis < 0,
+                   own = known && !fixed && known->offset.is(0) &&
+                         gather.shape[static_cast<size_t>(known->axis)] == from.shape[j];
+        moved += !fixed && !own;
+        if (j + 1 == from.shape.size()) rows = own && known->axis + 1 == gather.rank();
     }
-    return moved;
+    return moved || !rows ? costs::kIndexOperations * (moved + 1) : 0;
 }
 
 double result_seconds(const Node& node, Seconds& seconds, const SymbolFacts& symbols) {
@@ -77,7 +81,7 @@ double loop_in_body(const Node& node) {
 
 double own_operations(const Node& node) {
     if (is_elementwise(node.op)) return operation_cost(node.op);
-    if (node.op == Op::Gather) return costs::kIndexOperations * (moved_axes(node) + 1);
+    if (node.op == Op::Gather) return read_operations(node);
     return !is_movement(node.op) || node.op == Op::Pad ? costs::kIndexOperations * (node.rank() + 1)
                                                        : 0;
 }

@@ -58,6 +58,24 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
         << explain(*program);
 }
 
+/// A recurrence whose weights are rows of one tensor.
+Tensors weighed(const Tensors& a) {
+    Tensor x = a[0];
+    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
+    return {x};
+}
+
+TEST(Verdict, RowsOfATensorAreReadWhereTheyLie) {
+    DeviceProfile profile = cpu_profile();
+    profile.seconds_per_launch = 0;  // a copy would cost next to nothing
+    auto program = program_for(profile, weighed, {f32(14), f32(4, 14)});
+    for (const VerdictInfo& v : program->verdicts)
+        if (v.value == "Gather f32[14]") {
+            EXPECT_EQ(v.verdict, "inlined") << explain(*program);
+        }
+    EXPECT_NE(verdict_of(*program, "Gather f32[14]"), "none");
+}
+
 TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
     auto program = program_for(cpu_profile(), blurred, {f32(512, 512)});
     std::string report = explain(*program);
