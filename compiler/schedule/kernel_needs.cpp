@@ -28,11 +28,12 @@ void add_sizes(KernelNeeds& needs, const ScheduleFacts& facts, const Node& node)
     });
 }
 
-/// The root reads a materialised value where it writes its own.
+/// The root reads a materialised value where it writes its own, or where a position of its store
+/// stands.
 bool at_own_index(Draft& draft, const Node& root, const Node& value, int map) {
     return value.shape == grid_shape(draft.facts.regions, root) &&
-           map == draft.maps.identity(value.shape) && root.op != Op::Scatter &&
-           !written(draft.facts, root) && !written(draft.facts, value) && !is_stored_by_hand(root);
+           map == draft.maps.identity(value.shape) && !written(draft.facts, root).loop &&
+           !written(draft.facts, value) && !is_stored_by_hand(root);
 }
 
 }  // namespace
@@ -41,30 +42,41 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
     const ScheduleFacts& facts = draft.facts;
     KernelNeeds out;
     out.again = std::move(again);
+    add_sizes(out, facts, root);
     std::vector<std::pair<const Node*, int>> queue;
     const auto push = [&](const Node& node, int map) {
         if (add_value(out, draft, node, map)) queue.push_back({&node, map});
     };
-    for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)), push);
-    add_sizes(out, facts, root);
-    while (!queue.empty()) {
-        const auto [node, map] = queue.back();
-        queue.pop_back();
-        add_sizes(out, facts, *node);
-        if (out.again.contains(node)) {
-            for_demand(facts, draft.maps, *node, map, push);
-            continue;
+    const auto add_all = [&](bool before) {
+        while (!queue.empty()) {
+            const auto [node, map] = queue.back();
+            queue.pop_back();
+            add_sizes(out, facts, *node);
+            if (out.again.contains(node)) {
+                for_demand(facts, draft.maps, *node, map, push);
+                continue;
+            }
+            if (is_loaded(draft, *node) && !starts_as(draft, root, *node, map))
+                out.loads.insert(node);
+            if (const Node* loop = host_loop_of(facts, *node)) {
+                out.items[loop] = false;
+            } else if (draft.round.materialised.contains(node)) {
+                const bool own = !before && at_own_index(draft, root, *node, map);
+                auto [it, added] = out.items.emplace(node, own);
+                if (!added) it->second = it->second && own;
+            } else if (!in_memory(draft, *node)) {
+                for_demand(facts, draft.maps, *node, map, push);
+            }
         }
-        if (is_loaded(draft, *node) && !starts_as(draft, root, *node, map)) out.loads.insert(node);
-        if (const Node* loop = host_loop_of(facts, *node)) {
-            out.items[loop] = false;
-        } else if (draft.round.materialised.contains(node)) {
-            const bool own = at_own_index(draft, root, *node, map);
-            auto [it, added] = out.items.emplace(node, own);
-            if (!added) it->second = it->second && own;
-        } else if (!in_memory(draft, *node)) {
-            for_demand(facts, draft.maps, *node, map, push);
-        }
+    };
+    // What a store starts over is there before its kernel, and so is what that is made of.
+    const Node* target = written(facts, root).target.get();
+    for (const bool before : {true, false}) {
+        for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)),
+                   [&](const Node& node, int map) {
+                       if ((&node == target) == before) push(node, map);
+                   });
+        add_all(before);
     }
     return out;
 }

@@ -76,6 +76,35 @@ TEST(Stores, OneKernelStoresByPositionAndComputesAtTheSamePositions) {
     EXPECT_EQ(dispatches(both, {i32("n"), f32("n"), f32("n")}), 1);  // behind a copy
 }
 
+TEST(Stores, WhatIsStoredMayBeAResultOfTheSameKernel) {
+    const auto both = [](const Tensors& a) {
+        Tensor out = a[2];
+        const Tensor root = sqrt(a[1]);
+        store(out(a[0]), root + 1.0f, {.unique = true});
+        return Tensors{out, root};
+    };
+    EXPECT_EQ(dispatches(both, {i32("n"), f32("n"), f32("n")}), 1);  // behind a copy
+}
+
+/// What the tensor is before the store is computed before: of what the store's kernel gives, it
+/// reads nothing that is not there yet.
+TEST(Stores, WhatATensorBeginsAsIsThereBeforeTheStoresKernel) {
+    const auto run = [](Session session) {
+        SessionScope scope(std::move(session));
+        const auto f = compile(
+            [](Tensor at, Tensor x) {
+                const Tensor root = sqrt(x);
+                Tensor out = root * 2.0f;
+                store(out(at), root + 1.0f, {.unique = true});
+                return std::tuple{out, root};
+            },
+            {i32(20), f32(20)});
+        const auto [out, root] = f(arange(20) * 7 % 23, cast<float>(arange(20) * arange(20)));
+        return out.to_vector<float>();
+    };
+    EXPECT_EQ(run(Session::interpreter(cpu_profile())), run(Session::oracle()));
+}
+
 TEST(Stores, WhatReadsAVersionComesBehindIt) {
     const auto then = [](const Tensors& a) {
         Tensor out = a[2];
