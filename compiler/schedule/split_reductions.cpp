@@ -212,6 +212,24 @@ struct Cutter {
             is_small(groups) ? reduce(b, op, partial, left, false) : reduce_columns(partial, left);
         return with_rest(whole, x, axis, rows, axes);
     }
+
+    /// Reduces `axis` in runs of rows, each of which leaves its results side by side.
+    Ref reduce_in_runs(const Ref& x, int axis) const {
+        const Size& count = x->shape[static_cast<size_t>(axis)];
+        const int64_t rows = costs::kRows;
+        Shape split = x->shape;
+        split[static_cast<size_t>(axis)] = floor_div(count, Size(rows));
+        split.insert(split.begin() + axis + 1, Size(rows));
+        std::vector<int> order{axis};
+        for (int k = 0; k <= x->rank(); ++k)
+            if (k != axis) order.push_back(k);
+        const Ref runs =
+            permute(b, reshape(b, part(x, axis, Size(0), whole_parts(count, rows)), split), order);
+        const Ref partial = reduce(b, op, runs, {axis + 1}, false);
+        const Ref whole = is_small(partial->shape[0]) ? reduce(b, op, partial, {0}, false)
+                                                      : reduce_columns(partial, {0});
+        return with_rest(whole, x, axis, rows, {axis});
+    }
 };
 
 /// Some tensor in memory is read element by element, to reduce `x`: its rows are not read again.
@@ -241,6 +259,69 @@ bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
            cut.estimated(x->shape[static_cast<size_t>(axes[0])]) >=
                costs::kFarWalk * costs::kNearRows &&
            streams(x);
+}
+
+/// The axis of what is reshaped that becomes this one, where the reshape only adds and takes away
+/// axes of 1; else -1.
+int axis_before(const Node& reshape, int axis) {
+    const Shape &from = reshape.inputs[0]->shape, &to = reshape.shape;
+    size_t at = 0;
+    int found = -1;
+    for (int k = 0; k < reshape.rank(); ++k) {
+        if (to[static_cast<size_t>(k)].is(1)) continue;
+        while (at < from.size() && from[at].is(1)) ++at;
+        if (at == from.size() || from[at] != to[static_cast<size_t>(k)]) return -1;
+        if (k == axis) found = static_cast<int>(at);
+        ++at;
+    }
+    return found;
+}
+
+/// Where a value's axis lies in what it only repeats and turns round.
+struct Source {
+    const Node* node = nullptr;
+    int axis = -1;  // -1: it is repeated along the axis
+};
+Source source_of(const Node& value, int axis) {
+    Source out{&value, axis};
+    while (out.axis >= 0) {
+        const Node& node = *out.node;
+        if (node.op == Op::Permute) {
+            out.axis = node.as<PermuteAttr>().axes[static_cast<size_t>(out.axis)];
+        } else if (node.op == Op::Expand) {
+            const Node& input = *node.inputs[0];
+            out.axis -= node.rank() - input.rank();
+            if (out.axis >= 0 && input.shape[static_cast<size_t>(out.axis)].is(1)) out.axis = -1;
+        } else if (node.op == Op::Reshape) {
+            out.axis = axis_before(node, out.axis);
+            if (out.axis < 0) return {&node, axis};
+        } else {
+            break;
+        }
+        out.node = node.inputs[0].get();
+        axis = out.axis;
+    }
+    return out;
+}
+
+/// A product of values of which one has long rows and stands for few results each: an invocation
+/// that walks such rows looks up another page for each, as in walks_far. In runs of rows neighbours
+/// find the pages where they are, and what is left behind is little beside what is read.
+bool walks_far_for_few(const Cutter& cut, const Node& x, const std::vector<int>& axes,
+                       double results) {
+    if (axes.size() != 1 || !is_elementwise(x.op)) return false;
+    const double count = cut.estimated(x.shape[static_cast<size_t>(axes[0])]);
+    if (count < costs::kLeastParts * costs::kRows) return false;
+    return std::any_of(x.inputs.begin(), x.inputs.end(), [&](const Ref& input) {
+        const Source source = source_of(*input, axes[0]);
+        if (source.axis < 0) return false;
+        double row = source.node->dtype.bytes();
+        for (int k = source.axis + 1; k < source.node->rank(); ++k)
+            row *= cut.estimated(source.node->shape[static_cast<size_t>(k)]);
+        const double columns = cut.estimated(element_count(source.node->shape)) / count;
+        return row >= costs::kFarBytes && results > columns &&
+               costs::kLittleLeft * results <= costs::kRows * columns;
+    });
 }
 
 }  // namespace
@@ -276,6 +357,9 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
         cut.far = rules.in_turn && columns && walks_far(cut, input, attr.axes);
+        if (rules.in_turn && walks_far_for_few(cut, *input, attr.axes, results))
+            return cast(cut.b, cut.reduce_in_runs(cast(cut.b, input, type), attr.axes[0]),
+                        node.dtype);
         if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
             return nullptr;
         const Ref x = cast(cut.b, input, type);

@@ -169,6 +169,37 @@ TEST(Fusion, OnACpuColumnsThatWalkFromPageToPageAreSummedFewRowsAtATime) {
     EXPECT_EQ(program_for(cpu_profile(), product, {f32(4096, 1), f32(1, 4096)})->steps.size(), 1u);
 }
 
+/// By column of x and column of y: the sum over rows.
+Tensors by_columns(const Tensors& a) { return {matmul(a[0].T(), a[1])}; }
+
+TEST(Fusion, OnACpuProductsOfLongRowsThatGiveLittleAreSummedInRuns) {
+    const auto kernels = [](const DeviceProfile& profile, int64_t rows, int64_t wide,
+                            int64_t narrow) {
+        return program_for(profile, by_columns, {f32(rows, wide), f32(rows, narrow)})
+            ->kernels.size();
+    };
+    EXPECT_EQ(kernels(cpu_profile(), 10240, 2048, 10), 2u);
+    EXPECT_EQ(kernels(gpu_profile(), 10240, 2048, 10), 1u);
+    EXPECT_EQ(kernels(cpu_profile(), 10240, 2048, 1024), 1u) << "would leave as much behind";
+    EXPECT_EQ(kernels(cpu_profile(), 10240, 64, 10), 1u) << "rows are short";
+    EXPECT_EQ(kernels(cpu_profile(), 512, 2048, 10), 1u) << "rows are few";
+}
+
+TEST(Fusion, RunsOfAProductGiveWhatTheWholeGives) {
+    const auto run = [](Session session) {
+        SessionScope scope(std::move(session));
+        // 4 runs and a rest; whole numbers, whose sums are exact.
+        const auto whole = [](const Shape& shape) {
+            return reshape(cast<float>(arange(element_count(shape).constant()) * 7 % 11 - 5),
+                           shape);
+        };
+        const auto f = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },
+                               {f32(1031, 1025), f32(1031, 2)});
+        return f(whole({1031, 1025}), whole({1031, 2})).to_vector<float>();
+    };
+    EXPECT_EQ(run(Session::interpreter(cpu_profile())), run(Session::oracle()));
+}
+
 TEST(Fusion, WhatRunsLeaveNeedsNoKernelOfItsOwn) {
     auto total = [](const Tensors& a) { return Tensors{sum(a[0])}; };
     EXPECT_EQ(program_for(cpu_profile(), total, {f32((1 << 24) + 7)})->steps.size(), 2u);
