@@ -147,8 +147,12 @@ bool is_better(const Cost& after, const Cost& before) {
 }  // namespace
 
 KernelCode turn_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
+                                   [](const KernelNode& n) { return n.op == KernelOp::For; });
+    if (!loops || reduces_rows(code)) return code;
     const std::vector<Turn> turns = turns_of(code);
-    if (turns.empty() || reduces_rows(code)) return code;
+    // Where every lane of a subgroup has a tile along the last axis there is nothing to gain.
+    if (turns.empty() || turns[0].width >= profile.subgroup_size * costs::kLongestTile) return code;
     std::optional<Cost> least = cost_of(code, profile, facts);
     if (!least) return code;
     KernelCode best = code;
