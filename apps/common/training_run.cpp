@@ -43,6 +43,7 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
 }
 
 void TrainingRun::begin(Window& window, const State& state) {
+    window.finish_reads();  // losses of the run before
     state_ = state;
     smooth_ = 0;
     count_ = 0;
@@ -53,8 +54,7 @@ void TrainingRun::begin(Window& window, const State& state) {
     loaded_ = true;
 }
 
-void TrainingRun::add(Window& window, int64_t step, float loss) {
-    step_ = step;
+void TrainingRun::note(Window& window, int64_t step, float loss) {
     // Of few losses the mean is that of all.
     const float share = std::min(kSmooth, float(count_) / float(count_ + 1));
     ++count_;
@@ -64,6 +64,16 @@ void TrainingRun::add(Window& window, int64_t step, float loss) {
     char text[48];
     std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());
     window.gui().text("steps/s", text);
+}
+
+void TrainingRun::add(Window& window, int64_t step, const Tensor& loss) {
+    step_ = step;
+    Gui& gui = window.gui();
+    gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
+    if (!gui.find("steps/s")) gui.text("steps/s", "");
+    window.read_later(loss, [this, &window, step](const std::vector<float>& read) {
+        note(window, step, read.front());
+    });
     // Also on the way: what ends early is not lost.
     if (reports(window) && !save_.empty()) save_state(save_, state_);
     const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
@@ -80,6 +90,7 @@ bool TrainingRun::reports(const Window& window) const {
 }
 
 void TrainingRun::report(Window& window, const std::vector<Metric>& metrics) {
+    window.finish_reads();
     std::vector<Metric> all{{"loss", smooth_}};
     std::vector<std::string> names{"step"};
     std::vector<double> row{double(step_)};

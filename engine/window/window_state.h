@@ -10,6 +10,7 @@
 #include "engine/runtime/trace_event.h"
 #include "engine/window/frame_painter.h"
 #include "engine/window/gui_panel.h"
+#include "engine/window/late_reads.h"
 #include "engine/window/view_window.h"
 
 namespace firn {
@@ -54,6 +55,8 @@ struct ViewWindow::State {
     /// False where a window was closed.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
+    /// What was read of the last frames is handed on; false.
+    bool end();
     void keep_rate();
     void take_times();
     void toggle_inspector();
@@ -108,6 +111,7 @@ struct ViewWindow::State {
     std::unique_ptr<OsWindow> os;  // null where headless
     Gui gui;
     GuiPanel panel;
+    LateReads reads;
     FramePainter painter;
     InspectorTools tools;
     std::unique_ptr<Inspector> inspector;  // null: it is closed
