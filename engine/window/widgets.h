@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/window/parameter_history.h"
+#include "engine/window/change_history.h"
 #include "engine/window/plot.h"
 #include "engine/window/view.h"
 
@@ -27,7 +27,7 @@ struct Widget {
 /// All of them, in the order in which they were made, and the variables that they change.
 struct Widgets {
     Parameters parameters;
-    ParameterHistory history;
+    ChangeHistory history;
     /// What the person is changing, and the values before that.
     std::vector<std::string> edited;
     ParameterValues before;

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,13 @@ struct ViewWindow::State {
     void set_defaults();
     void undo();
     void redo();
+    /// Of each view, as the person has it.
+    std::vector<ViewPlace> places() const;
+    void put(size_t view, const ViewPlace& place);
+    /// What differs from `places_before` was moved by the person: one step of the history until it
+    /// is let go, or has stood still for a while.
+    void note_moves();
+    void end_move();
     /// Since `begin`, where there is a trace.
     void trace(const char* track, const std::string& name, double begin);
 
@@ -118,6 +126,10 @@ struct ViewWindow::State {
 
     Frame shown;
     size_t active = 0;  // one of its views
+    std::vector<ViewPlace> places_before;
+    std::optional<ViewMove> move;  // that is under way
+    FrameClock::time_point moved_at;
+    bool by_wheel = false;
     struct Menu {
         bool opens = false, by_click = true;  // without Control too
         size_t view = 0;
