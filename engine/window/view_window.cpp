@@ -68,7 +68,10 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
     }
     if (options.inspect) toggle_inspector();
     recall_panel();
-    if (!os) return;
+    if (!os) {
+        watch_for_end();
+        return;
+    }
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
     executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
@@ -85,7 +88,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
 ViewWindow::State::~State() {
     remember_panel();
     std::erase(on_screen(), this);
-    if (os && on_screen().empty()) {
+    if (on_screen().empty()) {
         executor->on_compile({});
         watch_work({});
     }

@@ -25,7 +25,7 @@ constexpr double kWaitSeconds = 0.25;
 
 void ViewWindow::State::take_input(double wait_seconds) {
     if (os) wait_seconds > 0 ? os->wait(wait_seconds) : os->poll();
-    if (is_over && is_over()) closed = true;
+    is_asked_to_end();
     if (!os) return;
     input = os->input();
     shown.scale = display_scale();

@@ -56,6 +56,9 @@ struct ViewWindow::State {
     /// False where a window was closed.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
+    /// Headless: long work and compiles end where close_when says so.
+    void watch_for_end();
+    bool is_asked_to_end();
     /// What was read of the last frames is handed on; false.
     bool end();
     void keep_rate();
