@@ -32,6 +32,9 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
     : app_(&app), options_(options) {
     app.go_on_minimised();
     Gui& gui = app.gui();
+    // First, where a small window shows them too.
+    gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
+    gui.text("steps/s", "");
     gui.parameter("steps", options_.steps,
                   {.min = 1, .max = 100, .log = true, .help = "in every frame"});
     gui.parameter("report", options_.report,
@@ -68,9 +71,6 @@ void TrainingRun::note(Window& window, int64_t step, float loss) {
 
 void TrainingRun::add(Window& window, int64_t step, const Tensor& loss) {
     step_ = step;
-    Gui& gui = window.gui();
-    gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
-    if (!gui.find("steps/s")) gui.text("steps/s", "");
     window.read_later(loss, [this, &window, step](const std::vector<float>& read) {
         note(window, step, read.front());
     });

@@ -100,6 +100,8 @@ int main(int argc, char** argv) {
             if (changed) {
                 views.read = read_digit(training, views.pad);
                 shown = picture(training, views);
+                window.histogram("weights", training.network.hidden.weight.value(),
+                                 {.bins = 48, .help = "of the hidden layer"});
             }
             window.show(shown);
         }
