@@ -32,9 +32,8 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
     : app_(&app), options_(options) {
     app.go_on_minimised();
     Gui& gui = app.gui();
-    // First, where a small window shows them too.
+    // First, where a small window shows it too.
     gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
-    gui.text("steps/s", "");
     gui.parameter("steps", options_.steps,
                   {.min = 1, .max = 100, .log = true, .help = "in every frame"});
     gui.parameter("report", options_.report,
@@ -64,6 +63,7 @@ void TrainingRun::note(Window& window, int64_t step, float loss) {
     smooth_ = share * smooth_ + (1 - share) * loss;
     window.gui().plot("loss", smooth_, {.log = true});
     progress_->show(step, {{"loss", smooth_}});
+    if (window.options().headless) return;  // its pictures are the same in every run
     char text[48];
     std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());
     window.gui().text("steps/s", text);

@@ -13,14 +13,9 @@ constexpr const char* kView = "the view";
 
 }  // namespace
 
-void ChangeHistory::add(Step step) {
-    if (done_.size() == kMostSteps) done_.erase(done_.begin());
-    done_.push_back(std::move(step));
-    undone_.clear();
-}
-
 void ChangeHistory::note(const Parameters& parameters, const ParameterValues& before,
-                         const std::vector<std::string>& names) {
+                         const std::vector<std::string>& names,
+                         const std::optional<ViewMove>& move) {
     Step step;
     for (const std::string& name : names) {
         const Parameter* parameter = parameters.find(name);
@@ -29,11 +24,11 @@ void ChangeHistory::note(const Parameters& parameters, const ParameterValues& be
         if (const std::string now = text_of(*parameter); now != known->second)
             step.before[name] = known->second, step.after[name] = now;
     }
-    if (!step.before.empty()) add(std::move(step));
-}
-
-void ChangeHistory::note(const ViewMove& move) {
-    if (move.before != move.after) add({{}, {}, move});
+    if (move && move->before != move->after) step.move = move;
+    if (step.before.empty() && !step.move) return;
+    if (done_.size() == kMostSteps) done_.erase(done_.begin());
+    done_.push_back(std::move(step));
+    undone_.clear();
 }
 
 std::string ChangeHistory::set_all(Parameters& parameters, const ParameterValues& values) {
@@ -50,9 +45,8 @@ std::string ChangeHistory::undo(Parameters& parameters, const Place& place) {
     undone_.push_back(std::move(done_.back()));
     done_.pop_back();
     const Step& step = undone_.back();
-    if (!step.move) return set_all(parameters, step.before);
-    place(step.move->view, step.move->before);
-    return kView;
+    if (step.move) place(step.move->view, step.move->before);
+    return step.before.empty() ? kView : set_all(parameters, step.before);
 }
 
 std::string ChangeHistory::redo(Parameters& parameters, const Place& place) {
@@ -60,9 +54,8 @@ std::string ChangeHistory::redo(Parameters& parameters, const Place& place) {
     done_.push_back(std::move(undone_.back()));
     undone_.pop_back();
     const Step& step = done_.back();
-    if (!step.move) return set_all(parameters, step.after);
-    place(step.move->view, step.move->after);
-    return kView;
+    if (step.move) place(step.move->view, step.move->after);
+    return step.after.empty() ? kView : set_all(parameters, step.after);
 }
 
 }  // namespace firn

@@ -26,12 +26,11 @@ class ChangeHistory {
     /// Puts a view somewhere.
     using Place = std::function<void(size_t view, const ViewPlace&)>;
 
-    /// What differs from `before` is one step; what was undone cannot be done again after it. Of
-    /// parameters that are not in `names` nothing is taken, for the program changes some itself.
+    /// What differs from `before` is one step, with a view that moved; what was undone cannot be
+    /// done again after it. Of parameters that are not in `names` nothing is taken, for the program
+    /// changes some itself.
     void note(const Parameters& parameters, const ParameterValues& before,
-              const std::vector<std::string>& names);
-    /// One step, where it ends elsewhere than it began.
-    void note(const ViewMove& move);
+              const std::vector<std::string>& names, const std::optional<ViewMove>& move = {});
     /// Gives the names of what it has changed; empty: there is no step.
     std::string undo(Parameters& parameters, const Place& place);
     std::string redo(Parameters& parameters, const Place& place);
@@ -39,9 +38,8 @@ class ChangeHistory {
   private:
     struct Step {
         ParameterValues before, after;
-        std::optional<ViewMove> move;  // or this
+        std::optional<ViewMove> move;
     };
-    void add(Step step);
     static std::string set_all(Parameters& parameters, const ParameterValues& values);
 
     std::vector<Step> done_, undone_;  // the newest last

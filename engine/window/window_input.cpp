@@ -33,7 +33,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
     if (std::any_of(input.clicks.begin(), input.clicks.end(),
                     [](const Click& click) { return click.down; }))
-        end_move();  // what begins now is another change
+        end_gesture();  // what begins now is another change
     if (!hidden) {
         PanelActions wanted{.kernels_open = actions.kernels_open};
         const VkExtent2D at = extent();
@@ -47,7 +47,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     take_menu();
     take_camera();
     take_zoom();
-    note_moves();
+    note_gesture();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
@@ -180,23 +180,37 @@ void ViewWindow::State::put(size_t view, const ViewPlace& place) {
     places_before = places();
 }
 
-void ViewWindow::State::note_moves() {
+void ViewWindow::State::note_gesture() {
+    const auto drags = [](const MouseButton& button) { return button.down || button.released; };
+    const bool drag = drags(mouse.left) || drags(mouse.right) || drags(mouse.middle);
+    bool acts = mouse.wheel != 0 || (drag && (mouse.di != 0 || mouse.dj != 0));
+    const auto begin = [&] {
+        if (!gesture) gesture = Gesture{gui.parameters().values(), {}, {}, false};
+        acts = true;
+    };
+    if (acts) begin();
     const std::vector<ViewPlace> now = places();
     for (size_t view = 0; view < now.size(); ++view) {
         if (now[view] == places_before[view]) continue;
-        if (move && move->view != view) end_move();
-        if (!move) move = ViewMove{view, places_before[view], {}};
-        move->after = now[view];
-        moved_at = FrameClock::now();
-        by_wheel = input.wheel != 0;
+        if (gesture && gesture->move && gesture->move->view != view) end_gesture();
+        begin();
+        if (!gesture->move) gesture->move = ViewMove{view, places_before[view], {}};
+        gesture->move->after = now[view];
     }
-    if (move && !input.holds_something() && (!by_wheel || FrameClock::now() - moved_at > kMoveTime))
-        end_move();
+    if (!gesture) return;
+    if (acts)
+        gesture->last = FrameClock::now(), gesture->by_wheel = input.wheel != 0;
+    else if (!input.holds_something() &&
+             (!gesture->by_wheel || FrameClock::now() - gesture->last > kMoveTime))
+        end_gesture();
 }
 
-void ViewWindow::State::end_move() {
-    if (move) gui.widgets().history.note(*move);
-    move.reset();
+void ViewWindow::State::end_gesture() {
+    if (!gesture) return;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : gesture->before) names.push_back(name);
+    gui.widgets().history.note(gui.parameters(), gesture->before, names, gesture->move);
+    gesture.reset();
 }
 
 std::string ViewWindow::State::value_at(float i, float j) const {

@@ -67,7 +67,7 @@ void ViewWindow::State::set_defaults() {
 }
 
 void ViewWindow::State::undo() {
-    end_move();
+    end_gesture();
     const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
         const std::string names = gui.widgets().history.undo(gui.parameters(), placer);
@@ -78,7 +78,7 @@ void ViewWindow::State::undo() {
 }
 
 void ViewWindow::State::redo() {
-    end_move();
+    end_gesture();
     const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
         const std::string names = gui.widgets().history.redo(gui.parameters(), placer);

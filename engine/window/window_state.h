@@ -81,10 +81,11 @@ struct ViewWindow::State {
     /// Of each view, as the person has it.
     std::vector<ViewPlace> places() const;
     void put(size_t view, const ViewPlace& place);
-    /// What differs from `places_before` was moved by the person: one step of the history until it
-    /// is let go, or has stood still for a while.
-    void note_moves();
-    void end_move();
+    /// What the person does in the picture is one step of the history until it is let go, or the
+    /// wheel has stood still for a while: what differs from `places_before`, and what the program
+    /// makes of it in its parameters.
+    void note_gesture();
+    void end_gesture();
     /// Since `begin`, where there is a trace.
     void trace(const char* track, const std::string& name, double begin);
 
@@ -130,9 +131,13 @@ struct ViewWindow::State {
     Frame shown;
     size_t active = 0;  // one of its views
     std::vector<ViewPlace> places_before;
-    std::optional<ViewMove> move;  // that is under way
-    FrameClock::time_point moved_at;
-    bool by_wheel = false;
+    struct Gesture {
+        ParameterValues before;
+        std::optional<ViewMove> move;
+        FrameClock::time_point last;
+        bool by_wheel = false;
+    };
+    std::optional<Gesture> gesture;  // that is under way
     struct Menu {
         bool opens = false, by_click = true;  // without Control too
         size_t view = 0;

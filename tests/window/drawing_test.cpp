@@ -351,6 +351,36 @@ TEST_F(DrawingWindow, MovesOfTheViewAreUndoneOneByOneWithParameters) {
     EXPECT_TRUE(comes_to("ctrl+z", [&] { return window.camera() == near; }));
 }
 
+TEST_F(DrawingWindow, WhatAProgramMakesOfADragIsUndoneToo) {
+    float x = 1, zoom = 2;
+    ViewWindow window(executor, options("own"));
+    window.gui().parameter("x", x);
+    window.gui().parameter("zoom", zoom);
+    const auto until = [&](const std::function<bool()>& done) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!done() && std::chrono::steady_clock::now() < end && window.open()) {
+            if (window.mouse().left.down) x += 0.1f * window.mouse().dj;
+            zoom += 0.25f * window.mouse().wheel;
+            window.show(gradient);
+        }
+        return done();
+    };
+    until([&] { return window.frame() > 4; });
+    by_hand("own", "windowfocus \\$id sleep 0.1 " + at(400, 200) + "mousedown 1 sleep 0.1 " +
+                       at(430, 200) + "sleep 0.1 " + at(460, 180) + "sleep 0.1 mouseup 1");
+    ASSERT_TRUE(until([&] { return x > 1.5f && !window.mouse().left.down; }));
+    const float dragged = x;
+    by_hand("own", "sleep 0.1 click 4 click 4 click 4");
+    ASSERT_TRUE(until([&] { return zoom == 2.75f; }));
+    by_hand("own", "key ctrl+z");
+    EXPECT_TRUE(until([&] { return zoom == 2; }));
+    EXPECT_EQ(x, dragged);
+    by_hand("own", "key ctrl+z");
+    EXPECT_TRUE(until([&] { return x == 1; }));
+    by_hand("own", "key ctrl+shift+z");
+    EXPECT_TRUE(until([&] { return x == dragged; }));
+}
+
 TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
     ViewWindow window(executor, options("zoom"));
     settle(window);
