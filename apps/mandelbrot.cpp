@@ -10,18 +10,26 @@ namespace {
 
 constexpr float kFar = 256.0f;  // where a point counts as escaped; larger is smoother
 
-/// Turns until z -> z^2 + c leaves the circle, with a fraction that makes it smooth; 0 inside.
-Tensor escape_time(const Tensor& cx, const Tensor& cy, const Tensor& limit) {
+/// (x, y) as a complex number to the power of n, by squares and products.
+std::pair<Tensor, Tensor> power_of(const Tensor& x, const Tensor& y, int n) {
+    if (n == 1) return {x, y};
+    const auto [a, b] = power_of(x, y, n / 2);
+    const Tensor real = a * a - b * b, imaginary = 2.0f * a * b;
+    if (n % 2 == 0) return {real, imaginary};
+    return {real * x - imaginary * y, real * y + imaginary * x};
+}
+
+/// Turns until z -> z^power + c leaves the circle, with a fraction that makes it smooth; 0 inside.
+Tensor escape_time(const Tensor& cx, const Tensor& cy, const Tensor& limit, int power) {
     Tensor x = cx, y = cy, turns = 0.0f;
     for (Tensor turn : loop(min(limit, 20000))) {
         if_(x * x + y * y > kFar, [&] { break_(); });
-        Tensor next = x * x - y * y + cx;
-        y = 2.0f * x * y + cy;
-        x = next;
+        const auto [real, imaginary] = power_of(x, y, power);
+        x = real + cx, y = imaginary + cy;
         turns += 1.0f;
     }
-    Tensor far = x * x + y * y;
-    return select(far > kFar, turns + 2.0f - log2(0.5f * log2(max(far, kFar))), 0.0f);
+    const Tensor far = x * x + y * y, beyond = log2(0.5f * log2(max(far, kFar)));
+    return select(far > kFar, turns + 2.0f - beyond / std::log2(float(power)), 0.0f);
 }
 
 /// Deep blue, white and gold in turns; the set itself is black.
@@ -50,22 +58,27 @@ int main(int argc, char** argv) {
                      "limit",
                      400,
                      {.min = 16, .max = 4000, .help = "turns until a point counts as inside"}};
+    Param<int> power{app, "power", 2, {.min = 2, .max = 9, .help = "of z -> z^power + c"}};
     return app.run(argc, argv, [&](Window& window) {
         // Adds one sample of every pixel, each frame somewhere else inside it.
-        auto sample = compile(
-            [](Tensor total, Tensor x, Tensor y, Tensor scale, Tensor limit, Tensor frame) {
-                auto [i, j] = indices<2>({total.size(0), total.size(1)});
-                Tensor di = frac(frame * 0.7548777f), dj = frac(frame * 0.5698403f);
-                Tensor cx = x + scale * (j + dj - 0.5f * total.size(1)),
-                       cy = y - scale * (i + di - 0.5f * total.size(0));
-                return total + palette(escape_time(cx, cy, limit));
-            },
-            {f32("h", "w", 3), f32(), f32(), f32(), i32(), f32()});
+        const auto sampler = [](int power) {
+            return compile(
+                [=](Tensor total, Tensor x, Tensor y, Tensor scale, Tensor limit, Tensor frame) {
+                    auto [i, j] = indices<2>({total.size(0), total.size(1)});
+                    Tensor di = frac(frame * 0.7548777f), dj = frac(frame * 0.5698403f);
+                    Tensor cx = x + scale * (j + dj - 0.5f * total.size(1)),
+                           cy = y - scale * (i + di - 0.5f * total.size(0));
+                    return total + palette(escape_time(cx, cy, limit, power));
+                },
+                {f32("h", "w", 3), f32(), f32(), f32(), i32(), f32()});
+        };
+        // The power is part of the program: another one is compiled while this one draws on.
+        auto sample = structural(sampler, power);
         auto mean = compile([](Tensor total, Tensor count) { return total / count; },
                             {f32("h", "w", 3), f32()});
 
         Tensor total;
-        std::array<float, 6> shown{};
+        std::array<float, 7> shown{};
         int samples = 0;
         while (window.open()) {
             const Mouse& mouse = window.mouse();
@@ -81,7 +94,9 @@ int main(int argc, char** argv) {
                 x += (before - scale) * (mouse.j - 0.5f * float(width));
                 y -= (before - scale) * (mouse.i - 0.5f * float(height));
             }
-            std::array<float, 6> view{x, y, zoom, float(limit), float(height), float(width)};
+            const float program = 2.0f * float(power) + float(sample.compiling());
+            const std::array<float, 7> view{
+                x, y, zoom, float(limit), float(height), float(width), program};
             if (window.reset() || view != shown || samples == 0) {
                 total = zeros({height, width, 3});
                 shown = view, samples = 0;

@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
             if (window.reset() || count.changed() || spread.changed())
                 std::tie(p, v, energy) = start();
             if (window.playing()) std::tie(p, v, energy) = step(p, v, dt, 1);
-            window.gui().plot("energy", energy.item<float>());
+            window.plot("energy", energy);
             Drawing sky;
             const Tensor glow = float(light) * colours(v, view);
             sky.points(p, {.colour = glow, .size = float(size), .additive = true});

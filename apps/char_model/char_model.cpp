@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
             if (window.playing()) {
                 Tensor loss;
                 for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
-                run.add(window, training.steps, loss.item<float>());
+                run.add(window, training.steps, loss);
                 if (run.loaded()) training.steps = training.adam.steps();
             }
             const bool reports = window.playing() && run.reports(window);

@@ -32,6 +32,8 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
     : app_(&app), options_(options) {
     app.go_on_minimised();
     Gui& gui = app.gui();
+    // First, where a small window shows it too.
+    gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
     gui.parameter("steps", options_.steps,
                   {.min = 1, .max = 100, .log = true, .help = "in every frame"});
     gui.parameter("report", options_.report,
@@ -43,6 +45,7 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
 }
 
 void TrainingRun::begin(Window& window, const State& state) {
+    window.finish_reads();  // losses of the run before
     state_ = state;
     smooth_ = 0;
     count_ = 0;
@@ -53,17 +56,24 @@ void TrainingRun::begin(Window& window, const State& state) {
     loaded_ = true;
 }
 
-void TrainingRun::add(Window& window, int64_t step, float loss) {
-    step_ = step;
+void TrainingRun::note(Window& window, int64_t step, float loss) {
     // Of few losses the mean is that of all.
     const float share = std::min(kSmooth, float(count_) / float(count_ + 1));
     ++count_;
     smooth_ = share * smooth_ + (1 - share) * loss;
     window.gui().plot("loss", smooth_, {.log = true});
     progress_->show(step, {{"loss", smooth_}});
+    if (window.options().headless) return;  // its pictures are the same in every run
     char text[48];
     std::snprintf(text, sizeof text, "%.3g", progress_->steps_per_second());
     window.gui().text("steps/s", text);
+}
+
+void TrainingRun::add(Window& window, int64_t step, const Tensor& loss) {
+    step_ = step;
+    window.read_later(loss, [this, &window, step](const std::vector<float>& read) {
+        note(window, step, read.front());
+    });
     // Also on the way: what ends early is not lost.
     if (reports(window) && !save_.empty()) save_state(save_, state_);
     const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
@@ -80,6 +90,7 @@ bool TrainingRun::reports(const Window& window) const {
 }
 
 void TrainingRun::report(Window& window, const std::vector<Metric>& metrics) {
+    window.finish_reads();
     std::vector<Metric> all{{"loss", smooth_}};
     std::vector<std::string> names{"step"};
     std::vector<double> row{double(step_)};

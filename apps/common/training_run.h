@@ -18,7 +18,7 @@ struct TrainingRunOptions {
 /// and load, and the flags --save, --load and --metrics. In the program:
 ///     run.begin(window, state);                       // and after every reset
 ///     for (int k = 0; k < run.steps(); ++k) loss = ..;
-///     run.add(window, training.steps, loss.item<float>());
+///     run.add(window, training.steps, loss);
 ///     if (run.reports(window)) run.report(window, {{"accuracy", ..}});
 class TrainingRun {
   public:
@@ -29,8 +29,9 @@ class TrainingRun {
     /// How many steps this frame makes.
     int steps() const { return options_.steps; }
     /// So many steps are done, and this is the loss of the last: its running mean is plotted as its
-    /// logarithm, and the line on the terminal goes on. Saves where that is asked for.
-    void add(Window& window, int64_t step, float loss);
+    /// logarithm, and the line on the terminal goes on, when the device has got there. Saves where
+    /// that is asked for.
+    void add(Window& window, int64_t step, const Tensor& loss);
     /// True in frames in which the program is to measure: every so many, and in the last.
     bool reports(const Window& window) const;
     /// What was measured: plotted, printed, and a row of --metrics.
@@ -39,6 +40,8 @@ class TrainingRun {
     bool loaded();
 
   private:
+    void note(Window& window, int64_t step, float loss);
+
     App* app_;
     TrainingRunOptions options_;
     std::string save_, load_, metrics_path_;

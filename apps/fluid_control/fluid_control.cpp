@@ -1,4 +1,6 @@
 // Gradients through a flow find the first velocity that carries dye into a picture.
+#include <optional>
+
 #include "apps/common/resample.h"
 #include "apps/common/training_run.h"
 #include "apps/fluid_control/views.h"
@@ -60,7 +62,7 @@ int main(int argc, char** argv) {
             control.iterations = control.adam.steps();
         };
         begin();
-        float first = 0;
+        std::optional<Tensor> first;  // distance
         Tensor shown = picture(control, film(control));
         while (window.open()) {
             if (window.reset()) {
@@ -70,19 +72,18 @@ int main(int argc, char** argv) {
                     control = start();
                 made = options;
                 begin();
-                first = 0;
+                first.reset();
             }
             if (window.playing()) {
                 Tensor distance;
                 for (int step = 0; step < run.steps(); ++step)
                     distance = improve(control, settings);
-                const auto loss = distance.item<float>();
-                if (first == 0) first = loss;
-                run.add(window, control.iterations, loss);
+                if (!first) first = distance;
+                run.add(window, control.iterations, distance);
                 if (run.loaded()) control.iterations = control.adam.steps();
                 if (run.reports(window)) {
-                    run.report(window,
-                               {{"distance", double(loss)}, {"fell", double(first / loss)}});
+                    const double now = distance.item<double>(), begun = first->item<double>();
+                    run.report(window, {{"distance", now}, {"fell", begun / now}});
                     shown = picture(control, film(control));
                 }
             }

@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
             if (window.playing() && train && !mouse.left.down) {
                 Tensor loss;
                 for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
-                run.add(window, training.steps, loss.item<float>());
+                run.add(window, training.steps, loss);
                 if (run.loaded()) training.steps = training.adam.steps();
                 if (run.reports(window)) run.report(window, {});
             }

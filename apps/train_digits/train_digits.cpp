@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
             if (window.playing() && !window.mouse().left.down) {
                 Tensor loss;
                 for (int step = 0; step < run.steps(); ++step) loss = advance(training, settings);
-                run.add(window, training.steps, loss.item<float>());
+                run.add(window, training.steps, loss);
                 if (run.loaded()) training.steps = training.adam.steps();
                 if (run.reports(window)) {
                     views.test = judged(training);
@@ -100,6 +100,8 @@ int main(int argc, char** argv) {
             if (changed) {
                 views.read = read_digit(training, views.pad);
                 shown = picture(training, views);
+                window.histogram("weights", training.network.hidden.weight.value(),
+                                 {.bins = 48, .help = "of the hidden layer"});
             }
             window.show(shown);
         }

@@ -1,53 +1,14 @@
 // Powers, and polynomials by component.
 #include "compiler/algorithms/colour.h"
 
-#include <array>
-
 #include "compiler/algorithms/real.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/program/colour_fits.h"
 
 namespace firn {
 namespace {
 
-// Red, green and blue of the coefficients from the lowest power on.
-using Polynomial = std::array<std::array<float, 3>, 7>;
-constexpr Polynomial kViridis{{{0.27772733f, 0.00540734f, 0.33409981f},
-                               {0.10509304f, 1.40461353f, 1.38459016f},
-                               {-0.33086183f, 0.21484756f, 0.09509516f},
-                               {-4.63423050f, -5.79910097f, -19.33244096f},
-                               {6.22826994f, 14.17993337f, 56.69055260f},
-                               {4.77638500f, -13.74514538f, -65.35303263f},
-                               {-5.43545586f, 4.64585261f, 26.31243525f}}};
-constexpr Polynomial kMagma{{{-0.00213649f, -0.00074966f, -0.00538613f},
-                             {0.25166054f, 0.67752324f, 2.49402660f},
-                             {8.35371728f, -3.57771951f, 0.31446790f},
-                             {-27.66873309f, 14.26473078f, -13.64921319f},
-                             {52.17613981f, -27.94360607f, 12.94416944f},
-                             {-50.76852536f, 29.04658282f, 4.23415299f},
-                             {18.65570507f, -11.48977352f, -5.60196151f}}};
-constexpr Polynomial kInferno{{{0.00021894f, 0.00165100f, -0.01948090f},
-                               {0.10651342f, 0.56395644f, 3.93271239f},
-                               {11.60249308f, -3.97285397f, -15.94239411f},
-                               {-41.70399613f, 17.43639888f, 44.35414520f},
-                               {77.16293570f, -33.40235894f, -81.80730926f},
-                               {-71.31942824f, 32.62606426f, 73.20951986f},
-                               {25.13112622f, -12.24266895f, -23.07032500f}}};
-constexpr Polynomial kPlasma{{{0.05873234f, 0.02333671f, 0.54334018f},
-                              {2.17651463f, 0.23838342f, 0.75396046f},
-                              {-2.68946048f, -7.45585114f, 3.11079994f},
-                              {6.13034835f, 42.34618815f, -28.51885465f},
-                              {-11.10743619f, -82.66631109f, 60.13984767f},
-                              {10.02306558f, 71.41361770f, -54.07218656f},
-                              {-3.65871384f, -22.93153465f, 18.19190779f}}};
-constexpr Polynomial kTurbo{{{0.13572138f, 0.09140261f, 0.10667330f},
-                             {4.61539260f, 2.19418839f, 12.64194608f},
-                             {-42.66032258f, 4.84296658f, -60.58204836f},
-                             {132.13108234f, -14.18503333f, 110.36276771f},
-                             {-152.94239396f, 4.27729857f, -89.90310912f},
-                             {59.28637943f, 2.82956604f, 27.34824973f},
-                             {}}};
-
-vec3 mapped(const Operand& t, const Polynomial& map) {
+vec3 mapped(const Operand& t, const ColourFit& map) {
     LineScope at(t.line());
     const Tensor x = clamp(as_wide(t.tensor()), 0.0f, 1.0f);
     vec3 out;
@@ -87,10 +48,10 @@ vec3 linear_to_srgb(const vec3& colour, SourceLine line) {
     return vec3(linear_to_srgb(colour.x), linear_to_srgb(colour.y), linear_to_srgb(colour.z));
 }
 
-vec3 viridis(const Operand& t) { return mapped(t, kViridis); }
-vec3 magma(const Operand& t) { return mapped(t, kMagma); }
-vec3 inferno(const Operand& t) { return mapped(t, kInferno); }
-vec3 plasma(const Operand& t) { return mapped(t, kPlasma); }
-vec3 turbo(const Operand& t) { return mapped(t, kTurbo); }
+vec3 viridis(const Operand& t) { return mapped(t, kViridisFit); }
+vec3 magma(const Operand& t) { return mapped(t, kMagmaFit); }
+vec3 inferno(const Operand& t) { return mapped(t, kInfernoFit); }
+vec3 plasma(const Operand& t) { return mapped(t, kPlasmaFit); }
+vec3 turbo(const Operand& t) { return mapped(t, kTurboFit); }
 
 }  // namespace firn

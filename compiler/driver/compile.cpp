@@ -59,12 +59,14 @@ void note(CompileTrace* trace, const std::string& pass, const Graph& graph) {
 }
 
 /// The passes that ask for no device.
-Graph simplified(NodeTable& table, const Graph& graph, const SymbolFacts& facts,
-                 CompileTrace* trace) {
-    if (!trace) return run_passes(table, assume_sizes(table, graph, facts));
+Graph simplified(NodeTable& table, const Graph& graph, const CompileOptions& compile) {
+    const SymbolFacts& facts = compile.facts;
+    CompileTrace* const trace = compile.trace.get();
+    PassOptions options;
+    options.stop = compile.stop;
+    if (!trace) return run_passes(table, assume_sizes(table, graph, facts), options);
     trace->graph.clear(), trace->kernels.clear();
     note(trace, "recorded", graph);
-    PassOptions options;
     std::vector<std::string> texts;
     options.dump = [&](const std::string&, const Graph& now) {
         texts.push_back(print(now, {.lines = true}));
@@ -79,9 +81,12 @@ Graph simplified(NodeTable& table, const Graph& graph, const SymbolFacts& facts,
 }
 
 /// What is left of the graph's own work once the profile is known.
-Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile, const SymbolFacts& facts,
-              CompileTrace* trace) {
+Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
+              const CompileOptions& options) {
+    const SymbolFacts& facts = options.facts;
+    CompileTrace* const trace = options.trace.get();
     const auto now = [&](const char* pass, const Graph& next) {
+        check_stop(options);
         if (next.results != graph.results) note(trace, pass, next);
         graph = next;
     };
@@ -194,11 +199,9 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             .count();
     };
     CompileTimes times;
-    CompileTrace* const trace = options.trace.get();
-    const Graph simple =
-        timed(times.passes, [&] { return simplified(table, graph, options.facts, trace); });
-    Graph prepared = timed(times.schedule,
-                           [&] { return prepare(table, simple, profile, options.facts, trace); });
+    const Graph simple = timed(times.passes, [&] { return simplified(table, graph, options); });
+    Graph prepared =
+        timed(times.schedule, [&] { return prepare(table, simple, profile, options); });
     timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
     const auto cut = [&](const CutWeights& cuts) {
         return cut_and_plan(table, prepared, cuts, profile, options, times);

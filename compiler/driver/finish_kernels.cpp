@@ -58,7 +58,8 @@ KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
         const StageTimer timer(times.*time);
         stage();
     };
-    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr, options.verify},
+    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr, options.verify,
+                   options.stop},
                   options,
                   {}};
     KernelList list;

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/kernel/kernel_list.h"
 #include "compiler/mapping/passes.h"
+#include "compiler/program/stop.h"
 
 namespace firn {
 
@@ -9,8 +10,9 @@ struct ListTarget {
     const DeviceProfile& profile;
     const SymbolFacts& facts;
     KernelSteps steps;
-    bool trace = false;  // kernels keep what passes make of them
-    bool verify = true;  // see KernelPassOptions
+    bool trace = false;                       // kernels keep what passes make of them
+    bool verify = true;                       // see KernelPassOptions
+    const std::atomic<bool>* stop = nullptr;  // see check_stop
 };
 
 /// Takes every kernel from Lowered to Ready by the table of kernel passes, and counts its work. A

@@ -17,6 +17,7 @@ KernelCode passed(ListedKernel& kernel, KernelCode code, KernelStage from, Kerne
         options.seen = [&](const KernelPassRun& pass, const KernelCode& now) {
             note_pass(kernel, pass, now, target);
         };
+    check_stop(target.stop);
     return run_kernel_passes(std::move(code), from, to, {target.profile, target.facts, mapping},
                              options);
 }

@@ -198,6 +198,7 @@ std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep
     std::vector<ListedStep> out;
     OpenSequence open;
     for (ListedStep& step : steps) {
+        check_stop(run.target.stop);
         std::optional<SequencePiece> piece = piece_of(run.context, step);
         if (!piece) {
             close(run, std::exchange(open, {}), out);

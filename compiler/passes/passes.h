@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/program/stop.h"
 
 namespace firn {
 
@@ -85,6 +86,7 @@ struct PassOptions {
     bool verify = true;
     /// Called with the graph as it comes in (`input`) and after every pass.
     std::function<void(const std::string& pass, const Graph& graph)> dump;
+    const std::atomic<bool>* stop = nullptr;  // see check_stop
 };
 
 /// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed

@@ -87,6 +87,7 @@ Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& option
     Pipeline pipeline(table, graph, options.verify);
     if (options.dump) options.dump("input", graph);
     for (const PassRow& pass : kPipeline) {
+        check_stop(options.stop);
         PassRun run{.name = pass.name, .nodes_before = pipeline.nodes()};
         auto start = std::chrono::steady_clock::now();
         pipeline.run(pass, run.fired);

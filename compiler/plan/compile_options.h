@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
 #include "compiler/program/size_env.h"
+#include "compiler/program/stop.h"
 #include "compiler/schedule/cut_weights.h"
 
 namespace firn {
@@ -22,11 +22,6 @@ struct ProgramSource;  // program_source.h
 /// machine do not matter. `spirv`: by the clock, on all cores.
 struct CompileTimes {
     double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
-};
-
-/// See CompileOptions::stop.
-struct Stopped : std::runtime_error {
-    Stopped() : std::runtime_error("the compile was stopped") {}
 };
 
 struct CompileOptions {
@@ -66,8 +61,6 @@ struct CompileOptions {
     std::shared_ptr<const ProgramSource> source;  // what the program keeps of where it comes from
 };
 
-inline void check_stop(const CompileOptions& options) {
-    if (options.stop && *options.stop) throw Stopped();
-}
+inline void check_stop(const CompileOptions& options) { check_stop(options.stop); }
 
 }  // namespace firn

@@ -108,6 +108,13 @@ class Outputs {
         if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
     }
 
+    /// The run ended before its first frame.
+    void give_up() {
+        if (line_.out.kind != OutputFile::Kind::None)
+            std::fprintf(stderr, "nothing was written: there was no frame\n");
+        if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
+    }
+
   private:
     /// Frames count as looked at, in a minimised window too, only where somebody takes them.
     void listen() {
@@ -210,15 +217,15 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     return options;
 }
 
-/// False where the window was closed while the program waited for what takes long, which ends it.
-bool run_to_end(Window& window, const Callback<void(Window&)>& program) {
+/// What the program was ended in that takes long; empty: it ran to its end.
+std::string run_to_end(Window& window, const Callback<void(Window&)>& program) {
     const CancelScope cancels;
     try {
         program(window);
-        return true;
-    } catch (const Cancelled&) {
+        return "";
+    } catch (const Cancelled& cancelled) {
         window.close();
-        return false;
+        return cancelled.what();
     }
 }
 
@@ -268,8 +275,13 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         window.gui() = gui;
         window.close_when([&] { return interrupts.signal() != 0; });
         Outputs outputs(window, line, numbers);
-        if (run_to_end(window, program)) window.gui().parameters().check_all_known();
-        outputs.write();
+        const std::string ended_in = run_to_end(window, program);
+        if (ended_in.empty())
+            window.gui().parameters().check_all_known();
+        else if (interrupts.signal() != 0)
+            std::fprintf(stderr, "%s: %s\n", info.name.c_str(), ended_in.c_str());
+        const bool has_frame = ended_in.empty() || window.frame() > 0;
+        has_frame ? outputs.write() : outputs.give_up();
         numbers.reset();
     }
     std::string report = validation_report(session);

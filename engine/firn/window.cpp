@@ -24,18 +24,6 @@ std::shared_ptr<VulkanExecutor> window_executor() {
     return std::static_pointer_cast<VulkanExecutor>(device_session().state()->executor);
 }
 
-/// The view itself, or a copy where its memory is not the device's.
-BufferView on_device(VulkanExecutor& executor, BufferView view) {
-    auto* buffer = dynamic_cast<const Buffer*>(view.memory.get());
-    if (!view.memory || (buffer && &buffer->device() == &executor.device())) return view;
-    std::vector<std::byte> bytes(static_cast<size_t>(elements_of(view) * view.dtype.bytes()));
-    current_session().state()->executor->read(*view.memory, view.offset, bytes);
-    view.memory = executor.allocate(bytes.size(), "shown tensor");
-    view.offset = 0;
-    executor.write(*view.memory, 0, bytes);
-    return view;
-}
-
 }  // namespace
 
 Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {
@@ -44,11 +32,27 @@ Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), opt
         [this](const BufferView& view, const std::string& path) { write_view(path, *this, view); });
 }
 
+BufferView Window::on_device(BufferView view) {
+    auto* buffer = dynamic_cast<const Buffer*>(view.memory.get());
+    if (!view.memory || (buffer && &buffer->device() == &executor().device())) return view;
+    std::vector<std::byte> bytes(static_cast<size_t>(elements_of(view) * view.dtype.bytes()));
+    current_session().state()->executor->read(*view.memory, view.offset, bytes);
+    view.memory = executor().allocate(bytes.size(), "shown tensor");
+    view.offset = 0;
+    executor().write(*view.memory, 0, bytes);
+    return view;
+}
+
+BufferView Window::view_of(const Tensor& x, SourceLine line) {
+    const TensorMemory tensor = memory_of(x, line);
+    return on_device({tensor.memory, 0, tensor.dtype, tensor.shape});
+}
+
 void Window::show(const Tensor& x, const ShowOptions& options, SourceLine line) {
     TensorMemory tensor = memory_of(x, line);
     BufferView view{tensor.memory, 0, tensor.dtype, tensor.shape};
     at_line(line, [&] { check_showable(view); });
-    ViewWindow::show(on_device(executor(), std::move(view)), options);
+    ViewWindow::show(on_device(std::move(view)), options);
 }
 
 void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine line) {
@@ -59,7 +63,7 @@ void Window::show(const Drawing& drawing, SourceLine line) { show_grid({drawing}
 
 void Window::show_grid(const std::vector<Drawing>& views, const SceneGrid& grid, SourceLine line) {
     std::vector<DrawScene> scenes = scenes_of(views, line);
-    const auto move = [&](BufferView& view) { view = on_device(executor(), std::move(view)); };
+    const auto move = [&](BufferView& view) { view = on_device(std::move(view)); };
     for (DrawScene& scene : scenes) {
         move(scene.picture);
         move(scene.overlay);

@@ -1,5 +1,6 @@
 // The window as programs over tensors use it.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -8,6 +9,19 @@
 namespace firn {
 
 class Drawing;
+
+/// A line of a plot: a number, or all of its values.
+struct PlotTensor {
+    std::string name;
+    Tensor value;
+};
+/// How a histogram is drawn.
+struct HistogramPlotOptions {
+    int bins = 32;
+    ValueRange range;  ///< of what is counted; equal: from the smallest to the largest finite value
+    bool log = false;  ///< a logarithmic axis of counts
+    std::string group, help;
+};
 
 /// A window on the current session's device; see ViewWindow for the loop, the panel, mouse and
 /// keys.
@@ -37,6 +51,39 @@ class Window : public ViewWindow {
     ///     window.show_grid({{u, colormap::viridis}, {v, colormap::magma}});
     void show_grid(const std::vector<Drawing>& views, const SceneGrid& grid = {},
                    SourceLine line = here());
+
+    /// Plots in the panel, fed where the tensors are: no frame waits for them, and each shows when
+    /// the device has got there, a frame or two later. The last one is there when the loop ends.
+    ///
+    ///     window.plot("loss", loss);
+    ///     window.plot("energy", {{"kinetic", kinetic}, {"potential", potential}});
+    ///     window.plot("spectrum", abs(spectrum), {.log = true});
+    ///
+    /// A number (rank 0) is appended to its line in every frame that advances; [n] is the whole
+    /// line, of which 1024 extremes are drawn where it is longer. UserError for other ranks.
+    /// @{
+    void plot(const std::string& name, const Tensor& x, const PlotOptions& options = {},
+              SourceLine line = here());
+    void plot(const std::string& name, const std::vector<PlotTensor>& lines,
+              const PlotOptions& options = {}, SourceLine line = here());
+    /// @}
+    /// How often which value is met, of any shape; what is not finite is left out. Counted on the
+    /// device, and only where the panel is seen.
+    void histogram(const std::string& name, const Tensor& x,
+                   const HistogramPlotOptions& options = {}, SourceLine line = here());
+    /// [h, w] as a small picture of the panel, of means where it has more than 48 rows or columns.
+    /// UserError for other ranks.
+    void heat_map(const std::string& name, const Tensor& x, const HeatMapOptions& options = {},
+                  SourceLine line = here());
+    using ViewWindow::read_later;
+    /// The same with the elements of a tensor, row by row.
+    void read_later(const Tensor& x, Callback<void(const std::vector<float>&)> take,
+                    SourceLine line = here());
+
+  private:
+    /// The view itself, or a copy where its memory is not the window's device's.
+    BufferView on_device(BufferView view);
+    BufferView view_of(const Tensor& x, SourceLine line);
 };
 
 }  // namespace firn

@@ -8,7 +8,9 @@
 #include <span>
 
 #include "engine/inspector/inspector.h"
+#include "engine/window/heat_map.h"
 #include "engine/window/panel_theme.h"
+#include "engine/window/plot.h"
 
 namespace firn {
 namespace {
@@ -114,43 +116,17 @@ std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
     return out;
 }
 
-/// Matplotlib's viridis at five places; nan is magenta, as in frames.
-ImU32 cell_colour(float value, const TensorSummary& summary) {
-    if (!std::isfinite(value)) return IM_COL32(230, 0, 230, 255);
-    static constexpr float kMap[5][3] = {
-        {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
-    const double range = summary.largest - summary.smallest;
-    const double part = range > 0 ? (static_cast<double>(value) - summary.smallest) / range : 0.5;
-    const auto at = static_cast<float>(std::clamp(part, 0.0, 1.0) * 4);
-    const int k = std::min(static_cast<int>(at), 3);
-    const float share = at - static_cast<float>(k);
-    const auto mix = [&](int c) {
-        return static_cast<int>(kMap[k][c] + share * (kMap[k + 1][c] - kMap[k][c]));
-    };
-    return IM_COL32(mix(0), mix(1), mix(2), 255);
+HeatMap cells_of(const TensorSummary& summary) {
+    HeatMap map;
+    map.rows = summary.rows, map.columns = summary.columns;
+    map.values = summary.cells;
+    map.options.range = {static_cast<float>(summary.smallest), static_cast<float>(summary.largest)};
+    return map;
 }
 
-void draw_cells(const TensorSummary& summary, float scale) {
-    const float side =
-        std::min(kCellsHeight * scale / static_cast<float>(summary.rows),
-                 ImGui::GetContentRegionAvail().x / static_cast<float>(summary.columns));
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(
-        {side * static_cast<float>(summary.columns), side * static_cast<float>(summary.rows)});
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (int i = 0; i < summary.rows; ++i)
-        for (int j = 0; j < summary.columns; ++j) {
-            const ImVec2 corner{from.x + side * static_cast<float>(j),
-                                from.y + side * static_cast<float>(i)};
-            const auto k = static_cast<size_t>(i * summary.columns + j);
-            draw.AddRectFilled(corner, {corner.x + side, corner.y + side},
-                               cell_colour(summary.cells[k], summary));
-        }
-}
-
-Plot plot_of(const std::vector<float>& values, bool bars) {
+Plot plot_of(const std::vector<float>& values, PlotKind kind) {
     Plot plot;
-    plot.bars = bars;
+    plot.kind = kind;
     plot.series = {{"", values}};
     return plot;
 }
@@ -167,11 +143,11 @@ void Inspector::draw_summary(float scale) {
     else
         ImGui::TextColored(dim_text(), "no nan, no inf");
     const float width = ImGui::GetContentRegionAvail().x;
-    draw_cells(s, scale);
+    draw_heat_map("##cells", cells_of(s), width, kCellsHeight * scale);
     ImGui::TextColored(dim_text(), "how often which value is met");
-    firn::draw_plot("##histogram", plot_of(s.histogram, true), width, scale);
+    firn::draw_plot("##histogram", plot_of(s.histogram, PlotKind::Bars), width, scale);
     ImGui::TextColored(dim_text(), "the first row");
-    firn::draw_plot("##line", plot_of(s.line, false), width, scale);
+    firn::draw_plot("##line", plot_of(s.line, PlotKind::Lines), width, scale);
     std::string numbers;
     for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k) {
         char text[32];

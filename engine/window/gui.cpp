@@ -176,14 +176,36 @@ void Gui::plot(const std::string& name, float value, const PlotOptions& options)
 void Gui::plot(const std::string& name, const std::vector<PlotValue>& values,
                const PlotOptions& options) {
     Plot& plot = widgets_->get_plot(name, options);
+    if (plot.kind != PlotKind::History) plot.series.clear();
+    plot.kind = PlotKind::History;
     for (const PlotValue& each : values) append(plot, each.name, each.value);
+}
+
+void Gui::lines(const std::string& name, const std::vector<PlotLine>& lines,
+                const PlotOptions& options) {
+    Plot& plot = widgets_->get_plot(name, options);
+    plot.kind = PlotKind::Lines;
+    plot.series.clear();
+    for (const PlotLine& line : lines) plot.series.push_back({line.name, line.values});
 }
 
 void Gui::bars(const std::string& name, const std::vector<float>& values,
                const PlotOptions& options) {
     Plot& plot = widgets_->get_plot(name, options);
-    plot.bars = true;
+    plot.kind = PlotKind::Bars;
     plot.series = {{"", values}};
+}
+
+void Gui::heat_map(const std::string& name, const HeatMap& map) {
+    if (map.rows < 0 || map.columns < 0 ||
+        map.values.size() != static_cast<size_t>(map.rows) * static_cast<size_t>(map.columns))
+        throw UserError("heat_map '" + name + "': " + std::to_string(map.rows) + " rows of " +
+                        std::to_string(map.columns) + " take " +
+                        std::to_string(int64_t{map.rows} * map.columns) + " values, and it has " +
+                        std::to_string(map.values.size()) + "; give one for each");
+    Widget& widget = widgets_->get(Widget::Kind::HeatMap, name, map.options.help);
+    widget.group = map.options.group;
+    widget.heat_map = map;
 }
 
 }  // namespace firn

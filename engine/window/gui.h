@@ -7,6 +7,7 @@
 
 #include "compiler/program/shared_ptr.h"
 #include "engine/window/param_options.h"
+#include "engine/window/view.h"
 
 namespace firn {
 
@@ -27,11 +28,36 @@ struct PlotOptions {
     bool log = false;  // a logarithmic axis: values that are not above 0 leave gaps
     int length = 240;  // values of each line that are kept
     std::string unit, group, help;
+    /// Of whole lines and bars: where the first value stands, or the first bar begins, and how far
+    /// it is to the next.
+    double x_first = 0, x_step = 1;
 };
 /// A value of one line of a plot.
 struct PlotValue {
     std::string name;
     float value = 0;
+};
+/// A whole line of a plot.
+struct PlotLine {
+    std::string name;
+    std::vector<float> values;
+};
+
+/// How a heat map is drawn.
+struct HeatMapOptions {
+    Colormap colormap = Colormap::Viridis;
+    /// Of the first and the last colour; equal: the smallest and largest finite value (for a
+    /// diverging map symmetric about 0).
+    ValueRange range;
+    std::string unit, group, help;
+};
+/// A small picture of the panel: a square for each value, row by row.
+struct HeatMap {
+    int rows = 0, columns = 0;
+    std::vector<float> values;
+    /// Of the tensor, where each value is the mean of several; 0: as many.
+    int64_t all_rows = 0, all_columns = 0;
+    HeatMapOptions options;
 };
 
 /// Widgets stay once they are made, in the order in which they were; asking again by the same name
@@ -84,9 +110,14 @@ class Gui {
     /// The same with a line for each: `plot("energy", {{"kinetic", k}, {"potential", p}})`.
     void plot(const std::string& name, const std::vector<PlotValue>& values,
               const PlotOptions& options = {});
+    /// Whole lines, which replace those before: `lines("spectrum", {{"", values}})`.
+    void lines(const std::string& name, const std::vector<PlotLine>& lines,
+               const PlotOptions& options = {});
     /// A bar for each value, such as the counts of a histogram; they replace those before.
     void bars(const std::string& name, const std::vector<float>& values,
               const PlotOptions& options = {});
+    /// A picture of values; it replaces the one before. nan is magenta.
+    void heat_map(const std::string& name, const HeatMap& map);
 
     /// The bound variables (engine/window/parameters.h).
     Parameters& parameters();

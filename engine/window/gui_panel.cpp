@@ -125,6 +125,7 @@ GuiPanel::GuiPanel(float scale, bool light, OsWindow* window) : scale_(scale) {
     ContextScope scope(context_);
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().LogFilename = nullptr;
+    ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     load_font(scale);
     apply_theme(scale, light);
     map_keys();

@@ -39,7 +39,8 @@ GuiRenderer::~GuiRenderer() {
     });
 }
 
-/// Draw lists one after the other; indices are widened and count from the first list.
+/// Draw lists one after the other; indices, of 16 bits from an offset on, are widened and count
+/// from the first vertex of all.
 void GuiRenderer::upload(Slot& slot, const ImDrawData& data) {
     reserve_host(slot.vertices, device_,
                  static_cast<size_t>(data.TotalVtxCount) * sizeof(ImDrawVert), "gui vertices");
@@ -53,7 +54,10 @@ void GuiRenderer::upload(Slot& slot, const ImDrawData& data) {
         std::memcpy(vertices, draws.VtxBuffer.Data,
                     static_cast<size_t>(draws.VtxBuffer.size_in_bytes()));
         vertices += draws.VtxBuffer.size_in_bytes();
-        for (ImDrawIdx index : draws.IdxBuffer) *indices++ = base + index;
+        for (const ImDrawCmd& draw : draws.CmdBuffer)
+            for (unsigned k = 0; k < draw.ElemCount; ++k)
+                *indices++ =
+                    base + draw.VtxOffset + draws.IdxBuffer[static_cast<int>(draw.IdxOffset + k)];
         base += static_cast<uint32_t>(draws.VtxBuffer.Size);
     }
 }

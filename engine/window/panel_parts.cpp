@@ -27,7 +27,7 @@ constexpr KeyRow kKeyRows[] = {
     {"F2", "the inspector: kernels, tensors, schedule, memory"},
     {"F9", "record a film, from here to where it is pressed again"},
     {"F11", "fill the screen"},
-    {"Ctrl+Z", "undo a change of a parameter"},
+    {"Ctrl+Z", "undo a change of a parameter, or a move of the view"},
     {"Ctrl+Shift+Z", "do it again"},
     {"Shift while dragging", "ten times finer"},
     {"Ctrl+click on a slider", "type its value"},

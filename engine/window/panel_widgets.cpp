@@ -8,13 +8,14 @@
 #include <cstdio>
 #include <set>
 
+#include "engine/window/heat_map.h"
 #include "engine/window/panel_theme.h"
 #include "engine/window/parameter_fields.h"
 
 namespace firn {
 namespace {
 
-constexpr float kWidgetWidth = 170, kTooltipWidth = 320;
+constexpr float kWidgetWidth = 170, kTooltipWidth = 320, kHeatMapHeight = 170;
 constexpr float kTooltipSeconds = 0.5f;
 
 const std::string& label_of(const Widget& widget, const Parameter* parameter) {
@@ -79,6 +80,9 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
             ImGui::TextUnformatted(widget.text.c_str());
         else if (widget.kind == Widget::Kind::Plot)
             draw_plot("##" + widget.name, widget.plot, columns.second_width, scale);
+        else if (widget.kind == Widget::Kind::HeatMap)
+            draw_heat_map("##" + widget.name, widget.heat_map, columns.second_width,
+                          kHeatMapHeight * scale);
         else if (draw_field(("##" + widget.name).c_str(), *parameter, actions)) {
             widgets.parameters.touch(widget.name);
             widgets.edited.push_back(widget.name);

@@ -120,11 +120,13 @@ namespace {
 
 constexpr int kJpegQuality = 95;
 
-/// Beside its place, and then there.
-void write_whole(const std::string& path, const Callback<int(const char*)>& write) {
-    std::string temporary = path + "." + std::to_string(getpid()) + ".part";
+/// Beside its place, and then there. `write` says whether it has written all.
+void write_whole(const std::string& path, const Callback<bool(FILE*)>& write) {
+    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
     errno = 0;
-    int written = write(temporary.c_str());
+    File file(std::fopen(temporary.c_str(), "wb"), std::fclose);
+    bool written = file && write(file.get()) && std::ferror(file.get()) == 0;
+    if (file) written = std::fclose(file.release()) == 0 && written;  // what was left in memory
     std::string reason = errno ? std::strerror(errno) : "disk full?";
     std::error_code error;
     if (written) std::filesystem::rename(temporary, path, error);
@@ -136,24 +138,29 @@ void write_whole(const std::string& path, const Callback<int(const char*)>& writ
     }
 }
 
+/// For stb, which does not ask whether it could be written.
+void put(void* file, void* bytes, int count) {
+    std::fwrite(bytes, 1, static_cast<size_t>(count), static_cast<FILE*>(file));
+}
+
 }  // namespace
 
 void write_png(const std::string& path, const Picture& picture) {
-    write_whole(path, [&](const char* name) {
-        return stbi_write_png(name, picture.width, picture.height, 4, picture.rgba.data(),
-                              picture.width * 4);
+    write_whole(path, [&](FILE* file) {
+        return stbi_write_png_to_func(put, file, picture.width, picture.height, 4,
+                                      picture.rgba.data(), picture.width * 4) != 0;
     });
 }
 
 namespace {
 
-/// By libpng, which leaves by longjmp: nothing here has a destructor. 1, or 0 where it failed.
-int write_wide_rows(FILE* file, const WidePicture& picture) {
+/// By libpng, which leaves by longjmp: nothing here has a destructor.
+bool write_wide_rows(FILE* file, const WidePicture& picture) {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
     png_infop info = png ? png_create_info_struct(png) : nullptr;
     if (!info || setjmp(png_jmpbuf(png))) {
         png_destroy_write_struct(&png, &info);
-        return 0;
+        return false;
     }
     png_init_io(png, file);
     png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width),
@@ -168,23 +175,21 @@ int write_wide_rows(FILE* file, const WidePicture& picture) {
                 &picture.rgba[static_cast<size_t>(row) * static_cast<size_t>(picture.width) * 4]));
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
-    return 1;
+    return true;
 }
 
 }  // namespace
 
 void write_wide_png(const std::string& path, const WidePicture& picture) {
-    write_whole(path, [&](const char* name) {
-        File file(std::fopen(name, "wb"), std::fclose);
-        return file && write_wide_rows(file.get(), picture) && std::fclose(file.release()) == 0;
-    });
+    write_whole(path, [&](FILE* file) { return write_wide_rows(file, picture); });
 }
 
 void write_hdr(const std::string& path, const FloatPicture& picture) {
     std::vector<float> light = picture.rgb;
     for (float& value : light) value = value > 0 ? value : 0;  // nan too
-    write_whole(path, [&](const char* name) {
-        return stbi_write_hdr(name, picture.width, picture.height, 3, light.data());
+    write_whole(path, [&](FILE* file) {
+        return stbi_write_hdr_to_func(put, file, picture.width, picture.height, 3, light.data()) !=
+               0;
     });
 }
 
@@ -202,9 +207,9 @@ void write_picture(const std::string& path, const Picture& picture) {
                         (ending.empty() ? "no format" : ending) +
                         "; pictures are written as .png and .jpg");
     }
-    write_whole(path, [&](const char* name) {
-        return stbi_write_jpg(name, picture.width, picture.height, 4, picture.rgba.data(),
-                              kJpegQuality);
+    write_whole(path, [&](FILE* file) {
+        return stbi_write_jpg_to_func(put, file, picture.width, picture.height, 4,
+                                      picture.rgba.data(), kJpegQuality) != 0;
     });
 }
 

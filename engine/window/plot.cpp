@@ -47,6 +47,14 @@ std::string line_text(const Plot& plot, const PlotSeries& series, size_t index) 
     return (series.name.empty() ? "" : series.name + " ") + value + unit;
 }
 
+bool has_x_axis(const Plot& plot) { return plot.options.x_first != 0 || plot.options.x_step != 1; }
+
+size_t count_of(const Plot& plot) {
+    size_t count = 0;
+    for (const PlotSeries& series : plot.series) count = std::max(count, series.values.size());
+    return count;
+}
+
 struct PlotFrame {
     ImVec2 from, to;
     PlotAxis axis;
@@ -111,23 +119,49 @@ void draw_bars(const PlotFrame& frame, const PlotSeries& series, ImU32 colour) {
 
 /// Where the mouse is: a line, and what the values are there.
 void draw_hovered(const PlotFrame& frame, const Plot& plot) {
-    size_t count = 0;
-    for (const PlotSeries& series : plot.series) count = std::max(count, series.values.size());
+    const size_t count = count_of(plot);
     if (count == 0 || !ImGui::IsItemHovered()) return;
     const float part = (ImGui::GetIO().MousePos.x - frame.from.x) / (frame.to.x - frame.from.x);
-    const float columns = static_cast<float>(count) - (plot.bars ? 0.0f : 1.0f);
-    const float at = std::clamp(std::floor(part * columns + (plot.bars ? 0.0f : 0.5f)), 0.0f,
+    const float columns = static_cast<float>(count) - (plot.has_bars() ? 0.0f : 1.0f);
+    const float at = std::clamp(std::floor(part * columns + (plot.has_bars() ? 0.0f : 0.5f)), 0.0f,
                                 static_cast<float>(count - 1));
     const auto index = static_cast<size_t>(at);
-    const float x = frame.x(index, count, plot.bars);
+    const float x = frame.x(index, count, plot.has_bars());
     ImGui::GetWindowDrawList()->AddLine({x, frame.from.y}, {x, frame.to.y}, faint_line(0.27f));
     ImGui::BeginTooltip();
-    ImGui::TextColored(dim_text(), plot.bars ? "%zu" : "%zu before the last",
-                       plot.bars ? index : count - 1 - index);
+    ImGui::TextColored(dim_text(), "%s", x_text(plot, index, count).c_str());
     for (size_t k = 0; k < plot.series.size(); ++k)
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
                            line_text(plot, plot.series[k], index).c_str());
     ImGui::EndTooltip();
+}
+
+/// The ends of the x axis, below the plot.
+void draw_x_ends(const Plot& plot, float width) {
+    const size_t count = count_of(plot);
+    if (plot.kind == PlotKind::History || count == 0 || !has_x_axis(plot)) return;
+    const size_t steps = plot.has_bars() ? count : count - 1;
+    const PlotOptions& options = plot.options;
+    const float left = ImGui::GetCursorPosX();
+    ImGui::TextColored(dim_text(), "%s", number_text(options.x_first).c_str());
+    const std::string end =
+        number_text(options.x_first + static_cast<double>(steps) * options.x_step);
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(left + width - ImGui::CalcTextSize(end.c_str()).x);
+    ImGui::TextColored(dim_text(), "%s", end.c_str());
+}
+
+/// Which colour is whose, and the newest value of a history.
+void draw_legend(const Plot& plot) {
+    for (size_t k = 0; k < plot.series.size() && !plot.has_bars(); ++k) {
+        const PlotSeries& series = plot.series[k];
+        const std::string text = plot.kind == PlotKind::Lines
+                                     ? series.name
+                                     : line_text(plot, series, series.values.size() - 1);
+        if (!text.empty())
+            ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
+                               text.c_str());
+    }
 }
 
 }  // namespace
@@ -141,6 +175,17 @@ void append(Plot& plot, const std::string& name, float value) {
         at->values.erase(at->values.begin(),
                          at->values.end() - static_cast<std::ptrdiff_t>(most - 1));
     at->values.push_back(value);
+}
+
+std::string x_text(const Plot& plot, size_t index, size_t count) {
+    if (plot.kind == PlotKind::History)
+        return std::to_string(count - 1 - index) + " before the last";
+    if (!has_x_axis(plot)) return std::to_string(index);
+    const double step = plot.options.x_step;
+    const double at = plot.options.x_first + static_cast<double>(index) * step;
+    const int digits = digits_of(at, at + step);
+    const std::string begin = number_text(at, digits);
+    return plot.has_bars() ? begin + " to " + number_text(at + step, digits) : begin;
 }
 
 double PlotAxis::place(double value) const {
@@ -158,14 +203,14 @@ PlotAxis axis_of(const Plot& plot) {
     };
     for (const PlotSeries& series : plot.series)
         for (float value : series.values) include(static_cast<double>(value));
-    if (plot.bars && !axis.log) include(0);
+    if (plot.has_bars() && !axis.log) include(0);
     if (axis.low > axis.high) return {0, 1, axis.log};
     // A value that does not change lies in the middle; one that does leaves the rim free.
     const double range = axis.high - axis.low;
     const double margin = range > 1e-9 * std::abs(axis.high)
                               ? 0.06 * range
                               : std::max(0.5 * std::abs(axis.high), 0.5);
-    const bool from_zero = plot.bars && !axis.log;
+    const bool from_zero = plot.has_bars() && !axis.log;
     if (!from_zero || axis.low < 0) axis.low -= margin;
     if (!from_zero || axis.high > 0 || axis.low == 0) axis.high += margin;
     return axis;
@@ -203,18 +248,15 @@ void draw_plot(const std::string& id, const Plot& plot, float width, float scale
     draw.PushClipRect(frame.from, frame.to, true);
     draw_ticks(frame, scale);
     for (size_t k = 0; k < plot.series.size(); ++k) {
-        if (plot.bars)
+        if (plot.has_bars())
             draw_bars(frame, plot.series[k], series_colour(k));
         else
             draw_line(frame, plot.series[k], series_colour(k), scale);
     }
     draw_hovered(frame, plot);
     draw.PopClipRect();
-    for (size_t k = 0; k < plot.series.size() && !plot.bars; ++k) {
-        const PlotSeries& series = plot.series[k];
-        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
-                           line_text(plot, series, series.values.size() - 1).c_str());
-    }
+    draw_x_ends(plot, width);
+    draw_legend(plot);
     ImGui::EndGroup();
 }
 

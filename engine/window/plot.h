@@ -1,5 +1,6 @@
-// Plots of the panel: lines of the last values, or bars, over round numbers.
+// Plots of the panel: lines of the last values, whole lines, or bars, over round numbers.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,12 @@ struct PlotSeries {
     std::string name;           // empty: the plot has no other
     std::vector<float> values;  // the newest last
 };
+/// What comes in: values one by one, or all of them at once.
+enum class PlotKind : uint8_t { History, Lines, Bars };
 struct Plot {
     std::vector<PlotSeries> series;
-    bool bars = false;
+    PlotKind kind = PlotKind::History;
+    bool has_bars() const { return kind == PlotKind::Bars; }
     PlotOptions options;
 };
 
@@ -32,6 +36,9 @@ PlotAxis axis_of(const Plot& plot);
 /// Round values inside of the axis, 1, 2 or 5 times a power of ten apart, about `most` of them;
 /// powers of ten where a logarithmic axis has two or more.
 std::vector<double> round_ticks(const PlotAxis& axis, int most);
+
+/// Where a value of a whole line stands along x, or what a bar covers; or how old a value is.
+std::string x_text(const Plot& plot, size_t index, size_t count);
 
 /// Draws it with its legend, as the next item of the panel; `scale` is that of the display.
 void draw_plot(const std::string& id, const Plot& plot, float width, float scale);

@@ -12,17 +12,21 @@ int64_t elements_of(const BufferView& view) {
     return count;
 }
 
-ViewBinding bind_view(const Device& device, const BufferView& view) {
-    const auto* buffer = dynamic_cast<const Buffer*>(view.memory.get());
-    if (!buffer || &buffer->device() != &device) {
+Buffer& buffer_of(const Device& device, const BufferView& view) {
+    auto* buffer = dynamic_cast<Buffer*>(view.memory.get());
+    if (!buffer || &buffer->device() != &device)
         throw UserError(
             "show: the tensor's memory belongs to another device than the window's; "
             "make both in one session");
-    }
+    return *buffer;
+}
+
+ViewBinding bind_view(const Device& device, const BufferView& view) {
+    const Buffer& buffer = buffer_of(device, view);
     const auto width = static_cast<uint64_t>(view.dtype.bytes());
     const uint64_t bytes = static_cast<uint64_t>(elements_of(view)) * width;
-    ensure(view.offset + bytes <= buffer->bytes(), "a view reaches beyond its buffer");
-    const uint64_t begin = buffer->range().offset + view.offset;
+    ensure(view.offset + bytes <= buffer.bytes(), "a view reaches beyond its buffer");
+    const uint64_t begin = buffer.range().offset + view.offset;
     const uint64_t alignment =
         std::max<uint64_t>(device.limits().minStorageBufferOffsetAlignment, 4);
     const uint64_t aligned = begin / alignment * alignment;
@@ -32,7 +36,7 @@ ViewBinding bind_view(const Device& device, const BufferView& view) {
                         std::to_string(device.limits().maxStorageBufferRange) +
                         " that the device reads at once; show a slice of it");
     }
-    return {buffer->range().buffer, aligned, range,
+    return {buffer.range().buffer, aligned, range,
             static_cast<uint32_t>((begin - aligned) / width)};
 }
 

@@ -14,6 +14,8 @@ struct ViewBinding {
 };
 
 int64_t elements_of(const BufferView& view);
+/// The view's memory. Throws UserError where it is another device's.
+Buffer& buffer_of(const Device& device, const BufferView& view);
 /// Throws UserError where it is another device's, or more than this one binds.
 ViewBinding bind_view(const Device& device, const BufferView& view);
 

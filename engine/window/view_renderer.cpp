@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/gpu/commands.h"
+#include "engine/window/colour_map.h"
 #include "engine/window/view_binding.h"
 
 namespace firn {
@@ -114,10 +115,8 @@ ViewRenderer::Variant ViewRenderer::variant_of(const BufferView& view, const Sho
     int taps = std::clamp(static_cast<int>(std::ceil(shrink - 0.01f)), 1, int{kMostTaps});
     bool exact = std::abs(shrink - 1) < 1e-4f;
     variant.filter = taps > 1 ? taps : options.smooth && !exact ? kBlend : kNearest;
-    bool diverging =
-        options.colormap == Colormap::Coolwarm || options.colormap == Colormap::Icefire;
     if (options.range.low == options.range.high)
-        variant.range = diverging ? kSymmetric : kAutomatic;
+        variant.range = is_diverging(options.colormap) ? kSymmetric : kAutomatic;
     variant.blended = variant.channels == 4 || options.opacity < 1;
     return variant;
 }

@@ -59,6 +59,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
       executor(std::move(runner)),
       os(open_os_window(wanted)),
       panel(panel_scale(wanted, os.get()), wanted.light, os.get()),
+      reads(executor->shared_device()),
       painter(executor->shared_device(), os.get(), wanted.vsync, panel.atlas()) {
     executor->device().set_batch_limit(kBatch);
     if (options.profile) {
@@ -67,7 +68,10 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
     }
     if (options.inspect) toggle_inspector();
     recall_panel();
-    if (!os) return;
+    if (!os) {
+        watch_for_end();
+        return;
+    }
     on_screen().push_back(this);
     // GLFW is served by the thread that opened the window.
     executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
@@ -84,7 +88,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
 ViewWindow::State::~State() {
     remember_panel();
     std::erase(on_screen(), this);
-    if (os && on_screen().empty()) {
+    if (on_screen().empty()) {
         executor->on_compile({});
         watch_work({});
     }
@@ -196,10 +200,12 @@ void ViewWindow::State::draw() {
     double begin = trace_now();
     if (!os) {
         executor->device().flush();
+        reads.hand_on();
         trace("host", "submit", begin);
         take_times();
         return;
     }
+    reads.hand_on();
     shown.gui = nullptr;
     if (!hidden) {
         PanelActions wanted;
@@ -269,43 +275,6 @@ void ViewWindow::State::keep_rate() {
     last = now;
 }
 
-Picture ViewWindow::State::picture(VkExtent2D size) {
-    Frame frame = shown;
-    frame.gui = nullptr;
-    frame.scale = display_scale();
-    if (options.gui_in_pictures)
-        frame.gui = panel.draw_in(gui, panel_state(), static_cast<float>(size.width),
-                                  static_cast<float>(size.height));
-    return painter.picture(frame, size);
-}
-
-std::string free_path(const std::string& pattern, int& number) {
-    std::string path;
-    do {
-        path = pattern;
-        const size_t at = path.find("{}");
-        if (at == std::string::npos) break;
-        path.replace(at, 2, std::to_string(++number));
-    } while (std::filesystem::exists(path));
-    return path;
-}
-
-void ViewWindow::State::screenshot() {
-    std::string pattern =
-        options.screenshot_path.empty() ? options.title + "-{}.png" : options.screenshot_path;
-    const std::string path = free_path(pattern, screenshots);
-    try {
-        write_picture(path, picture(extent()));
-    } catch (const UserError& error) {
-        // Somebody at the keyboard can mend it, and the program may have run for long.
-        std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
-        return say(error.what());
-    }
-    say("wrote " + path);
-    std::printf("wrote %s\n", path.c_str());
-    std::fflush(stdout);
-}
-
 void ViewWindow::State::print_widgets() {
     std::string text;
     auto line = [&](const std::string& name, const Rectangle& at) {
@@ -336,7 +305,7 @@ ViewWindow::~ViewWindow() = default;
 
 bool ViewWindow::open() {
     State& state = *state_;
-    if (state.closed) return false;
+    if (state.closed) return state.end();
     if (std::exchange(state.started, true)) {
         state.trace("host", "program", state.frame_begin);
         within_memory("drawing window", state.options.title, [&] { state.draw(); });
@@ -355,7 +324,7 @@ bool ViewWindow::open() {
     state.frame_begin = trace_now();
     state.playing = std::exchange(state.step, false) || !state.paused;
     state.resets = std::exchange(state.reset, false);
-    return !state.closed;
+    return !state.closed || state.end();
 }
 
 void ViewWindow::close() { state_->closed = true; }
@@ -404,6 +373,14 @@ bool ViewWindow::playing() {
     return state_->playing;
 }
 
+bool ViewWindow::advances() const { return state_->playing; }
+
+bool ViewWindow::shows_panel() const {
+    const State& state = *state_;
+    if (!state.os) return state.options.gui_in_pictures;
+    return !state.hidden && !state.panel.layout().collapsed;
+}
+
 bool ViewWindow::reset() { return std::exchange(state_->resets, false); }
 
 const WindowOptions& ViewWindow::options() const { return state_->options; }
@@ -424,21 +401,12 @@ WindowSize ViewWindow::pixels() const {
 
 int ViewWindow::frame() const { return state_->frames; }
 
-Picture ViewWindow::picture() { return picture(pixels()); }
-
-Picture ViewWindow::picture(WindowSize size) {
-    const VkExtent2D extent{static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};
-    return within_memory("drawing window", state_->options.title,
-                         [&] { return state_->picture(extent); });
-}
-
 const BufferView& ViewWindow::shown() const { return state_->shown.views.front().scene.picture; }
 
 const DrawCamera& ViewWindow::camera(size_t view) const {
     return state_->shown.views.at(view).scene.camera;
 }
 
-void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
 void ViewWindow::say(const std::string& text) { state_->say(text); }
 void ViewWindow::close_when(Callback<bool()> is_over) { state_->is_over = std::move(is_over); }
 void ViewWindow::menu_by_right_click(bool opens) { state_->menu.by_click = opens; }

@@ -103,6 +103,8 @@ class ViewWindow {
     /// asks draws on while it is paused, and leaves its state alone:
     ///     if (window.playing()) u = advance(u);
     bool playing();
+    /// The same, for what draws nothing in a pause: asking this is no such promise.
+    bool advances() const;
     /// True once after R or the button: the program should start again.
     bool reset();
 
@@ -124,6 +126,16 @@ class ViewWindow {
     const DrawCamera& camera(size_t view = 0) const;
     /// Writes it, .png or .jpg, whole or not at all. Throws UserError where it cannot be written.
     void save(const std::string& path);
+    /// Hands the elements of each view to `take`, as they are now, when the device has got there:
+    /// nobody waits. By a later call of open() or picture(), in order, and all of them before
+    /// open() turns false; what `take` uses must live until then. UserError where a view is another
+    /// device's.
+    void read_later(const std::vector<BufferView>& views,
+                    Callback<void(const std::vector<std::vector<float>>&)> take);
+    /// Waits for all that was asked for so far, and hands it on.
+    void finish_reads();
+    /// Whether somebody sees the panel: what is made for it alone can be left out.
+    bool shows_panel() const;
     /// Tells the person something, in the window for ten seconds.
     void say(const std::string& text);
     /// Called after every frame that counts, for recording.

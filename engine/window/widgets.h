@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/window/parameter_history.h"
+#include "engine/window/change_history.h"
 #include "engine/window/plot.h"
 #include "engine/window/view.h"
 
@@ -13,12 +13,13 @@ namespace firn {
 
 /// One line of the panel.
 struct Widget {
-    enum class Kind : uint8_t { Parameter, Button, Text, Plot };
+    enum class Kind : uint8_t { Parameter, Button, Text, Plot, HeatMap };
     Kind kind = Kind::Text;
     std::string name, help;    // help of a parameter: its own
-    std::string label, group;  // Button; Plot: the group
+    std::string label, group;  // Button; Plot and HeatMap: the group
     std::string text;          // Text
     Plot plot;
+    HeatMap heat_map;
     bool touched = false;  // pressed since the program last asked
     Rectangle rectangle;   // where it was drawn last, in pixels; empty: not yet
 };
@@ -26,7 +27,7 @@ struct Widget {
 /// All of them, in the order in which they were made, and the variables that they change.
 struct Widgets {
     Parameters parameters;
-    ParameterHistory history;
+    ChangeHistory history;
     /// What the person is changing, and the values before that.
     std::vector<std::string> edited;
     ParameterValues before;

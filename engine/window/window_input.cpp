@@ -1,5 +1,6 @@
 // What the person does with a window, and what it does while time stands still.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <utility>
 
@@ -15,6 +16,8 @@ constexpr int kLivelyFrames = 4;
 constexpr float kTurnOfAHeight = 3.14159265f;
 /// Of a camera by a key that is held: its distance in a second.
 constexpr float kTravel = 0.8f;
+/// So long after the last step of the wheel another one is another move.
+constexpr std::chrono::milliseconds kMoveTime{400};
 /// Between looks at what is no event, such as a signal.
 constexpr double kWaitSeconds = 0.25;
 
@@ -22,12 +25,15 @@ constexpr double kWaitSeconds = 0.25;
 
 void ViewWindow::State::take_input(double wait_seconds) {
     if (os) wait_seconds > 0 ? os->wait(wait_seconds) : os->poll();
-    if (is_over && is_over()) closed = true;
+    is_asked_to_end();
     if (!os) return;
     input = os->input();
     shown.scale = display_scale();
     if (input.close) closed = true;
     lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
+    if (std::any_of(input.clicks.begin(), input.clicks.end(),
+                    [](const Click& click) { return click.down; }))
+        end_gesture();  // what begins now is another change
     if (!hidden) {
         PanelActions wanted{.kernels_open = actions.kernels_open};
         const VkExtent2D at = extent();
@@ -35,11 +41,13 @@ void ViewWindow::State::take_input(double wait_seconds) {
                    static_cast<float>(at.height), wanted);
         obey(wanted);
     }
+    places_before = places();
     take_keys();
     take_mouse();
     take_menu();
     take_camera();
     take_zoom();
+    note_gesture();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
@@ -157,6 +165,52 @@ void ViewWindow::State::take_camera() {
     motion.forward = travel * (down(Key::Up) - down(Key::Down));
     motion.up = travel * (down(Key::PageUp) - down(Key::PageDown));
     move_camera(active_view().scene.camera, motion);
+}
+
+std::vector<ViewPlace> ViewWindow::State::places() const {
+    std::vector<ViewPlace> out;
+    for (const SceneView& view : shown.views) out.push_back({view.scene.camera, view.zoom});
+    return out;
+}
+
+void ViewWindow::State::put(size_t view, const ViewPlace& place) {
+    if (view >= shown.views.size()) return;  // the program shows it no more
+    shown.views[view].scene.camera = place.camera;
+    shown.views[view].zoom = place.zoom;
+    places_before = places();
+}
+
+void ViewWindow::State::note_gesture() {
+    const auto drags = [](const MouseButton& button) { return button.down || button.released; };
+    const bool drag = drags(mouse.left) || drags(mouse.right) || drags(mouse.middle);
+    bool acts = mouse.wheel != 0 || (drag && (mouse.di != 0 || mouse.dj != 0));
+    const auto begin = [&] {
+        if (!gesture) gesture = Gesture{gui.parameters().values(), {}, {}, false};
+        acts = true;
+    };
+    if (acts) begin();
+    const std::vector<ViewPlace> now = places();
+    for (size_t view = 0; view < now.size(); ++view) {
+        if (now[view] == places_before[view]) continue;
+        if (gesture && gesture->move && gesture->move->view != view) end_gesture();
+        begin();
+        if (!gesture->move) gesture->move = ViewMove{view, places_before[view], {}};
+        gesture->move->after = now[view];
+    }
+    if (!gesture) return;
+    if (acts)
+        gesture->last = FrameClock::now(), gesture->by_wheel = input.wheel != 0;
+    else if (!input.holds_something() &&
+             (!gesture->by_wheel || FrameClock::now() - gesture->last > kMoveTime))
+        end_gesture();
+}
+
+void ViewWindow::State::end_gesture() {
+    if (!gesture) return;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : gesture->before) names.push_back(name);
+    gui.widgets().history.note(gui.parameters(), gesture->before, names, gesture->move);
+    gesture.reset();
 }
 
 std::string ViewWindow::State::value_at(float i, float j) const {

@@ -67,8 +67,10 @@ void ViewWindow::State::set_defaults() {
 }
 
 void ViewWindow::State::undo() {
+    end_gesture();
+    const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
-        const std::string names = gui.widgets().history.undo(gui.parameters());
+        const std::string names = gui.widgets().history.undo(gui.parameters(), placer);
         say(names.empty() ? "there is nothing to undo" : "undone: " + names);
     } catch (const UserError& error) {
         say(error.what());
@@ -76,8 +78,10 @@ void ViewWindow::State::undo() {
 }
 
 void ViewWindow::State::redo() {
+    end_gesture();
+    const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
-        const std::string names = gui.widgets().history.redo(gui.parameters());
+        const std::string names = gui.widgets().history.redo(gui.parameters(), placer);
         say(names.empty() ? "there is nothing to do again" : "done again: " + names);
     } catch (const UserError& error) {
         say(error.what());

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "engine/runtime/trace_event.h"
 #include "engine/window/frame_painter.h"
 #include "engine/window/gui_panel.h"
+#include "engine/window/late_reads.h"
 #include "engine/window/view_window.h"
 
 namespace firn {
@@ -54,6 +56,11 @@ struct ViewWindow::State {
     /// False where a window was closed.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
+    /// Headless: long work and compiles end where close_when says so.
+    void watch_for_end();
+    bool is_asked_to_end();
+    /// What was read of the last frames is handed on; false.
+    bool end();
     void keep_rate();
     void take_times();
     void toggle_inspector();
@@ -71,6 +78,14 @@ struct ViewWindow::State {
     void set_defaults();
     void undo();
     void redo();
+    /// Of each view, as the person has it.
+    std::vector<ViewPlace> places() const;
+    void put(size_t view, const ViewPlace& place);
+    /// What the person does in the picture is one step of the history until it is let go, or the
+    /// wheel has stood still for a while: what differs from `places_before`, and what the program
+    /// makes of it in its parameters.
+    void note_gesture();
+    void end_gesture();
     /// Since `begin`, where there is a trace.
     void trace(const char* track, const std::string& name, double begin);
 
@@ -108,12 +123,21 @@ struct ViewWindow::State {
     std::unique_ptr<OsWindow> os;  // null where headless
     Gui gui;
     GuiPanel panel;
+    LateReads reads;
     FramePainter painter;
     InspectorTools tools;
     std::unique_ptr<Inspector> inspector;  // null: it is closed
 
     Frame shown;
     size_t active = 0;  // one of its views
+    std::vector<ViewPlace> places_before;
+    struct Gesture {
+        ParameterValues before;
+        std::optional<ViewMove> move;
+        FrameClock::time_point last;
+        bool by_wheel = false;
+    };
+    std::optional<Gesture> gesture;  // that is under way
     struct Menu {
         bool opens = false, by_click = true;  // without Control too
         size_t view = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/program/long_work.h"
+#include "engine/runtime/vulkan_executor.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
 
@@ -38,6 +39,20 @@ void ViewWindow::State::serve_all(const std::string& text, double share) {
 bool ViewWindow::State::is_any_closed() {
     return std::any_of(on_screen().begin(), on_screen().end(),
                        [](const State* each) { return each->closed; });
+}
+
+bool ViewWindow::State::is_asked_to_end() {
+    if (is_over && is_over()) closed = true;
+    return closed;
+}
+
+void ViewWindow::State::watch_for_end() {
+    if (!on_screen().empty()) return;  // a window that is seen watches for all
+    executor->on_compile([this](const CompileProgress& progress) {
+        if (is_asked_to_end() && CancelScope::is_open())
+            throw Cancelled(text(progress) + ": ended before it was done");
+    });
+    watch_work([this](const WorkProgress&) { return !is_asked_to_end(); });
 }
 
 bool ViewWindow::State::serve_work(const WorkProgress& work) {

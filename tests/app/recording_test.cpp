@@ -72,10 +72,12 @@ TEST_F(Frames, AGifOfSeveralSizesIsRefused) {
     EXPECT_THROW(writer.add(noise(5, 4, 9)), UserError);
 }
 TEST_F(Frames, ASequenceTakesEachSoManyth) {
+    int asked = 0;
     const Picture picture = noise(3, 2, 5);
     Recording recording(output_file(folder_ + "f_%02d.png"), 3,
-                        {.picture = [&] { return picture; }});
+                        {.picture = [&] { return ++asked, picture; }});
     for (int frame = 0; frame < 8; ++frame) recording.add_frame();
+    EXPECT_EQ(asked, 2) << "the others are not even drawn";
     EXPECT_EQ(recording.finish(), "2 files, " + folder_ + "f_01.png to " + folder_ + "f_02.png");
     EXPECT_EQ(read_picture(folder_ + "f_02.png").rgba, picture.rgba);
     EXPECT_FALSE(fs::exists(folder_ + "f_03.png"));

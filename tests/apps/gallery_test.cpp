@@ -44,6 +44,14 @@ TEST(Mandelbrot, IsBlackInsideTheSetAndColouredOutside) {
         EXPECT_GT(brightness(p, 80, int(30 - y / 0.05), int(40 + (x + 0.5) / 0.05)), 0.1f) << x;
 }
 
+TEST(Mandelbrot, TakesAnotherPower) {
+    std::vector<float> p = picture_of(
+        "mandelbrot", "--size 80x60 --frames 1 --set x=0 --set y=0 --set zoom=0 --set power=3");
+    const auto at = [&](int i, int j) { return brightness(p, 80, 30 + i, 40 + j); };
+    EXPECT_EQ(at(-16, 0), 0) << "0.8 i is inside of the cubic set";
+    EXPECT_GT(at(0, -20), 0.1f) << "-1 is not";
+    EXPECT_GT(at(0, 20), 0.1f);
+}
 TEST(Mandelbrot, GoesToTheLargestLimit) {
     picture_of("mandelbrot", "--size 16x16 --frames 1 --set limit=4000");
 }

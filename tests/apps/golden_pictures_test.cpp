@@ -41,7 +41,9 @@ const Demo kDemos[]{
     {"train_image", "--frames 3"},
     {"train_digits", "--frames 2"},
     {"neural_ca", "--frames 1"},
-    {"char_model", "--frames 1 --set context=16 --set width=16 --set layers=1"},
+    {"char_model",  // of a text that does not change
+     "--frames 1 --set context=16 --set width=16 --set layers=1 --text " FIRN_SOURCE_DIR
+     "/LICENSE"},
     {"fluid_control", "--frames 1 --set flow_steps=8"},
 };
 

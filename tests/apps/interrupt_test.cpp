@@ -19,20 +19,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A wave of very many frames that gets a signal, with all that it started, a second after it has
-/// begun to write.
+/// A program of very many frames that gets a signal, with all that it started, a second after it
+/// has begun to write.
 class Interrupted : public testing::Test {
   protected:
     void SetUp() override {
+        path_ = std::getenv("PATH");
         fs::create_directories(folder_);
         for (const auto& entry : fs::directory_iterator(folder_)) fs::remove(entry);
         if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
             GTEST_SKIP() << "no Vulkan driver";
     }
+    void TearDown() override { setenv("PATH", path_.c_str(), 1); }
     /// Its exit status, negative where a signal ended it; `ready` says that it may come.
     int run(std::vector<std::string> words, int number, const std::function<bool()>& ready) {
-        words.insert(words.begin(), {FIRN_BIN_DIR "/wave", "--headless", "--frames", "1000000",
-                                     "--size", "64x64"});
+        words.insert(words.begin(), {std::string(FIRN_BIN_DIR) + "/" + program_, "--headless",
+                                     "--frames", "1000000", "--size", "64x64"});
         const pid_t process = fork();
         if (process == 0) {
             setpgid(0, 0);
@@ -48,10 +50,13 @@ class Interrupted : public testing::Test {
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         std::this_thread::sleep_for(std::chrono::seconds(1));
         kill(-process, number);
+        const auto signalled = std::chrono::steady_clock::now();
         int status = -1;
         for (int k = 0; k < 200 && waitpid(process, &status, WNOHANG) == 0; ++k)
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         kill(process, SIGKILL);
+        seconds_ =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - signalled).count();
         return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     }
     std::string said() const {
@@ -60,6 +65,9 @@ class Interrupted : public testing::Test {
         return text.str();
     }
 
+    std::string program_ = "wave";
+    std::string path_;
+    double seconds_ = 0;  // from the signal to the end
     const std::string folder_ = testing::TempDir() + "/interrupted";
 };
 
@@ -74,6 +82,19 @@ TEST_F(Interrupted, ByCtrlCWritesThePictureAndTheTrace) {
     EXPECT_TRUE(fs::exists(picture) && fs::exists(trace));
     EXPECT_NE(said().find("wrote " + picture), std::string::npos) << said();
     EXPECT_NE(said().find("wrote " + trace), std::string::npos) << said();
+}
+
+TEST_F(Interrupted, WithinACompileEndsItAtOnce) {
+    program_ = "fluid_control";  // which compiles for many seconds
+    setenv("FIRN_NO_CACHE", "1", 1);
+    const std::string picture = folder_ + "/early.png";
+    EXPECT_EQ(run({"--out", picture}, SIGINT, [] { return true; }), 128 + SIGINT);
+    unsetenv("FIRN_NO_CACHE");
+    EXPECT_LT(seconds_, 4);
+    EXPECT_NE(said().find("fluid_control: compiling control.cpp:"), std::string::npos) << said();
+    EXPECT_NE(said().find("ended before it was done"), std::string::npos) << said();
+    EXPECT_NE(said().find("nothing was written: there was no frame"), std::string::npos) << said();
+    EXPECT_FALSE(fs::exists(picture));
 }
 
 TEST_F(Interrupted, ByTerminationEndsTheFilmWhole) {

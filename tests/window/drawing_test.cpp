@@ -314,6 +314,72 @@ TEST_F(DrawingWindow, HomePutsTheCameraBack) {
     by_hand("home", "key Home");
     EXPECT_TRUE(drawn_until(window, [&] { return window.camera() == before; }));
 }
+TEST_F(DrawingWindow, MovesOfTheViewAreUndoneOneByOneWithParameters) {
+    float dt = 0.25f;
+    ViewWindow window(executor, options("moves"));
+    window.gui().parameter("dt", dt, {.min = 0, .max = 1});
+    ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));
+    const DrawCamera first = window.camera();
+    const auto comes_to = [&](const char* keys, const std::function<bool()>& done) {
+        by_hand("moves", std::string("key ") + keys);
+        return drawn_until(window, done);
+    };
+    // A drag by several motions, then a parameter, then the wheel.
+    by_hand("moves", "windowfocus \\$id sleep 0.1 " + at(400, 200) + "mousedown 1 sleep 0.1 " +
+                         at(430, 200) + "sleep 0.1 " + at(460, 180) + "sleep 0.1 mouseup 1");
+    ASSERT_TRUE(drawn_until(
+        window, [&] { return window.camera().pitch != first.pitch && !window.mouse().left.down; }));
+    const DrawCamera dragged = window.camera();
+    const Rectangle slider = window.gui().find("dt")->rectangle;
+    by_hand("moves", at(slider.x + slider.width * 0.75f, slider.y + slider.height / 2) +
+                         "sleep 0.1 mousedown 1 sleep 0.1 mouseup 1");
+    ASSERT_TRUE(drawn_until(window, [&] { return dt > 0.7f; }));
+    const float slid = dt;
+    by_hand("moves", "sleep 0.1 " + at(400, 200) + "click 4 click 4 click 4");
+    ASSERT_TRUE(
+        drawn_until(window, [&] { return window.camera().distance < first.distance * 0.75f; }));
+    const DrawCamera near = window.camera();
+    EXPECT_TRUE(comes_to("ctrl+z", [&] { return window.camera() == dragged; }));
+    EXPECT_EQ(dt, slid);
+    EXPECT_TRUE(comes_to("ctrl+z", [&] { return dt == 0.25f; }));
+    EXPECT_TRUE(comes_to("ctrl+z", [&] { return window.camera() == first; }));
+    EXPECT_TRUE(comes_to("ctrl+shift+z", [&] { return window.camera() == dragged; }));
+    EXPECT_TRUE(comes_to("ctrl+shift+z", [&] { return dt == slid; }));
+    EXPECT_TRUE(comes_to("ctrl+shift+z", [&] { return window.camera() == near; }));
+    // Home is a move like another.
+    EXPECT_TRUE(comes_to("Home", [&] { return window.camera() == first; }));
+    EXPECT_TRUE(comes_to("ctrl+z", [&] { return window.camera() == near; }));
+}
+
+TEST_F(DrawingWindow, WhatAProgramMakesOfADragIsUndoneToo) {
+    float x = 1, zoom = 2;
+    ViewWindow window(executor, options("own"));
+    window.gui().parameter("x", x);
+    window.gui().parameter("zoom", zoom);
+    const auto until = [&](const std::function<bool()>& done) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!done() && std::chrono::steady_clock::now() < end && window.open()) {
+            if (window.mouse().left.down) x += 0.1f * window.mouse().dj;
+            zoom += 0.25f * window.mouse().wheel;
+            window.show(gradient);
+        }
+        return done();
+    };
+    until([&] { return window.frame() > 4; });
+    by_hand("own", "windowfocus \\$id sleep 0.1 " + at(400, 200) + "mousedown 1 sleep 0.1 " +
+                       at(430, 200) + "sleep 0.1 " + at(460, 180) + "sleep 0.1 mouseup 1");
+    ASSERT_TRUE(until([&] { return x > 1.5f && !window.mouse().left.down; }));
+    const float dragged = x;
+    by_hand("own", "sleep 0.1 click 4 click 4 click 4");
+    ASSERT_TRUE(until([&] { return zoom == 2.75f; }));
+    by_hand("own", "key ctrl+z");
+    EXPECT_TRUE(until([&] { return zoom == 2; }));
+    EXPECT_EQ(x, dragged);
+    by_hand("own", "key ctrl+z");
+    EXPECT_TRUE(until([&] { return x == 1; }));
+    by_hand("own", "key ctrl+shift+z");
+    EXPECT_TRUE(until([&] { return x == dragged; }));
+}
 
 TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
     ViewWindow window(executor, options("zoom"));
@@ -325,6 +391,11 @@ TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
                 "keydown ctrl sleep 0.1 click 4 click 4 click 4 click 4 sleep 0.1 keyup ctrl");
     EXPECT_TRUE(frames_until(window, [&] { return middle() > before + 20; }));
     EXPECT_EQ(window.mouse().wheel, 0);
+    const int nearer = middle();
+    by_hand("zoom", "key ctrl+z");
+    EXPECT_TRUE(frames_until(window, [&] { return middle() == before; }));
+    by_hand("zoom", "key ctrl+shift+z");
+    EXPECT_TRUE(frames_until(window, [&] { return middle() == nearer; }));
     by_hand("zoom", "key Home");
     EXPECT_TRUE(frames_until(window, [&] { return middle() == before; }));
 }

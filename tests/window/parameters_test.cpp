@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "compiler/program/error.h"
-#include "engine/window/parameter_history.h"
+#include "engine/window/change_history.h"
 
 namespace firn {
 namespace {
@@ -265,8 +265,8 @@ TEST_F(ParametersTest, TheCommandLineHasWhatDiffers) {
               "wave --set dt=0.25 --set 'title=it'\\''s here'");
 }
 TEST_F(ParametersTest, StepsAreUndoneAndDoneAgain) {
-    ParameterHistory history;
-    EXPECT_EQ(history.undo(parameters), "");
+    ChangeHistory history;
+    EXPECT_EQ(history.undo(parameters, {}), "");
     for (const char* value : {"0.2", "0.3"}) {
         const ParameterValues before = parameters.values();
         parameters.set("dt", value);
@@ -274,18 +274,18 @@ TEST_F(ParametersTest, StepsAreUndoneAndDoneAgain) {
         history.note(parameters, before, {"dt"});
     }
     history.note(parameters, parameters.values(), {"dt"});  // nothing has changed
-    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(history.undo(parameters, {}), "dt");
     EXPECT_EQ(dt, 0.2f);
-    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(history.undo(parameters, {}), "dt");
     EXPECT_EQ(dt, 0.1f);
     EXPECT_EQ(steps, 7);
-    EXPECT_EQ(history.redo(parameters), "dt");
+    EXPECT_EQ(history.redo(parameters, {}), "dt");
     EXPECT_EQ(dt, 0.2f);
     const ParameterValues before = parameters.values();
     parameters.set("dt", "0.5");
     history.note(parameters, before, {"dt"});
-    EXPECT_EQ(history.redo(parameters), "");
-    EXPECT_EQ(history.undo(parameters), "dt");
+    EXPECT_EQ(history.redo(parameters, {}), "");
+    EXPECT_EQ(history.undo(parameters, {}), "dt");
     EXPECT_EQ(dt, 0.2f);
 }
 

@@ -2,7 +2,9 @@
 #include "engine/window/picture.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -49,6 +51,40 @@ TEST(Picture, AFormatThatIsNotWrittenIsRefused) {
         }
         EXPECT_FALSE(std::filesystem::exists(path_of(name)));
     }
+}
+TEST(Picture, OfAFullDiskIsSaidAndNothingStays) {
+    // Files may have no more than 1000 bytes, as on a disk that is full.
+    const rlimit before = [] {
+        rlimit limit{};
+        getrlimit(RLIMIT_FSIZE, &limit);
+        return limit;
+    }();
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1000, before.rlim_max};
+    const Picture grey{300, 300, std::vector<uint8_t>(4 * 300 * 300, 128)};
+    FloatPicture light{300, 300, std::vector<float>(3 * 300 * 300, 0.5f)};
+    WidePicture wide{300, 300, std::vector<uint16_t>(4 * 300 * 300, 7)};
+    for (size_t k = 0; k < wide.rgba.size(); ++k) wide.rgba[k] = uint16_t(k * k);
+    for (const std::string name : {"full.png", "full.jpg", "full.hdr", "wide.png"}) {
+        std::filesystem::remove(path_of(name));
+        std::string said = "written";
+        setrlimit(RLIMIT_FSIZE, &small);
+        try {
+            if (name == "full.hdr")
+                write_hdr(path_of(name), light);
+            else if (name == "wide.png")
+                write_wide_png(path_of(name), wide);
+            else
+                write_picture(path_of(name), grey);
+        } catch (const UserError& error) {
+            said = error.what();
+        }
+        setrlimit(RLIMIT_FSIZE, &before);
+        EXPECT_NE(said.find(name + ": cannot be written (File too large)"), std::string::npos)
+            << said;
+        EXPECT_FALSE(std::filesystem::exists(path_of(name)));
+    }
+    std::signal(SIGXFSZ, handler);
 }
 TEST(Picture, WhatIsNoPictureIsNamed) {
     std::ofstream(path_of("text.png")) << "not a picture";

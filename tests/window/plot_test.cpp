@@ -43,10 +43,10 @@ TEST(Plot, AValueThatDoesNotChangeLiesInTheMiddle) {
 }
 TEST(Plot, BarsStandOnZero) {
     Plot plot = line_of({2, 4});
-    plot.bars = true;
+    plot.kind = PlotKind::Bars;
     EXPECT_EQ(axis_of(plot).place(0), 0);
     plot = line_of({-2, -4});
-    plot.bars = true;
+    plot.kind = PlotKind::Bars;
     EXPECT_EQ(axis_of(plot).place(0), 1);
 }
 TEST(Plot, TicksAreRound) {
@@ -62,6 +62,27 @@ TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
     EXPECT_NEAR(axis.place(10), 0.5, 1e-9);
     EXPECT_TRUE(std::isnan(axis.place(0)));
     EXPECT_TRUE(std::isnan(axis.place(-3)));
+}
+TEST(Plot, SaysWhereAValueStands) {
+    Plot plot = line_of({1, 2, 3});
+    EXPECT_EQ(x_text(plot, 0, 3), "2 before the last");
+    plot.kind = PlotKind::Lines;
+    EXPECT_EQ(x_text(plot, 2, 3), "2");
+    plot.options.x_first = -1, plot.options.x_step = 0.5;
+    EXPECT_EQ(x_text(plot, 1, 3), "-0.5");
+    plot.kind = PlotKind::Bars;
+    EXPECT_EQ(x_text(plot, 1, 3), "-0.5 to 0");
+}
+TEST(Plot, WholeLinesReplaceThoseBefore) {
+    Gui gui;
+    gui.lines("x", {{"a", {1, 2}}, {"b", {3}}});
+    gui.lines("x", {{"b", {4, 5, 6}}});
+    const Plot& plot = gui.find("x")->plot;
+    ASSERT_EQ(plot.series.size(), 1u);
+    EXPECT_EQ(plot.series[0].values, (std::vector<float>{4, 5, 6}));
+    gui.plot("x", 7);  // and a history begins anew
+    EXPECT_EQ(plot.series.size(), 1u);
+    EXPECT_EQ(plot.series[0].values, (std::vector<float>{7}));
 }
 
 class PlotPicture : public DeviceTest {

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
         for (Tensor energy; window.open();
              window.show(Drawing().points(p, {.colour = {1, 0.8f, 0.5f}}))) {
             std::tie(p, v, energy) = step(p, v, dt, apart);
-            window.gui().plot("energy", energy.item<float>());
+            window.plot("energy", energy);
         }
     });
 }

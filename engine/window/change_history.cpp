@@ -1,5 +1,5 @@
-// Undo and redo of parameters.
-#include "engine/window/parameter_history.h"
+// Undo and redo of parameters and views.
+#include "engine/window/change_history.h"
 
 #include <utility>
 
@@ -9,11 +9,13 @@ namespace firn {
 namespace {
 
 constexpr size_t kMostSteps = 500;
+constexpr const char* kView = "the view";
 
 }  // namespace
 
-void ParameterHistory::note(const Parameters& parameters, const ParameterValues& before,
-                            const std::vector<std::string>& names) {
+void ChangeHistory::note(const Parameters& parameters, const ParameterValues& before,
+                         const std::vector<std::string>& names,
+                         const std::optional<ViewMove>& move) {
     Step step;
     for (const std::string& name : names) {
         const Parameter* parameter = parameters.find(name);
@@ -22,13 +24,14 @@ void ParameterHistory::note(const Parameters& parameters, const ParameterValues&
         if (const std::string now = text_of(*parameter); now != known->second)
             step.before[name] = known->second, step.after[name] = now;
     }
-    if (step.before.empty()) return;
+    if (move && move->before != move->after) step.move = move;
+    if (step.before.empty() && !step.move) return;
     if (done_.size() == kMostSteps) done_.erase(done_.begin());
     done_.push_back(std::move(step));
     undone_.clear();
 }
 
-std::string ParameterHistory::set_all(Parameters& parameters, const ParameterValues& values) {
+std::string ChangeHistory::set_all(Parameters& parameters, const ParameterValues& values) {
     std::vector<std::string> names;
     for (const auto& [name, text] : values) {
         parameters.set(name, text);
@@ -37,18 +40,22 @@ std::string ParameterHistory::set_all(Parameters& parameters, const ParameterVal
     return joined(names);
 }
 
-std::string ParameterHistory::undo(Parameters& parameters) {
+std::string ChangeHistory::undo(Parameters& parameters, const Place& place) {
     if (done_.empty()) return "";
     undone_.push_back(std::move(done_.back()));
     done_.pop_back();
-    return set_all(parameters, undone_.back().before);
+    const Step& step = undone_.back();
+    if (step.move) place(step.move->view, step.move->before);
+    return step.before.empty() ? kView : set_all(parameters, step.before);
 }
 
-std::string ParameterHistory::redo(Parameters& parameters) {
+std::string ChangeHistory::redo(Parameters& parameters, const Place& place) {
     if (undone_.empty()) return "";
     done_.push_back(std::move(undone_.back()));
     undone_.pop_back();
-    return set_all(parameters, done_.back().after);
+    const Step& step = done_.back();
+    if (step.move) place(step.move->view, step.move->after);
+    return step.after.empty() ? kView : set_all(parameters, step.after);
 }
 
 }  // namespace firn

@@ -1,0 +1,18 @@
+// Heat maps of the panel: small pictures of values, through Dear ImGui.
+#pragma once
+#include <string>
+
+#include "engine/window/gui.h"
+
+namespace firn {
+
+/// The values of the first and the last colour, which differ.
+ValueRange shown_range(const HeatMap& map);
+/// Which element a square is, or the first of those whose mean it is, and its value.
+std::string square_text(const HeatMap& map, int row, int column);
+
+/// Draws it as the next item of the panel: as wide as `width`, or as high as `most_height`, in
+/// pixels.
+void draw_heat_map(const std::string& id, const HeatMap& map, float width, float most_height);
+
+}  // namespace firn

@@ -1,0 +1,72 @@
+// What goes from a window to the host: pictures of its frames, and tensors behind them.
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "engine/runtime/vulkan_executor.h"
+#include "engine/window/window_state.h"
+
+namespace firn {
+
+Picture ViewWindow::State::picture(VkExtent2D size) {
+    Frame frame = shown;
+    frame.gui = nullptr;
+    frame.scale = display_scale();
+    if (options.gui_in_pictures) reads.finish();
+    if (options.gui_in_pictures)
+        frame.gui = panel.draw_in(gui, panel_state(), static_cast<float>(size.width),
+                                  static_cast<float>(size.height));
+    return painter.picture(frame, size);
+}
+
+std::string free_path(const std::string& pattern, int& number) {
+    std::string path;
+    do {
+        path = pattern;
+        const size_t at = path.find("{}");
+        if (at == std::string::npos) break;
+        path.replace(at, 2, std::to_string(++number));
+    } while (std::filesystem::exists(path));
+    return path;
+}
+
+void ViewWindow::State::screenshot() {
+    std::string pattern =
+        options.screenshot_path.empty() ? options.title + "-{}.png" : options.screenshot_path;
+    const std::string path = free_path(pattern, screenshots);
+    try {
+        write_picture(path, picture(extent()));
+    } catch (const UserError& error) {
+        // Somebody at the keyboard can mend it, and the program may have run for long.
+        std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
+        return say(error.what());
+    }
+    say("wrote " + path);
+    std::printf("wrote %s\n", path.c_str());
+    std::fflush(stdout);
+}
+
+bool ViewWindow::State::end() {
+    within_memory("reading for window", options.title, [&] { reads.finish(); });
+    return false;
+}
+
+void ViewWindow::read_later(const std::vector<BufferView>& views,
+                            Callback<void(const std::vector<std::vector<float>>&)> take) {
+    within_memory("reading for window", state_->options.title,
+                  [&] { state_->reads.ask(views, std::move(take)); });
+}
+
+void ViewWindow::finish_reads() { state_->end(); }
+
+Picture ViewWindow::picture() { return picture(pixels()); }
+
+Picture ViewWindow::picture(WindowSize size) {
+    const VkExtent2D extent{static_cast<uint32_t>(size.width), static_cast<uint32_t>(size.height)};
+    return within_memory("drawing window", state_->options.title,
+                         [&] { return state_->picture(extent); });
+}
+
+void ViewWindow::save(const std::string& path) { write_picture(path, picture()); }
+
+}  // namespace firn
