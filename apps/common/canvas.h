@@ -2,6 +2,8 @@
 #pragma once
 #include <firn/firn.h>
 
+#include <string>
+
 namespace firn {
 
 /// Where a picture lies on another: its upper left corner and the size of its pixels there.
@@ -17,6 +19,13 @@ inline Tensor pasted(const Tensor& canvas, const Tensor& picture, const Spot& sp
                           (column < picture.size(1) * spot.scale);
     const Tensor y = row / spot.scale, x = column / spot.scale;
     return select(inside, picture.rank() == 3 ? picture(y, x, c) : picture(y, x), canvas);
+}
+
+/// A line of text above what lies on the picture of the drawing.
+inline void caption(Drawing& drawing, const std::string& line, const Spot& spot) {
+    drawing.text(
+        {float(spot.column), float(spot.row)}, line,
+        {.colour = {0.75f, 0.76f, 0.78f}, .align = {0, 1}, .shift = {0, -3}, .halo = false});
 }
 
 /// Tiles [rows, columns, n, m] as one picture, with `gap` pixels of `border` after each row and

@@ -64,14 +64,4 @@ Tensor lettered(const Tensor& codes) {
     return select(inside, (dots & 1).as(f32), 0.0f);
 }
 
-Tensor codes_of(const std::string& line) {
-    std::vector<int32_t> codes;
-    for (unsigned char c : line) codes.push_back(c);
-    return tensor(codes, {1, int64_t(codes.size())});
-}
-
-Tensor captioned(const Tensor& canvas, const std::string& line, const Spot& spot) {
-    return pasted(canvas, mix(0.07f, 0.6f, lettered(codes_of(line))), spot);
-}
-
 }  // namespace firn

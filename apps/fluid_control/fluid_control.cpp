@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
         };
         begin();
         std::optional<Tensor> first;  // distance
-        Tensor shown = picture(control, film(control));
+        Drawing shown = picture(control, film(control));
         while (window.open()) {
             if (window.reset()) {
                 if (made == options && control.start.size(0) == int(resolution))

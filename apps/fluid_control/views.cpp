@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "apps/common/dot_font.h"
 #include "apps/common/resample.h"
 
 namespace firn::fluid_control {
@@ -38,21 +37,29 @@ Tensor dyed(const Tensor& ink, int n) {
 
 }  // namespace
 
-Tensor picture(const Control& control, const std::vector<Tensor>& stills) {
-    Tensor canvas = full({kHeight, kWidth, 3}, kPaper);
-    const auto place = [&](const Tensor& each, const std::string& caption, int row, int column,
+Drawing picture(const Control& control, const std::vector<Tensor>& stills) {
+    struct Placed {
+        Tensor picture;
+        std::string caption;
+        Spot spot;
+    };
+    std::vector<Placed> all;
+    const auto place = [&](const Tensor& each, const std::string& line, int row, int column,
                            int size) {
-        canvas = pasted(canvas, each, {row, column, scale_in(size, each)});
-        canvas = captioned(canvas, caption, {row - kLetterHeight - 2, column, 1});
+        all.push_back({each, line, {row, column, scale_in(size, each)}});
     };
     const int second = kLeft + kLarge + kGap, third = second + kLarge + kGap;
     place(stills.back(), "as it arrives", kTop, kLeft, kLarge);
     place(control.target, "what it is to become", kTop, second, kLarge);
     place(velocity_picture(control.velocity), "first velocity", kTop, third, kLarge);
     for (int k = 0; k <= kStills; ++k)
-        place(stills[size_t(k)], std::to_string(100 * k / kStills) + " percent of the way",
+        place(stills[size_t(k)], std::to_string(100 * k / kStills) + " % of the way",
               kTop + kLarge + 4 * kGap, kLeft + k * (kSmall + kGap), kSmall);
-    return canvas;
+    Tensor canvas = full({kHeight, kWidth, 3}, kPaper);
+    for (const Placed& each : all) canvas = pasted(canvas, each.picture, each.spot);
+    Drawing out = canvas;
+    for (const Placed& each : all) caption(out, each.caption, each.spot);
+    return out;
 }
 
 Tensor disc_of_dye(int n) {

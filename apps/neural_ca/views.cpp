@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "apps/common/dot_font.h"
 #include "apps/common/resample.h"
 
 namespace firn::neural_ca {
@@ -25,15 +24,11 @@ Tensor over(const Tensor& behind, const Tensor& inside, float red, float green, 
 
 Spot cells_spot(int64_t n) { return {kTop, kLeft, std::max(1, kLarge / int(n))}; }
 
-Tensor picture(const Training& training, const Tensor& cells) {
+Drawing picture(const Training& training, const Tensor& cells) {
     Tensor canvas = full({kHeight, kWidth, 3}, kPaper);
     const int64_t n = training.target.size(0).constant();
     canvas = pasted(canvas, on_white(cells), cells_spot(n));
     canvas = pasted(canvas, on_white(training.target), {kTop, kSide, std::max(1, 128 / int(n))});
-    canvas = captioned(canvas, "grown from one cell; left button: wound, right: plant",
-                       {kTop - kLetterHeight - 2, kLeft, 1});
-    canvas = captioned(canvas, "target", {kTop - kLetterHeight - 2, kSide, 1});
-    canvas = captioned(canvas, "patterns of the pool", {kPool - kLetterHeight - 2, kSide, 1});
     const int scale = std::max(1, 72 / int(n)),
               rows = std::min((kHeight - kPool) / (int(n) * scale + kGap),
                               training.options.pool / kThumbColumns);
@@ -44,7 +39,11 @@ Tensor picture(const Training& training, const Tensor& cells) {
                         {kPool + k / kThumbColumns * (int(n) * scale + kGap),
                          kSide + k % kThumbColumns * (int(n) * scale + kGap), scale});
     }
-    return canvas;
+    Drawing out = canvas;
+    caption(out, "grown from one cell; left button: wound, right: plant", {kTop, kLeft});
+    caption(out, "target", {kTop, kSide});
+    caption(out, "patterns of the pool", {kPool, kSide});
+    return out;
 }
 
 Tensor toadstool(int n) {

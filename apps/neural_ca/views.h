@@ -9,8 +9,8 @@ constexpr int kHeight = 640, kWidth = 1200;
 /// The place of cells that one watches, with a pixel size that makes n of them fill it.
 Spot cells_spot(int64_t n);
 
-/// The cells that one watches, large; the target; patterns of the pool. f32 [kHeight, kWidth, 3].
-Tensor picture(const Training& training, const Tensor& cells);
+/// The cells that one watches, large; the target; patterns of the pool. On [kHeight, kWidth].
+Drawing picture(const Training& training, const Tensor& cells);
 
 /// A toadstool, f32 [n, n, 4], with a margin around it.
 Tensor toadstool(int n);

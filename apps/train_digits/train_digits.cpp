@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         Views views;
         views.pad = data.test.images(0).as(f32) / 255.0f;
         views.test = judged(training);
-        Tensor shown;
+        Drawing shown;
         window.menu_by_right_click(false);
         while (window.open()) {
             if (window.reset()) {

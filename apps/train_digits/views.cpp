@@ -1,8 +1,6 @@
 // The picture of a network that learns digits.
 #include "apps/train_digits/views.h"
 
-#include "apps/common/dot_font.h"
-
 namespace firn::train_digits {
 namespace {
 
@@ -87,7 +85,7 @@ Tensor with_stroke(const Tensor& pad, float from_i, float from_j, float to_i, fl
     return jit(ink)(pad, from_i, from_j, to_i, to_j);
 }
 
-Tensor picture(const Training& training, const Views& views) {
+Drawing picture(const Training& training, const Views& views) {
     const Samples& test = training.data.test;
     const Tensor& plain = views.plain;
     Tensor canvas = full({kHeight, kWidth, 3}, kPaper);
@@ -100,18 +98,21 @@ Tensor picture(const Training& training, const Views& views) {
     canvas = pasted(canvas, confusion_table(views.test.confusion, plain), {10, 680, 1});
     canvas =
         pasted(canvas, signed_mosaic(reshape(training.network.first.weight.value(), {4, 3, 5, 5})),
-               {24, 1014, 10});
+               {20, 1014, 10});
     canvas =
-        pasted(canvas, signed_mosaic(reshape(views.read.features, {4, 3, 14, 14})), {270, 1014, 3});
-    canvas = captioned(canvas, "draw: left button, clear: right", {10, kPad.column, 1});
-    canvas = captioned(canvas, "filters", {10, 1014, 1});
-    canvas = captioned(canvas, "what they find", {258, 1014, 1});
-    canvas = captioned(canvas, "rows: what it is, columns: what is read", {324, 709, 1});
-    if (test.images.size(0) < kMistakes) return canvas;  // too few to choose from
-    canvas = captioned(canvas, "read worst: what it is, what was read", {444, 692, 1});
-    return pasted(canvas,
-                  mistakes(test.images, test.labels, views.test.read, views.test.loss, plain),
-                  {456, 692, 2});
+        pasted(canvas, signed_mosaic(reshape(views.read.features, {4, 3, 14, 14})), {274, 1014, 3});
+    const bool enough = test.images.size(0) >= kMistakes;  // to choose from
+    if (enough)
+        canvas = pasted(canvas,
+                        mistakes(test.images, test.labels, views.test.read, views.test.loss, plain),
+                        {456, 692, 2});
+    Drawing out = canvas;
+    caption(out, "draw: left button, clear: right", kPad);
+    caption(out, "filters", {20, 1014});
+    caption(out, "what they find", {274, 1014});
+    caption(out, "rows: what it is, columns: what is read", {342, 709});
+    if (enough) caption(out, "read worst: what it is, what was read", {456, 692});
+    return out;
 }
 
 }  // namespace firn::train_digits

@@ -21,7 +21,7 @@ struct Views {
 };
 /// The pad and what it is taken for, the confusion matrix, the filters of the first layer and what
 /// they find on the pad, and the test pictures that were read worst: what they are, green, and what
-/// they were taken for, red. f32 [kHeight, kWidth, 3].
-Tensor picture(const Training& training, const Views& views);
+/// they were taken for, red. On [kHeight, kWidth].
+Drawing picture(const Training& training, const Views& views);
 
 }  // namespace firn::train_digits
