@@ -19,6 +19,7 @@ thread_local int cancel_scopes = 0;
 }  // namespace
 
 void watch_work(WorkWatch next) { watch = std::move(next); }
+bool is_work_watched() { return static_cast<bool>(watch); }
 
 CancelScope::CancelScope() { ++cancel_scopes; }
 CancelScope::~CancelScope() { --cancel_scopes; }

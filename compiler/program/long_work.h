@@ -18,6 +18,8 @@ using WorkWatch = std::function<bool(const WorkProgress&)>;
 
 /// From now on told of the work of this thread; empty: nobody is.
 void watch_work(WorkWatch watch);
+/// Somebody watches this thread already.
+bool is_work_watched();
 
 /// Work that was ended because whoever watches wanted that.
 struct Cancelled : std::runtime_error {

@@ -37,11 +37,15 @@ void LateReads::ask(const std::vector<BufferView>& views, Callback<void(const Va
         read.parts.push_back({view.dtype, elements, bytes});
         bytes += static_cast<uint64_t>(elements) * static_cast<uint64_t>(view.dtype.bytes());
     }
-    if (bytes > 0) {
-        read.bytes = create_buffer(device_, bytes, "late read", BufferPlace::Host);
-        record(read, views);
-    }
     reads_.push_back(std::move(read));
+    if (bytes == 0) return;
+    try {
+        reads_.back().bytes = create_buffer(device_, bytes, "late read", BufferPlace::Host);
+        record(reads_.back(), views);
+    } catch (...) {
+        reads_.pop_back();
+        throw;
+    }
 }
 
 void LateReads::record(Read& read, const std::vector<BufferView>& views) {
@@ -76,19 +80,18 @@ void LateReads::record(Read& read, const std::vector<BufferView>& views) {
 }
 
 void LateReads::hand_on_first() {
-    const Read read = std::move(reads_.front());
-    reads_.pop_front();
-    if (read.commands) commands_.release(*read.commands);
+    const Read& read = reads_.front();
     Values values;
     for (const Part& part : read.parts) {
         const auto size =
             static_cast<size_t>(part.elements) * static_cast<size_t>(part.dtype.bytes());
-        values.push_back(floats_of(
-            part.dtype,
-            size == 0 ? std::span<const std::byte>()
-                      : std::span<const std::byte>(read.bytes->mapped() + part.offset, size)));
+        const std::byte* first = size == 0 ? nullptr : read.bytes->mapped() + part.offset;
+        values.push_back(floats_of(part.dtype, {first, size}));
     }
-    read.take(values);
+    const Callback<void(const Values&)> take = read.take;
+    if (read.commands) commands_.release(*read.commands);
+    reads_.pop_front();  // first: it may ask for another
+    take(values);
 }
 
 void LateReads::hand_on() {

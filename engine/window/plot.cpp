@@ -85,18 +85,39 @@ void draw_ticks(const PlotFrame& frame, float scale) {
     }
 }
 
-void draw_line(const PlotFrame& frame, const PlotSeries& series, ImU32 colour, float scale) {
+/// Segment by segment: joined ones vanish where they turn sharply.
+void draw_segments(const std::vector<ImVec2>& run, ImU32 colour, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (run.size() == 1) draw.AddCircleFilled(run[0], width, colour);
+    for (size_t k = 1; k < run.size(); ++k) draw.AddPolyline(&run[k - 1], 2, colour, 0, width);
+}
+
+/// Of what has more points than pixels: what it covers of each column of them.
+void draw_dense(const std::vector<ImVec2>& run, ImU32 colour, float width) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (size_t k = 0; k < run.size();) {
+        const float column = std::floor(run[k].x);
+        const size_t first = k == 0 ? 0 : k - 1;  // joined to the column before
+        float top = run[first].y, bottom = top;
+        for (; k < run.size() && std::floor(run[k].x) <= column; ++k)
+            top = std::min(top, run[k].y), bottom = std::max(bottom, run[k].y);
+        const float half = std::max(width - (bottom - top), 0.0f) / 2;
+        draw.AddRectFilled({column, top - half}, {column + 1, bottom + half}, colour);
+    }
+}
+
+void draw_line(const PlotFrame& frame, const PlotSeries& series, ImU32 colour, float scale) {
+    const size_t count = series.values.size();
+    const bool dense = static_cast<float>(count) > frame.to.x - frame.from.x;
     std::vector<ImVec2> run;
     const auto finish = [&] {
-        if (run.size() == 1) draw.AddCircleFilled(run[0], 1.5f * scale, colour);
-        draw.AddPolyline(run.data(), static_cast<int>(run.size()), colour, 0, 1.5f * scale);
+        dense ? draw_dense(run, colour, 1.5f * scale) : draw_segments(run, colour, 1.5f * scale);
         run.clear();
     };
-    for (size_t k = 0; k < series.values.size(); ++k) {
+    for (size_t k = 0; k < count; ++k) {
         const float y = frame.y(static_cast<double>(series.values[k]));
         if (std::isfinite(y))
-            run.push_back({frame.x(k, series.values.size(), false), y});
+            run.push_back({frame.x(k, count, false), y});
         else
             finish();
     }

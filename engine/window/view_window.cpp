@@ -88,7 +88,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
 ViewWindow::State::~State() {
     remember_panel();
     std::erase(on_screen(), this);
-    if (on_screen().empty()) {
+    if (watches || (os && on_screen().empty())) {
         executor->on_compile({});
         watch_work({});
     }

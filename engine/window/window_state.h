@@ -152,7 +152,8 @@ struct ViewWindow::State {
     std::vector<TraceEvent> events;
     double frame_begin = trace_now();
     bool started = false, closed = false, hidden = false, keys_open = false;
-    bool paused = false, step = false, reset = false;           // as the person wants it
+    bool paused = false, step = false, reset = false;  // as the person wants it
+    bool watches = false;                              // what takes long, without being on screen
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int lively = 0;                                             // frames
     int frames = 0, screenshots = 0, saved_pictures = 0;

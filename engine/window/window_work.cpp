@@ -47,7 +47,9 @@ bool ViewWindow::State::is_asked_to_end() {
 }
 
 void ViewWindow::State::watch_for_end() {
-    if (!on_screen().empty()) return;  // a window that is seen watches for all
+    // A window that is seen watches for all; and who watches already goes on.
+    if (!on_screen().empty() || executor->compile_watch() || is_work_watched()) return;
+    watches = true;
     executor->on_compile([this](const CompileProgress& progress) {
         if (is_asked_to_end() && CancelScope::is_open())
             throw Cancelled(text(progress) + ": ended before it was done");

@@ -207,6 +207,27 @@ const Scenario kScenarios[] = {
          });
      },
      true, 2},
+    {"late_reads",
+     [](World& world) {
+         Tensor x = world.keep(std::vector<float>(64, 1.0f));
+         const BufferView view{memory_of(x).memory, 0, f32, {64}};
+         return std::function([&world, view] {
+             int taken = 0;
+             const std::vector<BufferView> views{view};
+             const Callback<void(const std::vector<std::vector<float>>&)> take(
+                 [&](const std::vector<std::vector<float>>& read) {
+                     EXPECT_EQ(read[0][63], 1.0f);
+                     ++taken;
+                 });
+             const AllocationsFail here;
+             ViewWindow window(world.executor->engine, {.size = {8, 8}, .headless = true});
+             EXPECT_TRUE(window.open());
+             for (int k = 0; k < 3; ++k) window.read_later(views, take);
+             window.finish_reads();
+             EXPECT_EQ(taken, 3);
+         });
+     },
+     true, 2},
     {"drawing",
      [](World& world) {
          Tensor x = world.keep(std::vector<float>(6, 0.0f));

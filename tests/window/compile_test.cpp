@@ -98,6 +98,29 @@ TEST_F(CompilingWindow, EndsTheCompileWhereItIsClosedAndSomebodyCatchesThat) {
     EXPECT_EQ((ones({4}) + 1.0f).to_vector<float>(), std::vector<float>(4, 2.0f));
 }
 
+TEST_F(CompilingWindow, OneThatIsNotSeenWatchesWhereNobodyElseDoes) {
+    const WindowOptions unseen{.headless = true};
+    {
+        ViewWindow first(executor, unseen);
+        EXPECT_TRUE(executor->compile_watch());
+        EXPECT_TRUE(is_work_watched());
+        first.close_when([] { return true; });
+        const CancelScope cancels;
+        { ViewWindow second(executor, unseen); }
+        EXPECT_THROW(executor->compile_watch()({"f", 1, 2}), Cancelled);
+        EXPECT_FALSE(tell_work({"work", 0.5}));
+        EXPECT_FALSE(first.open());
+    }
+    EXPECT_FALSE(executor->compile_watch());
+    EXPECT_FALSE(is_work_watched());
+    int told = 0;
+    executor->on_compile([&](const CompileProgress&) { ++told; });
+    { ViewWindow third(executor, unseen); }
+    executor->compile_watch()({"f", 1, 2});
+    EXPECT_EQ(told, 1);
+    executor->on_compile({});
+}
+
 /// Work that is no frame of the program: told from the thread that does it.
 class WorkingWindow : public RealWindow {
   protected:

@@ -134,6 +134,20 @@ TEST_F(PlotPicture, NanLeavesAGap) {
     };
     EXPECT_LT(pixels(plot(NAN), kFirst), pixels(plot(0.05f), kFirst) / 2);
 }
+TEST_F(PlotPicture, OfManyValuesEveryColumnIsCovered) {
+    const auto zigzag = [](size_t count) {
+        std::vector<float> values;
+        for (size_t k = 0; k < count; ++k) values.push_back(float(k % 2));
+        return [=](Gui& gui) { gui.lines("x", {{"", values}}); };
+    };
+    const auto flat = [](Gui& gui) { gui.bars("x", {1, 1, 1, 1}); };
+    // From its smallest to its largest value it is as full as bars, which leave gaps.
+    for (size_t count : {600, 1024, 20000})
+        EXPECT_GT(pixels(zigzag(count), kFirst), pixels(flat, kFirst)) << count;
+    // With 4 pixels for each value it is not, and its lines are whole.
+    EXPECT_LT(pixels(zigzag(60), kFirst), pixels(flat, kFirst) * 3 / 4);
+    EXPECT_GT(pixels(zigzag(60), kFirst), pixels(flat, kFirst) / 4);
+}
 TEST_F(PlotPicture, BarsFillWhatTheyCount) {
     const auto bars = [](float height) {
         return [=](Gui& gui) { gui.bars("counts", {height, 8, height, height}); };
