@@ -100,7 +100,7 @@ TEST_F(CharModel, SaysTheSameForTheSameSeed) {
 
 TEST(DotFont, LettersAreDots) {
     SessionScope scope(Session::interpreter());
-    const Tensor ink = lettered(codes_of("L\n"));
+    const Tensor ink = lettered(tensor({int('L'), int('\n')}, {1, 2}));
     EXPECT_EQ(Shape(ink.shape()), (Shape{kLetterHeight, 2 * kLetterWidth}));
     std::string drawn;
     const std::vector<float> dots = ink.to_vector<float>();

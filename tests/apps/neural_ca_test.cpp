@@ -60,7 +60,6 @@ TEST(NeuralCa, LearnsOnTheDevice) {
               grown(training, seed, 5, 1).to_vector<float>());
     EXPECT_NE(grown(training, seed, 5, 1).to_vector<float>(),
               grown(training, seed, 5, 2).to_vector<float>());
-    EXPECT_EQ(Shape(picture(training, seed).shape()), (Shape{kHeight, kWidth, 3}));
     restart(training, 3);
     EXPECT_EQ(advance(training, settings).item<float>(), before);
     EXPECT_THROW(make_training(toadstool(12), {.batch = 5, .pool = 4}, 1), UserError);
