@@ -282,6 +282,8 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
             std::fprintf(stderr, "%s: %s\n", info.name.c_str(), ended_in.c_str());
         const bool has_frame = ended_in.empty() || window.frame() > 0;
         has_frame ? outputs.write() : outputs.give_up();
+        if (window.lost_display())
+            throw DeviceError("the display has gone away; what was asked for until then is there");
         numbers.reset();
     }
     std::string report = validation_report(session);

@@ -3,6 +3,8 @@
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <dlfcn.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +18,43 @@ std::string glfw_error() {
     return text ? text : "GLFW gives no reason";
 }
 
+/// The connection to an X server, which is one per process too. GLFW and Xlib are asked by name:
+/// not every system has these functions.
+struct Connection {
+    void* display = nullptr;
+    int number = -1;                           // of its socket; -1: there is none
+    int (*queued)(void*, int mode) = nullptr;  // events that are there; mode 2: as XPending
+    bool broken = false;
+};
+Connection connection;
+
+Connection connection_to_display() {
+    Connection out;
+    void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (!xlib) return out;
+    const auto display = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "glfwGetX11Display"));
+    const auto number = reinterpret_cast<int (*)(void*)>(dlsym(xlib, "XConnectionNumber"));
+    out.queued = reinterpret_cast<int (*)(void*, int)>(dlsym(xlib, "XEventsQueued"));
+    if (display && number && out.queued) out.display = display();
+    if (out.display) out.number = number(out.display);
+    dlclose(xlib);
+    return out;
+}
+
+/// Waits until something comes, or it breaks.
+void wait_for_display(double seconds) {
+    pollfd waited{connection.number, POLLIN | POLLRDHUP, 0};
+    const bool comes = ::poll(&waited, 1, static_cast<int>(seconds * 1000)) == 1;
+    connection.broken |= comes && (waited.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/// Xlib ends the process at the first thing that is asked of a display that has gone away: who asks
+/// looks first.
+bool display_is_there() {
+    if (!connection.broken && connection.number >= 0) wait_for_display(0);
+    return !connection.broken;
+}
+
 /// GLFW is one per process, so its users must be counted per process too.
 std::shared_ptr<void> use_glfw() {
     static std::weak_ptr<void> current;
@@ -24,7 +63,10 @@ std::shared_ptr<void> use_glfw() {
         throw UserError("window: there is no display to open it on (" + glfw_error() +
                         "); set DISPLAY to one, or run headless (--headless --out picture.png)");
     }
-    std::shared_ptr<void> library(nullptr, [](void*) { glfwTerminate(); });
+    connection = connection_to_display();
+    std::shared_ptr<void> library(nullptr, [](void*) {
+        if (display_is_there()) glfwTerminate();
+    });
     current = library;
     return library;
 }
@@ -73,7 +115,7 @@ OsWindow::OsWindow(const std::string& title, int width, int height, float scale,
 }
 
 OsWindow::~OsWindow() {
-    if (handle_) glfwDestroyWindow(handle_);
+    if (handle_ && has_display()) glfwDestroyWindow(handle_);
 }
 
 OsWindow& OsWindow::of(GLFWwindow* handle) {
@@ -151,22 +193,29 @@ VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
     return surface;
 }
 
+bool OsWindow::has_display() const { return display_is_there(); }
+
 void OsWindow::poll() {
-    glfwPollEvents();  // of all windows: what is not ours waits for its own window's poll
+    if (has_display())
+        glfwPollEvents();  // of all windows: what is not ours waits for its own window's poll
     take();
 }
 
 void OsWindow::wait(double seconds) {
-    if (has_input())
-        glfwPollEvents();
-    else
-        glfwWaitEventsTimeout(seconds);
-    take();
+    if (has_display() && !has_input()) {
+        if (connection.number < 0)
+            glfwWaitEventsTimeout(seconds);
+        else if (connection.queued(connection.display, 2) == 0)
+            wait_for_display(seconds);
+    }
+    poll();
 }
 
 void OsWindow::take() {
     input_ = incoming_;
     incoming_.begin_frame();
+    input_.close |= !has_display();
+    if (!has_display()) return;
     int width = 0, height = 0;
     glfwGetWindowSize(handle_, &width, &height);
     const VkExtent2D pixels = extent();
@@ -177,16 +226,18 @@ void OsWindow::take() {
 }
 
 bool OsWindow::is_minimised() const {
-    return glfwGetWindowAttrib(handle_, GLFW_ICONIFIED) == GLFW_TRUE;
+    return has_display() && glfwGetWindowAttrib(handle_, GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
 VkExtent2D OsWindow::extent() const {
     int width = 0, height = 0;
-    glfwGetFramebufferSize(handle_, &width, &height);
+    if (has_display()) glfwGetFramebufferSize(handle_, &width, &height);
     return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
 }
 
-void OsWindow::hide() { glfwHideWindow(handle_); }
+void OsWindow::hide() {
+    if (has_display()) glfwHideWindow(handle_);
+}
 
 void OsWindow::toggle_fullscreen() {
     GLFWmonitor* monitor = glfwGetPrimaryMonitor();
@@ -209,7 +260,7 @@ void OsWindow::set_clipboard(const char* text) { glfwSetClipboardString(handle_,
 
 float OsWindow::exact_scale() const {
     float x = 1, y = 1;
-    glfwGetWindowContentScale(handle_, &x, &y);
+    if (has_display()) glfwGetWindowContentScale(handle_, &x, &y);
     return x > 0 ? x : 1;
 }
 

@@ -36,6 +36,8 @@ class OsWindow {
     /// Pixels of the frame; 0 while it is minimised on some systems.
     VkExtent2D extent() const;
     bool is_minimised() const;
+    /// False where the connection to it broke: the window is closed then.
+    bool has_display() const;
     /// Off the screen, until it ends.
     void hide();
     /// Fills the screen, or goes back to where it was.

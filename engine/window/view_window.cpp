@@ -215,7 +215,7 @@ void ViewWindow::State::draw() {
     trace("host", "panel", begin);
     begin = trace_now();
     shown.scale = display_scale();
-    painter.present(shown);
+    present();
     trace("host", "present", begin);
     if (std::exchange(actions.screenshot, false)) screenshot();
     if (options.print_widgets) print_widgets();
@@ -223,6 +223,16 @@ void ViewWindow::State::draw() {
     begin = trace_now();
     keep_rate();
     trace("host", "wait for the rate", begin);
+}
+
+void ViewWindow::State::present() {
+    try {
+        if (os->has_display()) painter.present(shown);
+    } catch (const DeviceError&) {
+        os->poll();  // hears of it
+        if (os->has_display()) throw;
+    }
+    closed |= !os->has_display();
 }
 
 void ViewWindow::State::draw_first() {
@@ -243,7 +253,7 @@ void ViewWindow::State::draw_unasked() {
         obey(wanted);
     }
     shown.scale = display_scale();
-    painter.present(shown);
+    present();
 }
 
 void ViewWindow::State::take_times() {
@@ -372,6 +382,8 @@ bool ViewWindow::playing() {
     state_->asks_playing = true;
     return state_->playing;
 }
+
+bool ViewWindow::lost_display() const { return state_->os && !state_->os->has_display(); }
 
 bool ViewWindow::advances() const { return state_->playing; }
 

@@ -84,6 +84,8 @@ class ViewWindow {
     /// slider that moved; else it goes on drawing the last frame itself.
     bool open();
     void close();
+    /// It was closed because its display has gone away.
+    bool lost_display() const;
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.
     void show(const BufferView& view, const ShowOptions& options = {});
     /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also

@@ -46,6 +46,8 @@ struct ViewWindow::State {
     void draw();
     /// Before the first frame, which compiles kernels and may take long.
     void draw_first();
+    /// A window whose display has gone away closes.
+    void present();
     /// The panel over what was shown last: no frame of the program.
     void draw_unasked();
     /// While kernels compile, of whichever program: takes input and draws, for all windows. One

@@ -1,11 +1,16 @@
-// A film of a window that is resized meanwhile.
+// Films of windows that are resized meanwhile, and whose display goes away.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "tests/window/display.h"
 
@@ -35,6 +40,31 @@ TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
     EXPECT_EQ(std::system(command.c_str()), 0);
     drop_hand("space");
     EXPECT_EQ(fs::file_size(film), uintmax_t{240} * 128 * 96 * 4);
+}
+
+TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
+    if (std::system("command -v Xvfb > /dev/null") != 0) GTEST_SKIP() << "needs Xvfb";
+    if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
+        GTEST_SKIP() << "no Vulkan driver";
+    const std::string folder = testing::TempDir() + "/recording_without_display",
+                      film = folder + "/wave.gif";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    auto display = std::make_unique<VirtualDisplay>();
+    ASSERT_TRUE(display->works());
+    const std::string command = "timeout 60 " FIRN_BIN_DIR "/wave --forget --size 128x96 --out " +
+                                film + " > " + folder + "/said 2>&1";
+    auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
+    std::this_thread::sleep_for(std::chrono::seconds(4));  // many frames
+    display.reset();
+    EXPECT_EQ(WEXITSTATUS(ended.get()), 1);
+    std::ifstream written(film, std::ios::binary), said(folder + "/said");
+    const std::string bytes(std::istreambuf_iterator<char>(written), {}),
+        text(std::istreambuf_iterator<char>(said), {});
+    EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
+    EXPECT_EQ(bytes.back(), ';') << "which ends one";
+    EXPECT_NE(text.find("wrote " + film), std::string::npos) << text;
+    EXPECT_NE(text.find("wave: the display has gone away"), std::string::npos) << text;
 }
 
 TEST(Recording, AKeyBeginsAndEndsAFilm) {
