@@ -1,6 +1,7 @@
 // Films of windows that are resized meanwhile, and whose display goes away.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +56,15 @@ TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
     const std::string command = "timeout 60 " FIRN_BIN_DIR "/wave --forget --size 128x96 --out " +
                                 film + " > " + folder + "/said 2>&1";
     auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
-    std::this_thread::sleep_for(std::chrono::seconds(4));  // many frames
+    // Until some frames are in the file, wherever it is written meanwhile.
+    const auto is_begun = [&] {
+        return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                           [](const fs::directory_entry& entry) {
+                               return entry.path().filename() != "said" && entry.file_size() > 1000;
+                           });
+    };
+    for (int wait = 0; wait < 400 && !is_begun(); ++wait)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
     display.reset();
     EXPECT_EQ(WEXITSTATUS(ended.get()), 1);
     std::ifstream written(film, std::ios::binary), said(folder + "/said");
