@@ -85,8 +85,7 @@ TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
         const std::string pass = entry.path().stem().extension();
         kinds.insert({pass, pass.substr(4)});  // the latter behind ".00_"
     }
-    for (const char* pass : {"lower", "place", "map"})
-        EXPECT_TRUE(kinds.count(pass)) << pass;
+    for (const char* pass : {"lower", "place", "map"}) EXPECT_TRUE(kinds.count(pass)) << pass;
     std::filesystem::remove_all(folder);
     EXPECT_TRUE(kinds.count(".lowered"));
     for (const char* kind : {".comp", ".explain", ".graph", ".kernel"})
