@@ -96,14 +96,6 @@ KernelCode turned(const KernelCode& code, const Turn& turn, const SymbolFacts& f
     return out;
 }
 
-/// By node: it stands in a loop.
-std::vector<bool> nodes_in_loops(const KernelCode& code) {
-    const std::vector<std::vector<int>> needs = region_needs(code);
-    std::vector<bool> out(code.nodes.size());
-    for (size_t id = 0; id < code.nodes.size(); ++id) out[id] = !needs[id].empty();
-    return out;
-}
-
 struct Cost {
     double time = 0;   // of an index, in a unit that only compares forms of one kernel
     double apart = 0;  // share of the loads in loops for which lanes read from places apart
@@ -116,12 +108,12 @@ std::optional<Cost> cost_of(const KernelCode& code, const DeviceProfile& profile
     const Mapping mapping = mapping_of_lowered(code, profile, facts);
     if (mapping.lanes > 1 || mapping.matrix) return std::nullopt;
     const int last = last_grid_range(code);
-    const std::vector<bool> in_loop = nodes_in_loops(code);
+    const std::vector<std::vector<int>> needs = region_needs(code);
     IndexForms forms(code);
     double loads = 0, apart = 0;
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& n = code.nodes[id];
-        if (n.op != KernelOp::Load || !in_loop[id]) continue;
+        if (n.op != KernelOp::Load || needs[id].empty()) continue;  // in no loop
         ++loads;
         apart += stride(forms.of(n.args[0]), last) == Stride::Other;
     }

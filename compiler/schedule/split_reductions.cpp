@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
+#include "compiler/ir/reshape_blocks.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/device_profile.h"
@@ -38,8 +39,8 @@ struct Cutter {
     ReduceOp op;
     const SymbolFacts& facts;
     bool shared = false;  // the lanes of a subgroup share a reduction
-    bool far = false;     // columns walk from page to page of memory
     int64_t lanes = 1;
+    int64_t rows = 0;   // of a part of columns; 0: by their number
     int64_t small = 0;  // elements that are reduced in one go
     double enough = 0;  // reductions at once that keep the device busy
 
@@ -190,13 +191,13 @@ struct Cutter {
         const Size& count = x->shape[static_cast<size_t>(axis)];
         const double fair =
             count.is_constant() ? std::sqrt(estimated(count)) : double{costs::kRows};
-        const int64_t rows =
-            far ? costs::kNearRows
-                : power_of_two(std::clamp(fair, double{costs::kLeastRows}, double{costs::kRows}));
-        const Size groups = floor_div(count, Size(rows));
+        const int64_t run =
+            rows ? rows
+                 : power_of_two(std::clamp(fair, double{costs::kLeastRows}, double{costs::kRows}));
+        const Size groups = floor_div(count, Size(run));
         Shape split = x->shape;
         split[static_cast<size_t>(axis)] = groups;
-        split.insert(split.begin() + axis + 1, Size(rows));
+        split.insert(split.begin() + axis + 1, Size(run));
         std::vector<int> inside{axis + 1};
         int before = 0;
         for (int other : axes) {
@@ -205,30 +206,12 @@ struct Cutter {
         }
         std::sort(inside.begin(), inside.end());
         const Ref partial =
-            reduce(b, op, reshape(b, part(x, axis, Size(0), whole_parts(count, rows)), split),
+            reduce(b, op, reshape(b, part(x, axis, Size(0), whole_parts(count, run)), split),
                    inside, false);
         const std::vector<int> left{axis - before};
         const Ref whole =
             is_small(groups) ? reduce(b, op, partial, left, false) : reduce_columns(partial, left);
-        return with_rest(whole, x, axis, rows, axes);
-    }
-
-    /// Reduces `axis` in runs of rows, each of which leaves its results side by side.
-    Ref reduce_in_runs(const Ref& x, int axis) const {
-        const Size& count = x->shape[static_cast<size_t>(axis)];
-        const int64_t rows = costs::kRows;
-        Shape split = x->shape;
-        split[static_cast<size_t>(axis)] = floor_div(count, Size(rows));
-        split.insert(split.begin() + axis + 1, Size(rows));
-        std::vector<int> order{axis};
-        for (int k = 0; k <= x->rank(); ++k)
-            if (k != axis) order.push_back(k);
-        const Ref runs =
-            permute(b, reshape(b, part(x, axis, Size(0), whole_parts(count, rows)), split), order);
-        const Ref partial = reduce(b, op, runs, {axis + 1}, false);
-        const Ref whole = is_small(partial->shape[0]) ? reduce(b, op, partial, {0}, false)
-                                                      : reduce_columns(partial, {0});
-        return with_rest(whole, x, axis, rows, {axis});
+        return with_rest(whole, x, axis, run, axes);
     }
 };
 
@@ -261,20 +244,13 @@ bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
            streams(x);
 }
 
-/// The axis of what is reshaped that becomes this one, where the reshape only adds and takes away
-/// axes of 1; else -1.
+/// The axis of what is reshaped that becomes this one; -1: none does alone.
 int axis_before(const Node& reshape, int axis) {
-    const Shape &from = reshape.inputs[0]->shape, &to = reshape.shape;
-    size_t at = 0;
-    int found = -1;
-    for (int k = 0; k < reshape.rank(); ++k) {
-        if (to[static_cast<size_t>(k)].is(1)) continue;
-        while (at < from.size() && from[at].is(1)) ++at;
-        if (at == from.size() || from[at] != to[static_cast<size_t>(k)]) return -1;
-        if (k == axis) found = static_cast<int>(at);
-        ++at;
-    }
-    return found;
+    const auto at = static_cast<size_t>(axis);
+    for (const ReshapeBlock& block : reshape_blocks(reshape.shape, reshape.inputs[0]->shape))
+        if (block.i0 == at && block.i == at + 1 && block.j == block.j0 + 1)
+            return static_cast<int>(block.j0);
+    return -1;
 }
 
 /// Where a value's axis lies in what it only repeats and turns round.
@@ -356,11 +332,18 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
-        cut.far = rules.in_turn && columns && walks_far(cut, input, attr.axes);
-        if (rules.in_turn && walks_far_for_few(cut, *input, attr.axes, results))
-            return cast(cut.b, cut.reduce_in_runs(cast(cut.b, input, type), attr.axes[0]),
-                        node.dtype);
-        if (!cut.far && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
+        if (rules.in_turn && walks_far_for_few(cut, *input, attr.axes, results)) {
+            // What a run leaves lies side by side.
+            std::vector<int> order{attr.axes[0]};
+            for (int axis = 0; axis < input->rank(); ++axis)
+                if (axis != attr.axes[0]) order.push_back(axis);
+            cut.rows = costs::kRows;
+            const Ref x = permute(cut.b, cast(cut.b, input, type), order);
+            return cast(cut.b, cut.reduce_columns(x, {0}), node.dtype);
+        }
+        if (rules.in_turn && columns && walks_far(cut, input, attr.axes))
+            cut.rows = costs::kNearRows;
+        if (!cut.rows && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
             return nullptr;
         const Ref x = cast(cut.b, input, type);
         const Ref reduced =

@@ -40,22 +40,23 @@ std::string ChangeHistory::set_all(Parameters& parameters, const ParameterValues
     return joined(names);
 }
 
+std::string ChangeHistory::go(std::vector<Step>& from, std::vector<Step>& to,
+                              ParameterValues Step::*values, ViewPlace ViewMove::*from_where,
+                              Parameters& parameters, const Place& place) {
+    if (from.empty()) return "";
+    to.push_back(std::move(from.back()));
+    from.pop_back();
+    const Step& step = to.back();
+    if (step.move) place(step.move->view, (*step.move).*from_where);
+    return (step.*values).empty() ? kView : set_all(parameters, step.*values);
+}
+
 std::string ChangeHistory::undo(Parameters& parameters, const Place& place) {
-    if (done_.empty()) return "";
-    undone_.push_back(std::move(done_.back()));
-    done_.pop_back();
-    const Step& step = undone_.back();
-    if (step.move) place(step.move->view, step.move->before);
-    return step.before.empty() ? kView : set_all(parameters, step.before);
+    return go(done_, undone_, &Step::before, &ViewMove::before, parameters, place);
 }
 
 std::string ChangeHistory::redo(Parameters& parameters, const Place& place) {
-    if (undone_.empty()) return "";
-    done_.push_back(std::move(undone_.back()));
-    undone_.pop_back();
-    const Step& step = done_.back();
-    if (step.move) place(step.move->view, step.move->after);
-    return step.after.empty() ? kView : set_all(parameters, step.after);
+    return go(undone_, done_, &Step::after, &ViewMove::after, parameters, place);
 }
 
 }  // namespace firn

@@ -40,6 +40,10 @@ class ChangeHistory {
         ParameterValues before, after;
         std::optional<ViewMove> move;
     };
+    /// Takes the newest step of `from` to `to`, and what it changed to what it was on that side.
+    static std::string go(std::vector<Step>& from, std::vector<Step>& to,
+                          ParameterValues Step::*values, ViewPlace ViewMove::*from_where,
+                          Parameters& parameters, const Place& place);
     static std::string set_all(Parameters& parameters, const ParameterValues& values);
 
     std::vector<Step> done_, undone_;  // the newest last
