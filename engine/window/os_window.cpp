@@ -181,8 +181,10 @@ void OsWindow::set_mouse_callbacks() {
         input.changed = true;
     });
     glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
-        of(handle).incoming_.wheel += static_cast<float>(y);
-        of(handle).incoming_.changed = true;
+        RawInput& input = of(handle).incoming_;
+        input.wheel += static_cast<float>(y);
+        input.control |= input.keys[static_cast<size_t>(Key::Control)];
+        input.changed = true;
     });
 }
 

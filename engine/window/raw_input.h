@@ -25,7 +25,7 @@ struct RawInput {
     std::bitset<512> keys;                // down, by Key
     std::vector<int> pressed;             // keys that went down, in order
     std::vector<int> shortcuts;           // of those, what Control, Alt and Super did not go with
-    bool control = false, shift = false;  // went with one of them
+    bool control = false, shift = false;  // went with one of them; control also with the wheel
     std::vector<uint32_t> characters;     // typed text
     bool close = false;
     bool changed = false;  // anything came, or the window must be drawn anew

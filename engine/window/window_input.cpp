@@ -48,14 +48,12 @@ void ViewWindow::State::take_input(double wait_seconds) {
     take_camera();
     take_zoom();
     note_gesture();
+    take_undo();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
 void ViewWindow::State::take_keys() {
     if (!hidden && panel.wants_keys()) return;
-    if (input.control)
-        for (int key : input.pressed)
-            if (key == 'Z') input.shift ? redo() : undo();
     const auto& typed = input.characters;
     if (std::count(typed.begin(), typed.end(), uint32_t{'?'}) > 0) toggle_keys();
     for (int key : input.shortcuts) {
@@ -81,6 +79,13 @@ void ViewWindow::State::take_keys() {
             default: break;
         }
     }
+}
+
+/// After what was done in the same frame, be it long.
+void ViewWindow::State::take_undo() {
+    if (!input.control || (!hidden && panel.wants_keys())) return;
+    for (int key : input.pressed)
+        if (key == 'Z') input.shift ? redo() : undo();
 }
 
 /// With the panel, which draws it.
@@ -241,7 +246,7 @@ void ViewWindow::State::take_zoom() {
     SceneView& view = active_view();
     if (view.scene.is_empty() || view.scene.is_in_space()) return;
     const bool typing = !hidden && panel.wants_keys();
-    const bool control = input.keys[static_cast<size_t>(Key::Control)];
+    const bool control = input.control || input.keys[static_cast<size_t>(Key::Control)];
     if (typing || !control || !mouse.inside) return;
     const Rectangle area = placement_of(shown, active, extent()).area;
     zoom_about(view.zoom, (input.x - area.x) / area.width, (input.y - area.y) / area.height,

@@ -94,6 +94,7 @@ struct ViewWindow::State {
     /// What the person did, after so many seconds at the most where nothing happens.
     void take_input(double wait_seconds = 0);
     void take_keys();
+    void take_undo();
     void toggle_keys();
     void take_mouse();
     void choose_view();

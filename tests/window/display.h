@@ -60,10 +60,20 @@ inline pid_t& hand() {
     return process;
 }
 
+/// Its commands have run.
+inline bool hand_is_done() {
+    if (hand() > 0 && waitpid(hand(), nullptr, WNOHANG) != 0) hand() = -1;
+    return hand() <= 0;
+}
+inline void await_hand() {
+    if (hand() > 0) waitpid(hand(), nullptr, 0);
+    hand() = -1;
+}
+
 /// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once, but
 /// lets the hand of an earlier test finish first: it may still hold the mouse.
 inline void by_hand(const std::string& title, const std::string& commands) {
-    if (hand() > 0) waitpid(hand(), nullptr, 0);
+    await_hand();
     std::string script = "sh -c \"id=\\$(xdotool search --name '^" + title +
                          "$' | head -1); xdotool " + commands + "\" > /dev/null 2>&1";
     hand() = fork();

@@ -286,6 +286,10 @@ class DrawingWindow : public RealWindow {
             window.show_scene(scene);
         return done();
     }
+    void frames_of(ViewWindow& window, int frames) {
+        const int last = window.frame() + frames;
+        drawn_until(window, [&] { return window.frame() >= last; });
+    }
 };
 
 TEST_F(DrawingWindow, TheCameraTurnsWhileTimeStandsStill) {
@@ -336,8 +340,10 @@ TEST_F(DrawingWindow, MovesOfTheViewAreUndoneOneByOneWithParameters) {
     ASSERT_TRUE(drawn_until(window, [&] { return dt > 0.7f; }));
     const float slid = dt;
     by_hand("moves", "sleep 0.1 " + at(400, 200) + "click 4 click 4 click 4");
-    ASSERT_TRUE(
-        drawn_until(window, [&] { return window.camera().distance < first.distance * 0.75f; }));
+    ASSERT_TRUE(drawn_until(window, [&] {
+        return hand_is_done() && window.camera().distance < first.distance * 0.75f;
+    }));
+    frames_of(window, 5);
     const DrawCamera near = window.camera();
     EXPECT_TRUE(comes_to("ctrl+z", [&] { return window.camera() == dragged; }));
     EXPECT_EQ(dt, slid);
@@ -389,7 +395,8 @@ TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
     by_hand("zoom",
             "windowfocus \\$id sleep 0.1 " + at(620, 160) +
                 "keydown ctrl sleep 0.1 click 4 click 4 click 4 click 4 sleep 0.1 keyup ctrl");
-    EXPECT_TRUE(frames_until(window, [&] { return middle() > before + 20; }));
+    EXPECT_TRUE(frames_until(window, [&] { return hand_is_done() && middle() > before + 20; }));
+    settle(window);
     EXPECT_EQ(window.mouse().wheel, 0);
     const int nearer = middle();
     by_hand("zoom", "key ctrl+z");

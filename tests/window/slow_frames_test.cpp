@@ -1,6 +1,7 @@
 // A mouse that is faster than the frames: every click counts where and when it was.
 #include <thread>
 
+#include "tests/window/drawing_fixture.h"
 #include "tests/window/window_fixture.h"
 
 namespace firn {
@@ -72,6 +73,26 @@ TEST_F(SlowFrames, AStrokeWithinAFrameGoesFromItsPressToItsEnd) {
     EXPECT_NEAR(stroke.j, 60, 0.2);
     EXPECT_NEAR(stroke.di, 5, 0.2);
     EXPECT_NEAR(stroke.dj, 10, 0.2);
+}
+
+TEST_F(SlowFrames, TheWheelWithControlComesNearerAndIsUndoneWithinAFrame) {
+    ViewWindow window(executor, options("slow wheel"));
+    settle(window);
+    const auto middle = [&] { return pixel_of(window.picture(), 400, 160)[0]; };
+    const int before = middle();
+    const std::string wheel = "keydown ctrl click 4 click 4 click 4 click 4 keyup ctrl ";
+    by_hand("slow wheel", "windowfocus \\$id sleep 0.1 " + at(620, 160) + wheel);
+    await_hand();
+    settle(window, 2);
+    const int nearer = middle();
+    EXPECT_GT(nearer, before + 20);
+    EXPECT_EQ(window.mouse().wheel, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what follows is another move
+    settle(window, 1);
+    by_hand("slow wheel", wheel + "key ctrl+z");
+    await_hand();
+    settle(window, 2);
+    EXPECT_EQ(middle(), nearer);
 }
 
 }  // namespace
