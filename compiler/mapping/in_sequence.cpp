@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/host_op.h"
+#include "compiler/kernel/bindings.h"
 #include "compiler/mapping/map.h"
 #include "compiler/program/error.h"
 
@@ -26,15 +27,34 @@ std::vector<int> taken(const std::vector<int>& ids, const std::vector<int>& node
     return out;
 }
 
+/// A block of elements of a buffer.
+bool is_block(const KernelNode& n) {
+    return (n.op == KernelOp::Load || n.op == KernelOp::Store) && n.width > 1;
+}
+
 }  // namespace
+
+std::vector<int> InSequence::Taken::all(const std::vector<int>& ids) const {
+    std::vector<int> out;
+    for (int id : ids) {
+        const auto found = several.find(id);
+        if (found == several.end())
+            out.push_back(nodes[static_cast<size_t>(id)]);
+        else
+            out.insert(out.end(), found->second.begin(), found->second.end());
+    }
+    return out;
+}
+
+Size own_elements(const Size& elements) { return ceil_div(elements, 4) * Size(4); }
 
 bool linear_in(const Size& size, const std::string& induction) {
     return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
 }
 
 InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program,
-                       const Size& bands)
-    : program_(program), bands_(bands), loops_(1) {
+                       const Size& bands, std::set<int> own)
+    : program_(program), bands_(bands), own_(std::move(own)), loops_(1) {
     code_.group_size = group_size;
     code_.groups[0] = bands;
     code_.in_order = true;
@@ -133,7 +153,13 @@ int InSequence::range(const Range& range, const std::vector<int>& nodes) {
     return static_cast<int>(index);
 }
 
-int InSequence::buffer(const KernelBuffer& buffer) {
+int InSequence::buffer(const KernelBuffer& wanted) {
+    KernelBuffer buffer = wanted;
+    if (own_.contains(buffer.buffer)) {
+        buffer.space = MemorySpace::Shared, buffer.form = BindingForm::Storage;
+        buffer.width = 1, buffer.written = true;
+        buffer.elements = own_elements(buffer.elements);
+    }
     const auto same = [&](const KernelBuffer& b) {
         return b.buffer == buffer.buffer && b.dtype == buffer.dtype && b.form == buffer.form &&
                b.width == buffer.width;
@@ -145,6 +171,28 @@ int InSequence::buffer(const KernelBuffer& buffer) {
     else
         at->written |= buffer.written;
     return static_cast<int>(index);
+}
+
+/// A block's elements as loads or stores of one each, behind the nodes of their places: loads
+/// first to last are every other one.
+std::vector<int> InSequence::one_by_one(const KernelNode& block) {
+    std::vector<int> out;
+    for (int k = 0; k < block.width; ++k) {
+        KernelNode one = block;
+        one.width = 1;
+        one.args = {block.args[0]};
+        if (k > 0) {
+            KernelNode place;
+            place.op = KernelOp::Add;
+            place.dtype = i32;
+            place.args = {block.args[0], new_node(constant_node(scalar_int(k)))};
+            one.args[0] = new_node(std::move(place));
+            out.push_back(one.args[0]);
+        }
+        if (block.op == KernelOp::Store) one.args.push_back(block.args[static_cast<size_t>(k) + 1]);
+        out.push_back(new_node(std::move(one)));
+    }
+    return out;
 }
 
 /// Along dimensions of the group that the part does not use: whether this is the first of those
@@ -172,12 +220,14 @@ int InSequence::first_of_unused(const KernelCode& part) {
     return out;
 }
 
-/// All nodes of the part, and its regions but the root, which is the place where it stands. By the
-/// part's node: the new one.
-std::vector<int> InSequence::take_nodes(const KernelCode& part) {
+/// All nodes of the part, and its regions but the root, which is the place where it stands.
+InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
     const int regions = static_cast<int>(code_.regions.size()) - 1;
     const auto region = [&](int id) { return id > 0 ? id + regions : -1; };
-    std::vector<int> nodes, buffers, ranges(part.ranges.size(), -1);
+    Taken out;
+    std::vector<int>& nodes = out.nodes;
+    std::vector<int> buffers, ranges(part.ranges.size(), -1);
+    std::map<int, std::vector<int>> blocks;  // by node of the part: its elements
     numbers_.clear();
     for (const KernelBuffer& b : part.buffers) buffers.push_back(buffer(b));
     const auto range_of = [&](int r) {
@@ -186,12 +236,18 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
         return made;
     };
     for (const KernelNode& n : part.nodes) {
+        const int id = static_cast<int>(nodes.size());
         if (n.op == KernelOp::Param) {
             const ParamInfo& info = part.params[static_cast<size_t>(n.param)];
             const int computed = info.scalar - static_cast<int>(program_.arguments.size());
             nodes.push_back(info.scalar < 0 ? size(info.size)
                             : computed < 0  ? param(info)
                                             : number(computed));
+            continue;
+        }
+        if (n.op == KernelOp::Lane && blocks.contains(n.args[0])) {
+            nodes.push_back(blocks.at(n.args[0])[static_cast<size_t>(n.lane)]);
+            out.several[id] = {};
             continue;
         }
         KernelNode node = n;
@@ -207,18 +263,25 @@ std::vector<int> InSequence::take_nodes(const KernelCode& part) {
             else
                 node.range = range_of(n.range);
         }
+        if (is_block(n) && own_.contains(part.buffers[static_cast<size_t>(n.buffer)].buffer)) {
+            const std::vector<int> made = one_by_one(node);
+            for (size_t k = 0; k < made.size(); k += 2) blocks[id].push_back(made[k]);
+            nodes.push_back(made[0]);
+            out.several[id] = made;
+            continue;
+        }
         nodes.push_back(new_node(std::move(node)));
     }
     for (size_t r = 1; r < part.regions.size(); ++r) {
         const KernelRegion& from = part.regions[r];
         KernelRegion to;
         to.args = taken(from.args, nodes), to.yields = taken(from.yields, nodes);
-        to.order = taken(from.order, nodes), to.effects = taken(from.effects, nodes);
+        to.order = out.all(from.order), to.effects = out.all(from.effects);
         if (from.range >= 0) to.range = range_of(from.range);
         if (from.alive >= 0) to.alive = nodes[static_cast<size_t>(from.alive)];
         code_.regions.push_back(std::move(to));
     }
-    return nodes;
+    return out;
 }
 
 int InSequence::branch(int condition, std::vector<int> inside) {
@@ -243,9 +306,9 @@ void InSequence::add(const KernelCode& part) {
     ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory && !matrices,
            "sequence: a kernel that cannot follow others");
     if (code_.name.empty()) code_.name = part.name;
-    const std::vector<int> nodes = take_nodes(part);
-    std::vector<int> root = taken(part.regions[0].order, nodes);
-    const std::vector<int> effects = taken(part.regions[0].effects, nodes);
+    const Taken taken = take_nodes(part);
+    std::vector<int> root = taken.all(part.regions[0].order);
+    const std::vector<int> effects = taken.all(part.regions[0].effects);
     root.insert(root.end(), effects.begin(), effects.end());
     if (const int alone = first_of_unused(part); alone >= 0)
         root = {branch(alone, std::move(root))};
@@ -292,8 +355,12 @@ void InSequence::close_loop() {
 KernelCode InSequence::finish() {
     ensure(loops_.size() == 1, "sequence: a loop is open");
     for (KernelBuffer& b : code_.buffers)
-        for (const KernelBuffer& other : code_.buffers)
-            b.coherent |= other.written && other.buffer == b.buffer;
+        if (b.space != MemorySpace::Bound)
+            b.buffer = -1;  // no other kernel knows it
+        else
+            for (const KernelBuffer& other : code_.buffers)
+                b.coherent |= other.written && other.buffer == b.buffer;
+    drop_unused_buffers(code_);
     code_.back_edges = count_back_edges(code_);
     return std::move(code_);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace firn {
 class InSequence {
   public:
     /// Parameters are those of `program`. With bands (bands.h) there is a group for each, else one.
+    /// The buffers `own` lie in the group's memory.
     InSequence(std::array<uint32_t, 3> group_size, const Program& program,
-               const Size& bands = Size(1));
+               const Size& bands = Size(1), std::set<int> own = {});
     /// `part` is mapped and placed, has its parameters from the host, and never needs a second
     /// group for a band.
     void add(const KernelCode& part);
@@ -46,7 +48,15 @@ class InSequence {
     int range(const Range& range, const std::vector<int>& nodes);
     int buffer(const KernelBuffer& buffer);
     int first_of_unused(const KernelCode& part);
-    std::vector<int> take_nodes(const KernelCode& part);
+    /// What became of the nodes of a part: its own number, or several that stand in its place.
+    struct Taken {
+        std::vector<int> nodes;
+        std::map<int, std::vector<int>> several;
+
+        std::vector<int> all(const std::vector<int>& ids) const;
+    };
+    Taken take_nodes(const KernelCode& part);
+    std::vector<int> one_by_one(const KernelNode& block);
     int branch(int condition, std::vector<int> inside);
     std::vector<int>& order() {
         return code_.regions[static_cast<size_t>(loops_.back().region)].order;
@@ -54,11 +64,15 @@ class InSequence {
 
     const Program& program_;
     const Size bands_;
+    const std::set<int> own_;
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
     SizeMap iterations_;
     std::vector<Loop> loops_;  // the first is the kernel itself
 };
+
+/// Elements of a buffer in the group's memory: whole blocks of four.
+Size own_elements(const Size& elements);
 
 /// True where `size` is a number without `induction` plus another times it: what a loop in a kernel
 /// can compute.

@@ -57,7 +57,7 @@ bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const
 bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
               const DeviceProfile& profile, const SymbolFacts& facts) {
     const bool in_turn = rules_of(profile).in_turn;
-    const std::array<uint32_t, 3> group = one_group_size(profile);
+    const std::array<uint32_t, 3> group = one_group_sizes(profile)[0];
     double indices = 1;
     for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
         // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to do.
@@ -72,9 +72,8 @@ bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
 }  // namespace
 
 std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile) {
-    const std::array<uint32_t, 3> one = one_group_size(profile);
-    return {rules_of(profile).in_turn ? one[0] : std::min(one[0] * one[1], profile.max_group_size),
-            1, 1};
+    const std::array<uint32_t, 3> one = one_group_sizes(profile)[0];
+    return {std::min(one[0] * one[1], profile.max_group_size), 1, 1};
 }
 
 namespace {
@@ -116,15 +115,15 @@ Mapping walking(Mapping mapping, const std::vector<Size>& grid, size_t kept,
 
 }  // namespace
 
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, const DeviceProfile& profile,
-                                           const SymbolFacts& facts) {
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
+                                           const std::array<uint32_t, 3>& group,
+                                           const DeviceProfile& profile, const SymbolFacts& facts) {
     const auto grid = walkable_grid(lowered, facts, 0);
     if (!grid || !is_small(lowered, *grid, profile, facts)) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
     if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1)
         return std::nullopt;  // all invocations take part once, before the blocks of a group
-    KernelCode code = map_kernel(
-        lowered, walking(mapping, *grid, 0, one_group_size(profile), facts), profile, facts);
+    KernelCode code = map_kernel(lowered, walking(mapping, *grid, 0, group, facts), profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;

@@ -1,8 +1,7 @@
 // Small steps of a list that need one another, in one kernel.
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <tuple>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -10,6 +9,7 @@
 #include "compiler/mapping/list_passes.h"
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/rotated_pieces.h"
+#include "compiler/mapping/sequence_needs.h"
 #include "compiler/mapping/sequence_pieces.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
@@ -17,49 +17,9 @@
 namespace firn {
 namespace {
 
-// --- what fits into one kernel
-
-struct Needs {
-    std::set<std::tuple<int, int, int>> texels, storage;  // buffer, type, width
-    double operations = 0;                                // simple ones, of the body
-    int64_t back_edges = 0;
-};
-
-/// Adds what `piece` needs that is run `times` times.
-void add_needs(const SequencePiece& piece, int64_t times, Needs& needs) {
-    if (!piece.kernel) {
-        if (piece.is_loop) {
-            needs.back_edges += times;  // of its ends
-            needs.back_edges += times *= piece.most_trips;
-        }
-        for (const SequencePiece& inner : piece.body) add_needs(inner, times, needs);
-        return;
-    }
-    for (const KernelBuffer& b : piece.kernel->buffers)
-        if (b.form != BindingForm::Address)
-            (b.form == BindingForm::Texel ? needs.texels : needs.storage)
-                .emplace(b.buffer, static_cast<int>(b.dtype.type), b.width);
-    for (const KernelNode& n : piece.kernel->nodes) needs.operations += operations_of(n);
-    const int64_t edges = piece.kernel->back_edges;
-    needs.back_edges += times * (edges + (edges > 0));
-}
-
-int64_t most_back_edges(const DeviceProfile& profile) {
-    return profile.max_back_edges
-               ? std::min<int64_t>(profile.max_back_edges, costs::kMostInSequence)
-               : costs::kMostInSequence;
-}
-
-bool fits(const Needs& needs, const DeviceProfile& profile) {
-    return needs.texels.size() <= profile.max_texel_buffers &&
-           needs.storage.size() <= profile.max_storage_buffers &&
-           needs.operations <= profile.max_body_operations &&
-           needs.back_edges <= most_back_edges(profile);
-}
-
 // --- the kernel
 
-void add_pieces(const std::vector<SequencePiece>& pieces, InSequence& sequence) {
+void add_pieces(std::span<const SequencePiece> pieces, InSequence& sequence) {
     for (const SequencePiece& piece : pieces) {
         if (piece.kernel) {
             sequence.add(*piece.kernel);
@@ -74,7 +34,7 @@ void add_pieces(const std::vector<SequencePiece>& pieces, InSequence& sequence) 
 }
 
 /// Adds what is known of the steps, which are run `times` times, to what is known of their kernel.
-void describe(const std::vector<ListedStep>& steps, const Size& times, ListedKernel& all) {
+void describe(std::span<const ListedStep> steps, const Size& times, ListedKernel& all) {
     for (const ListedStep& step : steps) {
         if (const auto* listed = std::get_if<ListedLoop>(&step.step)) {
             ListedKernel body;
@@ -90,27 +50,18 @@ void describe(const std::vector<ListedStep>& steps, const Size& times, ListedKer
     }
 }
 
-// --- the steps
-
-/// Steps that may become one kernel, with their pieces.
-struct OpenSequence {
-    std::vector<ListedStep> steps;
-    std::vector<SequencePiece> pieces;
-    Needs needs;
-};
-
 struct SequenceRun {
-    SequenceContext context;
+    std::vector<SequenceContext> groups;  // by the size of the one group, the best first
     const ListTarget& target;
 };
 
-/// `steps` as the kernel of these pieces.
-ListedKernel in_one_kernel(const SequenceRun& run, const std::vector<SequencePiece>& pieces,
-                           const std::vector<ListedStep>& steps) {
-    const std::optional<Bands>& bands = run.context.bands;
-    const DeviceProfile& profile = run.target.profile;
-    InSequence sequence(bands ? band_group_size(profile) : one_group_size(profile),
-                        run.context.program, bands ? bands->count : Size(1));
+/// `steps` as the kernel of these pieces, which need this.
+ListedKernel in_one_kernel(const ListTarget& target, const SequenceContext& context,
+                           std::span<const SequencePiece> pieces, std::span<const ListedStep> steps,
+                           const SequenceNeeds& needs) {
+    const std::optional<Bands>& bands = context.bands;
+    InSequence sequence(context.group, context.program, bands ? bands->count : Size(1),
+                        needs.own_buffers());
     add_pieces(pieces, sequence);
     ListedKernel made;
     describe(steps, Size(1), made);
@@ -118,61 +69,90 @@ ListedKernel in_one_kernel(const SequenceRun& run, const std::vector<SequencePie
     made.mapping =
         bands ? "a group for each band, kernels in sequence" : "one group, kernels in sequence";
     verify(made.code, KernelStage::Placed, "in_sequence");
-    note_pass(made, {"in_sequence"}, made.code, run.target);
+    note_pass(made, {"in_sequence"}, made.code, target);
     return made;
 }
 
-/// A loop that is too long for one kernel as a loop of kernels that take so many iterations each.
-std::optional<ListedLoop> in_chunks(const SequenceRun& run, const ListedLoop& listed) {
-    const Size trips = max(listed.loop.trips, Size(0));
-    const std::string chunk = listed.loop.induction + ".chunk";
-    const auto span = [&](int64_t most) -> IterationSpan {
-        const Size first = Size::symbol(chunk) * Size(most);
-        return {first, min(Size(most), trips - first), most};
-    };
-    int64_t most =
-        std::min<int64_t>(costs::kMostSequenced, trips.upper_bound(run.context.facts.largest));
-    std::optional<SequencePiece> piece;
-    Needs needs;
+// --- loops that are too long for one kernel
+
+/// Iterations of a loop that fit into one kernel.
+struct Chunk {
+    int64_t most = 0;
+    SequencePiece piece;
+    SequenceNeeds needs;
+};
+
+std::string chunk_symbol(const ListedLoop& listed) { return listed.loop.induction + ".chunk"; }
+
+IterationSpan span_of_chunk(const ListedLoop& listed, int64_t most) {
+    const Size first = Size::symbol(chunk_symbol(listed)) * Size(most);
+    return {first, min(Size(most), max(listed.loop.trips, Size(0)) - first), most};
+}
+
+std::optional<Chunk> longest_chunk(const SequenceContext& context, const ListedLoop& listed) {
+    int64_t most = std::min<int64_t>(
+        costs::kMostSequenced, max(listed.loop.trips, Size(0)).upper_bound(context.facts.largest));
     for (bool shortened = false;; shortened = true) {
         // Buffers have their names again after each.
         most -= most % kCommonPeriod;
-        if (most < kCommonPeriod || !(piece = piece_of(run.context, listed, span(most))))
-            return std::nullopt;
-        add_needs(*piece, 1, needs = {});
-        if (fits(needs, run.target.profile)) break;
-        if (shortened || needs.back_edges == 0) return std::nullopt;
-        most = std::min(most - 1, most * most_back_edges(run.target.profile) / needs.back_edges);
+        if (most < kCommonPeriod) return std::nullopt;
+        auto piece = piece_of(context, listed, span_of_chunk(listed, most));
+        if (!piece) return std::nullopt;
+        SequenceNeeds needs(context);
+        needs.add(listed, *piece);
+        if (needs.fits()) return Chunk{most, std::move(*piece), std::move(needs)};
+        if (shortened || needs.back_edges() == 0) return std::nullopt;
+        most = std::min(most - 1, most * most_back_edges(context.profile) / needs.back_edges());
     }
+}
+
+/// A loop as a loop of kernels that take so many iterations each: as many as fit.
+std::optional<ListedLoop> in_chunks(const ListTarget& target,
+                                    std::span<const SequenceContext> groups,
+                                    const ListedLoop& listed) {
+    std::optional<Chunk> best;
+    const SequenceContext* group = nullptr;
+    for (const SequenceContext& context : groups) {
+        auto chunk = longest_chunk(context, listed);
+        if (!chunk || (best && best->most >= chunk->most)) continue;
+        best.emplace(std::move(*chunk));
+        group = &context;
+    }
+    if (!best) return std::nullopt;
     ListedLoop part = listed, out;
-    part.loop.trips = span(most).trips;
-    out.loop.induction = chunk;
-    out.loop.trips = ceil_div(trips, Size(most));
+    part.loop.trips = span_of_chunk(listed, best->most).trips;
+    out.loop.induction = chunk_symbol(listed);
+    out.loop.trips = ceil_div(max(listed.loop.trips, Size(0)), Size(best->most));
     out.loop.line = listed.loop.line;
-    out.body.push_back({in_one_kernel(run, {std::move(*piece)}, {{std::move(part)}})});
+    const ListedStep whole{std::move(part)};
+    out.body.push_back(
+        {in_one_kernel(target, *group, {&best->piece, 1}, {&whole, 1}, best->needs)});
     return out;
 }
 
 /// A loop as one kernel of a group for each of its bands, or as a loop of such kernels.
 std::optional<ListedStep> in_bands(const SequenceRun& run, const ListedLoop& listed) {
-    SequenceRun banded = run;
-    banded.context.bands =
-        bands_of(run.context.program, listed, run.target.profile, run.context.facts);
-    if (!banded.context.bands) return std::nullopt;
-    const std::optional<SequencePiece> piece = piece_of(banded.context, {{listed}});
-    Needs needs;
-    if (piece) add_needs(*piece, 1, needs);
-    if (piece && fits(needs, run.target.profile))
-        return {{in_one_kernel(banded, {*piece}, {{listed}})}};
-    if (auto chunks = in_chunks(banded, listed)) return {{std::move(*chunks)}};
+    SequenceContext banded = run.groups[0];
+    banded.bands = bands_of(banded.program, listed, banded.profile, banded.facts);
+    if (!banded.bands) return std::nullopt;
+    banded.group = band_group_size(banded.profile);
+    const ListedStep whole{listed};
+    const std::optional<SequencePiece> piece = piece_of(banded, whole);
+    SequenceNeeds needs(banded);
+    if (piece) needs.add(whole, *piece);
+    if (piece && needs.fits())
+        return {{in_one_kernel(run.target, banded, {&*piece, 1}, {&whole, 1}, needs)}};
+    if (auto chunks = in_chunks(run.target, {&banded, 1}, listed)) return {{std::move(*chunks)}};
     return std::nullopt;
 }
+
+// --- steps that follow one another
 
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps);
 
 void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedStep>& out) {
     if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
-        if (auto chunks = in_chunks(run, *loop)) {
+        if (auto chunks = in_chunks(run.target, run.groups, *loop)) {
             *loop = std::move(*chunks);
         } else if (auto banded = in_bands(run, *loop)) {
             step = std::move(*banded);
@@ -183,46 +163,87 @@ void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedSte
     out.push_back(std::move(step));
 }
 
-/// One kernel where there are several steps and they fit, else the steps.
-void close(const SequenceRun& run, OpenSequence open, std::vector<ListedStep>& out) {
-    const bool several =
-        open.pieces.size() > 1 || (open.pieces.size() == 1 && !open.pieces[0].kernel);
-    if (!several || !fits(open.needs, run.target.profile)) {
-        for (ListedStep& step : open.steps) add_as_it_is(run, std::move(step), out);
-        return;
+using Pieces = std::vector<SequencePiece>;
+
+/// The steps from `first` on that fit into one kernel, as many as do.
+size_t longest_fitting(const SequenceContext& context, std::span<const ListedStep> steps,
+                       const Pieces& pieces, size_t first) {
+    SequenceNeeds needs(context);
+    size_t count = 0;
+    for (size_t k = first; k < pieces.size() && needs.may_grow(); ++k) {
+        needs.add(steps[k], pieces[k]);
+        if (needs.fits()) count = k - first + 1;
     }
-    out.push_back({in_one_kernel(run, open.pieces, open.steps)});
+    return count;
+}
+
+/// Empty where one group of the size does not run them all.
+Pieces pieces_of(const SequenceContext& context, std::span<const ListedStep> steps) {
+    Pieces out;
+    for (const ListedStep& step : steps) {
+        std::optional<SequencePiece> piece = piece_of(context, step);
+        if (!piece) return {};
+        out.push_back(std::move(*piece));
+    }
+    return out;
+}
+
+/// Steps of which each may be a piece of a kernel: one kernel where several follow one another and
+/// fit, else as they are. `pieces` are those of the best group; another one is taken where it runs
+/// more of them.
+void close(const SequenceRun& run, std::vector<ListedStep> steps, Pieces pieces,
+           std::vector<ListedStep>& out) {
+    std::vector<Pieces> by_group{std::move(pieces)};
+    for (size_t first = 0; first < steps.size();) {
+        size_t count = 0, best = 0;
+        for (size_t g = 0; g < run.groups.size() && first + count < steps.size(); ++g) {
+            if (g == by_group.size()) by_group.push_back(pieces_of(run.groups[g], steps));
+            const size_t fitting = longest_fitting(run.groups[g], steps, by_group[g], first);
+            if (fitting > count) count = fitting, best = g;
+        }
+        if (count > 1 || (count == 1 && !by_group[best][first].kernel)) {
+            const std::span<const SequencePiece> taken(&by_group[best][first], count);
+            const std::span<const ListedStep> whole(&steps[first], count);
+            SequenceNeeds needs(run.groups[best]);
+            for (size_t k = 0; k < count; ++k) needs.add(whole[k], taken[k]);
+            out.push_back({in_one_kernel(run.target, run.groups[best], taken, whole, needs)});
+        } else {
+            add_as_it_is(run, steps[first], out);
+        }
+        first += std::max<size_t>(1, count);
+    }
 }
 
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps) {
-    std::vector<ListedStep> out;
-    OpenSequence open;
+    std::vector<ListedStep> out, open;
+    Pieces pieces;
+    const auto close_open = [&] {
+        close(run, std::exchange(open, {}), std::exchange(pieces, {}), out);
+    };
     for (ListedStep& step : steps) {
         check_stop(run.target.stop);
-        std::optional<SequencePiece> piece = piece_of(run.context, step);
-        if (!piece) {
-            close(run, std::exchange(open, {}), out);
-            add_as_it_is(run, std::move(step), out);
+        if (std::optional<SequencePiece> piece = piece_of(run.groups[0], step)) {
+            open.push_back(std::move(step));
+            pieces.push_back(std::move(*piece));
             continue;
         }
-        Needs all = open.needs;
-        add_needs(*piece, 1, all);
-        if (!open.pieces.empty() && !fits(all, run.target.profile)) {
-            close(run, std::exchange(open, {}), out);
-            add_needs(*piece, 1, all = {});
-        }
-        open.needs = std::move(all);
-        open.steps.push_back(std::move(step));
-        open.pieces.push_back(std::move(*piece));
+        close_open();
+        add_as_it_is(run, std::move(step), out);
     }
-    close(run, std::move(open), out);
+    close_open();
     return out;
 }
 
 }  // namespace
 
 void put_in_sequence(KernelList& list, const ListTarget& target) {
-    const SequenceRun run{sequence_context(list, target.profile, target.facts), target};
+    SequenceRun run{{}, target};
+    for (const auto& size : one_group_sizes(target.profile)) {
+        run.groups.push_back(run.groups.empty()
+                                 ? sequence_context(list, target.profile, target.facts)
+                                 : run.groups[0]);
+        run.groups.back().group = size;
+    }
     list.steps = sequenced(run, std::move(list.steps));
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/rotated_pieces.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -31,24 +32,6 @@ Accessed accessed_by(const KernelCode& code) {
             out.stores.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
     }
     return out;
-}
-
-/// The buffers whose values from before the pieces are asked for: loaded before they are stored to.
-void find_live(const std::vector<SequencePiece>& pieces, std::set<int>& live,
-               std::set<int>& stored) {
-    for (const SequencePiece& piece : pieces) {
-        if (!piece.kernel) {
-            std::set<int> inside = stored;
-            find_live(piece.body, live, inside);
-            // A loop may have no iterations.
-            if (!piece.is_loop || piece.trips.lower_bound() > 0) stored = std::move(inside);
-            continue;
-        }
-        const Accessed accessed = accessed_by(*piece.kernel);
-        for (int b : accessed.loads)
-            if (!stored.contains(b)) live.insert(b);
-        stored.insert(accessed.stores.begin(), accessed.stores.end());
-    }
 }
 
 /// What of the pieces changes with the iteration can be computed in the kernel.
@@ -75,22 +58,11 @@ bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induc
     });
 }
 
-void count_uses(const std::vector<ListedStep>& steps, std::map<int, int>& uses) {
-    for (const ListedStep& step : steps) {
-        if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
-            for (size_t k = 0; k < bound_buffers(kernel->code); ++k)
-                ++uses[kernel->code.buffers[k].buffer];
-        if (const auto* copy = std::get_if<CopyStep>(&step.step))
-            ++uses[copy->source], ++uses[copy->target];
-        if (const auto* loop = std::get_if<ListedLoop>(&step.step)) count_uses(loop->body, uses);
-    }
-}
-
 std::optional<SequencePiece> kernel_piece(const SequenceContext& context,
                                           const KernelCode& lowered) {
     SequencePiece out;
     if (!context.bands)
-        out.kernel = map_to_one_group(lowered, context.profile, context.facts);
+        out.kernel = map_to_one_group(lowered, context.group, context.profile, context.facts);
     else if (stays_in_bands(lowered, *context.bands))
         out.kernel = map_to_bands(lowered, context.profile, context.facts);
     if (!out.kernel) return std::nullopt;
@@ -169,7 +141,7 @@ std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
     std::set<int> live, stored;
     find_live(loop.body, live, stored);
     std::map<int, int> inside;
-    count_uses(listed.body, inside);
+    count_uses(listed, inside);
     std::vector<std::pair<int, int>> moved;
     for (const auto& [first, second] : listed.loop.rotation) {
         const auto all = context.uses.find(first);
@@ -180,6 +152,40 @@ std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
 }
 
 }  // namespace
+
+void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses) {
+    for (const ListedStep& step : steps) {
+        if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
+            for (size_t k = 0; k < bound_buffers(kernel->code); ++k)
+                ++uses[kernel->code.buffers[k].buffer];
+        if (const auto* copy = std::get_if<CopyStep>(&step.step))
+            ++uses[copy->source], ++uses[copy->target];
+        if (const auto* loop = std::get_if<ListedLoop>(&step.step)) count_uses(*loop, uses);
+        if (const auto* size = std::get_if<ListedSize>(&step.step)) ++uses[size->buffer];
+    }
+}
+
+void count_uses(const ListedLoop& loop, std::map<int, int>& uses) {
+    count_uses(loop.body, uses);
+    for (const auto& [first, second] : loop.loop.rotation) ++uses[first], ++uses[second];
+    if (loop.loop.alive >= 0) ++uses[loop.loop.alive];
+}
+
+void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::set<int>& stored) {
+    for (const SequencePiece& piece : pieces) {
+        if (!piece.kernel) {
+            std::set<int> inside = stored;
+            find_live(piece.body, live, inside);
+            // A loop may have no iterations.
+            if (!piece.is_loop || piece.trips.lower_bound() > 0) stored = std::move(inside);
+            continue;
+        }
+        const Accessed accessed = accessed_by(*piece.kernel);
+        for (int b : accessed.loads)
+            if (!stored.contains(b)) live.insert(b);
+        stored.insert(accessed.stores.begin(), accessed.stores.end());
+    }
+}
 
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedLoop& listed,
                                       const IterationSpan& span) {
@@ -220,7 +226,7 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
 
 SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts) {
-    SequenceContext out{*list.program, profile, facts, {}};
+    SequenceContext out{*list.program, profile, facts, {}, {}, one_group_sizes(profile)[0]};
     count_uses(list.steps, out.uses);
     for (const ResultInfo& r : list.program->results) ++out.uses[r.buffer];
     return out;

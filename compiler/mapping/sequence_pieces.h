@@ -1,8 +1,11 @@
 // Steps as pieces of a kernel that one group runs in order.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,11 +31,22 @@ struct SequenceContext {
     const Program& program;
     const DeviceProfile& profile;
     const SymbolFacts& facts;
-    std::map<int, int> uses;          // by buffer: bindings and copies in the list, and results
-    std::optional<Bands> bands = {};  // one group for each runs the pieces, else one all
+    std::map<int, int> uses;                 // by buffer: of the list (count_uses), and results
+    std::optional<Bands> bands = {};         // one group for each runs the pieces, else one all
+    std::array<uint32_t, 3> group{1, 1, 1};  // its size
 };
+
+/// For one group of the first of the sizes that it may have.
 SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts);
+
+/// Adds, by buffer, how often `steps` name it: as bindings, in copies, rotations and as the end of
+/// a loop, and where the device computes a size.
+void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses);
+void count_uses(const ListedLoop& loop, std::map<int, int>& uses);
+/// Adds the buffers whose values from before the pieces are asked for: loaded before they are
+/// stored to. `stored`: what is stored to before, and by the pieces.
+void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::set<int>& stored);
 
 /// Nothing where one group cannot run the step, or takes longer than all cores with the launches;
 /// where there are bands: where the step leaves them.

@@ -187,10 +187,16 @@ inline constexpr uint32_t kLargeGroup = 256;
 /// be. Not measured.
 inline constexpr uint32_t kSquareGroup = 16;
 /// Of a launch, what a step of one group that runs kernels in sequence costs beside its work: a
-/// barrier, and the lanes that wait at it. limits.md, 5 and 7: some 3 ns for each of 8 subgroups,
-/// and what lives across it, against 40 us. LU, QR and inverse of 16 to 128 are as fast by 1/64 as
-/// by 1/25 on the software driver.
-inline constexpr double kBarrierOfLaunch = 1.0 / 64;
+/// barrier, and the lanes that wait at it. On a CPU driver: limits.md, 5 and 7 have some 3 ns for a
+/// subgroup, and what lives across it is stored and loaded, against 20 to 40 us. On a GPU: not
+/// measured.
+inline constexpr double kBarrierOnCpu = 1.0 / 512, kBarrierOnGpu = 1.0 / 64;
+/// Operations of a loop of kernels that run in sequence, of what the driver's compiler bears in one
+/// body (DeviceProfile::max_body_operations): as much as two kernels, between which there would be
+/// launches in every iteration. Its time grows with the square of all of them: gradients of
+/// recurrent networks of 4,300 to 8,000 operations, of which 900 to 1,800 between two barriers,
+/// take lavapipe 1.7 to 5.8 s.
+inline constexpr double kBodiesInLoop = 2;
 /// Back edges of one group that runs kernels in sequence, and iterations of a loop of them: on any
 /// device it is to end before long. Not measured.
 inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;

@@ -26,7 +26,8 @@ constexpr ClassRules kCpu{.in_turn = true,
                           .sharing_subgroups = 8,
                           .most_unrolled_shared = 32,
                           .wide_group = 64,
-                          .store_operations = costs::kStoreOnCpu};
+                          .store_operations = costs::kStoreOnCpu,
+                          .barrier_of_launch = costs::kBarrierOnCpu};
 
 // Of no make: what is known of most. Not measured.
 constexpr ClassRules kGpu{.in_turn = false,
@@ -46,7 +47,8 @@ constexpr ClassRules kGpu{.in_turn = false,
                           .sharing_subgroups = 4,
                           .most_unrolled_shared = costs::kMostUnrolled,
                           .wide_group = 32,
-                          .store_operations = 0};
+                          .store_operations = 0,
+                          .barrier_of_launch = costs::kBarrierOnGpu};
 
 }  // namespace
 
@@ -58,16 +60,20 @@ const ClassRules& rules_of(const DeviceProfile& profile) {
     return kGpu;
 }
 
-std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile) {
-    const uint32_t wide =
-        rules_of(profile).in_turn ? profile.subgroup_size : rules_of(profile).wide_group;
-    return {wide, std::clamp<uint32_t>(profile.max_group_size / wide, 1, costs::kRowsOfOneGroup),
-            1};
+std::vector<std::array<uint32_t, 3>> one_group_sizes(const DeviceProfile& profile) {
+    const bool in_turn = rules_of(profile).in_turn;
+    const uint32_t wide = in_turn ? profile.subgroup_size : rules_of(profile).wide_group,
+                   rows = std::clamp<uint32_t>(profile.max_group_size / wide, 1,
+                                               costs::kRowsOfOneGroup);
+    std::vector<std::array<uint32_t, 3>> out;
+    if (in_turn && rows > 1) out.push_back({wide, 1, 1});
+    out.push_back({wide, rows, 1});
+    return out;
 }
 
 double groups_at_once(const DeviceProfile& profile) {
-    const std::array<uint32_t, 3> group = one_group_size(profile);
-    const double members = rules_of(profile).in_turn ? group[0] : group[0] * group[1];
+    const std::array<uint32_t, 3> group = one_group_sizes(profile)[0];
+    const double members = group[0] * group[1];
     return std::max(1.0, profile.parallel_invocations / members);
 }
 

@@ -54,12 +54,16 @@ struct ClassRules {
     uint32_t wide_group = 1;
     /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
     double store_operations = 0;
+    /// Of a launch, what a step of one group that runs kernels in sequence costs beside its work.
+    double barrier_of_launch = 1;
 };
 
 const ClassRules& rules_of(const DeviceProfile& profile);
 
-/// The size of the one group that runs small kernels in sequence.
-std::array<uint32_t, 3> one_group_size(const DeviceProfile& profile);
+/// The sizes of the one group that runs small kernels in sequence: the best first, which may take
+/// more iterations than a driver allows. Where a core runs subgroups in turn, those beside the
+/// first only shorten its loops, and have nothing to do where a kernel has one axis.
+std::vector<std::array<uint32_t, 3>> one_group_sizes(const DeviceProfile& profile);
 /// Such groups that the device runs at once.
 double groups_at_once(const DeviceProfile& profile);
 

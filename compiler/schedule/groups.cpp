@@ -8,6 +8,7 @@
 #include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
+#include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -72,22 +73,39 @@ bool fits_with(const Draft& draft, const Group& group, const Candidate& candidat
     return fits_device(outputs, all, draft.facts);
 }
 
+/// Operations of what both compute.
+double shared_operations(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
+    double shared = 0;
+    for (const auto& [node, map] : b.values)
+        if (a.values.contains({node, map})) shared += operations_in_kernel(draft, *node);
+    return shared;
+}
+
 /// The kernel of both has a body that the driver's compiler bears; what they share counts once.
 bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     const double most = draft.facts.profile.max_body_operations, both = a.operations + b.operations;
     const auto [less, more] = std::minmax(a.operations, b.operations);
     if (both <= most || (more > most && less <= costs::kLittleMore * more)) return true;
-    double shared = 0;
-    for (const auto& [node, map] : b.values)
-        if (a.values.contains({node, map})) shared += operations_in_kernel(draft, *node);
+    const double shared = shared_operations(draft, a, b);
     return both - shared <= most || shared >= costs::kMostlyShared * less;
+}
+
+/// The kernel takes another output. What a step of one group hands on stays with the group
+/// (mapping/sequence_needs), and a loop is not run again for more of its results.
+bool has_room(const Draft& draft, const Group& group, const Candidate& candidate) {
+    if (group.item.outputs.size() < costs::kMaxOutputs ||
+        in_small_loop(draft.facts, *candidate.root) || is_stored_by_hand(*candidate.root))
+        return true;
+    return candidate.heavy &&
+           shared_operations(draft, group.needs, candidate.needs) >=
+               costs::kMostlyShared * std::min(group.needs.operations, candidate.needs.operations);
 }
 
 bool can_join(const Draft& draft, const Group& group, const Candidate& candidate) {
     const Node& root = *candidate.root;
     if (candidate.alone() || group.item.loop || group.item.inner ||
         !group.item.row_reductions.empty() || group.heavy != candidate.heavy ||
-        (group.item.outputs.size() >= costs::kMaxOutputs && !is_stored_by_hand(root)))
+        !has_room(draft, group, candidate))
         return false;
     const Node& other = *group.item.outputs[0];
     if (is_stored_by_hand(root) || is_stored_by_hand(other))
@@ -99,7 +117,7 @@ bool can_join(const Draft& draft, const Group& group, const Candidate& candidate
     const Written a = written(draft.facts, root), b = written(draft.facts, other);
     const RegionFacts& regions = draft.facts.regions;
     return a.loop == b.loop && grid_shape(regions, other) == grid_shape(regions, root) &&
-           fits_with(draft, group, candidate);
+           (in_small_loop(draft.facts, root) || fits_with(draft, group, candidate));
 }
 
 /// The groups of one region.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"
@@ -87,7 +88,7 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
 /// What a kernel of its own costs beside its work.
 double seconds_per_step(const ScheduleFacts& facts, const Node& node) {
     return facts.profile.seconds_per_launch *
-           (in_small_loop(facts, node) ? costs::kBarrierOfLaunch : 1);
+           (in_small_loop(facts, node) ? rules_of(facts.profile).barrier_of_launch : 1);
 }
 
 /// The costs of a value, inlined until it is judged.

@@ -1,0 +1,101 @@
+// What pieces that one group runs in order need of its kernel.
+#include "compiler/mapping/sequence_needs.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compiler/mapping/in_sequence.h"
+#include "compiler/program/cost_table.h"
+
+namespace firn {
+
+int64_t most_back_edges(const DeviceProfile& profile) {
+    return profile.max_back_edges
+               ? std::min<int64_t>(profile.max_back_edges, costs::kMostInSequence)
+               : costs::kMostInSequence;
+}
+
+void SequenceNeeds::add(const ListedStep& step, const SequencePiece& piece) {
+    count_uses({&step, 1}, uses_);
+    find_live({&piece, 1}, live_, stored_);
+    add(piece, 1);
+}
+
+void SequenceNeeds::add(const ListedLoop& loop, const SequencePiece& piece) {
+    count_uses(loop, uses_);
+    find_live({&piece, 1}, live_, stored_);
+    add(piece, 1);
+}
+
+/// What is run `times` times.
+void SequenceNeeds::add(const SequencePiece& piece, int64_t times) {
+    if (!piece.kernel) {
+        if (piece.is_loop) {
+            repeats_ = true;
+            back_edges_ += times;  // of its ends
+            back_edges_ += times *= piece.most_trips;
+        }
+        for (const SequencePiece& inner : piece.body) add(inner, times);
+        return;
+    }
+    for (const KernelBuffer& b : piece.kernel->buffers) {
+        const int type = static_cast<int>(b.dtype.type);
+        types_[b.buffer].insert(type);
+        if (b.form != BindingForm::Address)
+            bound_.emplace(b.buffer, b.form == BindingForm::Texel, type, b.width);
+    }
+    for (const KernelNode& n : piece.kernel->nodes) operations_ += operations_of(n);
+    const int64_t edges = piece.kernel->back_edges;
+    back_edges_ += times * (edges + (edges > 0));
+}
+
+bool SequenceNeeds::may_grow() const {
+    const double bodies = repeats_ ? costs::kBodiesInLoop : 1;
+    return operations_ <= bodies * context_.profile.max_body_operations &&
+           back_edges_ <= most_back_edges(context_.profile);
+}
+
+bool SequenceNeeds::binds_without(const std::set<int>& own) const {
+    int64_t texels = 0, storage = 0;
+    for (const auto& [buffer, texel, type, width] : bound_)
+        if (!own.contains(buffer)) ++(texel ? texels : storage);
+    return texels <= context_.profile.max_texel_buffers &&
+           storage <= context_.profile.max_storage_buffers;
+}
+
+bool SequenceNeeds::fits() const { return may_grow() && binds_without(own_buffers()); }
+
+bool SequenceNeeds::may_be_own(int buffer) const {
+    const auto all = context_.uses.find(buffer), here = uses_.find(buffer);
+    if (here == uses_.end() || all->second > here->second || live_.contains(buffer) ||
+        types_.at(buffer).size() > 1)
+        return false;
+    const BufferInfo& info = context_.program.buffers[static_cast<size_t>(buffer)];
+    // Shorter types are packed in memory that is bound alone.
+    const bool plain = info.dtype == boolean || info.dtype.bytes() >= 4;
+    return info.role == BufferRole::Temporary && info.elements.is_constant() && plain;
+}
+
+std::set<int> SequenceNeeds::own_buffers() const {
+    const DeviceProfile& profile = context_.profile;
+    std::set<int> own;
+    const auto is_enough = [&] { return profile.shared_loads > 1 && binds_without(own); };
+    if (context_.bands || is_enough()) return own;
+    std::vector<std::pair<int64_t, int>> sizes;  // bytes, buffer
+    for (const auto& [buffer, types] : types_) {
+        if (!may_be_own(buffer)) continue;
+        const BufferInfo& info = context_.program.buffers[static_cast<size_t>(buffer)];
+        const int64_t each = std::max<int64_t>(4, info.dtype.bytes());
+        sizes.emplace_back(own_elements(info.elements).constant() * each, buffer);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    int64_t bytes = 0;
+    for (const auto& [size, buffer] : sizes) {
+        if ((bytes += size) > profile.shared_bytes || is_enough()) break;
+        own.insert(buffer);
+    }
+    return own;
+}
+
+}  // namespace firn
