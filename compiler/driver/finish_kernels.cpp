@@ -6,6 +6,7 @@
 #include "compiler/lower/lower_graph.h"
 #include "compiler/plan/plan_sizes.h"
 #include "compiler/plan/reuse_arguments.h"
+#include "compiler/plan/update_in_place.h"
 #include "compiler/program/stage_timer.h"
 
 namespace firn {
@@ -31,6 +32,8 @@ constexpr auto kPipeline = std::to_array<ListPass>({
     {"bind_list_sizes", Placed, Placed, &CompileTimes::plan,
      [](KernelList& list, FinishRun& run) { bind_list_sizes(list, run.target.profile); }},
     {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
+    {"update_in_place", Placed, Placed, &CompileTimes::plan,
+     [](KernelList& list, FinishRun&) { update_in_place(list); }},
     {"reuse_arguments", Placed, Placed, &CompileTimes::plan,
      [](KernelList& list, FinishRun& run) { reuse_arguments(list, run.options.donated); }},
     {"put_in_sequence", Placed, Placed, &CompileTimes::map,

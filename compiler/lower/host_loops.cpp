@@ -76,27 +76,22 @@ std::vector<int> next_buffers(LowerRun& run, const Node& loop, const std::vector
     return source;
 }
 
-/// After an iteration current[k] names what source[k] named; names that are left over take what is
-/// left over of the same size.
-std::vector<std::pair<int, int>> rotation(const Program& program, const std::vector<int>& current,
+/// After an iteration current[k] names what source[k] named. A source that is no carried value
+/// takes the memory that is left over where its own went: that of the value that it was handed to,
+/// or that this one was handed to, and so on.
+std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
                                           const std::vector<int>& source) {
     std::vector<std::pair<int, int>> pairs;
-    std::set<int> all(current.begin(), current.end()), free(current.begin(), current.end());
-    all.insert(source.begin(), source.end());
-    free.insert(source.begin(), source.end());
-    for (int s : source) free.erase(s);
     for (size_t k = 0; k < current.size(); ++k) pairs.emplace_back(current[k], source[k]);
-    for (int name : all) {
+    for (int name : source) {
         if (std::find(current.begin(), current.end(), name) != current.end()) continue;
-        const auto same_size = [&](int other) {
-            const BufferInfo &a = program.buffers[static_cast<size_t>(name)],
-                             &b = program.buffers[static_cast<size_t>(other)];
-            return a.dtype == b.dtype && a.elements == b.elements;
-        };
-        const auto place = std::find_if(free.begin(), free.end(), same_size);
-        ensure(place != free.end(), "the buffers of a loop do not rotate");
-        pairs.emplace_back(name, *place);
-        free.erase(place);
+        int place = name;
+        for (;;) {
+            const auto handed = std::find(source.begin(), source.end(), place);
+            if (handed == source.end()) break;
+            place = current[static_cast<size_t>(handed - source.begin())];
+        }
+        pairs.emplace_back(name, place);
     }
     std::erase_if(pairs, [](const auto& p) { return p.first == p.second; });
     return pairs;
@@ -131,7 +126,7 @@ void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& 
     }
     std::vector<ListedStep> steps = steps_of(run, item.body, {attr.sizes, body.results});
     const std::vector<int> source = next_buffers(run, loop, current, steps);
-    repeat.rotation = rotation(*run.program, current, source);
+    repeat.rotation = rotation(current, source);
     if (attr.open) repeat.alive = current[static_cast<size_t>(attr.active)];
     if (attr.must_end == MustEnd::Throws) repeat.never_ended = never_ended(loop);
     repeat.line = first_line(loop);

@@ -100,7 +100,9 @@ std::optional<std::vector<Size>> walkable_grid(const KernelCode& lowered, const 
 /// A group of this size walks the first axes of the grid; the last `kept` have groups of their own.
 Mapping walking(Mapping mapping, const std::vector<Size>& grid, size_t kept,
                 const std::array<uint32_t, 3>& group, const SymbolFacts& facts) {
-    mapping.lanes = 1;  // what is small counted the work of one lane
+    // What is small counted the work of one lane, and what a group loads together it loads once,
+    // before its blocks.
+    mapping.lanes = mapping.staged_iterations = 1;
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
@@ -121,8 +123,7 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
     const auto grid = walkable_grid(lowered, facts, 0);
     if (!grid || !is_small(lowered, *grid, profile, facts)) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.accumulators != MemorySpace::Bound || mapping.staged_iterations > 1)
-        return std::nullopt;  // all invocations take part once, before the blocks of a group
+    if (mapping.accumulators != MemorySpace::Bound) return std::nullopt;  // filled before the blocks
     KernelCode code = map_kernel(lowered, walking(mapping, *grid, 0, group, facts), profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)

@@ -161,7 +161,6 @@ void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses) {
         if (const auto* copy = std::get_if<CopyStep>(&step.step))
             ++uses[copy->source], ++uses[copy->target];
         if (const auto* loop = std::get_if<ListedLoop>(&step.step)) count_uses(*loop, uses);
-        if (const auto* size = std::get_if<ListedSize>(&step.step)) ++uses[size->buffer];
     }
 }
 

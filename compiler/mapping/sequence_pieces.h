@@ -40,8 +40,8 @@ struct SequenceContext {
 SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
                                  const SymbolFacts& facts);
 
-/// Adds, by buffer, how often `steps` name it: as bindings, in copies, rotations and as the end of
-/// a loop, and where the device computes a size.
+/// Adds, by buffer, how often `steps` name it: as bindings, in copies and rotations, and as the end
+/// of a loop.
 void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses);
 void count_uses(const ListedLoop& loop, std::map<int, int>& uses);
 /// Adds the buffers whose values from before the pieces are asked for: loaded before they are

@@ -9,8 +9,8 @@ namespace firn {
 /// Puts results into the buffers of arguments with `donated` set, where nobody can see the
 /// difference: the argument has the result's type and size, and every step that reads it comes
 /// before the first that writes the result; or that step copies the one into the other; or it is a
-/// kernel in which every invocation reads only the elements that it then writes, through the form
-/// that it writes, however its points are mapped. A call that fails keeps its arguments, so nothing
+/// kernel in which every invocation reads only the elements that it then writes, however its points
+/// are mapped. A call that fails keeps its arguments, so nothing
 /// is written over them before the last loop that may end it. Requires: kernels are Placed, and
 /// emitted with the buffers that they name. Ensures: such a result names the argument's buffer.
 /// Before kernels become sequences, of which nobody can tell that.

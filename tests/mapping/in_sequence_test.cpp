@@ -117,6 +117,23 @@ Tensors tied_strings(const Tensors& a) {
     return {u};
 }
 
+/// A recurrent layer and a sum of each of many products: more tensors than a kernel binds.
+Tensors many_sums(const Tensors& a) {
+    constexpr int kSums = 40;
+    Tensor h = a[0];
+    Tensors sums(kSums, zeros(h.shape()));
+    for (Tensor turn : loop(a[1])) {
+        auto [i, j] = indices<2>(h.shape());
+        h = tanh(h(i, j - 1) + 0.5f * h + 0.1f * cast<float>(turn));
+        const Tensor scale = sum(h) * 0.01f;
+        for (int k = 0; k < kSums; ++k)
+            sums[static_cast<size_t>(k)] += h(i, (j + k) % h.size(1)) * scale;
+    }
+    Tensor all = h;
+    for (int k = 0; k < kSums; ++k) all = all + float(k + 1) * sums[static_cast<size_t>(k)];
+    return {all};
+}
+
 struct SequenceRow {
     const char* name;
     Tensors (*function)(const Tensors&);
@@ -129,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
                     SequenceRow{"only_afterwards", only_afterwards},
                     SequenceRow{"perhaps_none", perhaps_none},
                     SequenceRow{"sizes_beside", sizes_beside}, SequenceRow{"strings", strings},
-                    SequenceRow{"tied_strings", tied_strings}, SequenceRow{"stores", stores, 7}),
+                    SequenceRow{"tied_strings", tied_strings}, SequenceRow{"stores", stores, 7},
+                    SequenceRow{"many_sums", many_sums, 100}),
     [](const auto& info) { return std::string(info.param.name); });
 
 struct Given {
@@ -178,6 +196,13 @@ TEST_P(InSequence_, GivesWhatTheOracleGives) {
                                 " turns " + std::to_string(given.turns));
 }
 
+/// A driver that lets an invocation run so many iterations.
+DeviceProfile with_back_edges(int64_t most) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_back_edges = most;
+    return profile;
+}
+
 TEST_P(InSequence_, TakesFewDispatches) {
     SessionScope scope(Session::interpreter());
     auto f = compile([&](const Tensors& a) { return GetParam().function(a); },
@@ -188,19 +213,69 @@ TEST_P(InSequence_, TakesFewDispatches) {
     EXPECT_LE(static_cast<int>(f.program()->kernels.size()), GetParam().dispatches);
 }
 
+/// The kernel with the most bytes of a group's memory.
+const KernelInfo& most_shared(const Program& program) {
+    return *std::max_element(
+        program.kernels.begin(), program.kernels.end(),
+        [](const auto& a, const auto& b) { return a.shared_bytes < b.shared_bytes; });
+}
+
+std::shared_ptr<const Program> sums_of(const DeviceProfile& profile, const Shape& shape) {
+    SessionScope scope(Session::interpreter(profile));
+    auto f = compile(
+        [](const Tensors& a) {
+            return many_sums({a[0], Tensor(20)});
+        },
+        std::vector<ArgSpec>{{f32, shape}});
+    f.call({ones(shape)});
+    return f.program();
+}
+
+TEST(InSequence, WhatOneGroupAloneUsesLiesInItsMemory) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = sums_of(profile, {2, 14});
+        EXPECT_EQ(program->kernels.size(), 1u) << profile.name;
+        // Where such memory is slower, as little as leaves bindings that fit.
+        const uint32_t least = profile.shared_loads > 1 ? 1 : 40 * 28 * 4;
+        EXPECT_GE(most_shared(*program).shared_bytes, least) << profile.name;
+    }
+    EXPECT_LT(most_shared(*sums_of(cpu_profile(), {2, 14})).shared_bytes,
+              most_shared(*sums_of(gpu_profile(), {2, 14})).shared_bytes);
+}
+
+TEST(InSequence, AGroupsMemoryIsNoLargerThanTheDeviceHas) {
+    DeviceProfile profile = gpu_profile();
+    profile.shared_bytes = 2048;
+    expect_near(run(Session::interpreter(profile), {"", many_sums}, {{2, 14}, 3}, false),
+                run(Session::oracle(), {"", many_sums}, {{2, 14}, 3}, false), "little memory");
+    EXPECT_LE(most_shared(*sums_of(profile, {2, 14})).shared_bytes, 2048u);
+}
+
+TEST(InSequence, ASubgroupThatRunsAloneIsTheGroupWhereItsLoopsAreShort) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 16), i32()});
+    const auto group = [&](int turns) {
+        f.call({ones({16, 16}), turns});
+        return f.program()->kernels.back().group_size;
+    };
+    EXPECT_EQ(group(10), (std::array<uint32_t, 3>{8, 1, 1}));
+    SessionScope limited(Session::interpreter(with_back_edges(200)));
+    auto g = compile(
+        [](const Tensors& a) {
+            return leapfrog({a[0], Tensor(9)});
+        },
+        std::vector<ArgSpec>{f32(16, 16)});
+    g.call({ones({16, 16})});
+    EXPECT_EQ(g.program()->kernels.back().group_size, (std::array<uint32_t, 3>{8, 8, 1}));
+    EXPECT_EQ(g.stats().dispatches, 1);
+}
+
 TEST(InSequence, LargeOnesStayApart) {
     SessionScope scope(Session::interpreter());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(1024, 1024), i32()});
     f.call({ones({1024, 1024}), 3});
     EXPECT_EQ(f.program()->kernels.size(), 2u);  // what it starts as, and a turn
     EXPECT_EQ(f.explain().find("in sequence"), std::string::npos);
-}
-
-/// A driver that lets an invocation run so many iterations.
-DeviceProfile with_back_edges(int64_t most) {
-    DeviceProfile profile = cpu_profile();
-    profile.max_back_edges = most;
-    return profile;
 }
 
 TEST_P(InSequence_, GivesTheSameInChunksOfIterations) {

@@ -1,0 +1,96 @@
+// Carried values that loops of kernels write over.
+#include "compiler/plan/update_in_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "compiler/plan/write_over.h"
+
+namespace firn {
+namespace {
+
+using Rotation = std::vector<std::pair<int, int>>;
+
+/// What an iteration stores to before it reads it.
+bool begins_with_a_store(const ListedStep& step, int buffer) {
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->target == buffer && copy->source != buffer;
+    const auto* kernel = std::get_if<ListedKernel>(&step.step);
+    if (!kernel) return false;
+    const KernelCode& code = kernel->code;
+    return std::all_of(code.nodes.begin(), code.nodes.end(), [&](const KernelNode& n) {
+        const bool named = n.buffer >= 0 && names_buffer(n.op) &&
+                           code.buffers[static_cast<size_t>(n.buffer)].buffer == buffer;
+        return !named || n.op == KernelOp::Store;
+    });
+}
+
+/// A step beside those of `loop` names the buffer.
+bool is_seen_outside(const std::vector<ListedStep>& steps, const ListedLoop& loop, int buffer) {
+    return std::any_of(steps.begin(), steps.end(), [&](const ListedStep& step) {
+        const auto* other = std::get_if<ListedLoop>(&step.step);
+        if (!other) return uses(step, buffer);
+        if (other == &loop) return false;
+        const auto names = [&](const auto& pair) {
+            return pair.first == buffer || pair.second == buffer;
+        };
+        return other->loop.alive == buffer ||
+               std::any_of(other->loop.rotation.begin(), other->loop.rotation.end(), names) ||
+               is_seen_outside(other->body, loop, buffer);
+    });
+}
+
+/// `made` is new in every iteration, and takes over the memory of `old`, which is then done with:
+/// the last that reads the one is no later than the first that writes the other.
+bool may_be_one(const KernelList& list, const ListedLoop& loop, int old, int made) {
+    const BufferInfo &a = list.program->buffers[static_cast<size_t>(old)],
+                     &b = list.program->buffers[static_cast<size_t>(made)];
+    const bool writable = a.role == BufferRole::Temporary || a.role == BufferRole::Result;
+    if (!writable || b.role != BufferRole::Temporary || a.dtype != b.dtype ||
+        !(a.elements == b.elements) || loop.loop.alive == made || in_rotation(loop.body, old) ||
+        in_rotation(loop.body, made))
+        return false;
+    const std::vector<ListedStep>& body = loop.body;
+    std::optional<size_t> last, first;
+    for (size_t k = 0; k < body.size(); ++k) {
+        if (uses(body[k], old)) last = k;
+        if (!first && uses(body[k], made)) first = k;
+    }
+    if (!first || !begins_with_a_store(body[*first], made)) return false;
+    const bool over =
+        !last || *last < *first || (*last == *first && may_write_over(body[*last], old, made));
+    return over && !is_seen_outside(list.steps, loop, made);
+}
+
+/// The buffers are one: who named `made` after an iteration names `old`.
+void join(Rotation& rotation, int old, int made) {
+    std::erase(rotation, std::pair(made, old));
+    for (auto& [first, second] : rotation)
+        if (second == made) second = old;
+    std::erase_if(rotation, [](const auto& pair) { return pair.first == pair.second; });
+}
+
+void update_in(const KernelList& list, std::vector<ListedStep>& steps) {
+    for (ListedStep& step : steps) {
+        auto* loop = std::get_if<ListedLoop>(&step.step);
+        if (!loop) continue;
+        update_in(list, loop->body);
+        const Rotation pairs = loop->loop.rotation;
+        for (const auto& [made, old] : pairs) {
+            const auto& now = loop->loop.rotation;
+            if (std::find(now.begin(), now.end(), std::pair(made, old)) == now.end() ||
+                !may_be_one(list, *loop, old, made))
+                continue;
+            rename(loop->body, made, old);
+            join(loop->loop.rotation, old, made);
+        }
+    }
+}
+
+}  // namespace
+
+void update_in_place(KernelList& list) { update_in(list, list.steps); }
+
+}  // namespace firn

@@ -1,0 +1,210 @@
+// Buffers of a list that may be one.
+#include "compiler/plan/write_over.h"
+
+#include <algorithm>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "compiler/kernel/bindings.h"
+
+namespace firn {
+namespace {
+
+std::vector<size_t> bindings_of(const KernelCode& code, int buffer) {
+    std::vector<size_t> out;
+    for (size_t k = 0; k < bound_buffers(code); ++k)
+        if (code.buffers[k].buffer == buffer) out.push_back(k);
+    return out;
+}
+
+/// Numbers a kernel's nodes as one iteration of every loop evaluates them.
+class Order {
+  public:
+    explicit Order(const KernelCode& code)
+        : code_(code),
+          at_(code.nodes.size(), -1),
+          region_start_(code.nodes.size()),
+          in_loop_(code.nodes.size()) {
+        walk(0, false);
+    }
+    int at(int node) const { return at_[static_cast<size_t>(node)]; }
+    /// Whoever evaluates `load` comes to `store` afterwards.
+    bool leads_to(int load, int store) const {
+        return at(load) < at(store) && region_start_[static_cast<size_t>(store)] <= at(load);
+    }
+    bool in_loop(int node) const { return in_loop_[static_cast<size_t>(node)]; }
+
+  private:
+    void walk(int region, bool loop) {
+        const KernelRegion& body = code_.regions[static_cast<size_t>(region)];
+        const int start = next_;
+        for (const std::vector<int>& part : {body.order, body.effects})
+            for (int id : part) visit(id, start, loop);
+    }
+
+    void visit(int id, int start, bool loop) {
+        const KernelNode& node = code_.nodes[static_cast<size_t>(id)];
+        at_[static_cast<size_t>(id)] = next_++;
+        region_start_[static_cast<size_t>(id)] = start;
+        in_loop_[static_cast<size_t>(id)] = loop;
+        if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
+        for (int inner : {node.region, node.else_region})
+            if (inner >= 0) walk(inner, loop || node.op == KernelOp::For);
+    }
+
+    const KernelCode& code_;
+    std::vector<int> at_, region_start_;
+    std::vector<bool> in_loop_;
+    int next_ = 0;
+};
+
+/// Invocations work together on an element: one may store what another still loads. In a kernel by
+/// hand nobody knows.
+bool shares_elements(const KernelCode& code) {
+    return code.in_order ||
+           std::any_of(code.ranges.begin(), code.ranges.end(),
+                       [](const Range& range) { return range.kind == RangeKind::Subgroup; }) ||
+           std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& node) {
+               return node.op == KernelOp::SubgroupReduce || node.op == KernelOp::SubgroupShuffle;
+           });
+}
+
+/// Nothing but the store needs what is loaded.
+bool feeds_only(const KernelCode& code, const Order& order, int load, int store) {
+    std::vector<bool> made_of(code.nodes.size());
+    made_of[static_cast<size_t>(load)] = true;
+    const auto is_made_of = [&](int id) { return id >= 0 && made_of[static_cast<size_t>(id)]; };
+    for (size_t id = static_cast<size_t>(load) + 1; id < code.nodes.size(); ++id) {
+        const KernelNode& node = code.nodes[id];
+        if (order.at(static_cast<int>(id)) < 0) continue;  // dead
+        if (!std::any_of(node.args.begin(), node.args.end(), is_made_of)) continue;
+        const bool goes_on =
+            is_elementwise(node.op) || is_combined(node.op) || node.op == KernelOp::Lane;
+        if (!goes_on && static_cast<int>(id) != store) return false;
+        made_of[id] = goes_on;
+    }
+    for (const KernelRegion& region : code.regions)
+        if (is_made_of(region.alive) ||
+            std::any_of(region.yields.begin(), region.yields.end(), is_made_of))
+            return false;
+    return std::none_of(code.ranges.begin(), code.ranges.end(),
+                        [&](const Range& range) { return is_made_of(range.extent_node); });
+}
+
+/// Every invocation loads from binding `from` only what it stores to binding `to` later.
+bool element_by_element(const KernelCode& code, size_t from, size_t to) {
+    const KernelBuffer &read = code.buffers[from], &written = code.buffers[to];
+    if (read.written || shares_elements(code)) return false;
+    const Order order(code);
+    std::vector<const KernelNode*> loads, stores;
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const KernelNode& node = code.nodes[id];
+        const int at = order.at(static_cast<int>(id));
+        const bool memory =
+            node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
+        if (at < 0 || !memory) continue;
+        const auto buffer = static_cast<size_t>(node.buffer);
+        if (buffer == from) loads.push_back(&node);
+        if (buffer != to) continue;
+        // A store in a loop may come before the load of a later iteration.
+        if (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))) return false;
+        stores.push_back(&node);
+    }
+    auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
+    // What is loaded in another form is not known to be the same memory: only what a store is made
+    // of surely comes before it.
+    const bool any_order = read.form != written.form;
+    return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {
+        return std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
+            return store->args[0] == load->args[0] && store->width == load->width &&
+                   order.leads_to(id_of(load), id_of(store)) &&
+                   (!any_order || feeds_only(code, order, id_of(load), id_of(store)));
+        });
+    });
+}
+
+/// The stores of code that is not mapped yet that are in no loop.
+void add_stores(const KernelCode& code, int region, std::vector<const KernelNode*>& stores) {
+    for (int id : code.regions[static_cast<size_t>(region)].effects) {
+        const KernelNode& node = code.nodes[static_cast<size_t>(id)];
+        if (node.op == KernelOp::Store) stores.push_back(&node);
+        if (node.op != KernelOp::Branch) continue;
+        for (int side : {node.region, node.else_region})
+            if (side >= 0) add_stores(code, side, stores);
+    }
+}
+
+/// The same of code whose points may yet be given to invocations in any way (a sequence of kernels
+/// does): every point loads only what it stores itself.
+bool point_by_point(const KernelCode& lowered, int old, int made) {
+    const auto is_of = [&](const KernelNode& node, int buffer) {
+        return node.buffer >= 0 &&
+               lowered.buffers[static_cast<size_t>(node.buffer)].buffer == buffer;
+    };
+    std::vector<const KernelNode*> stores;
+    add_stores(lowered, 0, stores);
+    return std::all_of(lowered.nodes.begin(), lowered.nodes.end(), [&](const KernelNode& load) {
+        return load.op != KernelOp::Load || !is_of(load, old) ||
+               std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
+                   return is_of(*store, made) && store->args[0] == load.args[0];
+               });
+    });
+}
+
+void rename(KernelCode& code, int from, int to) {
+    for (KernelBuffer& b : code.buffers)
+        if (b.buffer == from) b.buffer = to;
+}
+
+}  // namespace
+
+bool in_rotation(const std::vector<ListedStep>& steps, int buffer) {
+    return std::any_of(steps.begin(), steps.end(), [&](const ListedStep& step) {
+        const auto* listed = std::get_if<ListedLoop>(&step.step);
+        if (!listed) return false;
+        for (const auto& [first, second] : listed->loop.rotation)
+            if (first == buffer || second == buffer) return true;
+        return listed->loop.alive == buffer || in_rotation(listed->body, buffer);
+    });
+}
+
+bool uses(const ListedStep& step, int buffer) {
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->source == buffer || copy->target == buffer;
+    if (const auto* loop = std::get_if<ListedLoop>(&step.step))
+        return std::any_of(loop->body.begin(), loop->body.end(),
+                           [&](const ListedStep& inner) { return uses(inner, buffer); });
+    return !bindings_of(std::get<ListedKernel>(step.step).code, buffer).empty();
+}
+
+bool may_write_over(const ListedStep& step, int old, int made) {
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->source == old && copy->target == made;
+    const auto* kernel = std::get_if<ListedKernel>(&step.step);
+    if (!kernel) return false;
+    const std::vector<size_t> from = bindings_of(kernel->code, old),
+                              to = bindings_of(kernel->code, made);
+    return from.size() == 1 && to.size() == 1 && element_by_element(kernel->code, from[0], to[0]) &&
+           (!kernel->ready || point_by_point(*kernel->ready, old, made));
+}
+
+void rename(std::vector<ListedStep>& steps, int from, int to) {
+    for (ListedStep& step : steps) {
+        if (auto* copy = std::get_if<CopyStep>(&step.step)) {
+            if (copy->source == from) copy->source = to;
+            if (copy->target == from) copy->target = to;
+        } else if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
+            rename(loop->body, from, to);
+        } else {
+            auto& kernel = std::get<ListedKernel>(step.step);
+            rename(kernel.code, from, to);
+            if (!kernel.ready) continue;
+            auto ready = std::make_shared<KernelCode>(*kernel.ready);
+            rename(*ready, from, to);
+            kernel.ready = std::move(ready);
+        }
+    }
+}
+
+}  // namespace firn
