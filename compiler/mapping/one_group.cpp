@@ -109,8 +109,12 @@ Mapping walking(Mapping mapping, const std::vector<Size>& grid, size_t kept,
     mapping.group.x = group[0], mapping.group.y = group[1];
     mapping.walk.clear();
     for (size_t d = 0; d + kept < grid.size(); ++d) {
-        const int64_t wide = (d == 0 ? mapping.tile[0] : 1) * (d < 2 ? group[d] : 1);
-        mapping.walk.push_back((grid[d].upper_bound(facts.largest) + wide - 1) / wide);
+        const int64_t members = d < 2 ? group[d] : 1,
+                      wide = (d == 0 ? mapping.tile[0] : 1) * members;
+        int64_t walk = (grid[d].upper_bound(facts.largest) + wide - 1) / wide;
+        // Of one place for one index nobody asks whether there is an index.
+        if (members * walk == 1 && !grid[d].is_constant()) walk = 2;
+        mapping.walk.push_back(walk);
     }
     return mapping;
 }
@@ -123,7 +127,8 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
     const auto grid = walkable_grid(lowered, facts, 0);
     if (!grid || !is_small(lowered, *grid, profile, facts)) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
-    if (mapping.accumulators != MemorySpace::Bound) return std::nullopt;  // filled before the blocks
+    if (mapping.accumulators != MemorySpace::Bound)
+        return std::nullopt;  // filled before the blocks
     KernelCode code = map_kernel(lowered, walking(mapping, *grid, 0, group, facts), profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)

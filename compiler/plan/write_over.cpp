@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -70,26 +71,53 @@ bool shares_elements(const KernelCode& code) {
            });
 }
 
-/// Nothing but the store needs what is loaded.
+/// What of the code is made of one node: values, and what loops carry and give.
+std::vector<bool> made_of(const KernelCode& code, const Order& order, int origin) {
+    std::vector<bool> out(code.nodes.size());
+    out[static_cast<size_t>(origin)] = true;
+    const auto is_made = [&](int id) { return id >= 0 && out[static_cast<size_t>(id)]; };
+    const auto any_of = [&](const std::vector<int>& ids) {
+        return std::any_of(ids.begin(), ids.end(), is_made);
+    };
+    for (bool changed = true; std::exchange(changed, false);)
+        for (size_t id = 0; id < code.nodes.size(); ++id) {
+            const KernelNode& node = code.nodes[id];
+            const bool leaf = node.op == KernelOp::RegionArg;
+            if (out[id] || (!leaf && order.at(static_cast<int>(id)) < 0)) continue;
+            bool made = any_of(node.args);
+            if (node.op == KernelOp::For || node.op == KernelOp::Branch)
+                for (int inner : {node.region, node.else_region}) {
+                    if (inner < 0) continue;
+                    const KernelRegion& region = code.regions[static_cast<size_t>(inner)];
+                    made = made || any_of(region.yields) || is_made(region.alive);
+                    if (!made) continue;
+                    for (int arg : region.args)
+                        changed = changed || !is_made(arg), out[static_cast<size_t>(arg)] = true;
+                }
+            changed = changed || made;
+            out[id] = made;
+        }
+    return out;
+}
+
+/// The store needs what is loaded, and no other effect does, nor how often anything is run.
 bool feeds_only(const KernelCode& code, const Order& order, int load, int store) {
-    std::vector<bool> made_of(code.nodes.size());
-    made_of[static_cast<size_t>(load)] = true;
-    const auto is_made_of = [&](int id) { return id >= 0 && made_of[static_cast<size_t>(id)]; };
-    for (size_t id = static_cast<size_t>(load) + 1; id < code.nodes.size(); ++id) {
+    const std::vector<bool> made = made_of(code, order, load);
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
         const KernelNode& node = code.nodes[id];
-        if (order.at(static_cast<int>(id)) < 0) continue;  // dead
-        if (!std::any_of(node.args.begin(), node.args.end(), is_made_of)) continue;
-        const bool goes_on =
-            is_elementwise(node.op) || is_combined(node.op) || node.op == KernelOp::Lane;
-        if (!goes_on && static_cast<int>(id) != store) return false;
-        made_of[id] = goes_on;
+        const bool effect = node.op == KernelOp::Store || node.op == KernelOp::Atomic ||
+                            node.pinned || is_matrix(node.op);
+        if (made[id] && effect && static_cast<int>(id) != store) return false;
+        if (node.op == KernelOp::Branch && made[static_cast<size_t>(node.args[0])]) return false;
     }
-    for (const KernelRegion& region : code.regions)
-        if (is_made_of(region.alive) ||
-            std::any_of(region.yields.begin(), region.yields.end(), is_made_of))
-            return false;
-    return std::none_of(code.ranges.begin(), code.ranges.end(),
-                        [&](const Range& range) { return is_made_of(range.extent_node); });
+    const bool ends_a_loop =
+        std::any_of(code.regions.begin(), code.regions.end(), [&](const KernelRegion& region) {
+            return region.alive >= 0 && made[static_cast<size_t>(region.alive)];
+        });
+    return made[static_cast<size_t>(store)] && !ends_a_loop &&
+           std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& range) {
+               return range.extent_node >= 0 && made[static_cast<size_t>(range.extent_node)];
+           });
 }
 
 /// Every invocation loads from binding `from` only what it stores to binding `to` later.

@@ -276,6 +276,7 @@ int64_t materialised(const std::shared_ptr<const Program>& program) {
 TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
     DeviceProfile profile = cpu_profile();
     profile.seconds_per_launch *= 20;
+    profile.subgroup_size = 64;  // few lanes at once are slow in the interpreter
     Session session = Session::interpreter(profile);
     SessionScope scope(session);
     auto f = dear_launches();
