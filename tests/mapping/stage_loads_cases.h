@@ -85,8 +85,8 @@ inline std::vector<StagedCase> staged_cases() {
         {"zeros_outside", shifted, {f32(40, 12), f32(14, 36)}, {{40, 12}, {14, 36}}},
         {"as_many_turns_as_asked",
          some_turns,
-         {f32(40, 12), f32(14, 36), i32()},
-         {{40, 12}, {14, 36}, {}}},
+         {f32(1, 12), f32(14, 360), i32()},  // several rows would be a sequence each
+         {{1, 12}, {14, 360}, {}}},
         {"a_loop_in_a_loop", nested, {f32("n", 3, 11), f32(3, 11, 40)}, {{37, 3, 11}, {3, 11, 40}}},
     };
 }
