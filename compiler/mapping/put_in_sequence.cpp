@@ -92,7 +92,9 @@ IterationSpan span_of_chunk(const ListedLoop& listed, int64_t most) {
 std::optional<Chunk> longest_chunk(const SequenceContext& context, const ListedLoop& listed) {
     int64_t most = std::min<int64_t>(
         costs::kMostSequenced, max(listed.loop.trips, Size(0)).upper_bound(context.facts.largest));
-    for (bool shortened = false;; shortened = true) {
+    // What comes beside the iterations is in no proportion to their number.
+    constexpr int kTries = 4;
+    for (int tries = 0; tries < kTries; ++tries) {
         // Buffers have their names again after each.
         most -= most % kCommonPeriod;
         if (most < kCommonPeriod) return std::nullopt;
@@ -101,9 +103,11 @@ std::optional<Chunk> longest_chunk(const SequenceContext& context, const ListedL
         SequenceNeeds needs(context);
         needs.add(listed, *piece);
         if (needs.fits()) return Chunk{most, std::move(*piece), std::move(needs)};
-        if (shortened || needs.back_edges() == 0) return std::nullopt;
-        most = std::min(most - 1, most * most_back_edges(context.profile) / needs.back_edges());
+        const int64_t allowed = most_back_edges(context.profile);
+        if (needs.back_edges() <= allowed) return std::nullopt;  // that is not what is too much
+        most = std::min(most - 1, most * allowed / needs.back_edges());
     }
+    return std::nullopt;
 }
 
 /// A loop as a loop of kernels that take so many iterations each: as many as fit.

@@ -296,6 +296,23 @@ TEST(InSequence, LongLoopsAreChunksOfIterations) {
     EXPECT_EQ(f.stats().dispatches, 1);
 }
 
+TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
+    SessionScope scope(Session::interpreter());
+    // Three buffers rotate, whose iterations are written out with a rest of two.
+    auto f = compile(
+        [](Tensor x) {
+            Tensor before = x, now = x;
+            for (Tensor turn : loop(2047)) {
+                const Tensor i = indices<1>(x.shape())[0];
+                Tensor next = max(before(i - 1), now(i - 1)) * 0.5f;
+                before = now, now = next;
+            }
+            return now;
+        },
+        {f32(1024)});
+    EXPECT_LE(f.stats().dispatches, 4);
+}
+
 TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
     SessionScope scope(Session::interpreter(with_back_edges(40)));
     auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});
