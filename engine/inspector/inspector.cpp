@@ -80,12 +80,23 @@ void fact(const char* name, const std::string& value) {
 
 Inspector::Inspector(std::shared_ptr<VulkanExecutor> executor, const InspectorTools& tools,
                      const std::string& title)
-    : executor_(std::move(executor)), tools_(tools), title_(title), traces_(tools.trace) {
+    : executor_(std::move(executor)),
+      tools_(tools),
+      title_(title),
+      traces_(tools.trace),
+      reads_(executor_->shared_device()) {
     memory_.options.unit = "MB";
     executor_->set_watching(true);
 }
 
-Inspector::~Inspector() { executor_->set_watching(false); }
+Inspector::~Inspector() {
+    executor_->set_watching(false);
+    try {
+        reads_.finish();  // one that was to be saved is
+    } catch (const std::exception&) {
+        // The device says so to the next who asks.
+    }
+}
 
 void Inspector::add_times(const std::vector<KernelTime>& times, int frames) {
     for (const KernelTime& time : times) {
@@ -312,6 +323,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
 
 bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
     places_ = &places;
+    reads_.hand_on();
     append(memory_, "",
            static_cast<float>(static_cast<double>(executor_->device().memory().use().used) * 1e-6));
     const ImVec2 window = ImGui::GetIO().DisplaySize;

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "engine/inspector/trace_maker.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/gui_panel.h"
+#include "engine/window/late_reads.h"
 #include "engine/window/plot.h"
 
 namespace firn {
@@ -30,6 +32,8 @@ class Inspector {
     /// Between the beginning and the end of a frame of Dear ImGui. False when the person closed it.
     bool draw(float scale, std::vector<PlacedPart>& places);
 
+    /// Something is on its way from the device, which a later frame shows.
+    bool is_reading() const { return !reads_.is_empty(); }
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
     const std::shared_ptr<const Program>& program() const { return selected_.program; }
@@ -64,6 +68,9 @@ class Inspector {
     void draw_tensors(const WatchedCall& call, float scale);
     void draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale);
     void draw_summary(float scale);
+    void look_at(const CallTensor& shown, const std::string& which);
+    void save(const CallTensor& shown);
+    void read(const CallTensor& shown, Callback<void(std::span<const std::byte>)> take);
     void draw_graph(float height);
     void draw_kernel_passes(float height);
     void draw_schedule(float scale);
@@ -95,9 +102,10 @@ class Inspector {
     int observed_ = -1;                         // the temporary that is looked at in this frame
     std::pair<int64_t, int> observing_{0, -1};  // the last one, and its program
     int64_t observed_since_ = 0;                // calls
+    LateReads reads_;
     TensorSummary summary_;
-    std::string summarised_;  // of which
-    int summary_age_ = 0;     // frames
+    std::string summarised_, asked_;  // of which; and which is to be
+    int summary_age_ = 0;             // frames
     Plot memory_;
     std::vector<PlacedPart>* places_ = nullptr;
 };

@@ -62,6 +62,8 @@ class VulkanExecutor : public Executor {
         progress_ = {std::move(report), after_seconds};
     }
     std::vector<KernelTime> take_kernel_times() override;
+    /// The same of those runs that are complete: waits for none.
+    std::vector<KernelTime> take_ready_kernel_times();
     /// While it is on and profiling is, every dispatch is kept with its time, and every program
     /// that is made.
     void set_tracing(bool on);
@@ -126,6 +128,7 @@ class VulkanExecutor : public Executor {
     enum class RunKind : uint8_t { Own, Observed };  // the latter is no program of the caller's
     void run_call(const std::shared_ptr<const Program>& program, const Call& call, RunKind kind);
     void harvest_first();
+    std::vector<KernelTime> take_times_until(TimelinePoint last);
     void add_times(PendingTimes pending);
 
     std::shared_ptr<Device> device_;

@@ -271,6 +271,10 @@ bool ViewWindow::State::is_unseen() const {
 
 bool ViewWindow::State::stands_still() const { return (paused || is_unseen()) && !step && !reset; }
 
+bool ViewWindow::State::is_lively() const {
+    return lively > 0 || (inspector && inspector->is_reading() && !is_unseen());
+}
+
 bool ViewWindow::State::others_go_on() const {
     const auto& all = on_screen();
     return std::any_of(all.begin(), all.end(), [&](const State* other) {

@@ -111,8 +111,8 @@ struct ViewWindow::State {
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
-    /// Something was done shortly before, which the next frames show.
-    bool is_lively() const { return lively > 0; }
+    /// Something was done shortly before, or is on its way, which the next frames show.
+    bool is_lively() const;
     /// Another window has something to do.
     bool others_go_on() const;
     /// While time stands still, and the program is not to draw: draws and takes input, for all
