@@ -69,6 +69,11 @@ std::string line_of(const std::string& text, int number) {
     return line;
 }
 
+/// What runs again and again comes before what ran once at the start.
+std::pair<bool, size_t> to_see_in(const WatchedCall& call) {
+    return {call.runs > 1, call.program->kernels.size()};
+}
+
 void fact(const char* name, const std::string& value) {
     if (value.empty()) return;
     ImGui::TextColored(dim_text(), "%s", name);
@@ -143,10 +148,9 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
     const bool ended = !selected_call(calls);
     if (ended || !looked_at_) {  // the one with most to see, until the person looks at one
         const auto most = std::max_element(
-            calls.begin(), calls.end(), [](const WatchedCall& a, const WatchedCall& b) {
-                return a.program->kernels.size() < b.program->kernels.size();
-            });
-        if (ended || most->program->kernels.size() > selected_.program->kernels.size()) {
+            calls.begin(), calls.end(),
+            [](const WatchedCall& a, const WatchedCall& b) { return to_see_in(a) < to_see_in(b); });
+        if (ended || to_see_in(*most) > to_see_in(*selected_call(calls))) {
             selected_ = {most->program, most->number};
             if (!selected_.program->kernels.empty()) choose_kernel(0);
         }

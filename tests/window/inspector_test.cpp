@@ -172,6 +172,20 @@ TEST_F(Inspected, TheProgramWithMostKernelsIsShownUntilThePersonLooksAtOne) {
     ASSERT_GT(largest.program()->kernels.size(), g.program()->kernels.size());
     EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
 }
+TEST_F(Inspected, AProgramThatRunsAgainIsShownRatherThanOneThatRanOnce) {
+    const auto once = compile(
+        [](Tensor x) {
+            const Tensor sums = cumsum(x * 2.0f);
+            return sums - sum(sums);
+        },
+        {f32("n")});
+    once(ones({100'000}));
+    frame();
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(once.program()));
+    for (int runs = 0; runs < 2; ++runs) result();
+    frame();
+    EXPECT_EQ(inspector->program(), std::shared_ptr<const Program>(f->program()));
+}
 TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
     inspector->add_times({{"k0 a.cpp:1", 1, 1, 1}, {"k0 a.cpp:1", 3, 1, 2}}, 1);
     EXPECT_EQ(inspector->history(1, "k0 a.cpp:1"), std::vector<float>{1});
