@@ -36,6 +36,7 @@ class Inspector {
     bool is_reading() const { return !reads_.is_empty(); }
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
+    const std::string& said() const { return said_; }
     const std::shared_ptr<const Program>& program() const { return selected_.program; }
     const TensorSummary& summary() const { return summary_; }
     const PassView& kernel_passes() const { return kernel_passes_; }
@@ -64,7 +65,7 @@ class Inspector {
     const KernelCounts* counts_of(const WatchedCall& call);
     void draw_facts(const WatchedCall& call, float scale);
     void draw_code(float scale);
-    void draw_glsl(float scale);
+    void draw_glsl(float height);
     void draw_tensors(const WatchedCall& call, float scale);
     void draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale);
     void draw_summary(float scale);
@@ -80,7 +81,9 @@ class Inspector {
     Times& times_of(const KernelInfo& kernel) { return times_[{selected_.number, kernel.name}]; }
     void draw_memory(float scale);
     void swap_in();
-    void give_back();
+    void give_back(const Selected& edited);
+    void time_first_run(double most_seconds);
+    void draw_edited(const KernelInfo& kernel);
     void note(const char* name);
 
     std::shared_ptr<VulkanExecutor> executor_;

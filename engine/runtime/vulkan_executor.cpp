@@ -267,8 +267,8 @@ void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scala
 
 void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
     within_memory("running program", program->name, [&] {
-        if (observed_.program && observed_.of.lock() == program) return run_observed(program, call);
-        run_call(program, call, RunKind::Own);
+        if (timed_.take && timed_.program.lock() == program) return run_timed(program, call);
+        run_watched(program, call);
     });
 }
 

@@ -83,6 +83,10 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
             throw Cancelled(text(progress) + ": the window was closed");
     });
     watch_work([](const WorkProgress& work) { return serve_work(work); });
+    executor->device().watch_waits(
+        [device = &executor->device(), mine = std::this_thread::get_id()](double seconds) {
+            if (std::this_thread::get_id() == mine) serve_wait(*device, seconds);
+        });
 }
 
 ViewWindow::State::~State() {
@@ -90,6 +94,7 @@ ViewWindow::State::~State() {
     std::erase(on_screen(), this);
     if (watches || (os && on_screen().empty())) {
         executor->on_compile({});
+        executor->device().watch_waits({});
         watch_work({});
     }
     try {

@@ -27,6 +27,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     if (os) wait_seconds > 0 ? os->wait(wait_seconds) : os->poll();
     is_asked_to_end();
     if (!os) return;
+    name_wait(0);
     input = os->input();
     shown.scale = display_scale();
     if (input.close) closed = true;
