@@ -68,7 +68,7 @@ TEST_F(Waiting, TheTitleTellsHowLong) {
     for (int frames = 0; frames < 3; ++frames) window.open(), window.show(picture);
     EndlessWork work(executor->device());
     bool told = false;
-    std::thread other([&] {
+    std::jthread other([&] {
         told = has_title("^waiting: the device has been at work for [1-9][0-9]* s$");
         work.end();
     });
@@ -95,7 +95,7 @@ TEST_F(Waiting, ClosingItEndsNoOtherWait) {
     for (int frames = 0; frames < 3; ++frames) window.open(), window.show(picture);
     EndlessWork work(executor->device());
     by_hand("staying", "windowfocus \\$id sleep 0.1 key Escape");
-    std::thread other([&] {
+    std::jthread other([&] {
         EXPECT_TRUE(has_title("^staying: the device has been at work for ([7-9]|[1-9][0-9]+) s$"));
         work.end();
     });
