@@ -118,7 +118,7 @@ class Outputs {
     void keep() {
         try {
             if (film_) end_film();
-            if (line_.out.takes_all_frames() && window_.frame() > 0)
+            if (line_.out.takes_all_frames() && window_.frame() > 0 && !broken_)
                 std::printf("wrote %s\n", recording_.finish().c_str());
             if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
         } catch (const std::exception& error) {
@@ -138,7 +138,9 @@ class Outputs {
     void listen() {
         if (!takes_frames_ && !film_) return window_.on_frame({});
         window_.on_frame([this] {
+            broken_ = true;
             recording_.add_frame();
+            broken_ = false;
             if (film_) add_to_film();
             if (line_.profile.empty()) return;
             for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
@@ -208,9 +210,9 @@ class Outputs {
     Window& window_;
     const CommandLine& line_;
     Recording recording_;
-    std::unique_ptr<Recording> film_;  // that the person has begun
-    int film_begin_ = 0;               // the frame
-    bool takes_frames_ = false;
+    std::unique_ptr<Recording> film_;             // that the person has begun
+    int film_begin_ = 0;                          // the frame
+    bool takes_frames_ = false, broken_ = false;  // the latter: it could not be written
     std::vector<TraceEvent> trace_;
 };
 
