@@ -13,6 +13,8 @@
 namespace firn {
 namespace {
 
+/// Two labels may be so much closer than lines of text: digits have no descenders.
+constexpr float kLeastOfLine = 0.8f;
 constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
@@ -74,12 +76,16 @@ void draw_ticks(const PlotFrame& frame, float scale) {
     const int most = std::max(2, static_cast<int>(height / (kTickHeight * scale)));
     const std::vector<double> ticks = round_ticks(frame.axis, most);
     const int digits = ticks.size() > 1 ? digits_of(ticks.back(), ticks[ticks.size() - 2]) : 7;
+    const float line = ImGui::GetTextLineHeight();
+    float last = std::numeric_limits<float>::infinity();
     for (double tick : ticks) {
         const float y = frame.y(tick);
         const std::string text = number_text(tick, digits);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         draw.AddLine({frame.from.x, y}, {frame.to.x, y}, faint_line(0.09f));
         const float top = std::clamp(y - size.y / 2, frame.from.y, frame.to.y - size.y);
+        if (last - top < kLeastOfLine * line) continue;  // it would lie over the one below
+        last = top;
         draw.AddText({frame.from.x + margin, top}, ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
                      text.c_str());
     }
@@ -246,6 +252,12 @@ std::vector<double> round_ticks(const PlotAxis& axis, int most) {
         for (double power = first; power <= last; power += step) out.push_back(std::pow(10, power));
         if (out.size() >= 2) return out;
         out.clear();
+        for (double power = std::floor(axis.low); power <= axis.high; ++power)
+            for (double digit : {1, 2, 5}) {
+                const double tick = digit * std::pow(10, power);
+                if (axis.place(tick) >= 0 && axis.place(tick) <= 1) out.push_back(tick);
+            }
+        if (out.size() >= 2) return out;
         const PlotAxis plain{std::pow(10, axis.low), std::pow(10, axis.high), false};
         return round_ticks(plain, most);
     }
