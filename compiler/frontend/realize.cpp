@@ -115,6 +115,28 @@ std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph
     return session.plans.put(std::move(key), compile_for(session, graph, {.name = "lazy"}));
 }
 
+/// Programs of one form that have its numbers folded, before those that change are arguments.
+constexpr int kMostFolded = 2;
+
+/// A number that is worth folding is, until it turns out to be another one each time: a frame loop
+/// that counts compiles a few plans, and not one for each number.
+Cut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted,
+                  const std::unordered_map<const Node*, Ref>& computed) {
+    std::vector<double> numbers;
+    Cut cut = cut_graph(session.nodes, wanted, computed, {}, &numbers);
+    if (numbers.empty() || session.oracle || session.plans.find(print(cut.graph))) return cut;
+    const UnfoldedNumbers all(numbers.size(), true);
+    std::string form = print(cut_graph(session.nodes, wanted, computed, all).graph);
+    ChangingNumbers* known = session.changing.find(form);
+    if (!known)
+        known =
+            &session.changing.put(std::move(form), {numbers, std::vector<bool>(numbers.size()), 0});
+    for (size_t k = 0; k < numbers.size(); ++k)
+        if (numbers[k] != known->first[k]) known->changes[k] = true;
+    if (known->programs++ < kMostFolded) return cut;
+    return cut_graph(session.nodes, wanted, computed, known->changes);
+}
+
 /// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was
 /// while recording
 /// (`symbol`), or one of its own.
@@ -254,7 +276,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
         // a 3.
         for (const auto& [node, entry] : session.realized)
             if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
-        Cut cut = cut_graph(session.nodes, wanted, computed);
+        Cut cut = cut_for_plans(session, wanted, computed);
         const std::optional<Call> kept = kept_for_nan(session, cut.call);
         std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph, line),
                                              std::move(cut.call), line, cut.symbols);

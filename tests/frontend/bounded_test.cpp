@@ -43,6 +43,19 @@ TEST(Bounded, PlansOfLazyEvaluation) {
     EXPECT_EQ(program(5).to_vector<int>()[2], -2);
 }
 
+TEST(Bounded, PlansOfAFrameLoopThatCounts) {
+    SessionScope scope(Session::interpreter());
+    const Session session = current_session();
+    const Tensor x = tensor({1.0f, 2.0f});
+    for (float frame = 0; frame < 40; ++frame) {  // 33 of its numbers are worth folding
+        const Tensor y = x * (0.5f * frame) + 4.0f;
+        EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{0.5f * frame + 4, frame + 4}));
+    }
+    // Two with the number folded, one that takes it, and one where it is the other number too.
+    EXPECT_LE(session.plan_count(), 4u);
+    for (const auto& [text, program] : session.state()->plans)
+        EXPECT_NE(text.find("Constant 4.0"), std::string::npos) << "which stays: " << text;
+}
 /// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.
 template <class Value>
 Value one_of_many(Value x, int k) {
