@@ -106,13 +106,19 @@ void refuse_symbols(const Size& size, SourceLine line) {
 std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, SourceLine line) {
     executor_of(session);
     std::string key = session.oracle ? "" : print(graph);
-    if (const auto* known = session.plans.find(key)) return *known;
+    if (LazyPlan* known = session.plans.find(key)) {
+        known->used = session.calls;
+        return known->program;
+    }
     for (const Ref& node : topological(graph.results))
         for_sizes(*node, [&](const Size& size) {
             refuse_symbols(size, node->lines.empty() ? line : node->lines[0]);
         });
     if (session.oracle) return nullptr;
-    return session.plans.put(std::move(key), compile_for(session, graph, {.name = "lazy"}));
+    session.plans.erase_if(
+        [&](const auto& entry) { return entry.second.used + kForgotten < session.calls; });
+    LazyPlan made{compile_for(session, graph, {.name = "lazy"}), session.calls};
+    return session.plans.put(std::move(key), std::move(made)).program;
 }
 
 /// Programs of one form that have its numbers folded, before those that change are arguments.
@@ -225,6 +231,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            SourceLine line, const std::vector<SizeAtom>& symbols,
                            SizeMap* all_sizes) {
     const Inside inside(session.nodes.thread(), line);
+    ++session.calls;
     Executor& executor = executor_of(session);
     SizeMap own_sizes;
     SizeMap& sizes = all_sizes ? *all_sizes : own_sizes;

@@ -56,6 +56,27 @@ TEST(Bounded, PlansOfAFrameLoopThatCounts) {
     for (const auto& [text, program] : session.state()->plans)
         EXPECT_NE(text.find("Constant 4.0"), std::string::npos) << "which stays: " << text;
 }
+TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
+    SessionScope scope(Session::interpreter());
+    const Session session = current_session();
+    const auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    const auto run = [&](int size) {
+        const Tensor x = zeros({size}) + 0.3f;  // a lazy program of each size
+        for (int calls = 0; calls < 3; ++calls) EXPECT_EQ(twice(x)(0).item<float>(), 0.6f);
+    };
+    for (int size = 1; size <= 10; ++size) run(size);
+    const size_t plans = session.plan_count(), variants = twice.variant_count();
+    EXPECT_GE(variants, 10u);
+    const Tensor x = ones({5});  // goes on as it is: nothing new, so nothing goes
+    for (int calls = 0; calls < kForgotten + 10; ++calls) twice(x);
+    EXPECT_GE(session.plan_count(), plans);
+    EXPECT_EQ(twice.variant_count(), variants);
+    run(11);
+    EXPECT_LT(session.plan_count(), plans / 2);
+    EXPECT_LT(twice.variant_count(), variants / 2);
+    run(3);
+}
+
 /// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.
 template <class Value>
 Value one_of_many(Value x, int k) {
