@@ -77,18 +77,15 @@ void draw_ticks(const PlotFrame& frame, float scale) {
     const std::vector<double> ticks = round_ticks(frame.axis, most);
     const int digits = ticks.size() > 1 ? digits_of(ticks.back(), ticks[ticks.size() - 2]) : 7;
     const float line = ImGui::GetTextLineHeight();
-    float last = std::numeric_limits<float>::infinity();
-    for (double tick : ticks) {
-        const float y = frame.y(tick);
-        const std::string text = number_text(tick, digits);
-        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        draw.AddLine({frame.from.x, y}, {frame.to.x, y}, faint_line(0.09f));
-        const float top = std::clamp(y - size.y / 2, frame.from.y, frame.to.y - size.y);
-        if (last - top < kLeastOfLine * line) continue;  // it would lie over the one below
-        last = top;
-        draw.AddText({frame.from.x + margin, top}, ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
-                     text.c_str());
-    }
+    std::vector<float> tops;
+    for (double tick : ticks)
+        tops.push_back(std::clamp(frame.y(tick) - line / 2, frame.from.y, frame.to.y - line));
+    for (double tick : ticks)
+        draw.AddLine({frame.from.x, frame.y(tick)}, {frame.to.x, frame.y(tick)}, faint_line(0.09f));
+    for (size_t k : labels_apart(tops, kLeastOfLine * line))
+        draw.AddText({frame.from.x + margin, tops[k]},
+                     ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
+                     number_text(ticks[k], digits).c_str());
 }
 
 /// Segment by segment: joined ones vanish where they turn sharply.
@@ -266,6 +263,13 @@ std::vector<double> round_ticks(const PlotAxis& axis, int most) {
     const double times = rough / unit <= 1 ? 1 : rough / unit <= 2 ? 2 : rough / unit <= 5 ? 5 : 10;
     const double step = times * unit;
     for (double k = std::ceil(axis.low / step); k * step <= axis.high; ++k) out.push_back(k * step);
+    return out;
+}
+
+std::vector<size_t> labels_apart(const std::vector<float>& tops, float least) {
+    std::vector<size_t> out;
+    for (size_t k = 0; k < tops.size(); ++k)
+        if (out.empty() || tops[out.back()] - tops[k] >= least) out.push_back(k);
     return out;
 }
 
