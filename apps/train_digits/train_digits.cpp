@@ -102,6 +102,9 @@ int main(int argc, char** argv) {
                 shown = picture(training, views);
                 window.histogram("weights", training.network.hidden.weight.value(),
                                  {.bins = 48, .help = "of the hidden layer"});
+                window.heat_map("read as", views.test.confusion,
+                                {.help = "pictures of each digit (rows) by what they are taken "
+                                         "for (columns)"});
             }
             window.show(shown);
         }

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <shaderc/shaderc.hpp>
 #include <spirv-tools/libspirv.hpp>
+#include <spirv-tools/optimizer.hpp>
 #include <sstream>
 
 #include "compiler/program/disk_cache.h"
@@ -58,6 +59,14 @@ std::string faults_of(std::span<const uint32_t> spirv, int vulkan_minor) {
     return messages.empty() ? "it cannot be read\n" : messages;
 }
 
+bool has_fixed_arrays(std::span<const uint32_t> spirv) {
+    constexpr uint32_t kTypeArray = 28;
+    constexpr size_t kHeader = 5;
+    for (size_t at = kHeader; at < spirv.size() && spirv[at] >> 16 != 0; at += spirv[at] >> 16)
+        if ((spirv[at] & 0xffff) == kTypeArray) return true;
+    return false;
+}
+
 /// A driver trusts what it is given, so a module from disk is checked like one that was just made.
 std::vector<uint32_t> cached(const std::string& directory, const std::string& name,
                              int vulkan_minor) {
@@ -106,6 +115,21 @@ void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, in
     if (const std::string faults = faults_of(spirv, vulkan_minor); !faults.empty())
         throw InternalError("SPIR-V of kernel '" + name + "' is not valid:\n" + faults +
                             spirv_text(spirv, vulkan_minor));
+}
+
+std::vector<uint32_t> with_indices_held(std::vector<uint32_t> spirv, const std::string& name,
+                                        int vulkan_minor) {
+    if (!has_fixed_arrays(spirv)) return spirv;
+    spvtools::Optimizer optimizer(environment(vulkan_minor));
+    std::string messages;
+    optimizer.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&,
+                                     const char* message) { messages += message; });
+    optimizer.RegisterPass(spvtools::CreateGraphicsRobustAccessPass());
+    std::vector<uint32_t> held;
+    if (!optimizer.Run(spirv.data(), spirv.size(), &held))
+        throw InternalError("SPIR-V of kernel '" + name +
+                            "' has indices that cannot be held within their arrays: " + messages);
+    return held;
 }
 
 std::string spirv_text(std::span<const uint32_t> spirv, int vulkan_minor) {

@@ -27,6 +27,12 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
 /// Throws InternalError with the validator's message.
 void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, int vulkan_minor = 2);
 
+/// The module with every index held within what it indexes, where there are arrays of fixed sizes
+/// (shared ones, and an invocation's own), which no device guards; devices guard buffers, and then
+/// it stays as it is. For kernels that Firn has not written. Throws InternalError where it cannot.
+std::vector<uint32_t> with_indices_held(std::vector<uint32_t> spirv, const std::string& name,
+                                        int vulkan_minor = 2);
+
 /// The module as readable assembly, for dumps.
 std::string spirv_text(std::span<const uint32_t> spirv, int vulkan_minor = 2);
 

@@ -9,12 +9,15 @@
 namespace firn {
 namespace {
 
+enum class Folding : uint8_t { Never, Worth, Always };
+
 /// Small whole numbers, halves and the special values change what the compiler makes of a formula.
-bool worth_folding(const ConstantAttr& constant) {
-    if (constant.parameter) return false;
+Folding folding_of(const ConstantAttr& constant) {
+    if (constant.parameter) return Folding::Never;
     const Scalar& value = constant.value;
-    if (!value.dtype.is_float() || !std::isfinite(value.f)) return true;
-    return std::abs(value.f) <= 16 && value.f * 2 == std::floor(value.f * 2);
+    if (!value.dtype.is_float() || !std::isfinite(value.f)) return Folding::Always;
+    const bool simple = std::abs(value.f) <= 16 && value.f * 2 == std::floor(value.f * 2);
+    return simple ? Folding::Worth : Folding::Never;
 }
 
 SourceLine first_line(const Node& node) {
@@ -25,16 +28,27 @@ class Cutter {
   public:
     Cutter(NodeTable& table, Cut& cut, bool constants)
         : table_(table), cut_(cut), constants_(constants) {}
+    Cutter(NodeTable& table, Cut& cut, const UnfoldedNumbers& unfolded,
+           std::vector<double>& numbers)
+        : table_(table), cut_(cut), constants_(true), unfolded_(&unfolded), numbers_(&numbers) {}
 
     Ref operator()(const Node& node) {
         if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>().storage, {});
         if (node.op != Op::Constant) return nullptr;
         const auto& number = node.as<ConstantAttr>();
-        if (constants_) return worth_folding(number) ? nullptr : add(node, nullptr, number.value);
+        if (constants_) return folds(number) ? nullptr : add(node, nullptr, number.value);
         return number.parameter ? constant({table_, first_line(node)}, number.value) : nullptr;
     }
 
   private:
+    bool folds(const ConstantAttr& number) {
+        const Folding folding = folding_of(number);
+        if (folding == Folding::Always || number.parameter) return folding == Folding::Always;
+        const size_t which = numbers_->size();
+        numbers_->push_back(number.value.f);
+        const bool asked = which < unfolded_->size() && (*unfolded_)[which];
+        return folding == Folding::Worth && !asked;
+    }
     Ref add(const Node& node, std::shared_ptr<Memory> memory, const Scalar& value) {
         int index = static_cast<int>(cut_.graph.args.size());
         Ref made = input({table_, first_line(node)}, index, node.dtype, node.shape, !memory);
@@ -47,6 +61,8 @@ class Cutter {
     NodeTable& table_;
     Cut& cut_;
     bool constants_;
+    const UnfoldedNumbers* unfolded_ = nullptr;
+    std::vector<double>* numbers_ = nullptr;
 };
 
 /// `results` with the counts of the data symbols below in front.
@@ -61,9 +77,11 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
 }  // namespace
 
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
-              const std::unordered_map<const Node*, Ref>& computed) {
+              const std::unordered_map<const Node*, Ref>& computed, const UnfoldedNumbers& unfolded,
+              std::vector<double>* numbers) {
     Cut cut;
-    Cutter cutter(table, cut, true);
+    std::vector<double> own;
+    Cutter cutter(table, cut, unfolded, numbers ? *numbers : own);
     const std::vector<Ref> all = with_counts(cut, substitute(table, results, computed));
     cut.graph.results =
         rewrite(table, substitute(table, all, computed),

@@ -15,12 +15,17 @@ struct Cut {
     std::vector<SizeAtom> symbols;  // what graph.data_sizes were while recording
 };
 
+/// Which of the finite float constants of a graph, in the order of first use, are arguments though
+/// they are worth folding; none beyond its end.
+using UnfoldedNumbers = std::vector<bool>;
+
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
-/// constants and parameters are scalar arguments, save floats worth folding. `computed`: nodes to
-/// be taken as the Buffer given. Recorded again with other data or other constants it is the same
-/// graph.
+/// constants and parameters are scalar arguments, save floats worth folding. `numbers` gets the
+/// finite ones. `computed`: nodes to be taken as the Buffer given. Recorded again with other data
+/// or other constants it is the same graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
-              const std::unordered_map<const Node*, Ref>& computed);
+              const std::unordered_map<const Node*, Ref>& computed,
+              const UnfoldedNumbers& unfolded = {}, std::vector<double>* numbers = nullptr);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the
 /// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become

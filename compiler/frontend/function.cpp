@@ -335,6 +335,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
                                        : serving_variant(state, kind, given.call.symbols,
                                                          moved.unshared(*state.session));
     state.last_symbols = given.call.symbols;
+    state.last->used = state.session->calls;
     const Variant& variant = *state.last;
     SizeMap sizes;
     const std::optional<Call> kept = kept_for_nan(*state.session, given.call);

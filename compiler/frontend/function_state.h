@@ -23,6 +23,7 @@ struct Variant {
     std::shared_ptr<CompileJob>
         job;  // compiles the program in the background; holds its pipelines until it runs
     bool refused = false;  // the background could not compile it
+    int64_t used = 0;      // the session's call that used it last, or in which it was made
 };
 
 /// A declared size that a tensor gives whose size only the device knows.

@@ -106,13 +106,41 @@ void refuse_symbols(const Size& size, SourceLine line) {
 std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, SourceLine line) {
     executor_of(session);
     std::string key = session.oracle ? "" : print(graph);
-    if (const auto* known = session.plans.find(key)) return *known;
+    if (LazyPlan* known = session.plans.find(key)) {
+        known->used = session.calls;
+        return known->program;
+    }
     for (const Ref& node : topological(graph.results))
         for_sizes(*node, [&](const Size& size) {
             refuse_symbols(size, node->lines.empty() ? line : node->lines[0]);
         });
     if (session.oracle) return nullptr;
-    return session.plans.put(std::move(key), compile_for(session, graph, {.name = "lazy"}));
+    session.plans.erase_if(
+        [&](const auto& entry) { return entry.second.used + kForgotten < session.calls; });
+    LazyPlan made{compile_for(session, graph, {.name = "lazy"}), session.calls};
+    return session.plans.put(std::move(key), std::move(made)).program;
+}
+
+/// Programs of one form that have its numbers folded, before those that change are arguments.
+constexpr int kMostFolded = 2;
+
+/// A number that is worth folding is, until it turns out to be another one each time: a frame loop
+/// that counts compiles a few plans, and not one for each number.
+Cut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted,
+                  const std::unordered_map<const Node*, Ref>& computed) {
+    std::vector<double> numbers;
+    Cut cut = cut_graph(session.nodes, wanted, computed, {}, &numbers);
+    if (numbers.empty() || session.oracle || session.plans.find(print(cut.graph))) return cut;
+    const UnfoldedNumbers all(numbers.size(), true);
+    std::string form = print(cut_graph(session.nodes, wanted, computed, all).graph);
+    ChangingNumbers* known = session.changing.find(form);
+    if (!known)
+        known =
+            &session.changing.put(std::move(form), {numbers, std::vector<bool>(numbers.size()), 0});
+    for (size_t k = 0; k < numbers.size(); ++k)
+        if (numbers[k] != known->first[k]) known->changes[k] = true;
+    if (known->programs++ < kMostFolded) return cut;
+    return cut_graph(session.nodes, wanted, computed, known->changes);
 }
 
 /// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was
@@ -203,6 +231,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            SourceLine line, const std::vector<SizeAtom>& symbols,
                            SizeMap* all_sizes) {
     const Inside inside(session.nodes.thread(), line);
+    ++session.calls;
     Executor& executor = executor_of(session);
     SizeMap own_sizes;
     SizeMap& sizes = all_sizes ? *all_sizes : own_sizes;
@@ -254,7 +283,7 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
         // a 3.
         for (const auto& [node, entry] : session.realized)
             if (!is_trivial(*node)) computed.emplace(node, entry.buffer);
-        Cut cut = cut_graph(session.nodes, wanted, computed);
+        Cut cut = cut_for_plans(session, wanted, computed);
         const std::optional<Call> kept = kept_for_nan(session, cut.call);
         std::vector<Ref> buffers = run_graph(session, cut.graph, plan_of(session, cut.graph, line),
                                              std::move(cut.call), line, cut.symbols);

@@ -103,6 +103,24 @@ struct DataSource;         // data_size.h
 /// belongs to them on the host and on the device some hundred MiB at most.
 constexpr size_t kMostPlans = 256;
 
+/// Where a new program is made, those go that no call of the session has used in so many: what
+/// keeps coming stays, and a window that is being resized leaves no program of each size behind.
+constexpr int64_t kForgotten = 1024;
+
+/// A program of lazy evaluation, and the session's call that used it last.
+struct LazyPlan {
+    std::shared_ptr<const Program> program;
+    int64_t used = 0;
+};
+
+/// The numbers of lazy programs of one form: as they first were, which have been others since, and
+/// how many programs there are.
+struct ChangingNumbers {
+    std::vector<double> first;
+    std::vector<bool> changes;
+    int programs = 0;
+};
+
 /// Used by one thread at a time, as Inside(session.nodes.thread(), line) checks.
 struct SessionState {
     NodeTable nodes;
@@ -119,8 +137,9 @@ struct SessionState {
         assigned;               // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;  // those that are gone are dropped at this size
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
-    Recent<std::string, std::shared_ptr<const Program>> plans{
-        kMostPlans};                           // lazy evaluation, by graph text
+    Recent<std::string, LazyPlan> plans{kMostPlans};     // by graph text
+    int64_t calls = 0;                                   // of programs, so far
+    Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps
     std::optional<bool> checks;                // see checks_promises

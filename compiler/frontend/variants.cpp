@@ -97,7 +97,13 @@ std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
     const bool useful = !state.in_vain.find(key_of(kind, {}) + donation_key(donated));
     if (useful) key += donation_key(donated);
     if (const auto* known = state.variants.find(key)) return *known;
+    const int64_t now = state.session->calls;
+    state.variants.erase_if([&](const auto& entry) {  // what assumes nothing helps at every size
+        return entry.second->used + kForgotten < now && !assumes_nothing(entry.second->facts) &&
+               entry.second != state.last;
+    });
     auto variant = std::make_shared<Variant>();
+    variant->used = now;
     NodeTable& table = state.session->nodes;
     variant->graph = with_data_sizes(table, graph_for(state, kind.scalars).graph, kind.data_sizes);
     variant->facts = facts;

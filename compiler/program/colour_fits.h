@@ -1,5 +1,6 @@
 // Colour maps as polynomials: fits of degree 6 to matplotlib's (CC0), by Matt Zucker,
-// https://www.shadertoy.com/view/WlfXRN, and A. Mikhailov's turbo (Apache 2.0). Also in view.frag.
+// https://www.shadertoy.com/view/WlfXRN, and A. Mikhailov's turbo (Apache 2.0). Shaders get them
+// from here (shaders/embed_colours.cmake), so this file has numbers alone.
 #pragma once
 #include <array>
 
@@ -43,5 +44,19 @@ inline constexpr ColourFit kTurboFit{{{0.13572138f, 0.09140261f, 0.10667330f},
                                       {-152.94239396f, 4.27729857f, -89.90310912f},
                                       {59.28637943f, 2.82956604f, 27.34824973f},
                                       {}}};
+
+/// Colours at 0, 1/4, 1/2, 3/4 and 1, with straight lines between them; diverging about a light
+/// middle, and about a dark one that lets small values recede.
+using ColourLine = std::array<std::array<float, 3>, 5>;
+inline constexpr ColourLine kCoolwarmLine{{{0.085f, 0.265f, 0.62f},
+                                           {0.43f, 0.68f, 0.90f},
+                                           {0.95f, 0.95f, 0.95f},
+                                           {0.96f, 0.55f, 0.40f},
+                                           {0.65f, 0.06f, 0.12f}}};
+inline constexpr ColourLine kIcefireLine{{{0.70f, 0.95f, 0.97f},
+                                          {0.10f, 0.36f, 0.72f},
+                                          {0.07f, 0.07f, 0.09f},
+                                          {0.76f, 0.22f, 0.20f},
+                                          {1.00f, 0.88f, 0.55f}}};
 
 }  // namespace firn

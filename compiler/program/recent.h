@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <map>
 #include <utility>
@@ -38,6 +39,15 @@ class Recent {
         const auto entry = at->second;
         index_.erase(at);
         entries_.erase(entry);
+    }
+    /// Erases the pairs of which `is_over` is true.
+    template <class Predicate>
+    void erase_if(const Predicate& is_over) {
+        for (auto at = entries_.begin(); at != entries_.end();) {
+            const auto next = std::next(at);
+            if (is_over(*at)) index_.erase(at->first), entries_.erase(at);
+            at = next;
+        }
     }
     void clear() {
         index_.clear();

@@ -63,6 +63,17 @@ bool send_all(int socket, const void* from, size_t bytes) {
     return true;
 }
 
+/// Players know films of even sizes alone: the last column or row is there twice. And they take
+/// the colours of large ones for those of BT.709, which ffmpeg makes only where it is told to.
+std::string even_and_named(int columns, int rows) {
+    std::string filters;
+    if (columns + rows > 0)
+        filters = "format=gbrp,pad=iw+" + std::to_string(columns) + ":ih+" + std::to_string(rows) +
+                  ",fillborders=right=" + std::to_string(columns) +
+                  ":bottom=" + std::to_string(rows) + ":mode=smear,";
+    return filters + "scale=out_color_matrix=bt709:out_range=tv";
+}
+
 }  // namespace
 
 bool can_make_films() { return is_installed("ffmpeg"); }
@@ -104,7 +115,13 @@ void VideoWriter::start(const Picture& first) {
                                             "-i",
                                             "-",
                                             "-vf",
-                                            "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                            even_and_named(width_ % 2, height_ % 2),
+                                            "-colorspace",
+                                            "bt709",
+                                            "-color_primaries",
+                                            "bt709",
+                                            "-color_trc",
+                                            "bt709",
                                             "-pix_fmt",
                                             "yuv420p",
                                             "-crf",

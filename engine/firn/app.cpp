@@ -21,6 +21,7 @@
 #include "engine/firn/device_session.h"
 #include "engine/firn/frame_numbers.h"
 #include "engine/runtime/trace_event.h"
+#include "engine/runtime/vulkan_executor.h"
 #include "engine/window/parameters.h"
 #include "engine/window/text_file.h"
 
@@ -50,11 +51,16 @@ int say_error(const std::string& name) {
     return 1;
 }
 
-[[noreturn]] void end_by_uncaught() {
-    if (!std::current_exception()) std::abort();
-    const int status = say_error(uncaught_name);
+/// Without destructors, which would wait for a device that nobody waits for any more.
+[[noreturn]] void end_at_once(const std::string& name) {
+    const int status = say_error(name);
     std::fflush(stdout);
     std::_Exit(status);
+}
+
+[[noreturn]] void end_by_uncaught() {
+    if (!std::current_exception()) std::abort();
+    end_at_once(uncaught_name);
 }
 
 /// Sets an environment variable as long as it lives.
@@ -108,6 +114,18 @@ class Outputs {
         if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
     }
 
+    /// The run ended by an error: what was recorded until then is kept, and nothing new is drawn.
+    void keep() {
+        try {
+            if (film_) end_film();
+            if (line_.out.takes_all_frames() && window_.frame() > 0 && !broken_)
+                std::printf("wrote %s\n", recording_.finish().c_str());
+            if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+        }
+    }
+
     /// The run ended before its first frame.
     void give_up() {
         if (line_.out.kind != OutputFile::Kind::None)
@@ -120,7 +138,9 @@ class Outputs {
     void listen() {
         if (!takes_frames_ && !film_) return window_.on_frame({});
         window_.on_frame([this] {
+            broken_ = true;
             recording_.add_frame();
+            broken_ = false;
             if (film_) add_to_film();
             if (line_.profile.empty()) return;
             for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
@@ -190,9 +210,9 @@ class Outputs {
     Window& window_;
     const CommandLine& line_;
     Recording recording_;
-    std::unique_ptr<Recording> film_;  // that the person has begun
-    int film_begin_ = 0;               // the frame
-    bool takes_frames_ = false;
+    std::unique_ptr<Recording> film_;             // that the person has begun
+    int film_begin_ = 0;                          // the frame
+    bool takes_frames_ = false, broken_ = false;  // the latter: it could not be written
     std::vector<TraceEvent> trace_;
 };
 
@@ -275,7 +295,14 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         window.gui() = gui;
         window.close_when([&] { return interrupts.signal() != 0; });
         Outputs outputs(window, line, numbers);
-        const std::string ended_in = run_to_end(window, program);
+        std::string ended_in;
+        try {
+            ended_in = run_to_end(window, program);
+        } catch (...) {
+            outputs.keep();
+            if (window.executor().device().is_given_up()) end_at_once(info.name);
+            throw;
+        }
         if (ended_in.empty())
             window.gui().parameters().check_all_known();
         else if (interrupts.signal() != 0)

@@ -29,7 +29,7 @@ std::string error_lines(const std::string& text, const std::string& name) {
 
 std::vector<uint32_t> compile_edited(const std::string& glsl, const std::string& name) {
     try {
-        std::vector<uint32_t> spirv = glsl_to_spirv(glsl, name);
+        std::vector<uint32_t> spirv = with_indices_held(glsl_to_spirv(glsl, name), name);
         validate_spirv(spirv, name);
         return spirv;
     } catch (const InternalError& error) {

@@ -2,6 +2,8 @@
 #include "engine/gpu/device.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "engine/gpu/buffer.h"
@@ -13,6 +15,9 @@
 
 namespace firn {
 namespace {
+
+/// Nanoseconds between two looks at who watches a wait.
+constexpr uint64_t kWaitSlice = 100'000'000;
 
 std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
     uint32_t count = 0;
@@ -223,10 +228,24 @@ TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
 }
 
 void Device::refuse_lost() const {
+    const std::string cause = suspect_.empty() ? "" : ", perhaps because of " + suspect_;
+    if (given_up_ != 0)
+        throw DeviceError("device '" + info_.name + "' did not finish its work within " +
+                          std::to_string(std::lround(given_up_)) + " s" + cause +
+                          "; nobody waits for it any more");
     if (const char* call = lost_in_)
-        throw DeviceError(
-            "device '" + info_.name + "' is lost: " + call +
-            " failed: VK_ERROR_DEVICE_LOST; nothing runs on it any more, so make a new session");
+        throw DeviceError("device '" + info_.name + "' is lost: " + call +
+                          " failed: VK_ERROR_DEVICE_LOST" + cause +
+                          "; nothing runs on it any more, so make a new session");
+}
+
+void Device::watch_waits(std::function<void(double seconds)> watch) { watch_ = std::move(watch); }
+
+void Device::give_up(double seconds) {
+    given_up_ = std::max(seconds, 1.0);
+    lost_in_ = "a wait without end";
+    refuse_lost();
+    throw InternalError("a device was given up and is not lost");
 }
 
 void Device::check(VkResult result, const char* call, std::string_view object) const {
@@ -270,11 +289,21 @@ void Device::wait(TimelinePoint point) {
         if (point > submitted_ && !enqueued_.empty()) submit_locked({}, {}, {});
         ensure(point <= submitted_, "a point was waited for that nothing submitted will reach");
     }
+    check(wait_on_timeline(point), "vkWaitSemaphores", "the timeline");
+}
+
+VkResult Device::wait_on_timeline(TimelinePoint point) {
     VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
     info.semaphoreCount = 1;
     info.pSemaphores = &timeline_;
     info.pValues = &point;
-    check(table_.vkWaitSemaphores(handle_, &info, UINT64_MAX), "vkWaitSemaphores", "the timeline");
+    const uint64_t slice = watch_ ? kWaitSlice : UINT64_MAX;
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+        const VkResult result = table_.vkWaitSemaphores(handle_, &info, slice);
+        if (result != VK_TIMEOUT) return result;
+        watch_(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
 }
 
 /// Without memory to remember it by, what should be destroyed later is destroyed when the device is

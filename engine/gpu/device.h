@@ -129,6 +129,16 @@ class Device {
     /// Flushes where the point is still enqueued. Throws DeviceError when the device is lost.
     void wait(TimelinePoint point);
     void wait_idle() { wait(last_submitted()); }
+    /// Told in a wait that goes on, about every tenth of a second, how long it has; may throw,
+    /// which ends the wait. Null: nobody.
+    void watch_waits(std::function<void(double seconds)> watch);
+    /// Nobody waits for it any more: it counts as lost. Throws the DeviceError that says so.
+    [[noreturn]] void give_up(double seconds);
+    bool is_given_up() const { return given_up_ != 0; }
+    /// What may keep it from an end, such as a kernel that a person has written, for messages;
+    /// empty: nothing.
+    void suspect(const std::string& what) { suspect_ = what; }
+    const std::string& suspected() const { return suspect_; }
     /// For presenting: the queue may be used by one thread at a time.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
@@ -179,6 +189,7 @@ class Device {
                                 std::span<const SemaphoreWait> waits,
                                 std::span<const VkSemaphore> signals);
     void refuse_lost() const;
+    VkResult wait_on_timeline(TimelinePoint point);
     void defer_later(std::function<void()>& destroy) noexcept;
     void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
@@ -200,6 +211,9 @@ class Device {
     mutable SharedPipelines shared_pipelines_;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     mutable std::atomic<const char*> lost_in_{nullptr};  // the call that found the device lost
+    std::atomic<double> given_up_{0};                    // after so many seconds
+    std::string suspect_;
+    std::function<void(double)> watch_;
     mutable std::mutex queue_mutex_;
     TimelinePoint submitted_ = 0;
     std::vector<VkCommandBuffer> enqueued_;

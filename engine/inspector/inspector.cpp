@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-constexpr float kWidth = 620, kHeight = 820, kEditorHeight = 260;  // pixels at scale 1
+constexpr float kWidth = 620, kHeight = 820, kCodeHeight = 260;  // pixels at scale 1
 /// Room that the editor's text may grow by before it is measured again.
 constexpr size_t kRoom = 1 << 16;
 constexpr size_t kRows = 8;  // kernels seen at once
@@ -52,21 +52,9 @@ std::string bindings_text(const KernelInfo& kernel) {
     return joined(words, ", ");
 }
 
-/// Lines that say what is bound, and how large a group is.
-std::vector<std::string> declarations(const std::string& glsl) {
-    std::vector<std::string> out;
-    std::istringstream in(glsl);
-    for (std::string line; std::getline(in, line);)
-        if (line.find("layout(") != std::string::npos) out.push_back(line);
-    return out;
-}
-
-std::string line_of(const std::string& text, int number) {
-    std::istringstream in(text);
-    std::string line;
-    for (int k = 0; k < number && std::getline(in, line); ++k) {
-    }
-    return line;
+/// What runs again and again comes before what ran once at the start.
+std::pair<bool, size_t> to_see_in(const WatchedCall& call) {
+    return {call.runs > 1, call.program->kernels.size()};
 }
 
 void fact(const char* name, const std::string& value) {
@@ -80,12 +68,24 @@ void fact(const char* name, const std::string& value) {
 
 Inspector::Inspector(std::shared_ptr<VulkanExecutor> executor, const InspectorTools& tools,
                      const std::string& title)
-    : executor_(std::move(executor)), tools_(tools), title_(title), traces_(tools.trace) {
+    : executor_(std::move(executor)),
+      tools_(tools),
+      title_(title),
+      traces_(tools.trace),
+      reads_(executor_->shared_device()) {
     memory_.options.unit = "MB";
     executor_->set_watching(true);
 }
 
-Inspector::~Inspector() { executor_->set_watching(false); }
+Inspector::~Inspector() {
+    executor_->set_watching(false);
+    executor_->time_next_run(nullptr, {});
+    try {
+        reads_.finish();  // one that was to be saved is
+    } catch (const std::exception&) {
+        // The device says so to the next who asks.
+    }
+}
 
 void Inspector::add_times(const std::vector<KernelTime>& times, int frames) {
     for (const KernelTime& time : times) {
@@ -132,10 +132,9 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
     const bool ended = !selected_call(calls);
     if (ended || !looked_at_) {  // the one with most to see, until the person looks at one
         const auto most = std::max_element(
-            calls.begin(), calls.end(), [](const WatchedCall& a, const WatchedCall& b) {
-                return a.program->kernels.size() < b.program->kernels.size();
-            });
-        if (ended || most->program->kernels.size() > selected_.program->kernels.size()) {
+            calls.begin(), calls.end(),
+            [](const WatchedCall& a, const WatchedCall& b) { return to_see_in(a) < to_see_in(b); });
+        if (ended || to_see_in(*most) > to_see_in(*selected_call(calls))) {
             selected_ = {most->program, most->number};
             if (!selected_.program->kernels.empty()) choose_kernel(0);
         }
@@ -192,77 +191,16 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
         firn::draw_plot("##history", times.history, ImGui::GetContentRegionAvail().x, scale);
 }
 
-void Inspector::swap_in() {
-    const KernelInfo& generated = selected_.program->kernels[selected_.kernel];
-    const std::string text = text_.data();
-    errors_.clear();
-    said_.clear();
-    try {
-        if (declarations(text) != declarations(generated.glsl))
-            throw UserError(
-                "0: lines with layout(...) stay as they are, since what is bound to the kernel "
-                "does");
-        KernelInfo edited = generated;
-        edited.glsl = text;
-        edited.spirv = tools_.compile(text, generated.name);
-        executor_->replace_kernel(selected_.program, selected_.kernel, edited);
-        Times& times = times_of(generated);
-        const std::pair key{selected_.program.get(), selected_.kernel};
-        if (!edited_.contains(key)) times.generated = times.milliseconds;
-        times.history.series.clear();
-        edited_[key] = text;
-        spirv_.clear();
-        said_ = "it runs";
-    } catch (const std::exception& error) {
-        std::istringstream lines(error.what());
-        for (std::string line; std::getline(lines, line);) errors_.push_back(line);
-    }
-}
-
-void Inspector::give_back() {
-    const KernelInfo& generated = selected_.program->kernels[selected_.kernel];
-    executor_->replace_kernel(selected_.program, selected_.kernel, generated);
-    edited_.erase({selected_.program.get(), selected_.kernel});
-    times_of(generated).history.series.clear();
-    choose_kernel(selected_.kernel);
-}
-
-void Inspector::draw_glsl(float scale) {
-    const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
-    const bool can_edit = tools_.compile && !kernel.glsl.empty();
-    ImGui::InputTextMultiline(
-        "##glsl", text_.data(), text_.size(), {-1, kEditorHeight * scale},
-        can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
-    note("inspector glsl");
-    if (can_edit && ImGui::Button("swap in")) swap_in();
-    if (can_edit) note("inspector swap");
-    const bool runs_edited = edited_.contains({selected_.program.get(), selected_.kernel});
-    if (runs_edited) {
-        ImGui::SameLine();
-        if (ImGui::Button("return to the generated one")) give_back();
-        note("inspector return");
-        const Times& times = times_of(kernel);
-        ImGui::TextColored(loud_text(), "yours %.4f ms, the generated one %.4f ms",
-                           times.history.series.empty() ? 0.0 : times.milliseconds,
-                           times.generated);
-    }
-    for (const std::string& error : errors_) {
-        ImGui::TextColored(loud_text(), "line %s", error.c_str());
-        const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
-        if (!line.empty()) ImGui::TextColored(dim_text(), "    %s", line.c_str());
-    }
-}
-
 void Inspector::draw_code(float scale) {
     if (!ImGui::BeginTabBar("code")) return;
     const auto tab = [&](const char* name, const char* place, const auto& contents) {
         const bool shown = ImGui::BeginTabItem(name);
         note(place);
         if (!shown) return;
-        contents(kEditorHeight * scale);
+        contents(kCodeHeight * scale);
         ImGui::EndTabItem();
     };
-    tab("GLSL", "inspector source", [&](float) { draw_glsl(scale); });
+    tab("GLSL", "inspector source", [&](float height) { draw_glsl(height); });
     if (tools_.trace)
         tab("kernel code", "inspector code", [&](float height) { draw_kernel_passes(height); });
     if (tools_.disassemble)
@@ -312,6 +250,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
 
 bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
     places_ = &places;
+    reads_.hand_on();
     append(memory_, "",
            static_cast<float>(static_cast<double>(executor_->device().memory().use().used) * 1e-6));
     const ImVec2 window = ImGui::GetIO().DisplaySize;

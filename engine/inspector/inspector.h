@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "engine/inspector/trace_maker.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/gui_panel.h"
+#include "engine/window/late_reads.h"
 #include "engine/window/plot.h"
 
 namespace firn {
@@ -30,8 +32,11 @@ class Inspector {
     /// Between the beginning and the end of a frame of Dear ImGui. False when the person closed it.
     bool draw(float scale, std::vector<PlacedPart>& places);
 
+    /// Something is on its way from the device, which a later frame shows.
+    bool is_reading() const { return !reads_.is_empty(); }
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
+    const std::string& said() const { return said_; }
     const std::shared_ptr<const Program>& program() const { return selected_.program; }
     const TensorSummary& summary() const { return summary_; }
     const PassView& kernel_passes() const { return kernel_passes_; }
@@ -60,10 +65,13 @@ class Inspector {
     const KernelCounts* counts_of(const WatchedCall& call);
     void draw_facts(const WatchedCall& call, float scale);
     void draw_code(float scale);
-    void draw_glsl(float scale);
+    void draw_glsl(float height);
     void draw_tensors(const WatchedCall& call, float scale);
     void draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale);
     void draw_summary(float scale);
+    void look_at(const CallTensor& shown, const std::string& which);
+    void save(const CallTensor& shown);
+    void read(const CallTensor& shown, Callback<void(std::span<const std::byte>)> take);
     void draw_graph(float height);
     void draw_kernel_passes(float height);
     void draw_schedule(float scale);
@@ -73,7 +81,9 @@ class Inspector {
     Times& times_of(const KernelInfo& kernel) { return times_[{selected_.number, kernel.name}]; }
     void draw_memory(float scale);
     void swap_in();
-    void give_back();
+    void give_back(const Selected& edited);
+    void time_first_run(double most_seconds);
+    void draw_edited(const KernelInfo& kernel);
     void note(const char* name);
 
     std::shared_ptr<VulkanExecutor> executor_;
@@ -95,9 +105,10 @@ class Inspector {
     int observed_ = -1;                         // the temporary that is looked at in this frame
     std::pair<int64_t, int> observing_{0, -1};  // the last one, and its program
     int64_t observed_since_ = 0;                // calls
+    LateReads reads_;
     TensorSummary summary_;
-    std::string summarised_;  // of which
-    int summary_age_ = 0;     // frames
+    std::string summarised_, asked_;  // of which; and which is to be
+    int summary_age_ = 0;             // frames
     Plot memory_;
     std::vector<PlacedPart>* places_ = nullptr;
 };

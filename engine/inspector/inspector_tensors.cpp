@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-/// Frames between two looks at a tensor: reading waits for the device.
+/// Frames between two looks at a tensor: reading all of a large one takes the device's time.
 constexpr int kFramesBetweenReads = 15;
 constexpr float kCellsHeight = 180;  // pixels at scale 1
 constexpr size_t kTensorRows = 8;    // tensors seen at once
@@ -27,7 +27,7 @@ struct Inspector::CallTensor {
     std::string name;
     DType dtype;
     std::vector<int64_t> shape;
-    const Memory* memory = nullptr;            // null: of a temporary that nobody looked at
+    std::shared_ptr<Memory> memory = nullptr;  // null: of a temporary that nobody looked at
     std::span<const std::byte> constant = {};  // or: what it always is
     int temporary = -1;                        // the buffer, of a temporary
 };
@@ -80,7 +80,7 @@ void add_own(const WatchedCall& watched, std::vector<CallTensor>& out) {
         CallTensor tensor{info.name, info.dtype, {}};
         if (info.role == BufferRole::Temporary) {
             tensor.name = "temporary " + std::to_string(buffer) + " " + info.name;
-            tensor.memory = watched.temporary.get();
+            tensor.memory = watched.temporary;
             tensor.temporary = buffer;
         } else if (info.role == BufferRole::Constant) {
             tensor.name = "constant " + std::to_string(buffer) + " " + info.name;
@@ -101,7 +101,7 @@ std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
     const Program& program = *watched.program;
     const auto add = [&](const std::string& name, DType dtype, const Shape& shape,
                          const std::shared_ptr<Memory>& memory) {
-        CallTensor tensor{name, dtype, {}, memory.get()};
+        CallTensor tensor{name, dtype, {}, memory};
         if (memory && take_shape(tensor, shape, watched.call.symbols))
             out.push_back(std::move(tensor));
     };
@@ -188,34 +188,55 @@ void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, fl
             return ImGui::TextColored(loud_text(), "its value comes with the program's next call");
     }
     const std::string which = std::to_string(call.number) + shown.name + shape_words(shown);
-    const auto read = [&] {
-        if (!shown.memory)
-            return std::vector<std::byte>(shown.constant.begin(), shown.constant.end());
-        std::vector<std::byte> bytes(static_cast<size_t>(elements_of(shown) * shown.dtype.bytes()));
-        if (!bytes.empty()) executor_->read(*shown.memory, 0, bytes);
-        return bytes;
-    };
-    if (which != summarised_ || ++summary_age_ >= kFramesBetweenReads) {
-        summary_ = summarise(shown.dtype, shown.shape, read());
-        summarised_ = which;
-        summary_age_ = 0;
+    look_at(shown, which);
+    if (tools_.write_array && ImGui::Button("save .npy")) save(shown);
+    if (tools_.write_array) note("inspector save");
+    if (!said_.empty()) ImGui::TextColored(loud_text(), "%s", said_.c_str());
+    if (which != summarised_)
+        ImGui::TextColored(dim_text(), "reading ...");
+    else
+        draw_summary(scale);
+}
+
+/// Hands on the elements, as they are now, when they are there.
+void Inspector::read(const CallTensor& shown, Callback<void(std::span<const std::byte>)> take) {
+    if (!shown.memory) return take(shown.constant);
+    try {
+        reads_.ask_bytes({{shown.memory, 0, shown.dtype, shown.shape}},
+                         [take](const LateReads::Bytes& bytes) { take(bytes[0]); });
+    } catch (const std::exception& error) {
+        said_ = error.what();  // such as memory that ran out
     }
-    if (tools_.write_array && ImGui::Button("save .npy")) {
-        std::string name = shown.name;  // with a line of the user's
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
-        std::string path = title_ + "-" + name + ".npy";
-        std::replace(path.begin(), path.end(), ' ', '-');
+}
+
+void Inspector::look_at(const CallTensor& shown, const std::string& which) {
+    const bool same = which == asked_;
+    if (same && (is_reading() || ++summary_age_ < kFramesBetweenReads)) return;
+    if (!same) summarised_.clear();
+    asked_ = which;
+    summary_age_ = 0;
+    read(shown, [this, which, dtype = shown.dtype, shape = shown.shape](auto bytes) {
+        if (which != asked_) return;  // the person has picked another one meanwhile
+        summary_ = summarise(dtype, shape, bytes);
+        summarised_ = which;
+    });
+}
+
+void Inspector::save(const CallTensor& shown) {
+    std::string name = shown.name;  // with a line of the user's
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
+    std::string path = title_ + "-" + name + ".npy";
+    std::replace(path.begin(), path.end(), ' ', '-');
+    said_.clear();
+    read(shown, [this, path, dtype = shown.dtype, shape = shown.shape](auto bytes) {
         try {
-            tools_.write_array(path, shown.dtype, shown.shape, read());
+            tools_.write_array(path, dtype, shape, {bytes.begin(), bytes.end()});
             said_ = "wrote " + path;
         } catch (const UserError& error) {
             said_ = error.what();
         }
-    }
-    if (tools_.write_array) note("inspector save");
-    if (!said_.empty()) ImGui::TextColored(loud_text(), "%s", said_.c_str());
-    draw_summary(scale);
+    });
 }
 
 }  // namespace firn

@@ -3,23 +3,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace firn {
 namespace {
 
-struct Elements {
-    DType dtype;
-    std::span<const std::byte> bytes;
-    double operator[](int64_t index) const {
-        return load_scalar(dtype, &bytes[static_cast<size_t>(index * dtype.bytes())]).as_double();
+using Elements = std::vector<double>;
+
+Elements doubles_of(DType dtype, std::span<const std::byte> bytes) {
+    const auto width = static_cast<size_t>(dtype.bytes());
+    Elements out(bytes.size() / width);
+    for (size_t k = 0; k < out.size(); ++k) {
+        if (dtype == f32) {  // most are, and a large one is looked at between two frames
+            float value = 0;
+            std::memcpy(&value, &bytes[k * width], sizeof value);
+            out[k] = static_cast<double>(value);
+        } else {
+            out[k] = load_scalar(dtype, &bytes[k * width]).as_double();
+        }
     }
-};
+    return out;
+}
 
 void count(TensorSummary& out, const Elements& x) {
     double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
-    for (int64_t k = 0; k < out.elements; ++k) {
-        const double value = x[k];
+    for (const double value : x) {
         if (std::isnan(value)) {
             ++out.nans;
         } else if (std::isinf(value)) {
@@ -38,8 +47,7 @@ void count(TensorSummary& out, const Elements& x) {
 void fill_histogram(TensorSummary& out, const Elements& x) {
     out.histogram.assign(TensorSummary::kBins, 0);
     const double range = out.largest - out.smallest;
-    for (int64_t k = 0; k < out.elements; ++k) {
-        const double value = x[k];
+    for (const double value : x) {
         if (!std::isfinite(value)) continue;
         const double part = range > 0 ? (value - out.smallest) / range : 0.5;
         const int bin =
@@ -65,7 +73,7 @@ void fill_cells(TensorSummary& out, const Elements& x, const std::vector<int64_t
                 for (int64_t c = j * columns / out.columns; c < (j + 1) * columns / out.columns;
                      ++c)
                     for (int64_t k = 0; k < channels; ++k, ++parts)
-                        sum += x[(r * columns + c) * channels + k];
+                        sum += x[static_cast<size_t>((r * columns + c) * channels + k)];
             out.cells.push_back(static_cast<float>(sum / static_cast<double>(parts)));
         }
 }
@@ -78,12 +86,13 @@ TensorSummary summarise(DType dtype, const std::vector<int64_t>& shape,
     out.elements = 1;
     for (int64_t size : shape) out.elements *= size;
     if (out.elements == 0) return out;
-    const Elements x{dtype, bytes};
+    const Elements x =
+        doubles_of(dtype, bytes.first(static_cast<size_t>(out.elements * dtype.bytes())));
     count(out, x);
     fill_histogram(out, x);
     const int64_t last = shape.empty() ? 1 : shape.back();
     for (int64_t k = 0; k < std::min<int64_t>(last, TensorSummary::kLine); ++k)
-        out.line.push_back(static_cast<float>(x[k]));
+        out.line.push_back(static_cast<float>(x[static_cast<size_t>(k)]));
     fill_cells(out, x, shape);
     return out;
 }

@@ -2,6 +2,7 @@
 #include "engine/runtime/vulkan_executor.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "compiler/program/long_work.h"
@@ -266,8 +267,8 @@ void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scala
 
 void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
     within_memory("running program", program->name, [&] {
-        if (observed_.program && observed_.of.lock() == program) return run_observed(program, call);
-        run_call(program, call, RunKind::Own);
+        if (timed_.take && timed_.program.lock() == program) return run_timed(program, call);
+        run_watched(program, call);
     });
 }
 
@@ -417,8 +418,16 @@ void VulkanExecutor::set_tracing(bool on) {
 }
 
 std::vector<KernelTime> VulkanExecutor::take_kernel_times() {
+    return take_times_until(std::numeric_limits<TimelinePoint>::max());
+}
+
+std::vector<KernelTime> VulkanExecutor::take_ready_kernel_times() {
+    return take_times_until(device_->completed());
+}
+
+std::vector<KernelTime> VulkanExecutor::take_times_until(TimelinePoint last) {
     within_memory("taking times of", device_->info().name, [&] {
-        while (!pending_times_.empty()) harvest_first();
+        while (!pending_times_.empty() && pending_times_.front().point <= last) harvest_first();
     });
     for (KernelTime& time : times_) time.milliseconds /= std::max(time.dispatches, 1);
     return std::exchange(times_, {});

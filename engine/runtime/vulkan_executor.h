@@ -62,6 +62,8 @@ class VulkanExecutor : public Executor {
         progress_ = {std::move(report), after_seconds};
     }
     std::vector<KernelTime> take_kernel_times() override;
+    /// The same of those runs that are complete: waits for none.
+    std::vector<KernelTime> take_ready_kernel_times();
     /// While it is on and profiling is, every dispatch is kept with its time, and every program
     /// that is made.
     void set_tracing(bool on);
@@ -78,6 +80,10 @@ class VulkanExecutor : public Executor {
     /// own puts it back. Throws as making a pipeline does, and then nothing has changed.
     void replace_kernel(const std::shared_ptr<const Program>& program, size_t kernel,
                         const KernelInfo& code);
+    /// The next run of the program is waited for, and `take` is told how many seconds it took. One
+    /// at a time; without a program, none.
+    void time_next_run(const std::shared_ptr<const Program>& program,
+                       std::function<void(double seconds)> take);
     /// Device time that one submission is to take: runs that are predicted to take much longer have
     /// several. Less keeps a device that others use too more responsive; with 0 every step is
     /// submitted alone.
@@ -106,7 +112,14 @@ class VulkanExecutor : public Executor {
         std::shared_ptr<const Program> program;  // in its place; null: none is observed
         std::shared_ptr<Buffer> memory;
     };
+    /// What is to be told how long a run takes.
+    struct Timed {
+        std::weak_ptr<const Program> program;
+        std::function<void(double)> take;
+    };
     Loaded& load(const std::shared_ptr<const Program>& program);
+    void run_timed(const std::shared_ptr<const Program>& program, const Call& call);
+    void run_watched(const std::shared_ptr<const Program>& program, const Call& call);
     void run_observed(const std::shared_ptr<const Program>& program, const Call& call);
     void watch(Loaded& loaded, const std::shared_ptr<const Program>& program, const Call& call);
     void forget_ended_programs();
@@ -126,6 +139,7 @@ class VulkanExecutor : public Executor {
     enum class RunKind : uint8_t { Own, Observed };  // the latter is no program of the caller's
     void run_call(const std::shared_ptr<const Program>& program, const Call& call, RunKind kind);
     void harvest_first();
+    std::vector<KernelTime> take_times_until(TimelinePoint last);
     void add_times(PendingTimes pending);
 
     std::shared_ptr<Device> device_;
@@ -142,6 +156,7 @@ class VulkanExecutor : public Executor {
     bool profiling_ = false, tracing_ = false, watching_ = false;
     int64_t loaded_programs_ = 0;
     Observed observed_;
+    Timed timed_;
     double device_clock_begin_ = 0;  // see there
     std::vector<TraceEvent> trace_;
     std::deque<PendingTimes> pending_times_;

@@ -36,6 +36,25 @@ void VulkanExecutor::watch_temporary(const std::shared_ptr<const Program>& progr
     observed_ = {program, buffer, std::move(giving), nullptr};
 }
 
+void VulkanExecutor::run_watched(const std::shared_ptr<const Program>& program, const Call& call) {
+    if (observed_.program && observed_.of.lock() == program) return run_observed(program, call);
+    run_call(program, call, RunKind::Own);
+}
+
+void VulkanExecutor::time_next_run(const std::shared_ptr<const Program>& program,
+                                   std::function<void(double seconds)> take) {
+    timed_ = {program, std::move(take)};
+}
+
+void VulkanExecutor::run_timed(const std::shared_ptr<const Program>& program, const Call& call) {
+    const std::function<void(double)> take = std::exchange(timed_, {}).take;
+    device_->wait_idle();  // for what came before
+    const double begin = trace_now();
+    run_watched(program, call);
+    device_->wait_idle();
+    take(trace_now() - begin);
+}
+
 void VulkanExecutor::run_observed(const std::shared_ptr<const Program>& program, const Call& call) {
     // Loading may let the person look at something else meanwhile.
     Observed now = observed_;
@@ -69,6 +88,9 @@ void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& progra
                                     const KernelInfo& code) {
     Loaded& loaded = load(program);
     loaded.loaded->replace_pipeline(kernel, shared_pipeline(*device_, code));
+    const std::string& name = program->kernels[kernel].name;
+    const bool edited = code.spirv != program->kernels[kernel].spirv;
+    device_->suspect(edited ? "kernel '" + name + "', which a person has edited" : "");
     forget_entries(loaded);
     if (observed_.program && observed_.of.lock() == program) {
         const auto observed = programs_.find(observed_.program.get());

@@ -25,15 +25,10 @@ MapColour polynomial(const ColourFit& fit, float t) {
     return out;
 }
 
-/// One side of a diverging map, from its middle outwards.
-struct Side {
-    MapColour half_way, end;
-};
-MapColour diverging(const MapColour& middle, const Side& below, const Side& above, float t) {
-    const float from_middle = 2 * t - 1, far = std::abs(from_middle);
-    const Side& side = from_middle < 0 ? below : above;
-    return far < 0.5f ? blend(middle, side.half_way, 2 * far)
-                      : blend(side.half_way, side.end, 2 * far - 1);
+MapColour straight(const ColourLine& line, float t) {
+    const float at = t * static_cast<float>(line.size() - 1);
+    const size_t from = std::min(static_cast<size_t>(at), line.size() - 2);
+    return blend(line[from], line[from + 1], at - static_cast<float>(from));
 }
 
 }  // namespace
@@ -48,13 +43,8 @@ std::array<float, 3> mapped_colour(Colormap map, float value) {
         case Colormap::Inferno: return polynomial(kInfernoFit, t);
         case Colormap::Plasma: return polynomial(kPlasmaFit, t);
         case Colormap::Turbo: return polynomial(kTurboFit, t);
-        case Colormap::Coolwarm:
-            return diverging({0.95f, 0.95f, 0.95f},
-                             {{0.43f, 0.68f, 0.90f}, {0.085f, 0.265f, 0.62f}},
-                             {{0.96f, 0.55f, 0.40f}, {0.65f, 0.06f, 0.12f}}, t);
-        case Colormap::Icefire:
-            return diverging({0.07f, 0.07f, 0.09f}, {{0.10f, 0.36f, 0.72f}, {0.70f, 0.95f, 0.97f}},
-                             {{0.76f, 0.22f, 0.20f}, {1.00f, 0.88f, 0.55f}}, t);
+        case Colormap::Coolwarm: return straight(kCoolwarmLine, t);
+        case Colormap::Icefire: return straight(kIcefireLine, t);
     }
     return {t, t, t};
 }

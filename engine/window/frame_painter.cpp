@@ -110,12 +110,16 @@ void FramePainter::present(const Frame& frame) {
     commands.busy_until = slot.busy_until;
     for (const SceneView& view : frame.views) mark_read(view.scene, slot.busy_until);
     drawn_ = std::exchange(slot.image, std::nullopt);
+    drawn_until_ = slot.busy_until;
     next_slot_ = (next_slot_ + 1) % kSlots;
     present_drawn();
 }
 
 void FramePainter::present_drawn() {
-    if (drawn_) swapchain_->present(*drawn_);
+    if (!drawn_) return;
+    // CPU drivers wait within the call, where nobody could serve the window.
+    if (device_->profile().device_class == DeviceClass::Cpu) device_->wait(drawn_until_);
+    swapchain_->present(*drawn_);
     drawn_.reset();
 }
 

@@ -73,6 +73,7 @@ class FramePainter {
     Slot slots_[kSlots];
     uint32_t next_slot_ = 0;
     std::optional<uint32_t> drawn_;  // an image that is still to be presented
+    TimelinePoint drawn_until_ = 0;
 };
 
 }  // namespace firn

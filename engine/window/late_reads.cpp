@@ -29,6 +29,16 @@ LateReads::LateReads(std::shared_ptr<Device> device)
 LateReads::~LateReads() = default;
 
 void LateReads::ask(const std::vector<BufferView>& views, Callback<void(const Values&)> take) {
+    std::vector<DType> dtypes;
+    for (const BufferView& view : views) dtypes.push_back(view.dtype);
+    ask_bytes(views, [dtypes = std::move(dtypes), take = std::move(take)](const Bytes& bytes) {
+        Values values;
+        for (size_t k = 0; k < bytes.size(); ++k) values.push_back(floats_of(dtypes[k], bytes[k]));
+        take(values);
+    });
+}
+
+void LateReads::ask_bytes(const std::vector<BufferView>& views, Callback<void(const Bytes&)> take) {
     Read read;
     read.take = std::move(take);
     uint64_t bytes = 0;
@@ -80,18 +90,17 @@ void LateReads::record(Read& read, const std::vector<BufferView>& views) {
 }
 
 void LateReads::hand_on_first() {
-    const Read& read = reads_.front();
-    Values values;
+    const Read read = std::move(reads_.front());
+    reads_.pop_front();  // first: who takes it may ask for another
+    if (read.commands) commands_.release(*read.commands);
+    Bytes bytes;
     for (const Part& part : read.parts) {
         const auto size =
             static_cast<size_t>(part.elements) * static_cast<size_t>(part.dtype.bytes());
         const std::byte* first = size == 0 ? nullptr : read.bytes->mapped() + part.offset;
-        values.push_back(floats_of(part.dtype, {first, size}));
+        bytes.emplace_back(first, size);
     }
-    const Callback<void(const Values&)> take = read.take;
-    if (read.commands) commands_.release(*read.commands);
-    reads_.pop_front();  // first: it may ask for another
-    take(values);
+    read.take(bytes);
 }
 
 void LateReads::hand_on() {

@@ -1,7 +1,9 @@
 // Tensors on their way to the host behind the frames that made them: nobody waits for the device.
 #pragma once
+#include <cstddef>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "compiler/program/callback.h"
@@ -17,6 +19,8 @@ class LateReads {
   public:
     /// The elements of each tensor, row by row.
     using Values = std::vector<std::vector<float>>;
+    /// The same in storage form, as long as they are being handed on.
+    using Bytes = std::vector<std::span<const std::byte>>;
 
     explicit LateReads(std::shared_ptr<Device> device);
     ~LateReads();
@@ -25,6 +29,8 @@ class LateReads {
 
     /// Of all types of numbers. Throws UserError where a view is another device's.
     void ask(const std::vector<BufferView>& views, Callback<void(const Values&)> take);
+    void ask_bytes(const std::vector<BufferView>& views, Callback<void(const Bytes&)> take);
+    bool is_empty() const { return reads_.empty(); }
     /// Gives those that are there to who asked, in the order in which they were asked for.
     void hand_on();
     /// The same with all of them: waits for the device.
@@ -40,7 +46,7 @@ class LateReads {
         std::vector<Part> parts;
         std::shared_ptr<Buffer> bytes;
         CommandBuffer* commands = nullptr;
-        Callback<void(const Values&)> take;
+        Callback<void(const Bytes&)> take;
     };
     void record(Read& read, const std::vector<BufferView>& views);
     void hand_on_first();

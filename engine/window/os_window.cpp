@@ -198,9 +198,22 @@ VkSurfaceKHR OsWindow::create_surface(VkInstance instance) const {
 bool OsWindow::has_display() const { return display_is_there(); }
 
 void OsWindow::poll() {
-    if (has_display())
-        glfwPollEvents();  // of all windows: what is not ours waits for its own window's poll
+    listen();  // for all windows: what is not ours waits for its own window's poll
     take();
+}
+
+void OsWindow::listen() {
+    if (has_display()) glfwPollEvents();
+}
+
+bool OsWindow::is_leaving() const {
+    const auto& keys = incoming_.pressed;
+    return incoming_.close || !has_display() ||
+           std::find(keys.begin(), keys.end(), GLFW_KEY_ESCAPE) != keys.end();
+}
+
+void OsWindow::set_title(const std::string& title) {
+    if (has_display()) glfwSetWindowTitle(handle_, title.c_str());
 }
 
 void OsWindow::wait(double seconds) {

@@ -30,6 +30,11 @@ class OsWindow {
     void poll();
     /// Like poll, but lets so many seconds pass until something comes, for any window.
     void wait(double seconds);
+    /// Lets in what comes, for the next poll.
+    void listen();
+    /// What came since the last poll closes it, or is Escape.
+    bool is_leaving() const;
+    void set_title(const std::string& title);
     /// The next poll finds something.
     bool has_input() const { return incoming_.changed; }
     const RawInput& input() const { return input_; }

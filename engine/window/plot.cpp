@@ -13,6 +13,8 @@
 namespace firn {
 namespace {
 
+/// Two labels may be so much closer than lines of text: digits have no descenders.
+constexpr float kLeastOfLine = 0.8f;
 constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
@@ -74,15 +76,16 @@ void draw_ticks(const PlotFrame& frame, float scale) {
     const int most = std::max(2, static_cast<int>(height / (kTickHeight * scale)));
     const std::vector<double> ticks = round_ticks(frame.axis, most);
     const int digits = ticks.size() > 1 ? digits_of(ticks.back(), ticks[ticks.size() - 2]) : 7;
-    for (double tick : ticks) {
-        const float y = frame.y(tick);
-        const std::string text = number_text(tick, digits);
-        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        draw.AddLine({frame.from.x, y}, {frame.to.x, y}, faint_line(0.09f));
-        const float top = std::clamp(y - size.y / 2, frame.from.y, frame.to.y - size.y);
-        draw.AddText({frame.from.x + margin, top}, ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
-                     text.c_str());
-    }
+    const float line = ImGui::GetTextLineHeight();
+    std::vector<float> tops;
+    for (double tick : ticks)
+        tops.push_back(std::clamp(frame.y(tick) - line / 2, frame.from.y, frame.to.y - line));
+    for (double tick : ticks)
+        draw.AddLine({frame.from.x, frame.y(tick)}, {frame.to.x, frame.y(tick)}, faint_line(0.09f));
+    for (size_t k : labels_apart(tops, kLeastOfLine * line))
+        draw.AddText({frame.from.x + margin, tops[k]},
+                     ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
+                     number_text(ticks[k], digits).c_str());
 }
 
 /// Segment by segment: joined ones vanish where they turn sharply.
@@ -246,6 +249,12 @@ std::vector<double> round_ticks(const PlotAxis& axis, int most) {
         for (double power = first; power <= last; power += step) out.push_back(std::pow(10, power));
         if (out.size() >= 2) return out;
         out.clear();
+        for (double power = std::floor(axis.low); power <= axis.high; ++power)
+            for (double digit : {1, 2, 5}) {
+                const double tick = digit * std::pow(10, power);
+                if (axis.place(tick) >= 0 && axis.place(tick) <= 1) out.push_back(tick);
+            }
+        if (out.size() >= 2) return out;
         const PlotAxis plain{std::pow(10, axis.low), std::pow(10, axis.high), false};
         return round_ticks(plain, most);
     }
@@ -254,6 +263,13 @@ std::vector<double> round_ticks(const PlotAxis& axis, int most) {
     const double times = rough / unit <= 1 ? 1 : rough / unit <= 2 ? 2 : rough / unit <= 5 ? 5 : 10;
     const double step = times * unit;
     for (double k = std::ceil(axis.low / step); k * step <= axis.high; ++k) out.push_back(k * step);
+    return out;
+}
+
+std::vector<size_t> labels_apart(const std::vector<float>& tops, float least) {
+    std::vector<size_t> out;
+    for (size_t k = 0; k < tops.size(); ++k)
+        if (out.empty() || tops[out.back()] - tops[k] >= least) out.push_back(k);
     return out;
 }
 

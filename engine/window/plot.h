@@ -36,6 +36,9 @@ PlotAxis axis_of(const Plot& plot);
 /// Round values inside of the axis, 1, 2 or 5 times a power of ten apart, about `most` of them;
 /// powers of ten where a logarithmic axis has two or more.
 std::vector<double> round_ticks(const PlotAxis& axis, int most);
+/// Those of labels that begin at these heights, from the lowest up (y grows downwards), which are
+/// at least so far above the one before.
+std::vector<size_t> labels_apart(const std::vector<float>& tops, float least);
 
 /// Where a value of a whole line stands along x, or what a bar covers; or how old a value is.
 std::string x_text(const Plot& plot, size_t index, size_t count);

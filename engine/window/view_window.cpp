@@ -83,6 +83,10 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
             throw Cancelled(text(progress) + ": the window was closed");
     });
     watch_work([](const WorkProgress& work) { return serve_work(work); });
+    executor->device().watch_waits(
+        [device = &executor->device(), mine = std::this_thread::get_id()](double seconds) {
+            if (std::this_thread::get_id() == mine) serve_wait(*device, seconds);
+        });
 }
 
 ViewWindow::State::~State() {
@@ -90,6 +94,7 @@ ViewWindow::State::~State() {
     std::erase(on_screen(), this);
     if (watches || (os && on_screen().empty())) {
         executor->on_compile({});
+        executor->device().watch_waits({});
         watch_work({});
     }
     try {
@@ -257,12 +262,13 @@ void ViewWindow::State::draw_unasked() {
 }
 
 void ViewWindow::State::take_times() {
-    // A person reads means over half a second; a profile wants every frame.
+    // A person reads means over half a second, for which no frame waits; a profile wants all of
+    // every frame.
     bool due = options.profile || ((actions.kernels_open || inspector) &&
                                    seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
     const double begin = trace_now();
-    kernels = executor->take_kernel_times();
+    kernels = options.profile ? executor->take_kernel_times() : executor->take_ready_kernel_times();
     kernel_frames = std::max(1, draws - times_draw);
     times_draw = draws;
     times_at = FrameClock::now();

@@ -27,6 +27,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     if (os) wait_seconds > 0 ? os->wait(wait_seconds) : os->poll();
     is_asked_to_end();
     if (!os) return;
+    name_wait(0);
     input = os->input();
     shown.scale = display_scale();
     if (input.close) closed = true;
@@ -270,6 +271,10 @@ bool ViewWindow::State::is_unseen() const {
 }
 
 bool ViewWindow::State::stands_still() const { return (paused || is_unseen()) && !step && !reset; }
+
+bool ViewWindow::State::is_lively() const {
+    return lively > 0 || (inspector && inspector->is_reading() && !is_unseen());
+}
 
 bool ViewWindow::State::others_go_on() const {
     const auto& all = on_screen();

@@ -58,6 +58,10 @@ struct ViewWindow::State {
     /// False where a window was closed.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
+    /// While somebody waits for the device, which is what draws: takes what the person does, and
+    /// says how long. Where an edited kernel may be why, closing a window ends the wait.
+    static void serve_wait(Device& device, double seconds);
+    void name_wait(double seconds);
     /// Headless: long work and compiles end where close_when says so.
     void watch_for_end();
     bool is_asked_to_end();
@@ -111,8 +115,8 @@ struct ViewWindow::State {
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
-    /// Something was done shortly before, which the next frames show.
-    bool is_lively() const { return lively > 0; }
+    /// Something was done shortly before, or is on its way, which the next frames show.
+    bool is_lively() const;
     /// Another window has something to do.
     bool others_go_on() const;
     /// While time stands still, and the program is not to draw: draws and takes input, for all
@@ -167,6 +171,7 @@ struct ViewWindow::State {
     std::string printed, message, hint;
     std::string work;        // that the program waits for, or does between its frames
     double work_share = -1;  // see WorkProgress
+    int64_t waited = 0;      // seconds that the title tells; 0: it is the window's own
     float zoom_from_x = 0, zoom_from_y = 0;  // where the mouse was in the frame before, in pixels
     FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last,
                            work_ends = last, drawn_at = last;

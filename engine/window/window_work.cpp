@@ -1,6 +1,7 @@
 // Windows while long work goes on: they answer, say how far it is, and end it where they are
 // closed.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/program/long_work.h"
 #include "engine/runtime/vulkan_executor.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::chrono::milliseconds kWorkTime{500};
 /// A window that has not drawn for so long seems to hang.
 constexpr std::chrono::milliseconds kAnswerTime{100};
+/// Of a wait for the device: what a person takes for slow, and for the end.
+constexpr double kSlowSeconds = 1, kEndlessSeconds = 5;
 
 }  // namespace
 
@@ -34,6 +37,25 @@ void ViewWindow::State::serve(const std::string& text, double share) {
 void ViewWindow::State::serve_all(const std::string& text, double share) {
     for (State* each : on_screen())
         if (!each->closed) each->serve(text, share);
+}
+
+void ViewWindow::State::name_wait(double seconds) {
+    const auto now = static_cast<int64_t>(seconds);
+    if (std::exchange(waited, now) == now) return;
+    os->set_title(now == 0 ? options.title
+                           : options.title + ": the device has been at work for " +
+                                 std::to_string(now) + " s");
+}
+
+void ViewWindow::State::serve_wait(Device& device, double seconds) {
+    bool leaving = false;
+    for (State* each : on_screen()) {
+        each->os->listen();
+        if (seconds >= kSlowSeconds) each->name_wait(seconds);
+        leaving |= each->os->is_leaving() || (each->is_over && each->is_over());
+    }
+    if (leaving && seconds >= kEndlessSeconds && !device.suspected().empty())
+        device.give_up(seconds);
 }
 
 bool ViewWindow::State::is_any_closed() {

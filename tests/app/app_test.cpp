@@ -10,6 +10,7 @@
 
 #include "compiler/program/error.h"
 #include "engine/app/exr.h"
+#include "engine/runtime/vulkan_executor.h"
 
 namespace firn {
 namespace {
@@ -50,6 +51,36 @@ class Apps : public testing::Test {
     std::string folder_;
 };
 
+/// How many pictures a .gif shows, by the blocks that say for how long.
+int pictures_in(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {}), block = "\x21\xf9\x04";
+    int count = 0;
+    for (size_t at = bytes.find(block); at != std::string::npos; at = bytes.find(block, at + 1))
+        ++count;
+    return count;
+}
+
+TEST_F(Apps, KeepWhatWasRecordedWhereTheyEndByAnError) {
+    const std::string film = folder_ + "film.gif";
+    const auto fail = [](Window& window) {
+        if (window.frame() == 4) throw std::runtime_error("it rains");
+    };
+    EXPECT_EQ(show({"--frames", "9", "--out", film}, fail), 1);
+    EXPECT_EQ(pictures_in(film), 4);
+}
+TEST_F(Apps, DoNotWaitForADeviceThatWasGivenUp) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const std::string film = folder_ + "film.gif";
+    const auto give_up = [](Window& window) {
+        Device& device = window.executor().device();
+        device.suspect("a kernel of somebody's");
+        if (window.frame() == 3) device.give_up(7);
+    };
+    EXPECT_EXIT(show({"--frames", "9", "--out", film}, give_up), testing::ExitedWithCode(1),
+                "did not finish its work within 7 s, perhaps because of a kernel of somebody's");
+    EXPECT_EQ(pictures_in(film), 3);
+}
 TEST_F(Apps, SetParametersThatTheProgramMakes) {
     int late = 1, later = 1;
     const auto program = [&](Window& window) {

@@ -93,6 +93,26 @@ TEST_F(Video, ANameIsNeitherAnOptionNorACommand) {
     EXPECT_FALSE(fs::exists("stolen"));
 }
 
+TEST_F(Video, AFilmHasTheFramesTheirColoursAndAnEvenSize) {
+    if (!can_make_films()) GTEST_SKIP() << "needs ffmpeg";
+    Picture red{63, 33, std::vector<uint8_t>(size_t{4} * 63 * 33, 200)};
+    for (size_t k = 0; k < red.rgba.size(); ++k)
+        if (k % 4 == 1 || k % 4 == 2) red.rgba[k] = 30;
+    VideoWriter writer("film.mp4");
+    for (int k = 0; k < 5; ++k) writer.add(red);
+    EXPECT_EQ(writer.finish(), "film.mp4");
+    // As who knows nothing of it plays it.
+    ASSERT_EQ(std::system("ffmpeg -loglevel error -i film.mp4 -vf scale=in_color_matrix=bt709 "
+                          "-f rawvideo -pix_fmt rgba film.raw"),
+              0);
+    const std::string pixels = content("film.raw");
+    ASSERT_EQ(pixels.size(), size_t{5} * 64 * 34 * 4);
+    for (size_t k = 0; k < pixels.size(); k += 4) {
+        ASSERT_NEAR(uint8_t(pixels[k]), 200, 4) << k;
+        ASSERT_NEAR(uint8_t(pixels[k + 1]), 30, 4) << k;
+        ASSERT_NEAR(uint8_t(pixels[k + 2]), 30, 4) << k;
+    }
+}
 TEST_F(Video, WhatIsGivenUpIsRemoved) {
     ffmpeg_is("for name; do :; done; cat > ${name#file:}");
     { VideoWriter("film.mp4").add(frame_); }

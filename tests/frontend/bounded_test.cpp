@@ -43,6 +43,40 @@ TEST(Bounded, PlansOfLazyEvaluation) {
     EXPECT_EQ(program(5).to_vector<int>()[2], -2);
 }
 
+TEST(Bounded, PlansOfAFrameLoopThatCounts) {
+    SessionScope scope(Session::interpreter());
+    const Session session = current_session();
+    const Tensor x = tensor({1.0f, 2.0f});
+    for (float frame = 0; frame < 40; ++frame) {  // 33 of its numbers are worth folding
+        const Tensor y = x * (0.5f * frame) + 4.0f;
+        EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{0.5f * frame + 4, frame + 4}));
+    }
+    // Two with the number folded, one that takes it, and one where it is the other number too.
+    EXPECT_LE(session.plan_count(), 4u);
+    for (const auto& [text, program] : session.state()->plans)
+        EXPECT_NE(text.find("Constant 4.0"), std::string::npos) << "which stays: " << text;
+}
+TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
+    SessionScope scope(Session::interpreter());
+    const Session session = current_session();
+    const auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    const auto run = [&](int size) {
+        const Tensor x = zeros({size}) + 0.3f;  // a lazy program of each size
+        for (int calls = 0; calls < 3; ++calls) EXPECT_EQ(twice(x)(0).item<float>(), 0.6f);
+    };
+    for (int size = 1; size <= 10; ++size) run(size);
+    const size_t plans = session.plan_count(), variants = twice.variant_count();
+    EXPECT_GE(variants, 10u);
+    const Tensor x = ones({5});  // goes on as it is: nothing new, so nothing goes
+    for (int calls = 0; calls < kForgotten + 10; ++calls) twice(x);
+    EXPECT_GE(session.plan_count(), plans);
+    EXPECT_EQ(twice.variant_count(), variants);
+    run(11);
+    EXPECT_LT(session.plan_count(), plans / 2);
+    EXPECT_LT(twice.variant_count(), variants / 2);
+    run(3);
+}
+
 /// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.
 template <class Value>
 Value one_of_many(Value x, int k) {

@@ -16,6 +16,14 @@ std::vector<std::string> keys(const Recent<std::string, int>& cache) {
     return out;
 }
 
+TEST(Recent, ErasesWhatIsOver) {
+    Recent<std::string, int> cache(5);
+    for (const char* key : {"a", "b", "c", "d"}) cache.put(key, key[0] - 'a');
+    cache.erase_if([](const auto& entry) { return entry.second % 2 == 1; });
+    EXPECT_EQ(keys(cache), (std::vector<std::string>{"c", "a"}));
+    EXPECT_EQ(cache.find("b"), nullptr);
+    EXPECT_EQ(*cache.find("a"), 0);
+}
 TEST(Recent, TheOldestGoesFirst) {
     Recent<std::string, int> cache(2);
     cache.put("a", 1);

@@ -461,6 +461,18 @@ TEST_F(ExecutorTest, TimesAreTakenOnce) {
     EXPECT_TRUE(runner.executor.take_kernel_times().empty());
 }
 
+TEST_F(ExecutorTest, TimesOfRunsThatAreNotCompleteComeLater) {
+    Runner runner(device);
+    runner.executor.set_profiling(true);
+    device->set_batch_limit(1000);  // nothing runs until somebody asks for it
+    runner.executor.run(sum_program(), runner.call(runner.upload(ramp(64)), 64, {}, 1));
+    EXPECT_TRUE(runner.executor.take_ready_kernel_times().empty());
+    device->set_batch_limit(1);
+    device->flush();
+    runner.executor.wait();
+    EXPECT_EQ(runner.executor.take_ready_kernel_times().size(), 2u);
+}
+
 TEST_F(ExecutorTest, WithoutProfilingThereAreNoTimes) {
     Runner runner(device);
     runner.executor.run(sum_program(), runner.call(runner.upload(ramp(64)), 64, {}, 1));

@@ -55,7 +55,14 @@ TEST(Plot, TicksAreRound) {
     EXPECT_EQ(round_ticks({-3, 3, true}, 7),
               (std::vector<double>{1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3}));
     EXPECT_LE(round_ticks({-30, 3, true}, 3).size(), 4u);
-    EXPECT_EQ(round_ticks({0.1, 0.7, true}, 4), (std::vector<double>{2, 3, 4, 5}));  // 1.26 to 5.01
+    EXPECT_EQ(round_ticks({0.1, 0.7, true}, 4), (std::vector<double>{2, 5}));  // 1.26 to 5.01
+    EXPECT_EQ(round_ticks({-0.7, 0.8, true}, 4), (std::vector<double>{0.2, 0.5, 1, 2, 5}));
+    EXPECT_EQ(round_ticks({0.5, 0.65, true}, 4), (std::vector<double>{3.5, 4}));  // 3.16 to 4.47
+}
+TEST(Plot, LabelsThatWouldLieOverOthersAreLeftOut) {
+    EXPECT_EQ(labels_apart({60, 50, 45, 20}, 12), (std::vector<size_t>{0, 2, 3}));
+    EXPECT_EQ(labels_apart({60, 48}, 12), (std::vector<size_t>{0, 1}));
+    EXPECT_EQ(labels_apart({}, 12), std::vector<size_t>{});
 }
 TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
     const PlotAxis axis = axis_of(line_of({1, 100, 0, -3}, true));

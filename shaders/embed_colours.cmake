@@ -1,0 +1,15 @@
+# Writes OUTPUT, the arrays of FILES, a C++ header of numbers alone, as arrays of GLSL.
+file(READ "${FILES}" text)
+string(FIND "${text}" "inline constexpr" begin)
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(REGEX REPLACE "///?[^\n]*" "" text "${text}")
+string(REGEX REPLACE "using [^;]*;" "" text "${text}")
+string(REGEX REPLACE "}[ \n]*$" "" text "${text}")  # of the namespace
+string(REGEX REPLACE "inline constexpr ColourFit ([A-Za-z]+)" "const vec3 \\1[7] = vec3[7]" text "${text}")
+string(REGEX REPLACE "inline constexpr ColourLine ([A-Za-z]+)" "const vec3 \\1[5] = vec3[5]" text "${text}")
+string(REPLACE "{}" "{0, 0, 0}" text "${text}")
+string(REPLACE "{{{" "({" text "${text}")
+string(REPLACE "}}}" "})" text "${text}")
+string(REPLACE "{" "vec3(" text "${text}")
+string(REPLACE "}" ")" text "${text}")
+file(WRITE "${OUTPUT}" "// Generated from colour_fits.h.\n${text}")
