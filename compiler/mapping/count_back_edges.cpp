@@ -17,6 +17,21 @@ int64_t clearing_iterations(const KernelCode& code, const KernelNode& array) {
 
 }  // namespace
 
+int64_t count_loops(const KernelCode& code, int region) {
+    int64_t loops = 0;
+    const KernelRegion& body = code.regions[region];
+    for (const std::vector<int>& ids : {body.order, body.effects})
+        for (int id : ids) {
+            const KernelNode& n = code.nodes[id];
+            if (n.op == KernelOp::Array) ++loops;
+            if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
+            loops += n.op == KernelOp::For;
+            for (int inner : {n.region, n.else_region})
+                if (inner >= 0) loops += count_loops(code, inner);
+        }
+    return loops;
+}
+
 int64_t count_back_edges(const KernelCode& code) {
     auto count = [&](auto&& self, int region_id) -> int64_t {
         int64_t total = 0;
@@ -27,7 +42,7 @@ int64_t count_back_edges(const KernelCode& code) {
             int64_t inside = self(self, n.region);
             if (n.else_region >= 0) {
                 const int64_t other = self(self, n.else_region);
-                inside = inside < 0 || other < 0 ? -1 : std::max(inside, other);
+                inside = inside < 0 || other < 0 ? -1 : inside + other;
             }
             const int range = code.regions[n.region].range;
             const int64_t trips = range >= 0 ? code.ranges[range].max_trips : 0;
@@ -38,7 +53,7 @@ int64_t count_back_edges(const KernelCode& code) {
             else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips)
                 total = -1;
             else
-                total += trips * (inside + 1) + 1;
+                total += trips * (inside + 1) + 1 + count_loops(code, n.region);
         };
         for (int id : code.regions[region_id].order) add(id);
         for (int id : code.regions[region_id].effects) add(id);

@@ -22,7 +22,11 @@ KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const Dev
                       const SymbolFacts& facts);
 
 /// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
-/// The pass in which a loop sees that it has ended counts as drivers count it.
+/// As drivers count them that run lanes under masks: the pass in which a loop sees that it has
+/// ended counts, and goes through the loops inside once more; both sides of a branch are gone
+/// through.
 int64_t count_back_edges(const KernelCode& code);
+/// Loops of a region, those inside of others too.
+int64_t count_loops(const KernelCode& code, int region);
 
 }  // namespace firn

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "compiler/mapping/in_sequence.h"
+#include "compiler/mapping/map.h"
 #include "compiler/program/cost_table.h"
 
 namespace firn {
@@ -16,29 +17,42 @@ int64_t most_back_edges(const DeviceProfile& profile) {
                : costs::kMostInSequence;
 }
 
+namespace {
+
+int64_t loops_of(const SequencePiece& piece) {
+    int64_t loops = piece.kernel ? count_loops(*piece.kernel, 0) : piece.is_loop;
+    for (const SequencePiece& inner : piece.body) loops += loops_of(inner);
+    return loops;
+}
+
+/// As count_back_edges() finds them in their kernel.
+int64_t back_edges_of(const SequencePiece& piece) {
+    if (piece.kernel) return piece.kernel->back_edges + (piece.kernel->back_edges > 0);
+    int64_t edges = 0;
+    for (const SequencePiece& inner : piece.body) edges += back_edges_of(inner);
+    return piece.is_loop ? piece.most_trips * (edges + 1) + loops_of(piece) : edges;
+}
+
+}  // namespace
+
 void SequenceNeeds::add(const ListedStep& step, const SequencePiece& piece) {
     count_uses({&step, 1}, uses_);
     find_live({&piece, 1}, live_, stored_);
-    add(piece, 1);
+    back_edges_ += back_edges_of(piece);
+    add(piece);
 }
 
 void SequenceNeeds::add(const ListedLoop& loop, const SequencePiece& piece) {
     count_uses(loop, uses_);
     find_live({&piece, 1}, live_, stored_);
-    add(piece, 1);
+    back_edges_ += back_edges_of(piece);
+    add(piece);
 }
 
-/// What is run `times` times.
-void SequenceNeeds::add(const SequencePiece& piece, int64_t times) {
-    if (!piece.kernel) {
-        if (piece.is_loop) {
-            repeats_ = true;
-            back_edges_ += times;  // of its ends
-            back_edges_ += times *= piece.most_trips;
-        }
-        for (const SequencePiece& inner : piece.body) add(inner, times);
-        return;
-    }
+void SequenceNeeds::add(const SequencePiece& piece) {
+    repeats_ = repeats_ || piece.is_loop;
+    for (const SequencePiece& inner : piece.body) add(inner);
+    if (!piece.kernel) return;
     for (const KernelBuffer& b : piece.kernel->buffers) {
         const int type = static_cast<int>(b.dtype.type);
         types_[b.buffer].insert(type);
@@ -46,8 +60,6 @@ void SequenceNeeds::add(const SequencePiece& piece, int64_t times) {
             bound_.emplace(b.buffer, b.form == BindingForm::Texel, type, b.width);
     }
     for (const KernelNode& n : piece.kernel->nodes) operations_ += operations_of(n);
-    const int64_t edges = piece.kernel->back_edges;
-    back_edges_ += times * (edges + (edges > 0));
 }
 
 bool SequenceNeeds::may_grow() const {

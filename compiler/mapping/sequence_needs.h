@@ -33,7 +33,7 @@ class SequenceNeeds {
 
   private:
     using Binding = std::tuple<int, bool, int, int>;  // buffer, a texel buffer, type, width
-    void add(const SequencePiece& piece, int64_t times);
+    void add(const SequencePiece& piece);
     bool binds_without(const std::set<int>& own) const;
     bool may_be_own(int buffer) const;
 

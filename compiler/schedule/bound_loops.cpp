@@ -91,14 +91,23 @@ std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regio
         if (edges == 0) continue;
         edges += 1;  // the end of a loop is a back edge too
         const auto& around = regions.loops.at(node.get());
-        for (const Node* loop : around) {
-            double times = 1;  // the loops between take it more than once in an iteration
+        // How often an iteration of `loop` comes to `inner`, for the loops between.
+        const auto times = [&](const Node& inner, const Node* loop) {
+            double out = 1;
             for (const Node* between : around)
-                if (between != loop && is_inside(regions, *between, loop) &&
-                    !regions.host_loops.contains(between))
-                    times *=
+                if (between != loop && is_inside(regions, inner, between) &&
+                    is_inside(regions, *between, loop) && !regions.host_loops.contains(between))
+                    out *=
                         std::max(1.0, trips_of(*between, known, facts, budget).value_or(kUnknown));
-            out[loop] = std::min(out[loop] + edges * std::min(times, kUnknown), kUnknown);
+            return std::min(out, kUnknown);
+        };
+        for (const Node* loop : around) {
+            double all = edges * times(*node, loop);
+            // The pass in which a loop sees that it has ended goes through those inside, too.
+            for (const Node* between : around)
+                if (between != loop && is_inside(regions, *between, loop))
+                    all += times(*between, loop);
+            out[loop] = std::min(out[loop] + all, kUnknown);
         }
     }
     return out;

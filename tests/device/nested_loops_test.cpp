@@ -19,6 +19,15 @@ Tensor start4() { return arange(4) * 0; }
 Tensor climbed(const Tensor& x) { return max(x, wrap(x)(arange(8) + 1)) + 1.0f; }
 
 const DeviceCase kNestedLoops[] = {
+    {"a_long_loop_takes_all_its_iterations",  // the driver cuts off what takes too many
+     [] {
+         Tensor x = reshape(arange(20 * 40), {20, 40});
+         for (Tensor t : loop(5000)) {
+             auto [i, j] = indices<2>(x.shape());
+             x = (x(i, j - 1) + 3 * x + t) % 1009;
+         }
+         return x;
+     }},
     {"an_inner_loop_starts_from_what_the_outer_one_assigns_later",
      [] {
          Tensor x = start4() + 7, out = k4();

@@ -85,12 +85,12 @@ TEST(CutAgain, ANestThatTakesTooManyIterationsIsCut) {
 }
 
 TEST(CutAgain, ARowThatTakesTooManyIterationsIsLeftToAsManyInvocationsAsItHasElements) {
-    const auto whole = program_of(rows, 517), left = program_of(rows, 516);
+    const auto whole = program_of(rows, 533), left = program_of(rows, 532);
     EXPECT_TRUE(has_verdict(*whole, "Reduce f32[64]", kReasonRow));
-    EXPECT_EQ(whole->kernels.at(0).back_edges, 517);
+    EXPECT_EQ(whole->kernels.at(0).back_edges, 533);
     EXPECT_LT(left->kernels.at(0).back_edges, 100);
     EXPECT_EQ(left->kernels.size(), 1u) << "nothing else is cut";
-    expect_values_of_oracle(rows, 516);
+    expect_values_of_oracle(rows, 532);
 }
 
 /// A loop by hand of 100 iterations, which no schedule can cut.

@@ -313,6 +313,14 @@ TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
     EXPECT_LE(f.stats().dispatches, 4);
 }
 
+TEST(InSequence, BackEdgesAreThoseOfItsKernel) {
+    SessionScope scope(Session::interpreter(with_back_edges(3000)));
+    auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});
+    f.call({ones({16, 32}), 9});
+    EXPECT_LE(f.stats().back_edges, 3000);
+    EXPECT_GT(f.stats().back_edges, 2000) << "as many as are allowed";
+}
+
 TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
     SessionScope scope(Session::interpreter(with_back_edges(40)));
     auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});

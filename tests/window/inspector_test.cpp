@@ -61,7 +61,8 @@ TEST_F(Inspected, NoFrameWaitsForATensor) {
     Device& device = executor->device();
     device.wait_idle();
     device.set_batch_limit(1000);  // nothing runs until somebody asks for it
-    const Tensor first = (*f)(tensor({2.0f, NAN})), second = (*f)(tensor({3.0f, 4.0f}));
+    const Tensor x = tensor({2.0f, NAN}), y = tensor({3.0f, 4.0f});  // not given away
+    const Tensor first = (*f)(x), second = (*f)(y);
     const TimelinePoint done = device.completed();
     click("inspector tensors");
     for (int frames = 0; frames < 100; ++frames) frame();
