@@ -2,10 +2,12 @@
 #include "compiler/plan/update_in_place.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "compiler/mapping/sequence_pieces.h"
 #include "compiler/plan/write_over.h"
 
 namespace firn {
@@ -28,18 +30,11 @@ bool begins_with_a_store(const ListedStep& step, int buffer) {
 }
 
 /// A step beside those of `loop` names the buffer.
-bool is_seen_outside(const std::vector<ListedStep>& steps, const ListedLoop& loop, int buffer) {
-    return std::any_of(steps.begin(), steps.end(), [&](const ListedStep& step) {
-        const auto* other = std::get_if<ListedLoop>(&step.step);
-        if (!other) return uses(step, buffer);
-        if (other == &loop) return false;
-        const auto names = [&](const auto& pair) {
-            return pair.first == buffer || pair.second == buffer;
-        };
-        return other->loop.alive == buffer ||
-               std::any_of(other->loop.rotation.begin(), other->loop.rotation.end(), names) ||
-               is_seen_outside(other->body, loop, buffer);
-    });
+bool is_seen_outside(const KernelList& list, const ListedLoop& loop, int buffer) {
+    std::map<int, int> all, here;
+    count_uses(list.steps, all);
+    count_uses(loop, here);
+    return all[buffer] > here[buffer];
 }
 
 /// `made` is new in every iteration, and takes over the memory of `old`, which is then done with:
@@ -61,7 +56,7 @@ bool may_be_one(const KernelList& list, const ListedLoop& loop, int old, int mad
     if (!first || !begins_with_a_store(body[*first], made)) return false;
     const bool over =
         !last || *last < *first || (*last == *first && may_write_over(body[*last], old, made));
-    return over && !is_seen_outside(list.steps, loop, made);
+    return over && !is_seen_outside(list, loop, made);
 }
 
 /// The buffers are one: who named `made` after an iteration names `old`.
