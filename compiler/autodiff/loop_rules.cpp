@@ -22,9 +22,10 @@ using Replaced = std::unordered_map<const Node*, Ref>;
 struct Backwards {
     Ref turn;                    // the iteration that is turned round (i32, rank 0)
     std::vector<Ref> states;     // by carried value: what it was when that began
+    std::vector<Ref> ends;       // the same behind it; null where nothing asks for it so
     std::vector<size_t> floats;  // carried values that have cotangents
     std::vector<Ref> outside;    // see active_outside()
-    std::vector<bool> needed;    // by carried value: whether its state is asked for
+    std::vector<bool> needed;    // by carried value: whether its states are asked for
     // Cotangents of `floats`, then sums for `outside`: before the iteration, and after it.
     std::vector<Ref> args, results;
 };
@@ -42,6 +43,26 @@ std::vector<bool> asked_for(const std::vector<Ref>& states, const std::vector<Re
     std::vector<bool> out;
     for (const Ref& state : states) out.push_back(below.contains(state.get()));
     return out;
+}
+
+/// Where the states of a carried value are kept anyhow, what it is behind an iteration is read,
+/// too, and not computed again. `next`: what that is computed as.
+void read_ends(const Builder& b, Backwards& backwards, const std::vector<Ref>& next) {
+    std::vector<Ref> ends(next.size());
+    Replaced replaced;
+    for (size_t k = 0; k < next.size(); ++k) {
+        if (!backwards.needed[k] || info(next[k]->op).properties & kLeaf) continue;
+        ends[k] = region_arg(b, next[k]->dtype, next[k]->shape);
+        replaced.emplace(next[k].get(), ends[k]);
+    }
+    backwards.results = substitute(b.table, backwards.results, replaced);
+    std::unordered_set<const Node*> below;
+    for (const Ref& node : topological(backwards.results)) below.insert(node.get());
+    for (size_t k = 0; k < next.size(); ++k) {
+        if (ends[k] && below.contains(ends[k].get())) backwards.ends[k] = ends[k];
+        backwards.needed[k] =
+            below.contains(backwards.states[k].get()) || backwards.ends[k] != nullptr;
+    }
 }
 
 Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Size>& most,
@@ -79,6 +100,9 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
         out.results.push_back(found[k] ? elementwise(b, Op::Add, {sum, found[k]}) : sum);
     }
     out.needed = asked_for(out.states, out.results);
+    out.ends.resize(next.size());
+    // Elements that broke off have no state behind their last iteration.
+    if (loop.as<LoopAttr>().active < 0) read_ends(b, out, next);
     return out;
 }
 
@@ -92,16 +116,19 @@ std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed,
     return every > 1 ? needed_to_go_on(*loop.as<LoopAttr>().body, needed) : needed;
 }
 
-/// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states.
-/// `inits`: what `args` begin as.
+/// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states,
+/// and what is behind the last one where that is asked for. `inits`: what `args` begin as.
 std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, const Ref& first,
                               const Ref& count, const Tapes& tapes, std::vector<Ref> inits) {
     const Ref iteration = region_arg(b, i32, {});
     const Ref last = elementwise(b, Op::Sub, {count, constant_int(b, 1)});
     const Ref slot = elementwise(b, Op::Sub, {last, iteration});
     Replaced known{{backwards.turn.get(), first ? elementwise(b, Op::Add, {first, slot}) : slot}};
-    for (size_t k = 0; k < tapes.size(); ++k)
+    const Ref behind = elementwise(b, Op::Add, {slot, constant_int(b, 1)});
+    for (size_t k = 0; k < tapes.size(); ++k) {
         if (tapes[k]) known[backwards.states[k].get()] = state_at(b, tapes[k], slot);
+        if (backwards.ends[k]) known[backwards.ends[k].get()] = state_at(b, tapes[k], behind);
+    }
     Region body;
     body.args.push_back(iteration);
     body.args.insert(body.args.end(), backwards.args.begin(), backwards.args.end());

@@ -8,32 +8,6 @@
 namespace firn {
 namespace {
 
-/// A loop that is made longer by what it keeps.
-struct Keeping {
-    Builder b;
-    Region body;
-    std::vector<Ref> inits;
-
-    /// Gives the place of what is carried besides.
-    int carry(const Ref& init, const Ref& arg, const Ref& next) {
-        inits.push_back(init);
-        body.args.push_back(arg);
-        body.results.push_back(next);
-        return static_cast<int>(inits.size()) - 1;
-    }
-    /// Stores `value` in a slot of every iteration; outside of those that `empty` has nothing is.
-    int keep(const Ref& value, const Ref& empty, const Ref& slot) {
-        const Ref tape = region_arg(b, value->dtype, empty->shape);
-        return carry(empty, tape, with_state(b, tape, value, slot));
-    }
-};
-
-Ref empty_tape(const Builder& b, const Node& value, const Size& length) {
-    Shape shape = value.shape;
-    shape.insert(shape.begin(), length);
-    return empty(b, value.dtype, shape);
-}
-
 /// The slot of iteration `turn`, where every `every`-th has one.
 Ref slot_of(const Builder& b, const Ref& turn, int64_t every) {
     if (every == 1) return turn;
@@ -44,8 +18,43 @@ Ref slot_of(const Builder& b, const Ref& turn, int64_t every) {
                        {whole, elementwise(b, Op::Div, {turn, pace}), constant_int(b, -1)});
 }
 
+/// A loop that is made longer by what it keeps.
+struct Keeping {
+    Builder b;
+    Region body;
+    std::vector<Ref> inits;
+
+    /// Gives the place of what is carried besides.
+    size_t carry(const Ref& init, const Ref& arg, const Ref& next) {
+        inits.push_back(init);
+        body.args.push_back(arg);
+        body.results.push_back(next);
+        return inits.size() - 1;
+    }
+    /// Stores `value` in a slot of every iteration; outside of those that `empty` has nothing is.
+    size_t keep(const Ref& value, const Ref& empty, const Ref& slot) {
+        const Ref tape = region_arg(b, value->dtype, empty->shape);
+        return carry(empty, tape, with_state(b, tape, value, slot));
+    }
+    /// The same of carried value `k` as iterations begin: of all, from the first slot on. What the
+    /// last one ends with stands behind, but where elements may break off: they have no such value.
+    size_t keep_begins(size_t k, const Ref& room, const Ref& turn, int64_t every, bool breaks) {
+        const Ref &arg = body.args[k + 1], &init = inits[k];
+        if (breaks || every > 1) return keep(arg, room, slot_of(b, turn, every));
+        const Ref first =
+            with_state(b, room, expand(b, init, arg->shape), constant_int(b, 0), true);
+        return keep(body.results[k], first, elementwise(b, Op::Add, {turn, constant_int(b, 1)}));
+    }
+};
+
+Ref empty_tape(const Builder& b, const Node& value, const Size& length) {
+    Shape shape = value.shape;
+    shape.insert(shape.begin(), length);
+    return empty(b, value.dtype, shape);
+}
+
 /// Iterations by element, and the most of all.
-int count_iterations(Keeping& made, int active) {
+size_t count_iterations(Keeping& made, int active) {
     const Builder& b = made.b;
     const Ref runs = made.body.args[static_cast<size_t>(active) + 1];
     const Ref count = region_arg(b, i32, runs->shape);
@@ -83,23 +92,25 @@ Recorded recorded(const Builder& b, const Node& loop, const Size& length,
     Keeping made{
         b, with_fresh_args(b.table, *attr.body), {loop.inputs.begin() + 3, loop.inputs.end()}};
     const Ref passed = elementwise(b, Op::Sub, {made.body.args[0], loop.inputs[0]});
-    const Ref slot = slot_of(b, elementwise(b, Op::Div, {passed, loop.inputs[2]}), every);
-    std::vector<int> places(kept.size(), -1);
+    const Ref turn = elementwise(b, Op::Div, {passed, loop.inputs[2]});
+    std::vector<std::optional<size_t>> places(kept.size());
     for (size_t k = 0; k < kept.size(); ++k)
-        if (kept[k]) places[k] = made.keep(made.body.args[k + 1], room[k], slot);
-    const int counter = counts ? count_iterations(made, attr.active) : -1;
+        if (kept[k]) places[k] = made.keep_begins(k, room[k], turn, every, attr.active >= 0);
+    const size_t counter = counts ? count_iterations(made, attr.active) : 0;
     const Ref node =
         firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(made.inits),
                    std::move(made.body), attr.active, attr.must_end, attr.sizes);
     Recorded out;
-    for (int place : places) out.tapes.push_back(place < 0 ? nullptr : result(b, node, place));
-    if (counts) out.count = largest_of(b, result(b, node, counter));
+    for (const auto& place : places)
+        out.tapes.push_back(place ? result(b, node, static_cast<int>(*place)) : nullptr);
+    if (counts) out.count = largest_of(b, result(b, node, static_cast<int>(counter)));
     return out;
 }
 
 Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
                      const std::vector<Ref>& states, const Tapes& room, int64_t every) {
     const Region& forward = *loop.as<LoopAttr>().body;
+    const bool breaks = loop.as<LoopAttr>().active >= 0;
     Keeping made{b, {}, {}};
     const Ref own = region_arg(b, i32, {});
     made.body.args.push_back(own);
@@ -109,6 +120,7 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
          elementwise(b, Op::Add,
                      {loop.inputs[0], elementwise(b, Op::Mul, {turn, loop.inputs[2]})})}};
     std::vector<Ref> args(states.size()), next;
+    std::vector<size_t> carried(states.size());
     for (size_t k = 0; k < states.size(); ++k) {
         if (!states[k]) continue;
         const Ref& arg = forward.args[k + 1];
@@ -118,14 +130,15 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
     }
     next = substitute(b.table, next, replaced);
     for (size_t k = 0, n = 0; k < states.size(); ++k)
-        if (states[k]) made.carry(states[k], args[k], next[n++]);
-    std::vector<int> places(room.size(), -1);
+        if (states[k]) carried[k] = made.carry(states[k], args[k], next[n++]);
+    std::vector<std::optional<size_t>> places(room.size());
     for (size_t k = 0; k < room.size(); ++k)
-        if (room[k]) places[k] = made.keep(args[k], room[k], slot_of(b, own, every));
+        if (room[k]) places[k] = made.keep_begins(carried[k], room[k], own, every, breaks);
     const Ref node = firn::loop(b, constant_int(b, 0), count, constant_int(b, 1),
                                 std::move(made.inits), std::move(made.body), -1);
     Tapes out;
-    for (int place : places) out.push_back(place < 0 ? nullptr : result(b, node, place));
+    for (const auto& place : places)
+        out.push_back(place ? result(b, node, static_cast<int>(*place)) : nullptr);
     return out;
 }
 

@@ -8,7 +8,8 @@
 namespace firn {
 
 /// What the iterations of a loop began with: by carried value [length, ...], null where it was not
-/// kept.
+/// kept. Where every iteration has a slot and no element breaks off, what the last one ended with
+/// stands behind.
 using Tapes = std::vector<Ref>;
 
 struct Recorded {

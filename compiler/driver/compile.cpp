@@ -18,11 +18,13 @@
 #include "compiler/schedule/bound_loops.h"
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/crowded_loops.h"
+#include "compiler/schedule/distribute_loops.h"
 #include "compiler/schedule/kept_states.h"
 #include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/regions.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/split_reductions.h"
+#include "compiler/schedule/state_tapes.h"
 #include "compiler/schedule/store_parts.h"
 
 namespace firn {
@@ -90,6 +92,9 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
         if (next.results != graph.results) note(trace, pass, next);
         graph = next;
     };
+    now("read_last_states", read_last_states(table, graph, facts));
+    now("distribute_loops", distribute_loops(table, graph, profile, facts));
+    now("join_crowded_results", join_crowded_results(table, graph, profile, facts));
     now("split_reductions", split_reductions(table, graph, profile, facts));
     now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
     now("bound_loops", bound_loops(table, graph, profile, facts));

@@ -10,7 +10,8 @@ namespace firn {
 
 /// The Scatters by which the iterations of a Loop combine into carried value k, the last first,
 /// where the body does nothing else with it on the way to its next value. All combine by the same
-/// operation, so that the order of iterations and positions does not matter. Empty: there are none.
+/// operation, or there is one that stores in every iteration to places of its own, so that the
+/// order of iterations and positions does not matter. Empty: there are none.
 std::vector<const Node*> accumulation(const Node& loop, size_t k);
 
 /// A value that is written by position: by each of `scatters` (the last first), over what `target`

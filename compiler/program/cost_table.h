@@ -135,6 +135,9 @@ inline constexpr int64_t kMostInOneGo = 65535;
 inline constexpr int64_t kOfRest = 16;
 /// Chunks of a loop take one in so many of the back edges that are allowed. Not measured.
 inline constexpr int64_t kOfChunk = 2;
+/// Times that a loop's elements must reduce the same again, in time, for it to be reduced before
+/// the loop and kept. Not measured.
+inline constexpr double kLeastAgain = 2;
 /// Iterations of a loop of kernels so short that it runs to its end unasked. Not measured.
 inline constexpr int64_t kFewTrips = 16;
 

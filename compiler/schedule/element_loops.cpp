@@ -22,6 +22,7 @@ class ElementLoop {
         const int active = loop_.as<LoopAttr>().active;
         Shape domain;
         const Shape* positions = nullptr;
+        bool stores = false;
         for (size_t k = 0; k < body.results.size(); ++k) {
             const Ref& r = body.results[k];
             const std::vector<const Node*> chain = accumulation(loop_, k);
@@ -33,6 +34,7 @@ class ElementLoop {
                 push(*r, maps_.identity(r->shape));
                 continue;
             }
+            stores |= chain[0]->as<ScatterAttr>().op == ScatterOp::Last;
             for (const Node* scatter : chain) {
                 const Shape& at = scatter->inputs[1]->shape;
                 if (positions && *positions != at) return false;
@@ -42,6 +44,9 @@ class ElementLoop {
             }
         }
         if (positions && (!join(domain, *positions) || domain != *positions)) return false;
+        // A kernel that stores in every iteration does nothing else: what is carried to the end
+        // would take the loop once more.
+        if (stores && gives_ends()) return false;
         while (!queue_.empty()) {
             if (seen_.size() > costs::kMostLoopWalk) return false;
             const auto [node, map] = queue_.back();
@@ -52,6 +57,14 @@ class ElementLoop {
     }
 
   private:
+    /// What the loop carries to its end, and does not write by position, is asked for.
+    bool gives_ends() const {
+        return std::any_of(facts_.order.begin(), facts_.order.end(), [&](const Ref& node) {
+            return node->op == Op::Result && node->inputs[0].get() == &loop_ &&
+                   accumulation(loop_, static_cast<size_t>(node->as<ResultAttr>().index)).empty();
+        });
+    }
+
     bool only_combines(const std::vector<const Node*>& chain, const Node& arg) const {
         return !chain.empty() && uses_.at(&arg) == 1 &&
                std::all_of(chain.begin(), chain.end(),

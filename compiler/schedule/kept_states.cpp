@@ -13,38 +13,12 @@
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/element_loops.h"
 #include "compiler/schedule/regions.h"
+#include "compiler/schedule/state_tapes.h"
 
 namespace firn {
 namespace {
 
 constexpr int64_t kVector = 4;  // elements that a kernel loads at once
-constexpr size_t kNoTape = SIZE_MAX;
-
-/// By carried value the tape that keeps its states, as the place of that among carried values.
-using TapeOf = std::vector<size_t>;
-
-bool is_constant(const Node& node, int64_t value) {
-    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
-}
-
-/// Stores into `tape`, in the slot of every iteration, what the iteration finds as one of `args`.
-bool keeps_states(const Node& store, const Region& body, const Ref& tape) {
-    if (store.op != Op::Scatter || store.inputs[0] != tape) return false;
-    const ScatterAttr& attr = store.as<ScatterAttr>();
-    if (attr.op != ScatterOp::Last || !attr.unique || attr.by_hand || attr.part ||
-        &without_expand(*store.inputs[2]) != body.args[0].get())
-        return false;
-    const int rank = store.inputs[1]->rank();
-    if (store.rank() != rank + 1) return false;
-    for (int axis = 0; axis < rank; ++axis) {
-        const Node& place = *store.inputs[static_cast<size_t>(axis) + 3];
-        if (place.op != Op::Index || place.as<IndexAttr>().axis != axis ||
-            !(store.shape[static_cast<size_t>(axis) + 1] ==
-              store.inputs[1]->shape[static_cast<size_t>(axis)]))
-            return false;
-    }
-    return true;
-}
 
 class Keeper {
   public:
@@ -91,15 +65,6 @@ class Keeper {
         return {table_, node.lines.empty() ? SourceLine{} : node.lines[0]};
     }
 
-    /// The loop counts its iterations from 0 in steps of 1, and the tape has a slot more.
-    bool has_room(const Node& loop, const Size& slots) const {
-        if (!is_constant(*loop.inputs[0], 0) || !is_constant(*loop.inputs[2], 1)) return false;
-        const auto end = host_size(*loop.inputs[1], inductions_);
-        if (!end) return false;
-        return end->upper_bound(facts_.largest) < slots.lower_bound() ||
-               proved_less_equal(max(*end, Size(0)) + Size(1), slots);
-    }
-
     /// A kernel loads a state out of the tape as it would load the value: as many elements at once,
     /// through the same kind of binding.
     bool reads_as_well(const Node& state, const Node& tape) const {
@@ -110,29 +75,22 @@ class Keeper {
                form(state) == form(tape);
     }
 
-    TapeOf tapes_of(const Node& original, const Node& loop) const {
-        const LoopAttr& attr = loop.as<LoopAttr>();
-        const Region& body = *attr.body;
-        TapeOf out(body.results.size(), kNoTape);
-        if (attr.active >= 0 || attr.open || !attr.sizes.empty() || attr.by_hand()) return out;
-        UseCounts uses = count_uses(topological(body.results));
-        for (const Ref& next : body.results) ++uses[next.get()];
-        for (size_t t = 0; t < body.results.size(); ++t) {
-            const Ref &tape = body.args[t + 1], &store = body.results[t];
-            if (!keeps_states(*store, body, tape) || uses[tape.get()] != 1 ||
-                uses[store.get()] != 1 || !has_room(original, tape->shape[0]))
-                continue;
-            for (size_t k = 0; k < out.size(); ++k)
-                if (store->inputs[1] == body.args[k + 1] && out[k] == kNoTape &&
-                    reads_as_well(*body.args[k + 1], *tape))
-                    out[k] = t;
+    std::vector<StateTape> tapes_of(const Node& original, const Node& loop) const {
+        const Region& body = *loop.as<LoopAttr>().body;
+        std::vector<StateTape> out = state_tapes(loop);
+        for (size_t k = 0; k < out.size(); ++k) {
+            if (!out[k]) continue;
+            const Node& tape = *body.args[out[k].place + 1];
+            if (!has_last_slot(original, tape.shape[0], inductions_, facts_) ||
+                !reads_as_well(*body.args[k + 1], tape))
+                out[k] = {};
         }
         return out;
     }
 
     Ref kept_once(const Node& original, const Ref& made) {
-        const TapeOf tapes = tapes_of(original, *made);
-        if (std::all_of(tapes.begin(), tapes.end(), [](size_t t) { return t == kNoTape; }))
+        const std::vector<StateTape> tapes = tapes_of(original, *made);
+        if (std::all_of(tapes.begin(), tapes.end(), [](const StateTape& tape) { return !tape; }))
             return made;
         Remade out;
         const Builder b = builder(original);
@@ -150,7 +108,8 @@ class Keeper {
     }
 
     /// Arguments for all but what tapes keep.
-    static void carry_others(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) {
+    static void carry_others(const Builder& b, const Node& loop,
+                             const std::vector<StateTape>& tapes, Remade& out) {
         const Region& body = *loop.as<LoopAttr>().body;
         const auto add_arg = [&](const Ref& arg) {
             out.body.args.push_back(region_arg(b, arg->dtype, arg->shape));
@@ -161,7 +120,7 @@ class Keeper {
         out.fates.resize(tapes.size());
         add_arg(body.args[0]);
         for (size_t k = 0; k < tapes.size(); ++k) {
-            if (tapes[k] != kNoTape) continue;
+            if (tapes[k]) continue;
             out.fates[k].place = out.inits.size() - 3;
             out.inits.push_back(loop.inputs[k + 3]);
             add_arg(body.args[k + 1]);
@@ -169,40 +128,42 @@ class Keeper {
     }
 
     /// What the first iteration finds stands in slot 0.
-    static void read_states(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) {
+    static void read_states(const Builder& b, const Node& loop, const std::vector<StateTape>& tapes,
+                            Remade& out) {
         const Region& body = *loop.as<LoopAttr>().body;
         for (size_t k = 0; k < tapes.size(); ++k) {
-            if (tapes[k] == kNoTape) continue;
-            const size_t place = out.fates[tapes[k]].place;
+            if (!tapes[k]) continue;
+            const size_t place = out.fates[tapes[k].place].place;
             out.fates[k] = {place, true};
             Ref& init = out.inits[place + 3];
-            init = with_state(b, init, loop.inputs[k + 3], constant_int(b, 0), true);
+            if (!tapes[k].ends)
+                init = with_state(b, init, loop.inputs[k + 3], constant_int(b, 0), true);
             out.replaced[body.args[k + 1].get()] =
                 state_at(b, out.body.args[place + 1], out.body.args[0]);
         }
     }
 
     /// A tape takes what would have been the next value of what it keeps.
-    void store_next(const Builder& b, const Node& loop, const TapeOf& tapes, Remade& out) const {
+    void store_next(const Builder& b, const Node& loop, const std::vector<StateTape>& tapes,
+                    Remade& out) const {
         std::vector<Ref> next = loop.as<LoopAttr>().body->results;
         std::vector<bool> is_tape(next.size());
         for (size_t k = 0; k < tapes.size(); ++k)
-            if (tapes[k] != kNoTape) next[tapes[k]] = next[k], is_tape[tapes[k]] = true;
+            if (const size_t tape = tapes[k].place; tapes[k] && !tapes[k].ends)
+                next[tape] = next[k], is_tape[tape] = true;
         next = substitute(table_, next, out.replaced);
         const Ref slot = elementwise(b, Op::Add, {out.body.args[0], constant_int(b, 1)});
         for (size_t k = 0; k < tapes.size(); ++k) {
-            if (tapes[k] != kNoTape) continue;
+            if (tapes[k]) continue;
             const Ref& own = out.body.args[out.fates[k].place + 1];
             out.body.results.push_back(is_tape[k] ? with_state(b, own, next[k], slot) : next[k]);
         }
     }
 
     Ref result_of(const Node& node, const Ref& loop, const std::vector<Fate>& fates) const {
-        const Builder b = builder(node);
         const Fate& fate = fates[static_cast<size_t>(node.as<ResultAttr>().index)];
-        const Ref made = result(b, loop, static_cast<int>(fate.place));
-        if (!fate.in_tape) return made;
-        return state_at(b, made, elementwise(b, Op::Max, {loop->inputs[1], constant_int(b, 0)}));
+        if (fate.in_tape) return last_state(table_, node, loop, fate.place);
+        return result(builder(node), loop, static_cast<int>(fate.place));
     }
 
     NodeTable& table_;
