@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/firn/device_session.h"
+#include "engine/runtime/open_executor.h"
+#include "tests/device_programs/saving_executor.h"
 #include "tests/programs/check.h"
 
 namespace firn::programs {
@@ -12,6 +14,11 @@ constexpr Grammar kGrammar{.fewest = 1, .most = 3};
 
 TEST(DevicePrograms, OnTheDevice) {
     expect_programs([] { return device_session(); }, 300000, 500, kGrammar);
+}
+
+TEST(DevicePrograms, FromTheirBytes) {
+    expect_programs([] { return Session(std::make_shared<SavingExecutor>(open_executor())); },
+                    700000, 150, kGrammar);
 }
 
 // The flag of its inner loops takes turns with a result: it lies in the caller's memory.
