@@ -39,11 +39,7 @@ void save_program(const std::string& path, const Function& function, const std::
                   const std::vector<SavedParam>& params) {
     SavedProgram saved = function.saved(args);
     saved.name = std::filesystem::path(path).stem().string();
-    for (const SavedParam& param : params) {
-        // A tensor in the place of a number is no parameter: the program reads it.
-        const size_t first = param.first;
-        if (saved.program->arguments[first].scalar) add_parameter(saved, param);
-    }
+    for (const SavedParam& param : params) add_parameter(saved, param);
     name_arguments(saved);
     write_program(path, saved);
 }

@@ -22,22 +22,24 @@ struct SavedParam {
 };
 
 template <class T>
-struct IsParam : std::false_type {};
+inline constexpr size_t kParamCount = 0;
 template <class T>
-struct IsParam<Param<T>> : std::true_type {
-    static constexpr size_t count = static_cast<size_t>(ParamKind<T>::kCount);
-};
+inline constexpr size_t kParamCount<Param<T>> = static_cast<size_t>(ParamKind<T>::kCount);
+/// A parameter that is called with the number of its value.
+template <class T>
+concept EnumParam = kParamCount<T> >
+0 && std::is_enum_v<typename T::Value>;
 
 /// An argument of a call, which remembers that it is a parameter.
 template <class P>
 class SavedArgument {
   public:
     template <class A>
-    requires(std::is_convertible_v<const A&, ArgumentOf<P>> || IsParam<A>::value)
+    requires(std::is_convertible_v<const A&, ArgumentOf<P>> || EnumParam<A>)
         SavedArgument(const A& x, SourceLine line = here())
         : argument_(argument(x, line)) {
-        if constexpr (IsParam<A>::value)
-            params_.push_back({x.panel(), x.name(), 0, IsParam<A>::count});
+        if constexpr (kParamCount < A >> 0)
+            params_.push_back({x.panel(), x.name(), 0, kParamCount<A>});
     }
     void add_to(FlatArguments& all, std::vector<SavedParam>& params) const {
         for (const SavedParam& each : params_)
@@ -48,10 +50,7 @@ class SavedArgument {
   private:
     template <class A>
     static ArgumentOf<P> argument(const A& x, SourceLine line) {
-        if constexpr (requires {
-                          typename A::Value;
-                          requires std::is_enum_v<typename A::Value>;
-                      })
+        if constexpr (EnumParam<A>)
             return Arg(static_cast<int>(x.value()), line);
         else if constexpr (std::is_same_v<P, Tensor> && requires { Arg(x, line); })
             return Arg(x, line);

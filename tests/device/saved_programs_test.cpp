@@ -13,7 +13,6 @@
 #include "compiler/program/walk.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
-#include "engine/runtime/open_executor.h"
 #include "engine/runtime/record.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/program_parameters.h"
@@ -284,6 +283,33 @@ TEST_F(SavedOnDevice, SizesBeyondWhatItBindsAreRefused) {
                  {"this program binds at most 100", "as large as these"});
 }
 
+// Where the call is larger than the fastest bindings take, the file's program does without them.
+TEST_F(SavedOnDevice, OneThatIsSavedWithLargeTensorsBindsThem) {
+    const auto few_texels = [](const DeviceProfile& all) {
+        DeviceProfile less = all;
+        less.max_texel_elements = 4096;
+        less.max_storage_range = 1 << 20;
+        return less;
+    };
+    const Session small = device_session({.validation = true, .limit = few_texels});
+    SessionScope scope(small);
+    auto twice = compile([](Tensor x) { return x + x; }, {f32("n")});
+    Tensor x = rand({500000});
+    save_program(path_, twice, zeros({4}));
+    if (read_program(path_).program->assumed.empty()) GTEST_SKIP() << "it binds any size";
+    save_program(path_, twice, x);
+    const SavedProgram saved = read_program(path_);
+    for (const AssumedSize& assumed : saved.program->assumed)
+        EXPECT_GE(assumed.most, assumed.size.evaluate({{"n", 500000}}));
+    const std::vector<float> wanted = twice(x).to_vector<float>();
+    const std::vector<float> all = x.to_vector<float>();
+    scope_.reset();
+    scope_ = std::make_unique<SessionScope>(*session_);
+    const Call call = run(saved, {tensor(all)});
+    EXPECT_EQ(values<float>(*call.results[0], all.size()), wanted);
+    EXPECT_EQ(validation_report(small), "");
+}
+
 TEST_F(SavedOnDevice, WhatPrintsOrAssertsIsRefused) {
     auto prints = compile(
         [](Tensor x) {
@@ -306,7 +332,7 @@ TEST_F(SavedOnDevice, WhatPrintsOrAssertsIsRefused) {
 // Whatever a session runs, it can run from its bytes: lazily, with memory given away, and with
 // sizes assumed.
 TEST_F(SavedOnDevice, SessionsOfReadPrograms) {
-    const auto saving = std::make_shared<SavingExecutor>(open_executor({.validation = true}));
+    const auto saving = std::make_shared<SavingExecutor>(device_session({.validation = true}));
     const auto results = [] {
         std::vector<std::vector<float>> out;
         Tensor x = rand({60, 50}, {.seed = 3});
@@ -324,7 +350,7 @@ TEST_F(SavedOnDevice, SessionsOfReadPrograms) {
     const Session reads{SharedPtr<Executor>(saving)};
     SessionScope scope(reads);
     EXPECT_EQ(results(), expected);
-    EXPECT_EQ(validation_report(*saving->runs()), "");
+    EXPECT_EQ(validation_report(saving->session()), "");
     EXPECT_GE(saving->programs(), 5u);
 }
 

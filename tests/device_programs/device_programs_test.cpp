@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/firn/device_session.h"
-#include "engine/runtime/open_executor.h"
 #include "tests/device_programs/saving_executor.h"
 #include "tests/programs/check.h"
 
@@ -17,8 +16,10 @@ TEST(DevicePrograms, OnTheDevice) {
 }
 
 TEST(DevicePrograms, FromTheirBytes) {
-    expect_programs([] { return Session(std::make_shared<SavingExecutor>(open_executor())); },
-                    700000, 150, kGrammar);
+    const auto reading = [] {
+        return Session(SharedPtr<Executor>(std::make_shared<SavingExecutor>(device_session())));
+    };
+    expect_programs(reading, 700000, 150, kGrammar);
 }
 
 // The flag of its inner loops takes turns with a result: it lies in the caller's memory.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/frontend/session.h"
 #include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "compiler/program/saved_program.h"
@@ -25,31 +26,32 @@ inline SavedProgram saved_alone(const std::shared_ptr<const Program>& program) {
     return saved;
 }
 
-/// Passes all on to another executor, every program through its bytes, which are the same again
-/// when the program that was read is saved.
+/// Passes all on to the executor of a session, every program through its bytes, which are the same
+/// again when the program that was read is saved.
 class SavingExecutor : public Executor {
   public:
-    explicit SavingExecutor(std::shared_ptr<Executor> runs) : runs_(std::move(runs)) {}
+    explicit SavingExecutor(Session session)
+        : session_(std::move(session)), runs_(session_.executor()) {}
 
-    const DeviceProfile& profile() const override { return runs_->profile(); }
+    const DeviceProfile& profile() const override { return runs_.profile(); }
     std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
-        return runs_->allocate(bytes, name);
+        return runs_.allocate(bytes, name);
     }
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
-        runs_->write(memory, offset, data);
+        runs_.write(memory, offset, data);
     }
     void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override {
-        runs_->read(memory, offset, data);
+        runs_.read(memory, offset, data);
     }
-    const std::byte* mapped(const Memory& memory) override { return runs_->mapped(memory); }
-    std::byte* map_for_writing(Memory& memory) override { return runs_->map_for_writing(memory); }
+    const std::byte* mapped(const Memory& memory) override { return runs_.mapped(memory); }
+    std::byte* map_for_writing(Memory& memory) override { return runs_.map_for_writing(memory); }
     void run(const std::shared_ptr<const Program>& program, const Call& call) override {
         Entry& entry = read_[program.get()];
         if (entry.of.lock() != program) entry = {program, read_back(program)};
-        runs_->run(entry.read, call);
+        runs_.run(entry.read, call);
     }
-    void wait() override { runs_->wait(); }
-    const std::shared_ptr<Executor>& runs() const { return runs_; }
+    void wait() override { runs_.wait(); }
+    const Session& session() const { return session_; }
     /// Programs that were read.
     size_t programs() const { return read_.size(); }
 
@@ -67,7 +69,8 @@ class SavingExecutor : public Executor {
         return read.program;
     }
 
-    std::shared_ptr<Executor> runs_;
+    Session session_;
+    Executor& runs_;
     std::map<const Program*, Entry> read_;
 };
 

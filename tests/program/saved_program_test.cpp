@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "compiler/program/error.h"
+#include "compiler/program/walk.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {
@@ -196,11 +197,24 @@ TEST(SavedPrograms, CutAnywhereAreRefused) {
     }
 }
 
-/// Loads, or throws UserError; what loads can be written again.
+/// What a call of it would do first.
+void plan(const SavedProgram& saved) {
+    const Program& program = *saved.program;
+    const SizeEnv env = bind_symbols(program, saved.shapes, saved.scalars);
+    if (can_be_flat(program, env)) plan_memory(program, flatten(program, env), env);
+    plan_rotating_memory(program, env);
+    stats(program, env);
+}
+
+/// Loads, or throws UserError; what loads can be written again, and planned or refused.
 bool loads(const Bytes& bytes) {
     try {
         const SavedProgram read = program_from_bytes(bytes, "flipped");
         EXPECT_FALSE(program_bytes(read).empty());
+        try {
+            plan(read);
+        } catch (const UserError&) {
+        }
         return true;
     } catch (const UserError&) {
         return false;
