@@ -1,4 +1,5 @@
 // What a call would run, as a program that needs no compiler.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,10 @@
 
 namespace firn {
 namespace {
+
+/// Bytes: offsets that are multiples of it can be bound on every device (Vulkan's table of required
+/// limits).
+constexpr uint32_t kAlignmentOfAll = 256;
 
 /// What is printed and checked is worked out on the host, by what only the function knows.
 void refuse_effects(const FunctionState& state) {
@@ -73,6 +78,7 @@ SavedProgram Function::saved(const std::vector<Arg>& args) const {
     const Graph graph = with_kinds(state.session->nodes, state.graph, given.kind.scalars);
     Program program = *general_program(state, graph, given.call.symbols);
     keep_captured(program, state);
+    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
     SavedProgram out;
     out.name = program.name;
     out.scalars = given.call.scalars;

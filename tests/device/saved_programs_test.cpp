@@ -271,6 +271,25 @@ TEST_F(SavedOnDevice, ADeviceWithLessIsNamed) {
     EXPECT_EQ(user_error([&] { LoadedProgram(runs.shared_device(), *saved.program); }), said);
 }
 
+TEST_F(SavedOnDevice, LanesOfAnotherNumberAreRefused) {
+    auto sums = compile([](Tensor x) { return softmax(x, {.axis = 1}); }, {f32("n", 512)});
+    save_program(path_, sums, zeros({4, 512}));
+    SavedProgram saved = read_program(path_);
+    Program program = *saved.program;
+    if (std::none_of(program.kernels.begin(), program.kernels.end(),
+                     [](const KernelInfo& kernel) { return uses_subgroups(kernel.spirv); }))
+        GTEST_SKIP() << "its lanes share nothing";
+    program.profile.subgroup_size *= 2;  // as if another device had compiled it
+    auto& runs = static_cast<VulkanExecutor&>(executor());
+    expect_parts(user_error([&] { LoadedProgram(runs.shared_device(), program); }),
+                 {"lanes of a subgroup", "subgroups of"});
+}
+
+TEST_F(SavedOnDevice, MemoryIsPackedForEveryDevice) {
+    save_program(path_, wave(), zeros({4, 4}), zeros({4, 4}), 0.1f);
+    EXPECT_GE(read_program(path_).program->profile.buffer_alignment, 256u);
+}
+
 TEST_F(SavedOnDevice, SizesBeyondWhatItBindsAreRefused) {
     auto twice = compile([](Tensor x) { return x + x; }, {f32("n")});
     save_program(path_, twice, zeros({4}));
