@@ -252,6 +252,36 @@ TEST(SavedPrograms, ValuesInsideOneAnotherEndSomewhere) {
     EXPECT_NE(origin_message(sealed(deep)).find("it is damaged"), std::string::npos);
 }
 
+/// The bytes with another value of one byte behind the first key of this name.
+Bytes with_value(const Bytes& bytes, const std::string& key, const std::vector<int>& value) {
+    const auto* text = reinterpret_cast<const std::byte*>(key.data());
+    auto at = std::search(bytes.begin(), bytes.end(), text, text + key.size());
+    EXPECT_NE(at, bytes.end());
+    at += static_cast<long>(key.size());
+    Bytes out(bytes.begin(), at);
+    for (int each : value) out.push_back(static_cast<std::byte>(each));
+    out.insert(out.end(), at + 1, bytes.end());
+    return sealed(std::move(out));
+}
+
+TEST(SavedPrograms, ValuesOfAnotherTypeOrRangeAreNamed) {
+    const Bytes whole = program_bytes(all_saved());
+    const std::string where =
+        "program a.firn: cannot be read: its program.kernels[0].shared_bytes ";
+    for (const std::vector<int>& value :
+         std::vector<std::vector<int>>{{0x20},
+                                       {0x1b, 0, 0, 0, 1, 0, 0, 0, 0},
+                                       {0x61, 'x'},
+                                       {0xf5},
+                                       {0xf9, 0x3c, 0},
+                                       {0xf6}}) {
+        const std::string said = origin_message(with_value(whole, "shared_bytes", value));
+        EXPECT_TRUE(said.starts_with(where + "is of type ") &&
+                    said.ends_with(" and must be an integer of this size; save it anew"))
+            << said;
+    }
+}
+
 struct Unfit {
     const char* says;
     std::function<void(Program&)> change;
