@@ -27,8 +27,7 @@ template <class T>
 inline constexpr size_t kParamCount<Param<T>> = static_cast<size_t>(ParamKind<T>::kCount);
 /// A parameter that is called with the number of its value.
 template <class T>
-concept EnumParam = kParamCount<T> >
-0 && std::is_enum_v<typename T::Value>;
+concept EnumParam = std::is_enum_v<typename T::Value> &&(kParamCount<T> != 0);
 
 /// An argument of a call, which remembers that it is a parameter.
 template <class P>
@@ -38,7 +37,7 @@ class SavedArgument {
     requires(std::is_convertible_v<const A&, ArgumentOf<P>> || EnumParam<A>)
         SavedArgument(const A& x, SourceLine line = here())
         : argument_(argument(x, line)) {
-        if constexpr (kParamCount < A >> 0)
+        if constexpr (kParamCount<A> != 0)
             params_.push_back({x.panel(), x.name(), 0, kParamCount<A>});
     }
     void add_to(FlatArguments& all, std::vector<SavedParam>& params) const {
@@ -67,21 +66,22 @@ void save_program(const std::string& path, const Function& function, const std::
 }  // namespace detail
 /// @endcond
 
-/// Writes what a call of the function with these arguments runs as a file, which a program runs
-/// that links firn_engine alone: see compiler/program/saved_program.h for the file, and
-/// engine/window/program_parameters.h for its parameters.
+/// Writes what a call of the function with these arguments would run as a file, which programs read
+/// and run that link firn_engine alone: compiler/program/saved_program.h is the file,
+/// engine/window/program_parameters.h its parameters on a panel.
 ///
 /// - A Param among the arguments, one of an enum too, is a parameter in the file: with its value
-///   now, its limits, unit, label, group and help. Presets of the App that is called as the file is
-///   without its ending serve it.
+///   now, its limits, unit, label, group and help. The file's name without its ending is that of
+///   the program in presets.
 /// - Another number is the value that an argument has where the host gives none.
 /// - Of a tensor only type and shape count: the file's program serves all sizes that the function
 ///   declares as symbols. Tensors that the function captured are in the file.
 /// - The program is compiled for the session's device. Another device that has all that its kernels
 ///   use may run it.
 ///
-/// Nothing is run. UserError where the function prints or asserts, where only the device knows a
-/// size of an argument, and where the file cannot be written; what was there is as it was then.
+/// The function is not run. UserError where the function prints or asserts, where only the device
+/// knows a size of an argument, and where the file cannot be written; what was there is as it was
+/// then.
 ///
 ///     Param<float> dt{app, "dt", 0.1f, {.min = 0, .max = 0.5}};
 ///     save_program("wave.firn", step, u, v, dt);

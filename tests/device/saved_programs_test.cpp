@@ -11,6 +11,7 @@
 #include "compiler/program/check_device.h"
 #include "compiler/program/make_call.h"
 #include "compiler/program/walk.h"
+#include "engine/firn/device_session.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/runtime/record.h"
@@ -238,7 +239,7 @@ TEST_F(SavedOnDevice, WideNumbers) {
 TEST_F(SavedOnDevice, LoopsThatTheDataEndsRunButAreNotRecorded) {
     auto halve = compile(
         [](Tensor x) {
-            auto [i] = indices<1>(x.shape());
+            const Tensor i = index(x, 0);
             while_([&] { return max(x) > 1.0f; }, [&] { x = 0.25f * (x(i - 1) + x(i + 1)); });
             return x;
         },
