@@ -2,9 +2,8 @@
 #include "engine/firn/saved_programs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <variant>
+#include <map>
 
 #include "compiler/program/error.h"
 #include "compiler/program/saved_program.h"
@@ -13,15 +12,23 @@
 namespace firn::detail {
 namespace {
 
-/// A parameter feeds what it is given for, once or more often.
-void add_parameter(SavedProgram& saved, const SavedParam& param) {
-    const Parameter* known = param.panel.parameters().find(param.name);
-    ensure(known, "a parameter is on no panel");
-    auto at = std::find_if(saved.parameters.begin(), saved.parameters.end(),
-                           [&](const ProgramParameter& each) { return each.name == param.name; });
-    if (at == saved.parameters.end()) at = saved.parameters.insert(at, program_parameter(*known));
-    for (size_t k = 0; k < param.count; ++k)
-        at->arguments.push_back(static_cast<int>(param.first + k));
+/// The parameters of a call, each once, with all arguments that it feeds.
+void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& params) {
+    std::map<std::string, const Parameter*> known;
+    for (const SavedParam& param : params) {
+        const Parameter* parameter = param.panel.parameters().find(param.name);
+        ensure(parameter, "a parameter is on no panel");
+        const auto [at, is_new] = known.emplace(param.name, parameter);
+        if (at->second != parameter)
+            throw UserError("save_program: two parameters are called " + param.name +
+                            "; give one of them another name");
+        if (is_new) saved.parameters.push_back(program_parameter(*parameter));
+        const auto fed =
+            std::find_if(saved.parameters.begin(), saved.parameters.end(),
+                         [&](const ProgramParameter& each) { return each.name == param.name; });
+        for (size_t k = 0; k < param.count; ++k)
+            fed->arguments.push_back(static_cast<int>(param.first + k));
+    }
 }
 
 /// Arguments that a parameter feeds are called as it is, for messages.
@@ -39,7 +46,7 @@ void save_program(const std::string& path, const Function& function, const std::
                   const std::vector<SavedParam>& params) {
     SavedProgram saved = function.saved(args);
     saved.name = std::filesystem::path(path).stem().string();
-    for (const SavedParam& param : params) add_parameter(saved, param);
+    add_parameters_of(saved, params);
     name_arguments(saved);
     write_program(path, saved);
 }

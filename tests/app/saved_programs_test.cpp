@@ -188,6 +188,17 @@ TEST_F(SavedParams, OneMayFeedSeveralArguments) {
     EXPECT_EQ(read.parameters[0].arguments, (std::vector<int>{1, 2}));
 }
 
+TEST_F(SavedParams, OfTwoPanelsNeedNamesOfTheirOwn) {
+    auto f =
+        compile([](Tensor x, Tensor a, Tensor b) { return x * a + b; }, {f32("n"), f32(), f32()});
+    Gui other;
+    Param<float> same{other, "dt", 0.2f};
+    EXPECT_NE(message_of([&] {
+                  save_program(path, f, zeros({4}), dt, same);
+              }).find("two parameters are called dt"),
+              std::string::npos);
+}
+
 TEST_F(SavedParams, OfStructuralProgramsAndLists) {
     const auto blur = structural(
         [](int rounds) {

@@ -38,6 +38,7 @@ class SavedOnDevice : public ::testing::Test {
         } catch (const DeviceError& error) {
             GTEST_SKIP() << error.what();
         }
+        session_->compile_in_background(false);  // which program serves a call is no matter of time
         scope_ = std::make_unique<SessionScope>(*session_);
         path_ = ::testing::TempDir() + "firn_saved_" +
                 ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".firn";
@@ -368,6 +369,7 @@ TEST_F(SavedOnDevice, SessionsOfReadPrograms) {
     };
     const auto expected = results();
     const Session reads{SharedPtr<Executor>(saving)};
+    reads.compile_in_background(false);
     SessionScope scope(reads);
     EXPECT_EQ(results(), expected);
     EXPECT_EQ(validation_report(saving->session()), "");
