@@ -226,6 +226,19 @@ TEST_F(SavedOnDevice, SizesThatOnlyTheDeviceKnows) {
                  {"save_program", "only the device knows the size 'k'"});
 }
 
+// It has memory for the most that it could be, and its count is captured, too.
+TEST_F(SavedOnDevice, CapturedTensorsOfASizeThatOnlyTheDeviceKnows) {
+    const Tensor some = rand({100});
+    const Tensor found = compact(some, some > 0.5f);
+    auto scaled = compile([&](Tensor x) { return x * sum(found); }, {f32("n")});
+    const Tensor x = rand({50});
+    save_program(path_, scaled, zeros({4}));
+    const SavedProgram saved = read_program(path_);
+    EXPECT_EQ(saved.program->arguments.size(), 1u);
+    const Call call = run(saved, {x});
+    expect_close(values<float>(*call.results.back(), 50), scaled(x).to_vector<float>());
+}
+
 TEST_F(SavedOnDevice, WideNumbers) {
     if (!session_->profile().has_f64 || !session_->profile().has_i64) GTEST_SKIP() << "no f64";
     auto scaled = compile([](Tensor x, Tensor a, Tensor b) { return x.as(f64) * a + b.as(f64); },
