@@ -3,7 +3,6 @@
 #include "compiler/program/check_device.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "compiler/program/error.h"
@@ -148,14 +147,6 @@ void check_device(const Program& program, const DeviceProfile& device) {
         check_kernel(kernel, device);
         check_meaning(kernel, program.profile, device);
     }
-    const bool packs =
-        std::any_of(program.buffers.begin(), program.buffers.end(),
-                    [](const BufferInfo& buffer) { return buffer.role == BufferRole::Temporary; });
-    if (packs && program.profile.buffer_alignment < device.buffer_alignment)
-        throw UserError("program '" + program.name + "' packs its memory in steps of " +
-                        std::to_string(program.profile.buffer_alignment) +
-                        " bytes and this device needs " + std::to_string(device.buffer_alignment) +
-                        "; the program was compiled for another device: compile it for this one");
 }
 
 }  // namespace firn

@@ -319,13 +319,10 @@ TEST_F(SavedOnDevice, SizesBeyondWhatItBindsAreRefused) {
 
 // Where the call is larger than the fastest bindings take, the file's program does without them.
 TEST_F(SavedOnDevice, OneThatIsSavedWithLargeTensorsBindsThem) {
-    const auto few_texels = [](const DeviceProfile& all) {
-        DeviceProfile less = all;
-        less.max_texel_elements = 4096;
-        less.max_storage_range = 1 << 20;
-        return less;
-    };
-    const Session small = device_session({.validation = true, .limit = few_texels});
+    DeviceProfile few_texels = session_->profile();
+    few_texels.max_texel_elements = 4096;
+    const Session small = device_session(
+        {.validation = true, .limit = [=](const DeviceProfile&) { return few_texels; }});
     SessionScope scope(small);
     auto twice = compile([](Tensor x) { return x + x; }, {f32("n")});
     Tensor x = rand({500000});

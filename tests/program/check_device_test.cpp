@@ -64,7 +64,6 @@ const Lack kLacks[] = {
     {"8 lanes of a subgroup and this device has subgroups of 32",
      [](auto& d) { d.subgroup_size = 32; }},
     {"the driver of this device gets wrong", [](auto& d) { d.compares_widened = false; }},
-    {"in steps of 64 bytes and this device needs 256", [](auto& d) { d.buffer_alignment = 256; }},
 };
 
 TEST(CheckDevice, TheOneThatItWasCompiledForRunsIt) {
@@ -90,7 +89,6 @@ TEST(CheckDevice, WhatNoKernelUsesIsNotAskedFor) {
     p.kernels[0] = plain;
     DeviceProfile device = least(cpu_profile());
     device.subgroup_size = 4;
-    device.buffer_alignment = 64;
     EXPECT_NO_THROW(check_device(p, device));
 }
 
