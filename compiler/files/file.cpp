@@ -1,91 +1,26 @@
-// Reading and writing by descriptors, so that every failure has its reason.
+// Whole files, with the user's line where they are refused.
 #include "compiler/files/file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "compiler/frontend/line_scope.h"
-#include "compiler/program/long_work.h"
+#include "compiler/program/error.h"
+#include "compiler/program/whole_file.h"
 
 namespace firn {
-namespace {
-
-/// Closes it at the end, and removes the file where that is not done by then.
-class OpenFile {
-  public:
-    OpenFile(const std::string& path, int flags)
-        : path_(path), number_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile() {
-        if (number_ >= 0) close(number_);
-        if (number_ >= 0 && remove_) unlink(path_.c_str());
-    }
-    int number() const { return number_; }
-    void remove_unless_done() { remove_ = true; }
-    void done() { remove_ = false; }
-
-  private:
-    std::string path_;
-    int number_;
-    bool remove_ = false;
-};
-
-std::string reason() { return std::strerror(errno); }
-
-bool write_all(int file, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = write(file, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        bytes.remove_prefix(static_cast<size_t>(count));
-    }
-    return true;
-}
-
-}  // namespace
 
 std::vector<std::byte> read_file(const std::string& path) {
-    const OpenFile file(path, O_RDONLY);
-    const auto fail = [&] { refuse("file " + path + ": cannot be read: " + reason()); };
-    if (file.number() < 0) fail();
-    std::vector<std::byte> bytes;
-    struct stat facts {};
-    const double whole = fstat(file.number(), &facts) == 0 ? double(facts.st_size) : 0;
-    LongWork work;
-    for (size_t size = 0;;) {
-        char text[64];
-        std::snprintf(text, sizeof text, ", %.0f of %.0f MB", double(size) * 1e-6, whole * 1e-6);
-        work.tell_or_end({"loading " + path + text, whole > 0 ? double(size) / whole : -1});
-        bytes.resize(size + (size_t{1} << 20));
-        const ssize_t count = read(file.number(), bytes.data() + size, bytes.size() - size);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail();
-        size += static_cast<size_t>(count);
-        bytes.resize(size);
-        if (count == 0) return bytes;
+    try {
+        return read_whole_file(path);
+    } catch (const UserError& error) {
+        refuse(error.what());
     }
 }
 
 void write_file(const std::string& path, const std::vector<std::string_view>& parts) {
-    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-    OpenFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    const auto fail = [&] {
-        refuse("file " + path + ": cannot be written: " + reason() +
-               "; what was there is as it was");
-    };
-    if (file.number() < 0) fail();
-    file.remove_unless_done();
-    for (std::string_view part : parts)
-        if (!write_all(file.number(), part)) fail();
-    if (fsync(file.number()) != 0 && errno != EINVAL) fail();
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail();
-    file.done();
+    try {
+        write_whole_file(path, parts);
+    } catch (const UserError& error) {
+        refuse(error.what());
+    }
 }
 
 }  // namespace firn

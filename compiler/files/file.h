@@ -1,5 +1,5 @@
-// Whole files: read into memory, and written so that a reader sees all of one or the one
-// before; internal.
+// Whole files, with the user's line where they are refused (compiler/program/whole_file.h);
+// internal.
 #pragma once
 #include <cstddef>
 #include <string>

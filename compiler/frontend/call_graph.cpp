@@ -13,21 +13,6 @@
 namespace firn {
 namespace {
 
-/// The graph with those rank-0 arguments that are tensors at the call as tensors.
-Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
-    Graph out = graph;
-    std::unordered_map<const Node*, Ref> replace;
-    size_t next = 0;
-    for (Ref& arg : out.args) {
-        if (!arg->as<InputAttr>().scalar || kinds[next++] == 's') continue;
-        Ref tensor = input({table}, arg->as<InputAttr>().index, arg->dtype, {}, false);
-        replace.emplace(arg.get(), tensor);
-        arg = tensor;
-    }
-    out.results = substitute(table, out.results, replace);
-    return out;
-}
-
 /// A rank-0 value made of numbers of the call, sizes and constants alone.
 bool is_of_numbers(const Node& node, const std::unordered_set<const Node*>& of_numbers) {
     if (!node.shape.empty()) return false;
@@ -88,6 +73,20 @@ std::set<std::string> symbols_of_trips(const Graph& graph) {
 }
 
 }  // namespace
+
+Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds) {
+    Graph out = graph;
+    std::unordered_map<const Node*, Ref> replace;
+    size_t next = 0;
+    for (Ref& arg : out.args) {
+        if (!arg->as<InputAttr>().scalar || kinds[next++] == 's') continue;
+        Ref tensor = input({table}, arg->as<InputAttr>().index, arg->dtype, {}, false);
+        replace.emplace(arg.get(), tensor);
+        arg = tensor;
+    }
+    out.results = substitute(table, out.results, replace);
+    return out;
+}
 
 CallGraph call_graph(NodeTable& table, const Graph& graph, const std::string& kinds) {
     CallGraph out{with_kinds(table, graph, kinds), {}, {}, {}};

@@ -19,7 +19,10 @@ struct CallGraph {
     std::set<std::string> trip_symbols;  // scalar arguments that say how long loops run
 };
 
-/// `kinds`: per rank-0 argument, s for a number, t for a tensor on the device.
+/// The graph with those rank-0 arguments that are tensors at the call as tensors. `kinds`: per
+/// rank-0 argument, s for a number, t for a tensor on the device.
+Graph with_kinds(NodeTable& table, const Graph& graph, const std::string& kinds);
+/// The same, with the bounds of loops that the host computes as arguments.
 CallGraph call_graph(NodeTable& table, const Graph& graph, const std::string& kinds);
 /// The values of the host bounds at a call with these arguments.
 std::vector<int64_t> host_bounds(const CallGraph& graph, const Call& call, const SizeEnv& symbols);

@@ -2,7 +2,6 @@
 #include "compiler/frontend/function.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
@@ -98,17 +97,11 @@ std::string argument_name(const FunctionState& function, size_t k) {
 
 Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what) {
     const Scalar& given = arg.scalar();
-    Scalar value = given.to(dtype);
-    // Rounding a float to another float is what everybody means; anything else must come back the
-    // same.
-    bool both_float = given.dtype.is_float() && dtype.is_float();
-    bool lost = both_float ? std::isfinite(given.f) && !std::isfinite(value.f)
-                           : !(value.to(given.dtype) == given);
-    if (lost)
+    if (loses_value(given, dtype))
         fail_at(arg.line(),
                 what + " is given " + text(given) + ", which " + dtype.name() +
                     " cannot hold; give a number of the declared type, or declare another");
-    return value;
+    return given.to(dtype);
 }
 
 namespace {
@@ -299,15 +292,22 @@ bool keeps_arguments(const FunctionState& state) {
 
 }  // namespace
 
-Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
+GatheredCall gather_call(FunctionState& state, const std::vector<Arg>& args, const char* what) {
     const SourceLine line = checked_call(state, args);
     if (is_recording(*state.session))
-        fail_at(line, "tune: something is being recorded; tune before or after it");
+        fail_at(line, std::string(what) + ": something is being recorded; do it before or after");
     const Inside inside(state.session->nodes.thread(), line);
     Given given;
-    const CallKind kind = gather(state, args, line, given);
-    state.last = state.session->oracle ? variant_without_program(state, kind, given.call.symbols)
-                                       : fitting_variant(state, kind, given.call.symbols);
+    CallKind kind = gather(state, args, line, given);
+    return {std::move(given.call), std::move(given.shapes), std::move(kind)};
+}
+
+Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Call& call) {
+    GatheredCall given = gather_call(state, args, "tune");
+    const Inside inside(state.session->nodes.thread(), args.empty() ? state.line : args[0].line());
+    state.last = state.session->oracle
+                     ? variant_without_program(state, given.kind, given.call.symbols)
+                     : fitting_variant(state, given.kind, given.call.symbols);
     state.last_is_general = false;
     state.last_symbols = given.call.symbols;
     call = std::move(given.call);

@@ -16,6 +16,7 @@ namespace firn {
 struct FunctionState;
 struct Graph;
 struct Program;
+struct SavedProgram;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
 /// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are
@@ -64,6 +65,12 @@ class Function {
     /// Waits until everything that is being compiled in the background of the session is ready.
     /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
+    /// What save_program (firn/saved_programs.h) writes of a call with these arguments, without
+    /// parameters: the program that assumes nothing of its sizes, with captured tensors as
+    /// constants of their values. It is compiled for the device of the session; nothing is run.
+    /// UserError where the function prints or asserts, and where only the device knows a size of an
+    /// argument.
+    SavedProgram saved(const std::vector<Arg>& args) const;
     /// How long the vectors are that the results make.
     const std::vector<size_t>& result_lengths() const;
     /// What was recorded: the declared arguments first, then the captured tensors.

@@ -20,6 +20,7 @@
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 #include "compiler/program/long_work.h"
+#include "compiler/program/make_call.h"
 #include "compiler/program/parallel.h"
 
 namespace firn {
@@ -184,16 +185,6 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
 }
 
 }  // namespace
-
-std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k) {
-    int buffer = program.results[k].buffer;
-    for (size_t a = 0; a < program.arguments.size(); ++a)
-        if (!program.arguments[a].scalar && program.arguments[a].buffer == buffer)
-            return call.arguments[a];
-    for (size_t r = 0; r < k; ++r)
-        if (program.results[r].buffer == buffer) return call.results[r];
-    return nullptr;
-}
 
 void forget_dead(SessionState& session) {
     std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });

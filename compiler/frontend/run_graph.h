@@ -38,10 +38,6 @@ CompileOptions compile_options(SessionState& session, CompileOptions options);
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);
 
-/// The memory of the argument or earlier result that result k of `call` shares; null where it has
-/// its own.
-std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, size_t k);
-
 /// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
 /// the results as Buffer nodes, without the values of data symbols. A result that is an argument,
 /// or another result, shares its memory. Where a size is one that only the device knows, the shape

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/run_graph.h"
 #include "compiler/program/error.h"
+#include "compiler/program/make_call.h"
 
 namespace firn {
 namespace {

@@ -72,11 +72,6 @@ SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
     return facts;
 }
 
-bool binds(const Program& program, const SizeEnv& symbols) {
-    return std::all_of(program.assumed.begin(), program.assumed.end(),
-                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
-}
-
 std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
     std::string key = kind.scalars + ":";
     for (const std::string& symbol : kind.data_sizes) key += "?" + symbol + ",";
@@ -222,6 +217,11 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
 }
 
 }  // namespace
+
+bool binds(const Program& program, const SizeEnv& symbols) {
+    return std::all_of(program.assumed.begin(), program.assumed.end(),
+                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
+}
 
 const CallGraph& graph_for(FunctionState& state, const std::string& kinds) {
     const auto known = state.call_graphs.find(kinds);

@@ -14,8 +14,20 @@ struct CallKind {
     std::vector<std::string> data_sizes;  // declared symbols whose values only the device knows
 };
 
+/// A call as it is given, before there is a program for it.
+struct GatheredCall {
+    Call call;  // without memory for the results
+    std::vector<std::vector<int64_t>> shapes;
+    CallKind kind;
+};
+/// Checks the arguments of a call that gives nothing away. `what` asks for it, and cannot while
+/// something is recorded.
+GatheredCall gather_call(FunctionState& state, const std::vector<Arg>& args, const char* what);
+
 /// The function's graph for such calls. `kinds`: CallKind::scalars.
 const CallGraph& graph_for(FunctionState& state, const std::string& kinds);
+/// What the program assumes of sizes that it binds is so.
+bool binds(const Program& program, const SizeEnv& symbols);
 /// The variant that is to serve a call with these sizes and gives nothing away, without its
 /// program.
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,

@@ -144,6 +144,13 @@ Scalar Scalar::to(DType target) const {
     return {target, rounded(value, target.type), 0};
 }
 
+bool loses_value(const Scalar& number, DType dtype) {
+    const Scalar value = number.to(dtype);
+    if (number.dtype.is_float() && dtype.is_float())
+        return std::isfinite(number.f) && !std::isfinite(value.f);
+    return !(value.to(number.dtype) == number);
+}
+
 Scalar scalar_float(double value, DType dtype) {
     if (!dtype.is_float()) return Scalar{f64, value, 0}.to(dtype);
     return {dtype, rounded(value, dtype.type), 0};

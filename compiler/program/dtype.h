@@ -144,6 +144,11 @@ struct Scalar {
     /// Equal by bits: nan equals the same nan, 0 and -0 differ.
     friend bool operator==(const Scalar& a, const Scalar& b);
 };
+/// @cond
+/// The type cannot hold the number. To round a float to another one loses nothing, unless the
+/// number becomes infinite.
+bool loses_value(const Scalar& number, DType dtype);
+/// @endcond
 /// A number as a scalar of `dtype`: a float is rounded, or as Scalar::to makes an integer of it; an
 /// integer wraps.
 ///

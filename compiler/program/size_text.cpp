@@ -101,6 +101,7 @@ class Parser {
         Size first = sum();
         if (word[0] == '?') {
             expect(')');
+            if (word.size() == 1) fail("a size that only the device knows has a name behind '?'");
             return Size::data(word, first);
         }
         expect(',');

@@ -7,6 +7,7 @@
 #include "compiler/frontend/record.h"
 #include "compiler/program/disk_cache.h"
 #include "engine/gpu/rates.h"
+#include "engine/runtime/open_executor.h"
 #include "engine/runtime/vulkan_executor.h"
 
 namespace firn {
@@ -48,12 +49,8 @@ std::string device_report() {
 }
 
 std::string validation_report(const Session& session) {
-    std::string report;
-    if (auto* executor = dynamic_cast<VulkanExecutor*>(session.state()->executor.get())) {
-        for (const std::string& message : executor->device().validation_messages())
-            report += message + "\n";
-    }
-    return report;
+    const SharedPtr<Executor>& executor = session.state()->executor;
+    return executor ? validation_report(*executor) : "";
 }
 
 bool use_device_by_default() {

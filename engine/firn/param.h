@@ -157,6 +157,8 @@ class Param {
     void set_structural(const std::string& state) { gui_.set_structural(name_, state); }
     /// As it was given.
     const std::string& name() const { return name_; }
+    /// The panel that it is a line of.
+    const Gui& panel() const { return gui_; }
 
   private:
     Param(Gui& gui, const std::string& name, Value value, const std::vector<std::string>& names,

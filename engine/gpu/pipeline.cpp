@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "compiler/program/check_device.h"
 #include "compiler/program/index_limits.h"
 #include "engine/gpu/pipeline_cache.h"
 
@@ -17,55 +18,6 @@ VkDescriptorType descriptor_type(BindingForm form) {
         case BindingForm::Address: break;
     }
     throw InternalError("a binding has no descriptor");
-}
-
-void require(const KernelInfo& kernel, const char* what, uint64_t needed, uint64_t limit) {
-    if (needed <= limit) return;
-    throw UserError("kernel '" + kernel.name + "' needs " + std::to_string(needed) + " " + what +
-                    " and this device has " + std::to_string(limit) +
-                    "; the program was compiled for another device: compile it for this one");
-}
-
-std::string text(const MatrixUnit& unit) {
-    return std::to_string(unit.rows) + " x " + std::to_string(unit.columns) + " x " +
-           std::to_string(unit.depth);
-}
-
-/// A kernel may come from a file that was compiled elsewhere, so everything it assumes is checked.
-void check_limits(const DeviceProfile& profile, const KernelInfo& kernel) {
-    uint64_t group = 1;
-    for (int i = 0; i < 3; ++i) {
-        require(kernel, "invocations in one extent of a workgroup", kernel.group_size[i],
-                profile.max_group_extent[i]);
-        group *= kernel.group_size[i];
-    }
-    require(kernel, "invocations in a workgroup", group, profile.max_group_size);
-    require(kernel, "bytes of shared memory", kernel.shared_bytes, profile.shared_bytes);
-    auto count = [&](BindingForm form) {
-        return static_cast<uint64_t>(
-            std::count_if(kernel.bindings.begin(), kernel.bindings.end(),
-                          [&](const BindingInfo& binding) { return binding.form == form; }));
-    };
-    require(kernel, "storage buffers", count(BindingForm::Storage), profile.max_storage_buffers);
-    require(kernel, "texel buffers", count(BindingForm::Texel), profile.max_texel_buffers);
-    require(kernel, "buffers by address", count(BindingForm::Address),
-            profile.buffer_addresses ? kernel.bindings.size() : 0);
-    if (!kernel.params_in_buffer)
-        require(kernel, "bytes of push constants", param_offsets(kernel.param_types).back(),
-                profile.push_constant_bytes);
-    if (kernel.keeps_special_floats && !profile.keeps_special_floats)
-        throw UserError("kernel '" + kernel.name +
-                        "' asks for signed zeros, inf and nan to be kept and this device does not "
-                        "promise it; the program was compiled for another device: compile it for "
-                        "this one");
-    if (kernel.matrix_unit && kernel.matrix_unit != profile.matrix_unit)
-        throw UserError("kernel '" + kernel.name + "' multiplies matrices by a matrix unit of " +
-                        text(kernel.matrix_unit) + " and this device has " +
-                        (profile.matrix_unit ? "one of " + text(profile.matrix_unit) : "none") +
-                        "; the program was compiled for another device: compile it for this one");
-    if (profile.max_back_edges > 0 && kernel.back_edges > 0)
-        require(kernel, "loop iterations in one invocation",
-                static_cast<uint64_t>(kernel.back_edges), profile.max_back_edges);
 }
 
 /// Kernels count elements with 32 bits.
@@ -95,20 +47,11 @@ void check_storage_range(const Device& device, const BufferRange& range, const s
                         std::to_string(step) + "; move it");
 }
 
-/// The module declares operations over subgroups. Capabilities are the first instructions of a
-/// module.
-bool uses_subgroups(std::span<const uint32_t> spirv) {
-    constexpr uint32_t kCapability = 2u << 16 | 17u, kGroupNonUniform = 61, kHeader = 5;
-    for (size_t at = kHeader; at + 1 < spirv.size() && spirv[at] == kCapability; at += 2)
-        if (spirv[at + 1] == kGroupNonUniform) return true;
-    return false;
-}
-
 }  // namespace
 
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants)
     : device_(device), name_(kernel.name), bindings_(kernel.bindings) {
-    check_limits(device.profile(), kernel);
+    check_kernel(kernel, device.profile());
     if (kernel.spirv.empty())
         throw InternalError("kernel '" + kernel.name + "' has no SPIR-V; compile it to the end");
     constexpr uint32_t kMagic = 0x07230203;
@@ -146,7 +89,7 @@ std::string identity(const KernelInfo& kernel) {
 }  // namespace
 
 std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel) {
-    check_limits(device.profile(), kernel);
+    check_kernel(kernel, device.profile());
     const std::string key = identity(kernel);
     SharedPipelines& shared = device.shared_pipelines();
     {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/program/check_device.h"
 #include "compiler/program/parallel.h"
 #include "engine/runtime/record.h"
 
@@ -30,6 +31,7 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& prog
       name_(program.name),
       symbols_(plan_symbols(program)),
       symbols_in_parts_(plan_symbols(program, true)) {
+    check_device(program, device_->profile());
     // The driver compiles here, and that is most of what starting a program takes.
     pipelines_.resize(program.kernels.size());
     std::function<void(size_t)> watch;

@@ -8,6 +8,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/language.h"
+#include "compiler/program/saved_program.h"
 
 namespace firn {
 namespace {
@@ -97,6 +98,26 @@ TEST_P(Golden, StaysAsItIs) {
     expected << file.rdbuf();
     EXPECT_EQ(text, expected.str())
         << "where the change is meant, FIRN_WRITE_GOLDEN=1 writes " << path;
+}
+
+TEST_P(Golden, IsTheSameWhenItWasSaved) {
+    const auto& [golden, device_class] = GetParam();
+    SessionScope scope(
+        Session::interpreter(device_class == DeviceClass::Gpu ? gpu_profile() : cpu_profile()));
+    std::vector<Arg> args;
+    for (const ArgSpec& spec : golden.specs) {
+        Shape shape;
+        for (const Size& size : spec.shape) shape.push_back(size.is_constant() ? size : Size(16));
+        if (shape.empty())
+            args.push_back(spec.dtype == i32 ? Arg(3) : Arg(0.5f));
+        else
+            args.emplace_back(zeros(shape, spec.dtype));
+    }
+    const SavedProgram saved =
+        compile([f = golden.function](const Tensors& all) { return f(all); }, golden.specs)
+            .saved(args);
+    const std::vector<std::byte> bytes = program_bytes(saved);
+    EXPECT_TRUE(program_bytes(program_from_bytes(bytes, golden.name)) == bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Golden,

@@ -159,6 +159,7 @@ TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
 
         auto program = std::make_shared<Program>();
         program->name = "converted";
+        program->profile = device->profile();
         KernelInfo kernel;
         kernel.name = std::string(from.name()) + " to " + to.name();
         kernel.glsl = glsl_of(all, from, to);

@@ -116,7 +116,9 @@ inline std::vector<std::byte> run_element(Executor& executor, const ElementKerne
     }
     const auto bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(kernel.result.bytes());
     call.results = {executor.allocate(padded(bytes), "result")};
-    executor.run(element_program(kernel, count), call);
+    const std::shared_ptr<Program> program = element_program(kernel, count);
+    program->profile = executor.profile();
+    executor.run(program, call);
     std::vector<std::byte> out(bytes);
     executor.read(*call.results[0], 0, out);
     return out;

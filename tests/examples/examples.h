@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/saved_program.h"
 #include "engine/firn/files.h"
 #include "engine/firn/firn.h"
 #include "engine/firn/learning.h"
 #include "engine/firn/picture_folder.h"
+#include "engine/firn/saved_programs.h"
 #include "engine/firn/shading.h"
 
 namespace firn {

@@ -30,6 +30,22 @@ endif()
 set(ENV{FIRN_EXECUTOR} device)      # Firn's Vulkan at work beside the host's
 run(${WORK_DIR}/build/consumer_with_volk)
 
+# A saved program, run by a program without the compiler: as it was saved, with a parameter set, and out of its range.
+set(file ${WORK_DIR}/scale.firn)
+run(${WORK_DIR}/build/consumer_saver ${file})
+function(check_runner code says)
+    execute_process(COMMAND ${WORK_DIR}/build/consumer_runner ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE output
+                            ERROR_VARIABLE output)
+    string(FIND "${output}" "${says}" found)
+    if(NOT got EQUAL code OR found EQUAL -1)
+        message(FATAL_ERROR "the runner of ${ARGN} ended with ${got} in place of ${code}, without '${says}':\n${output}")
+    endif()
+endfunction()
+check_runner(0 "result 0: 35 elements, the first is 11" ${file})
+check_runner(0 "result 0: 35 elements, the first is 4" ${file} gain=1)
+check_runner(2 "gain" ${file} gain=5)
+check_runner(2 "it is no saved program" ${CMAKE_CURRENT_LIST_FILE})
+
 # Programs of one's own: how long they may be, and what they write.
 function(check_program name source lines)
     file(STRINGS ${source} text)

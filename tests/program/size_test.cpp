@@ -166,7 +166,7 @@ TEST(SizeErrors, ANumberAsSymbol) {
 }
 TEST(SizeErrors, UnreadableText) {
     for (const char* text :
-         {"", "2*", "n +", "floordiv(n)", "n n", "sqrt(n, 2)", "99999999999999999999"})
+         {"", "2*", "n +", "floordiv(n)", "n n", "sqrt(n, 2)", "?(n)", "99999999999999999999"})
         EXPECT_THROW(parse_size(text), UserError) << text;
 }
 TEST(SizeErrors, LeastNumberIsRead) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/program/make_call.h"
+#include "compiler/program/saved_program.h"
 #include "engine/firn/window.h"
 #include "tests/window/inspected.h"
 #include "tests/window/window_fixture.h"
@@ -105,6 +107,23 @@ TEST_F(Inspected, EveryTabOfAnyProgramIsDrawn) {
         click(tab);
         for (int settle = 0; settle < 3; ++settle) EXPECT_TRUE(frame());
     }
+}
+
+// It has no code but GLSL, and nobody knows what it was compiled from.
+TEST_F(Inspected, EveryTabOfASavedProgramIsDrawn) {
+    const SavedProgram saved = program_from_bytes(program_bytes(f->saved({zeros({8})})), "saved");
+    const auto memory = executor->allocate(32, "x");
+    executor->write(*memory, 0, std::vector<std::byte>(32));
+    const Call call = make_call(*executor, *saved.program, {memory}, {{8}}, saved.scalars);
+    frame();
+    executor->run(saved.program, call);
+    for (const char* tab : {"inspector schedule", "inspector memory", "inspector tensors",
+                            "inspector kernels", "inspector source", "inspector spirv",
+                            "inspector code", "inspector graph", "inspector schedule"}) {
+        click(tab);
+        for (int settle = 0; settle < 3; ++settle) EXPECT_TRUE(frame());
+    }
+    EXPECT_FALSE(glsl().empty());
 }
 
 /// The first of several lines `after NAME:` and its text.

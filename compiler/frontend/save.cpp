@@ -1,0 +1,92 @@
+// What a call would run, as a program that needs no compiler.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "compiler/driver/compile.h"
+#include "compiler/frontend/report.h"
+#include "compiler/frontend/run_graph.h"
+#include "compiler/frontend/variants.h"
+#include "compiler/program/saved_program.h"
+
+namespace firn {
+namespace {
+
+/// Bytes: offsets that are multiples of it can be bound on every device (Vulkan's table of required
+/// limits).
+constexpr uint32_t kAlignmentOfAll = 256;
+
+/// What is printed and checked is worked out on the host, by what only the function knows.
+void refuse_effects(const FunctionState& state) {
+    if (state.effects.empty()) return;
+    const Effect& effect = state.effects[0];
+    fail_at(effect.line, std::string("save_program: the function ") +
+                             (effect.print ? "prints a value" : "checks a condition") +
+                             ", which a saved program cannot; save one that does not, or return "
+                             "what is to be looked at");
+}
+
+/// The program that assumes nothing of its sizes but how large what it binds is, where that fits
+/// the call; with its SPIR-V, whatever runs the session.
+std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
+                                               const SizeEnv& symbols) {
+    SessionState& session = *state.session;
+    const auto compiled = [&](bool bindable) {
+        CompileOptions options = compile_options(session, {.name = text(state.line)});
+        options.facts.bindable = bindable;
+        options.spirv = true;
+        options.trace.reset();
+        return compile_graph(session.nodes, graph, executor_of(session).profile(), options);
+    };
+    auto program = compiled(true);
+    return binds(*program, symbols) ? program : compiled(false);
+}
+
+/// Captured tensors, which are the last arguments, as constants.
+void keep_captured(Program& program, const FunctionState& state) {
+    const size_t declared = state.specs.size(), before = program.arguments.size();
+    for (size_t k = declared; k < before; ++k) {
+        if (program.arguments[k].buffer < 0) continue;
+        BufferInfo& buffer = program.buffers[static_cast<size_t>(program.arguments[k].buffer)];
+        buffer.role = BufferRole::Constant;
+        buffer.data.resize(static_cast<size_t>(buffer.elements.constant()) *
+                           static_cast<size_t>(buffer.dtype.bytes()));
+        if (!buffer.data.empty())
+            executor_of(*state.session).read(*state.captured[k], 0, buffer.data);
+    }
+    program.arguments.resize(declared);
+    // Numbers that the host computes are counted from behind the arguments.
+    const auto gone = static_cast<int>(before - declared);
+    for_dispatches(program.steps, [&](DispatchStep& step) {
+        for (ParamInfo& param : step.params)
+            if (param.scalar >= static_cast<int>(before)) param.scalar -= gone;
+    });
+}
+
+}  // namespace
+
+SavedProgram Function::saved(const std::vector<Arg>& args) const {
+    FunctionState& state = this->state();
+    const GatheredCall given = gather_call(state, args, "save_program");
+    const SourceLine line = args.empty() ? state.line : args[0].line();
+    const Inside inside(state.session->nodes.thread(), line);
+    refuse_effects(state);
+    if (!given.kind.data_sizes.empty())
+        fail_at(line, "save_program: only the device knows the size '" + given.kind.data_sizes[0] +
+                          "' of an argument; give a tensor of a known size, such as zeros({100})");
+    // The bounds that the host would compute by what the function recorded stay with the kernels.
+    const Graph graph = with_kinds(state.session->nodes, state.graph, given.kind.scalars);
+    Program program = *general_program(state, graph, given.call.symbols);
+    keep_captured(program, state);
+    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
+    SavedProgram out;
+    out.name = program.name;
+    out.scalars = given.call.scalars;
+    out.scalars.resize(state.specs.size());
+    out.shapes = given.shapes;
+    out.shapes.resize(state.specs.size());
+    out.program = std::make_shared<const Program>(std::move(program));
+    return out;
+}
+
+}  // namespace firn

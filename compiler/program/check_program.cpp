@@ -1,0 +1,335 @@
+// Whether all parts of a saved program fit together.
+#include "compiler/program/check_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/program/error.h"
+
+namespace firn {
+namespace {
+
+using Names = std::set<std::string>;
+
+[[noreturn]] void does_not_fit(const std::string& what) { throw UserError(what); }
+
+void fits(bool condition, const std::string& what) {
+    if (!condition) does_not_fit(what);
+}
+
+/// An index into `list`.
+template <class List>
+bool in(int64_t index, const List& list) {
+    return index >= 0 && static_cast<uint64_t>(index) < list.size();
+}
+
+std::string numbered(const char* kind, size_t k) { return kind + (" " + std::to_string(k)); }
+
+/// What a call gives a value: sizes that an argument has by themselves, and integer arguments.
+Names symbols_of_calls(const Program& program) {
+    Names out;
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        const ArgumentInfo& argument = program.arguments[k];
+        if (argument.scalar && argument.dtype == i32)
+            out.insert(scalar_symbol(static_cast<int>(k)));
+        for (const Size& size : argument.shape)
+            if (const auto names = size.symbols();
+                names.size() == 1 && names[0][0] != '?' && size == Size::symbol(names[0]))
+                out.insert(names[0]);
+    }
+    return out;
+}
+
+class ProgramCheck {
+  public:
+    explicit ProgramCheck(const Program& program)
+        : program_(program), known_(symbols_of_calls(program)) {}
+
+    void run() {
+        check_profile(program_.profile);
+        for (size_t k = 0; k < program_.buffers.size(); ++k) check_buffer(k);
+        for (size_t k = 0; k < program_.arguments.size(); ++k) check_argument(k);
+        check_results();
+        for (const Guard& guard : program_.guards)
+            known(guard.left, "a guard"), known(guard.right, "a guard");
+        for (const AssumedSize& assumed : program_.assumed) known(assumed.size, "an assumed size");
+        for (size_t k = 0; k < program_.host_scalars.size(); ++k) check_number(k);
+        for (size_t k = 0; k < program_.kernels.size(); ++k) check_code(program_.kernels[k]);
+        check(program_.steps);
+    }
+
+  private:
+    const BufferInfo& buffer(int64_t index, const std::string& who) const {
+        fits(in(index, program_.buffers), who + " names a buffer that is not there");
+        return program_.buffers[static_cast<size_t>(index)];
+    }
+    void known(const Size& size, const std::string& who) const {
+        for (const std::string& symbol : size.symbols())
+            fits(known_.contains(symbol),
+                 who + " depends on the size '" + symbol + "', which no call gives a value");
+    }
+
+    /// Costs are quotients of these.
+    static void check_profile(const DeviceProfile& profile) {
+        for (double rate :
+             {profile.operations_per_second, profile.bytes_per_second, profile.seconds_per_load,
+              profile.shared_loads, profile.seconds_per_launch})
+            fits(std::isfinite(rate) && rate >= 0, "its device has a rate that is none");
+        fits(profile.subgroup_size > 0 && profile.buffer_alignment > 0 &&
+                 profile.buffer_alignment <= (1u << 20),
+             "its device has a limit that is none");
+    }
+
+    void check_buffer(size_t k) const {
+        const BufferInfo& info = program_.buffers[k];
+        const std::string who = numbered("buffer", k);
+        known(info.elements, who);
+        known(info.bytes(), who);
+        if (info.role != BufferRole::Constant)
+            return fits(info.data.empty(), who + " has data and is no constant");
+        fits(info.elements.is_constant() && info.elements.constant() >= 0 &&
+                 info.data.size() <= static_cast<uint64_t>(info.bytes().constant()),
+             who + " is a constant with more data than elements");
+    }
+
+    void check_argument(size_t k) const {
+        const ArgumentInfo& argument = program_.arguments[k];
+        const std::string who = numbered("argument", k);
+        for (const Size& size : argument.shape) known(size, who);
+        if (argument.scalar)
+            return fits(argument.shape.empty() && argument.buffer == -1,
+                        who + " is a number and has a shape or a buffer");
+        if (argument.buffer == -1) return;  // nobody reads it
+        const BufferInfo& memory = buffer(argument.buffer, who);
+        fits(memory.role == BufferRole::Argument && memory.dtype == argument.dtype,
+             who + " lies in a buffer of another kind");
+    }
+
+    void check_results() const {
+        std::set<std::string> data;
+        for (size_t k = 0; k < program_.data_sizes.size(); ++k) {
+            const DataSize& size = program_.data_sizes[k];
+            const std::string who = numbered("data size", k);
+            buffer(size.buffer, who);
+            const auto symbols = data_symbols(size.size);
+            fits(symbols.size() == 1, who + " is none");
+            data.insert(symbols[0].name);
+        }
+        fits(program_.data_sizes.size() <= program_.results.size(),
+             "it has more data sizes than results");
+        for (size_t k = 0; k < program_.results.size(); ++k) {
+            const ResultInfo& result = program_.results[k];
+            const std::string who = numbered("result", k);
+            fits(buffer(result.buffer, who).dtype == result.dtype,
+                 who + " lies in a buffer of another type");
+            for (const Size& size : result.shape)
+                for (const std::string& symbol : size.symbols())
+                    fits(known_.contains(symbol) || data.contains(symbol),
+                         who + " depends on the size '" + symbol + "', which nobody gives a value");
+        }
+    }
+
+    void check_number(size_t k) const {
+        const HostScalar& number = program_.host_scalars[k];
+        const std::string who = numbered("host number", k);
+        const auto before = [&](int operand) {
+            return operand >= 0 && static_cast<size_t>(operand) < k;
+        };
+        if (number.op == HostOp::Argument)
+            fits(in(number.argument, program_.arguments) &&
+                     program_.arguments[static_cast<size_t>(number.argument)].scalar,
+                 who + " names an argument that is no number");
+        if (number.op > HostOp::Size) fits(before(number.a), who + " has an operand that is none");
+        if (number.op >= HostOp::Add) fits(before(number.b), who + " has an operand that is none");
+        for (int operand : {number.a, number.b})
+            fits(operand == -1 || before(operand), who + " has an operand that is none");
+    }
+
+    static void check_code(const KernelInfo& kernel) {
+        const std::string who = "kernel '" + kernel.name + "'";
+        constexpr uint32_t kSpirvMagic = 0x07230203;
+        constexpr size_t kSpirvHeader = 5;
+        fits(kernel.spirv.size() > kSpirvHeader && kernel.spirv[0] == kSpirvMagic,
+             who + " has no SPIR-V");
+        uint64_t group = 1;
+        for (uint32_t extent : kernel.group_size) {
+            fits(extent > 0 && extent <= (1u << 20), who + " has no workgroup");
+            group *= extent;
+        }
+        fits(group <= (1u << 20), who + " has no workgroup");
+        for (const BindingInfo& binding : kernel.bindings) {
+            const bool whole = binding.width == 1 || binding.width == 2 || binding.width == 4 ||
+                               binding.width == 8 || binding.width == 16;
+            fits(whole, who + " has a binding of no width");
+            if (binding.form == BindingForm::Texel)
+                fits(binding.dtype.bytes() == 4 && binding.width <= 4 && !binding.written,
+                     who + " has a texel binding of no texels");
+        }
+    }
+
+    void check(const std::vector<Step>& steps) {
+        for (const Step& step : steps)
+            std::visit([this](const auto& kind) { check(kind); }, step.step);
+    }
+
+    void check(const DispatchStep& step) {
+        fits(in(step.kernel, program_.kernels), "a dispatch names a kernel that is not there");
+        const KernelInfo& kernel = program_.kernels[static_cast<size_t>(step.kernel)];
+        const std::string who = "a dispatch of kernel '" + kernel.name + "'";
+        fits(step.buffers.size() == kernel.bindings.size(),
+             who + " has another number of buffers than the kernel has bindings");
+        for (size_t k = 0; k < step.buffers.size(); ++k)
+            fits(buffer(step.buffers[k], who).dtype.bytes() == kernel.bindings[k].dtype.bytes(),
+                 who + " binds a buffer of another type");
+        check_params(step, kernel, who);
+        for (const Size& groups : step.groups) known(groups, who);
+        for (const Size& work :
+             {step.work.operations, step.work.bytes_read, step.work.bytes_written})
+            known(work, who);
+        if (step.sizes_binding == -1) return;
+        fits(in(step.sizes_binding, step.buffers), who + " takes its groups from no buffer");
+        const BufferInfo& sizes =
+            buffer(step.buffers[static_cast<size_t>(step.sizes_binding)], who);
+        fits(sizes.dtype == i32 && step.sizes_groups >= 0 &&
+                 step.sizes_groups <= sizes.elements.lower_bound() - 3,
+             who + " takes its groups from outside a buffer");
+    }
+
+    void check_params(const DispatchStep& step, const KernelInfo& kernel, const std::string& who) {
+        const auto addresses = static_cast<size_t>(
+            std::count_if(kernel.bindings.begin(), kernel.bindings.end(),
+                          [](const BindingInfo& b) { return b.form == BindingForm::Address; }));
+        fits(step.params.size() + addresses == kernel.param_types.size(),
+             who + " has another number of parameters than the kernel");
+        for (size_t k = step.params.size(); k < kernel.param_types.size(); ++k)
+            fits(kernel.param_types[k].bytes() == 8, who + " has no place for an address");
+        for (const ParamInfo& param : step.params) {
+            if (param.scalar == -1) {
+                known(param.size, who);
+            } else if (in(param.scalar, program_.arguments)) {
+                fits(program_.arguments[static_cast<size_t>(param.scalar)].scalar,
+                     who + " takes a number from an argument that is none");
+            } else {
+                const int64_t number =
+                    param.scalar - static_cast<int64_t>(program_.arguments.size());
+                fits(in(number, program_.host_scalars), who + " takes a number that is not there");
+                any_size(program_.host_scalars, static_cast<int>(number), [&](const Size& size) {
+                    known(size, who);
+                    return false;
+                });
+            }
+        }
+    }
+
+    /// Bytes move between them, or one takes the other's place.
+    void check_alike(int64_t a, int64_t b, const std::string& who) const {
+        const BufferInfo &first = buffer(a, who), &second = buffer(b, who);
+        fits(first.bytes() == second.bytes(), who + " has buffers of different sizes");
+    }
+
+    void check(const CopyStep& step) const {
+        check_alike(step.source, step.target, "a copy");
+        fits(buffer(step.target, "a copy").role != BufferRole::Constant,
+             "a copy goes to a constant");
+    }
+
+    void check(const RepeatStep& step) {
+        const std::string who = "the loop at " + step.line;
+        known(step.trips, who);
+        std::vector<int> firsts, seconds;
+        for (const auto& [first, second] : step.rotation) {
+            check_alike(first, second, who);
+            firsts.push_back(first), seconds.push_back(second);
+        }
+        std::sort(firsts.begin(), firsts.end());
+        std::sort(seconds.begin(), seconds.end());
+        fits(firsts == seconds && std::adjacent_find(firsts.begin(), firsts.end()) == firsts.end(),
+             who + " does not give each buffer one place");
+        if (step.alive != -1)
+            fits(buffer(step.alive, who).dtype == boolean,
+                 who + " asks no bool whether it goes on");
+        const bool added = !step.induction.empty() && known_.insert(step.induction).second;
+        check(step.body);
+        if (added) known_.erase(step.induction);
+    }
+
+    const Program& program_;
+    Names known_;  // symbols that have a value where the check stands
+};
+
+size_t component_count(const ProgramParameter& parameter) {
+    using Kind = ProgramParameter::Kind;
+    switch (parameter.kind) {
+        case Kind::Vector: return parameter.value.size();
+        case Kind::Colour: return 3;
+        case Kind::Float:
+        case Kind::Int:
+        case Kind::Bool:
+        case Kind::Choice:
+        case Kind::Angle: return 1;
+    }
+    return 0;
+}
+
+void check_range(const ProgramParameter& parameter, const std::string& who) {
+    const auto ordered = [](const std::optional<double>& low, const std::optional<double>& high) {
+        return (!low || !std::isnan(*low)) && (!high || !std::isnan(*high)) &&
+               (!low || !high || *low <= *high);
+    };
+    const auto& p = parameter;
+    fits(ordered(p.min, p.max) && ordered(p.soft_min, p.soft_max) && ordered(p.min, p.soft_min) &&
+             ordered(p.soft_max, p.max),
+         who + " has a range that is none");
+    for (double value : p.value) {
+        fits(std::isfinite(value) && std::abs(value) <= 3.5e38, who + " has a value that is none");
+        fits(value >= p.min.value_or(value) && value <= p.max.value_or(value),
+             who + " has a value outside of its own range");
+    }
+    using Kind = ProgramParameter::Kind;
+    if (p.kind == Kind::Int || p.kind == Kind::Choice || p.kind == Kind::Bool)
+        fits(p.value[0] == std::floor(p.value[0]) && std::abs(p.value[0]) < 2147483648.0,
+             who + " has a value that is no integer");
+    if (p.kind == Kind::Bool) fits(p.value[0] == 0 || p.value[0] == 1, who + " is no truth");
+    if (p.kind == Kind::Choice)
+        fits(in(static_cast<int64_t>(p.value[0]), p.names), who + " is none of its choices");
+}
+
+}  // namespace
+
+void check_saved(const SavedProgram& saved) {
+    const Program& program = *saved.program;
+    ProgramCheck(program).run();
+    fits(saved.scalars.size() == program.arguments.size() &&
+             saved.shapes.size() == program.arguments.size(),
+         "it has another number of values than of arguments");
+    for (size_t k = 0; k < program.arguments.size(); ++k) {
+        const ArgumentInfo& argument = program.arguments[k];
+        fits(!argument.scalar || saved.scalars[k].dtype == argument.dtype,
+             "argument " + std::to_string(k) + " has a value of another type");
+        fits(saved.shapes[k].size() == argument.shape.size(),
+             "argument " + std::to_string(k) + " has sizes of another rank");
+    }
+    std::set<std::string> names;
+    for (const ProgramParameter& parameter : saved.parameters) {
+        const std::string who = "parameter '" + parameter.name + "'";
+        fits(!parameter.name.empty() && names.insert(parameter.name).second,
+             who + " has no name of its own");
+        const size_t count = component_count(parameter);
+        fits(parameter.value.size() == count && count > 0 && count <= 4 &&
+                 !parameter.arguments.empty() && parameter.arguments.size() % count == 0,
+             who + " has another number of values than of arguments");
+        for (int argument : parameter.arguments)
+            fits(in(argument, program.arguments) &&
+                     program.arguments[static_cast<size_t>(argument)].scalar,
+                 who + " feeds an argument that is no number");
+        check_range(parameter, who);
+    }
+}
+
+}  // namespace firn

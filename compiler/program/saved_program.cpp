@@ -1,0 +1,99 @@
+// Saved programs as bytes: a header, and all fields behind it.
+#include "compiler/program/saved_program.h"
+
+#include <cstring>
+#include <string_view>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/program/check_program.h"
+#include "compiler/program/error.h"
+#include "compiler/program/saved_body.h"
+#include "compiler/program/whole_file.h"
+
+namespace firn {
+namespace {
+
+/// Of the fields: another list of them, or another meaning of one, is another format.
+constexpr uint32_t kSavedFormat = 1;
+
+struct SavedHeader {
+    char magic[8];
+    uint32_t format;
+    char firn[20];  // the version that wrote it
+    uint64_t bytes, checksum;
+};
+constexpr char kSavedMagic[8] = {'f', 'i', 'r', 'n', 'p', 'r', 'o', 'g'};
+
+uint64_t saved_checksum(std::span<const std::byte> body) {
+    return XXH3_64bits(body.data(), body.size());
+}
+
+/// What stands behind the header, which is checked.
+std::span<const std::byte> body_of(std::span<const std::byte> bytes) {
+    SavedHeader header{};
+    if (bytes.size() < sizeof header.magic ||
+        std::memcmp(bytes.data(), kSavedMagic, sizeof kSavedMagic) != 0)
+        throw UserError("it is no saved program");
+    if (bytes.size() < sizeof header) throw UserError("it is cut short");
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.format != kSavedFormat) {
+        const std::string firn(header.firn, strnlen(header.firn, sizeof header.firn));
+        throw UserError("it has format " + std::to_string(header.format) + ", written by Firn " +
+                        firn + ", and this is Firn " FIRN_VERSION ", which reads format " +
+                        std::to_string(kSavedFormat));
+    }
+    const auto body = bytes.subspan(sizeof header);
+    if (body.size() < header.bytes) throw UserError("it is cut short");
+    if (body.size() > header.bytes) throw UserError("something stands behind its end");
+    if (saved_checksum(body) != header.checksum)
+        throw UserError("it is damaged: its bytes are not those that were written");
+    return body;
+}
+
+}  // namespace
+
+std::vector<std::byte> program_bytes(const SavedProgram& saved) {
+    check_saved(saved);
+    const std::vector<uint8_t> body = write_body(saved);
+    SavedHeader header{};
+    std::memcpy(header.magic, kSavedMagic, sizeof kSavedMagic);
+    header.format = kSavedFormat;
+    constexpr std::string_view version = FIRN_VERSION;
+    static_assert(version.size() < sizeof header.firn);
+    std::memcpy(header.firn, version.data(), version.size());
+    header.bytes = body.size();
+    header.checksum = saved_checksum(std::as_bytes(std::span(body)));
+    std::vector<std::byte> out(sizeof header + body.size());
+    std::memcpy(out.data(), &header, sizeof header);
+    std::memcpy(out.data() + sizeof header, body.data(), body.size());
+    return out;
+}
+
+SavedProgram program_from_bytes(std::span<const std::byte> bytes, const std::string& origin) {
+    try {
+        SavedProgram out = read_body(body_of(bytes));
+        check_saved(out);
+        return out;
+    } catch (const UserError& error) {
+        throw UserError("program " + origin + ": cannot be read: " + error.what() +
+                        "; save it anew");
+    }
+}
+
+void write_program(const std::string& path, const SavedProgram& saved) {
+    std::vector<std::byte> bytes;
+    try {
+        bytes = program_bytes(saved);
+    } catch (const UserError& error) {
+        throw UserError("program " + path + ": cannot be written: " + error.what());
+    }
+    write_whole_file(path, {{reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
+}
+
+SavedProgram read_program(const std::string& path) {
+    return program_from_bytes(read_whole_file(path), path);
+}
+
+}  // namespace firn

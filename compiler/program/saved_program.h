@@ -1,0 +1,63 @@
+// Compiled programs in files, with the parameters that feed them: what firn_engine runs without the
+// compiler.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace firn {
+
+/// A value that people turn while the program runs, and the scalar arguments that it feeds.
+struct ProgramParameter {
+    enum class Kind : uint8_t { Float, Int, Bool, Choice, Vector, Colour, Angle };
+    std::string name;
+    Kind kind = Kind::Float;
+    /// Scalar arguments of the program. One for every component, in order; where there are more,
+    /// the same components again.
+    std::vector<int> arguments;
+    /// What it was when it was saved: a number for every component, the index of a choice, 0 or 1,
+    /// radians, red, green and blue from 0 to 1.
+    std::vector<double> value;
+    std::optional<double> min, max;            // what it takes, ends included; of each component
+    std::optional<double> soft_min, soft_max;  // the ends of its slider
+    bool log = false;                          // the slider moves in powers
+    float step = 0;  // above 0: of a pixel that the mouse is dragged, in place of a slider
+    std::string unit, label, group, help;
+    std::vector<std::string> names;  // of a choice
+};
+
+/// A program and all that it takes to run it. The program serves every size that it was written
+/// for.
+struct SavedProgram {
+    std::string name;  // by which presets of its parameters know it
+    std::shared_ptr<const Program> program;
+    std::vector<ProgramParameter> parameters;
+    // Of the call that it was saved with, one per argument of the program:
+    std::vector<Scalar> scalars;               // its values; 0 where the argument is a tensor
+    std::vector<std::vector<int64_t>> shapes;  // of its tensors; empty where it is a scalar
+};
+
+/// Writes a file that holds all of it but what only a compiler can use (Program::source and the
+/// code of kernels before GLSL). Who opens such a file sees all of it, or the file that was there
+/// before. UserError where it cannot be written, and where the program cannot run from a file: it
+/// has no SPIR-V.
+void write_program(const std::string& path, const SavedProgram& saved);
+
+/// Reads what write_program wrote. UserError that names the file where it is damaged, none of ours,
+/// of another version of the format, or where anything in it does not fit together. The kernels
+/// are checked for what they say they need, not for what they do: take files from whom you would
+/// take a program.
+SavedProgram read_program(const std::string& path);
+
+/// The same bytes in memory, for who keeps them in an archive of his own. `origin` names them in
+/// messages.
+std::vector<std::byte> program_bytes(const SavedProgram& saved);
+SavedProgram program_from_bytes(std::span<const std::byte> bytes, const std::string& origin);
+
+}  // namespace firn

@@ -1,0 +1,93 @@
+// Reading and writing by descriptors, so that every failure has its reason.
+#include "compiler/program/whole_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
+
+namespace firn {
+namespace {
+
+/// Closes it at the end, and removes the file where that is not done by then.
+class OpenedFile {
+  public:
+    OpenedFile(const std::string& path, int flags)
+        : path_(path), number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+    OpenedFile(const OpenedFile&) = delete;
+    OpenedFile& operator=(const OpenedFile&) = delete;
+    ~OpenedFile() {
+        if (number_ >= 0) ::close(number_);
+        if (number_ >= 0 && remove_) unlink(path_.c_str());
+    }
+    int number() const { return number_; }
+    void remove_unless_done() { remove_ = true; }
+    void done() { remove_ = false; }
+
+  private:
+    std::string path_;
+    int number_;
+    bool remove_ = false;
+};
+
+std::string file_reason() { return std::strerror(errno); }
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(file, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes.remove_prefix(static_cast<size_t>(count));
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::byte> read_whole_file(const std::string& path) {
+    const OpenedFile file(path, O_RDONLY);
+    const auto fail = [&] {
+        throw UserError("file " + path + ": cannot be read: " + file_reason());
+    };
+    if (file.number() < 0) fail();
+    std::vector<std::byte> bytes;
+    struct stat facts {};
+    const double whole = fstat(file.number(), &facts) == 0 ? double(facts.st_size) : 0;
+    LongWork work;
+    for (size_t size = 0;;) {
+        char text[64];
+        std::snprintf(text, sizeof text, ", %.0f of %.0f MB", double(size) * 1e-6, whole * 1e-6);
+        work.tell_or_end({"loading " + path + text, whole > 0 ? double(size) / whole : -1});
+        bytes.resize(size + (size_t{1} << 20));
+        const ssize_t count = ::read(file.number(), bytes.data() + size, bytes.size() - size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) fail();
+        size += static_cast<size_t>(count);
+        bytes.resize(size);
+        if (count == 0) return bytes;
+    }
+}
+
+void write_whole_file(const std::string& path, const std::vector<std::string_view>& parts) {
+    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
+    OpenedFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    const auto fail = [&] {
+        throw UserError("file " + path + ": cannot be written: " + file_reason() +
+                        "; what was there is as it was");
+    };
+    if (file.number() < 0) fail();
+    file.remove_unless_done();
+    for (std::string_view part : parts)
+        if (!write_all(file.number(), part)) fail();
+    if (fsync(file.number()) != 0 && errno != EINVAL) fail();
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) fail();
+    file.done();
+}
+
+}  // namespace firn

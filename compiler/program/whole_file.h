@@ -1,0 +1,18 @@
+// Whole files: read into memory, and written so that a reader sees all of one or the one
+// before.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firn {
+
+/// UserError where it cannot be read.
+std::vector<std::byte> read_whole_file(const std::string& path);
+
+/// Writes under a temporary name in the same folder, and renames that. UserError where that fails,
+/// as on a full disk: whatever was there stays, and nothing else is left.
+void write_whole_file(const std::string& path, const std::vector<std::string_view>& parts);
+
+}  // namespace firn

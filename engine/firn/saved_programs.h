@@ -1,0 +1,117 @@
+// Compiled functions in files that run without the compiler, beside firn/firn.h.
+#pragma once
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "compiler/frontend/function.h"
+#include "engine/firn/param.h"
+#include "engine/firn/structural.h"
+
+namespace firn {
+
+/// @cond
+namespace detail {
+
+/// A parameter among the arguments of a call, and the first argument that it feeds.
+struct SavedParam {
+    Gui panel;
+    std::string name;
+    size_t first = 0, count = 1;
+};
+
+template <class T>
+inline constexpr size_t kParamCount = 0;
+template <class T>
+inline constexpr size_t kParamCount<Param<T>> = static_cast<size_t>(ParamKind<T>::kCount);
+/// A parameter that is called with the number of its value.
+template <class T>
+concept EnumParam = std::is_enum_v<typename T::Value> &&(kParamCount<T> != 0);
+
+/// An argument of a call, which remembers that it is a parameter.
+template <class P>
+class SavedArgument {
+  public:
+    template <class A>
+    requires(std::is_convertible_v<const A&, ArgumentOf<P>> || EnumParam<A>)
+        SavedArgument(const A& x, SourceLine line = here())
+        : argument_(argument(x, line)) {
+        if constexpr (kParamCount<A> != 0)
+            params_.push_back({x.panel(), x.name(), 0, kParamCount<A>});
+    }
+    void add_to(FlatArguments& all, std::vector<SavedParam>& params) const {
+        for (const SavedParam& each : params_)
+            params.push_back({each.panel, each.name, all.args.size(), each.count});
+        add_arguments(argument_, all);
+    }
+
+  private:
+    template <class A>
+    static ArgumentOf<P> argument(const A& x, SourceLine line) {
+        if constexpr (EnumParam<A>)
+            return Arg(static_cast<int>(x.value()), line);
+        else if constexpr (std::is_same_v<P, Tensor> && requires { Arg(x, line); })
+            return Arg(x, line);
+        else
+            return x;
+    }
+    ArgumentOf<P> argument_;
+    std::vector<SavedParam> params_;
+};
+
+void save_program(const std::string& path, const Function& function, const std::vector<Arg>& args,
+                  const std::vector<SavedParam>& params);
+
+}  // namespace detail
+/// @endcond
+
+/// Writes what a call of the function with these arguments would run as a file, which programs read
+/// and run that link firn_engine alone: compiler/program/saved_program.h is the file,
+/// engine/window/program_parameters.h its parameters on a panel.
+///
+/// - A Param among the arguments, one of an enum too, is a parameter in the file: with its value
+///   now, its limits, unit, label, group and help. The file's name without its ending is that of
+///   the program in presets.
+/// - Another number is the value that an argument has where the host gives none.
+/// - Of a tensor only type and shape count: the file's program serves all sizes that the function
+///   declares as symbols. Tensors that the function captured are in the file.
+/// - The program is compiled for the session's device. Another device that has all that its kernels
+///   use may run it.
+///
+/// The function is not run. UserError where the function prints or asserts, where only the device
+/// knows a size of an argument, and where the file cannot be written; what was there is as it was
+/// then.
+///
+///     Param<float> dt{app, "dt", 0.1f, {.min = 0, .max = 0.5}};
+///     save_program("wave.firn", step, u, v, dt);
+///
+/// Example: after
+/// `auto scale = compile([](Tensor x, Tensor s) { return x * s; }, {f32("n"), f32()});`
+/// `Gui panel; Param<float> size{panel, "size", 2.0f, {.min = 0, .max = 4}};`
+/// `save_program("scale.firn", scale, ones({8}), size);`
+/// `SavedProgram saved = read_program("scale.firn");` `saved.parameters[0].name` is `"size"`,
+/// `saved.parameters[0].value[0]` is `2`.
+template <class Layout, class... P>
+void save_program(const std::string& path, const CompiledCall<Layout, TypeList<P...>>& function,
+                  const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    FlatArguments all;
+    std::vector<detail::SavedParam> params;
+    (args.add_to(all, params), ...);
+    detail::save_program(path, function, all.args, params);
+}
+/// The same for the program of structural parameters that runs now.
+template <class Make, class Layout, class... P, class... T>
+void save_program(const std::string& path,
+                  const StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...>& function,
+                  const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    save_program(path, function.current(), args...);
+}
+/// The same for a function over a list, and for one that jit() has compiled (`*f.last()`): by its
+/// tensors and numbers, one after the other.
+inline void save_program(const std::string& path, const Function& function,
+                         const std::vector<Arg>& args) {
+    detail::save_program(path, function, args, {});
+}
+
+}  // namespace firn

@@ -1,0 +1,385 @@
+// Saved programs: what is read is what was written, and whatever does not fit together is refused.
+#include "compiler/program/saved_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/program/error.h"
+#include "compiler/program/walk.h"
+#include "tests/program/program_builder.h"
+
+namespace firn {
+namespace {
+
+using namespace test;
+
+using Bytes = std::vector<std::byte>;
+
+constexpr size_t kHeaderBytes = 48, kChecksumAt = 40;
+
+/// A module that declares capabilities and has nothing behind them.
+std::vector<uint32_t> module_with(const std::vector<uint32_t>& capabilities) {
+    std::vector<uint32_t> words{0x07230203, 0x00010300, 0, 8, 0};
+    for (uint32_t each : capabilities) words.push_back(2u << 16 | 17u), words.push_back(each);
+    return words;
+}
+
+BufferInfo& buffer_of(Program& program, int index) {
+    return program.buffers[static_cast<size_t>(index)];
+}
+
+void add_numbers(Program& p) {
+    p.host_scalars.push_back({HostOp::Argument, 0, 1});
+    p.host_scalars.push_back({.op = HostOp::Constant, .constant = 0.1});
+    p.host_scalars.push_back({.op = HostOp::Mul, .a = 0, .b = 1});
+    p.host_scalars.push_back({.op = HostOp::Size, .size = Size::symbol("t") + 1});
+    p.host_scalars.push_back({.op = HostOp::Pow, .a = 2, .b = 3});
+}
+
+/// Loops with rotation, a loop that the data ends, numbers of the host, a data size, constants,
+/// guards and parameters.
+Program all_of_it() {
+    const Size n = Size::symbol("n"), m = Size::symbol("m");
+    Program p;
+    p.name = "all.cpp:12";
+    const int u = add_argument(p, "u", {n, m});
+    add_scalar(p, "dt", f32);
+    add_scalar(p, "count", i32);
+    add_scalar(p, "exact", f64);
+    add_scalar(p, "large", i64);
+    const int v = add_buffer(p, n * m), w = add_buffer(p, n * m), alive = add_buffer(p, 1);
+    buffer_of(p, alive).dtype = boolean;
+    const int table = add_buffer(p, 2, BufferRole::Constant);
+    buffer_of(p, table).data = {std::byte{0}, std::byte{1}, std::byte{254}, std::byte{255}};
+    const int found = add_result(p, {}), out = add_result(p, {Size::data("?3", n * m), 1});
+    buffer_of(p, out).elements = n * m;
+    buffer_of(p, found).dtype = p.results[0].dtype = i32;
+    const int groups = add_buffer(p, 3);
+    buffer_of(p, groups).dtype = i32;
+    p.data_sizes = {{Size::data("?3", n * m), found}};
+    p.guards = {{n % 2, 0, "n is even (all.cpp:3)"}};
+    p.assumed = {{floor_div(n * m, 4) + max(n, m), 1 << 27}};
+    add_numbers(p);
+    Step first = dispatch(p, {u, table}, {v}), second = dispatch(p, {v}, {w}),
+         last = dispatch(p, {w, groups}, {out});
+    auto& step = std::get<DispatchStep>(second.step);
+    step.params = {{i32, Size::symbol("t") + Size::symbol("$2"), -1}, {f32, 0, 1}, {f32, 0, 9}};
+    step.groups = {ceil_div(n * m, 64), 1, 1};
+    step.work = {3 * n * m, 4 * n * m, 4 * n * m};
+    p.kernels[1].param_types = {i32, f32, f32};
+    auto& sized = std::get<DispatchStep>(last.step);
+    sized.sizes_binding = 1, sized.sizes_groups = 0;
+    p.kernels[2].bindings[1].dtype = i32;
+    p.kernels[0].glsl = "#version 450\nvoid main() {}\n";
+    p.kernels[0].lines = {"all.cpp:3", "all.cpp:4"};
+    for (KernelInfo& kernel : p.kernels) kernel.spirv = module_with({1, 61, 65});
+    Step loop = repeat(Size::symbol("$2"), {second}, {{v, w}, {w, v}});
+    auto& turns = std::get<RepeatStep>(loop.step);
+    turns.alive = alive, turns.never_ended = "it never ends", turns.line = "all.cpp:9";
+    p.steps = {first, copy(v, w), loop, last};
+    p.verdicts = {
+        {"sum", "staged", "fits", "all.cpp:4", 1e-9, 0, std::numeric_limits<double>::infinity()}};
+    p.profile = gpu_profile();
+    return p;
+}
+
+SavedProgram saved_of(Program program) {
+    SavedProgram out;
+    out.name = "all";
+    for (const ArgumentInfo& argument : program.arguments) {
+        out.scalars.push_back(scalar_float(0.1).to(argument.dtype));
+        out.shapes.push_back(std::vector<int64_t>(argument.shape.size(), 8));
+    }
+    out.program = std::make_shared<const Program>(std::move(program));
+    ProgramParameter dt{.name = "dt", .arguments = {1}, .value = {0.1f}};
+    dt.min = 0, dt.max = 0.5, dt.log = true, dt.unit = "s", dt.help = "time step";
+    ProgramParameter rule{.name = "rule", .kind = ProgramParameter::Kind::Choice};
+    rule.arguments = {2, 4}, rule.value = {1}, rule.names = {"life", "maze"};
+    out.parameters = {dt, rule};
+    return out;
+}
+SavedProgram all_saved() { return saved_of(all_of_it()); }
+
+std::string origin_message(const Bytes& bytes) {
+    return message<UserError>([&] { program_from_bytes(bytes, "a.firn"); });
+}
+
+/// A header that says that these bytes are whole.
+Bytes sealed(Bytes bytes) {
+    const uint64_t count = bytes.size() - kHeaderBytes;
+    const uint64_t sum = XXH3_64bits(bytes.data() + kHeaderBytes, count);
+    std::memcpy(bytes.data() + 32, &count, sizeof count);
+    std::memcpy(bytes.data() + kChecksumAt, &sum, sizeof sum);
+    return bytes;
+}
+
+TEST(SavedPrograms, AreReadAsTheyWereWritten) {
+    const SavedProgram saved = all_saved();
+    const Bytes bytes = program_bytes(saved);
+    const SavedProgram read = program_from_bytes(bytes, "here");
+    EXPECT_EQ(program_bytes(read), bytes);
+    const Program &a = *saved.program, &b = *read.program;
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.results[1].shape, b.results[1].shape);
+    EXPECT_EQ(data_symbols(b.data_sizes[0].size).size(), 1u);
+    EXPECT_EQ(a.assumed, b.assumed);
+    EXPECT_EQ(a.kernels[1].spirv, b.kernels[1].spirv);
+    EXPECT_EQ(a.kernels[0].lines, b.kernels[0].lines);
+    EXPECT_EQ(a.buffers[4].data, b.buffers[4].data);
+    EXPECT_EQ(b.host_scalars[1].constant, 0.1);
+    EXPECT_EQ(b.verdicts[0].materialise_seconds, std::numeric_limits<double>::infinity());
+    const auto& loop = std::get<RepeatStep>(b.steps[2].step);
+    EXPECT_EQ(loop.rotation, (std::vector<std::pair<int, int>>{{1, 2}, {2, 1}}));
+    EXPECT_EQ(loop.never_ended, "it never ends");
+    EXPECT_EQ(std::get<DispatchStep>(loop.body[0].step).params,
+              std::get<DispatchStep>(std::get<RepeatStep>(a.steps[2].step).body[0].step).params);
+    EXPECT_EQ(cache_key(a.profile), cache_key(b.profile));
+    EXPECT_EQ(read.scalars, saved.scalars);
+    EXPECT_EQ(read.parameters[1].names, saved.parameters[1].names);
+    EXPECT_EQ(read.parameters[0].max, 0.5);
+    EXPECT_FALSE(read.parameters[0].soft_max);
+}
+
+TEST(SavedPrograms, LieInFiles) {
+    const std::string path = ::testing::TempDir() + "firn_saved_program_test.firn";
+    write_program(path, all_saved());
+    EXPECT_EQ(program_bytes(read_program(path)), program_bytes(all_saved()));
+    std::filesystem::remove(path);
+    EXPECT_NE(message<UserError>([&] { read_program(path); }).find(path), std::string::npos);
+    EXPECT_NE(message<UserError>([] {
+                  write_program("/nowhere/a.firn", all_saved());
+              }).find("/nowhere/a.firn: cannot be written"),
+              std::string::npos);
+}
+
+TEST(SavedPrograms, OfTheInterpreterHaveNoCodeToRun) {
+    Program p = all_of_it();
+    p.kernels[2].spirv.clear();
+    EXPECT_EQ(message<UserError>([&] { write_program("/nowhere/a.firn", saved_of(p)); }),
+              "program /nowhere/a.firn: cannot be written: kernel 'k2' has no SPIR-V");
+}
+
+TEST(SavedPrograms, ForeignAndNewerFilesAreRefused) {
+    EXPECT_EQ(origin_message({}),
+              "program a.firn: cannot be read: it is no saved program; save it anew");
+    Bytes bytes = program_bytes(all_saved());
+    bytes[8] = std::byte{2};
+    EXPECT_EQ(origin_message(bytes),
+              "program a.firn: cannot be read: it has format 2, written by Firn 0.1.0, and this is "
+              "Firn 0.1.0, which reads format 1; save it anew");
+    bytes[0] = std::byte{'F'};
+    EXPECT_NE(origin_message(bytes).find("no saved program"), std::string::npos);
+    Bytes more = program_bytes(all_saved());
+    more.push_back(std::byte{0});
+    EXPECT_NE(origin_message(more).find("behind its end"), std::string::npos);
+}
+
+TEST(SavedPrograms, CutAnywhereAreRefused) {
+    const Bytes whole = program_bytes(all_saved());
+    for (size_t size = 0; size < whole.size(); ++size) {
+        Bytes cut(whole.begin(), whole.begin() + static_cast<long>(size));
+        ASSERT_NE(origin_message(cut).find("program a.firn: cannot be read: it is"),
+                  std::string::npos)
+            << size;
+        if (size < kHeaderBytes) continue;
+        ASSERT_NE(origin_message(sealed(std::move(cut))), "nothing was thrown") << size;
+    }
+}
+
+/// What a call of it would do first.
+void plan(const SavedProgram& saved) {
+    const Program& program = *saved.program;
+    const SizeEnv env = bind_symbols(program, saved.shapes, saved.scalars);
+    if (can_be_flat(program, env)) plan_memory(program, flatten(program, env), env);
+    plan_rotating_memory(program, env);
+    stats(program, env);
+}
+
+/// Loads, or throws UserError; what loads can be written again, and planned or refused.
+bool loads(const Bytes& bytes) {
+    try {
+        const SavedProgram read = program_from_bytes(bytes, "flipped");
+        EXPECT_FALSE(program_bytes(read).empty());
+        try {
+            plan(read);
+        } catch (const UserError&) {
+        }
+        return true;
+    } catch (const UserError&) {
+        return false;
+    }
+}
+
+TEST(SavedPrograms, DamagedAnywhereAreRefused) {
+    const Bytes whole = program_bytes(all_saved());
+    for (size_t at = 0; at < whole.size(); ++at) {
+        if (at >= 12 && at < 32) continue;  // by which Firn it was written
+        Bytes flipped = whole;
+        flipped[at] ^= std::byte{0x10};
+        ASSERT_FALSE(loads(flipped)) << at;
+    }
+}
+
+// As if whoever damaged it had known how to say that it is whole.
+TEST(SavedPrograms, WhateverIsSealedLoadsOrIsRefused) {
+    const Bytes whole = program_bytes(all_saved());
+    size_t refused = 0;
+    for (size_t at = kHeaderBytes; at < whole.size(); ++at)
+        for (int flip : {0x01, 0x20, 0x80, 0xff}) {
+            Bytes flipped = whole;
+            flipped[at] ^= static_cast<std::byte>(flip);
+            refused += !loads(sealed(std::move(flipped)));
+        }
+    EXPECT_GT(refused, whole.size());  // of four flips a byte, one at least
+}
+
+TEST(SavedPrograms, ValuesInsideOneAnotherEndSomewhere) {
+    Bytes deep(kHeaderBytes);
+    const Bytes whole = program_bytes(all_saved());
+    std::copy_n(whole.begin(), kHeaderBytes, deep.begin());
+    deep.insert(deep.end(), 1'000'000, std::byte{0x81});  // a list of a list of a list ..
+    EXPECT_NE(origin_message(sealed(deep)).find("it is damaged"), std::string::npos);
+}
+
+/// The bytes with another value of one byte behind the first key of this name.
+Bytes with_value(const Bytes& bytes, const std::string& key, const std::vector<int>& value) {
+    const auto* text = reinterpret_cast<const std::byte*>(key.data());
+    auto at = std::search(bytes.begin(), bytes.end(), text, text + key.size());
+    EXPECT_NE(at, bytes.end());
+    at += static_cast<long>(key.size());
+    Bytes out(bytes.begin(), at);
+    for (int each : value) out.push_back(static_cast<std::byte>(each));
+    out.insert(out.end(), at + 1, bytes.end());
+    return sealed(std::move(out));
+}
+
+TEST(SavedPrograms, ValuesOfAnotherTypeOrRangeAreNamed) {
+    const Bytes whole = program_bytes(all_saved());
+    const std::string where =
+        "program a.firn: cannot be read: its program.kernels[0].shared_bytes ";
+    for (const std::vector<int>& value :
+         std::vector<std::vector<int>>{{0x20},
+                                       {0x1b, 0, 0, 0, 1, 0, 0, 0, 0},
+                                       {0x61, 'x'},
+                                       {0xf5},
+                                       {0xf9, 0x3c, 0},
+                                       {0xf6}}) {
+        const std::string said = origin_message(with_value(whole, "shared_bytes", value));
+        EXPECT_TRUE(said.starts_with(where + "is of type ") &&
+                    said.ends_with(" and must be an integer of this size; save it anew"))
+            << said;
+    }
+}
+
+struct Unfit {
+    const char* says;
+    std::function<void(Program&)> change;
+};
+DispatchStep& dispatch_of(Program& p, size_t step = 0) {
+    return std::get<DispatchStep>(p.steps[step].step);
+}
+RepeatStep& loop_of(Program& p) { return std::get<RepeatStep>(p.steps[2].step); }
+DispatchStep& inner_of(Program& p) { return std::get<DispatchStep>(loop_of(p).body[0].step); }
+
+const Unfit kUnfit[] = {
+    {"names a kernel that is not there", [](Program& p) { dispatch_of(p).kernel = 3; }},
+    {"names a kernel that is not there", [](Program& p) { dispatch_of(p).kernel = -1; }},
+    {"names a buffer that is not there", [](Program& p) { dispatch_of(p).buffers[0] = 99; }},
+    {"another number of buffers", [](Program& p) { dispatch_of(p).buffers.pop_back(); }},
+    {"another number of parameters", [](Program& p) { inner_of(p).params.pop_back(); }},
+    {"a number from an argument that is none",
+     [](Program& p) { inner_of(p).params[1].scalar = 0; }},
+    {"a number that is not there", [](Program& p) { inner_of(p).params[1].scalar = 10; }},
+    {"a number that is not there", [](Program& p) { inner_of(p).params[1].scalar = -2; }},
+    {"size 'k', which no call gives",
+     [](Program& p) { inner_of(p).params[0].size = Size::symbol("k"); }},
+    {"size 't', which no call gives",
+     [](Program& p) { dispatch_of(p).groups[0] = Size::symbol("t"); }},
+    {"size '$1', which no call gives", [](Program& p) { loop_of(p).trips = Size::symbol("$1"); }},
+    {"takes its groups from no buffer", [](Program& p) { dispatch_of(p, 3).sizes_binding = 3; }},
+    {"takes its groups from outside", [](Program& p) { dispatch_of(p, 3).sizes_groups = 1; }},
+    {"takes its groups from outside", [](Program& p) { dispatch_of(p, 3).sizes_groups = -1; }},
+    {"a copy names a buffer", [](Program& p) { std::get<CopyStep>(p.steps[1].step).source = 99; }},
+    {"a copy has buffers of different sizes",
+     [](Program& p) { std::get<CopyStep>(p.steps[1].step).target = 3; }},
+    {"the loop at all.cpp:9 does not give", [](Program& p) { loop_of(p).rotation.pop_back(); }},
+    {"the loop at all.cpp:9 names a buffer",
+     [](Program& p) { loop_of(p).rotation[0].second = -3; }},
+    {"has buffers of different sizes",
+     [](Program& p) {
+         loop_of(p).rotation = {{1, 4}, {4, 1}};
+     }},
+    {"asks no bool", [](Program& p) { loop_of(p).alive = 1; }},
+    {"host number 2 has an operand", [](Program& p) { p.host_scalars[2].b = 2; }},
+    {"host number 4 has an operand", [](Program& p) { p.host_scalars[4].a = -1; }},
+    {"host number 0 names an argument", [](Program& p) { p.host_scalars[0].argument = 0; }},
+    {"argument 0 names a buffer", [](Program& p) { p.arguments[0].buffer = 50; }},
+    {"argument 0 lies in a buffer of another", [](Program& p) { p.arguments[0].buffer = 1; }},
+    {"argument 1 is a number and has", [](Program& p) { p.arguments[1].buffer = 0; }},
+    {"result 1 names a buffer", [](Program& p) { p.results[1].buffer = -1; }},
+    {"result 1 lies in a buffer of another", [](Program& p) { p.results[1].dtype = i32; }},
+    {"data size 0 names a buffer", [](Program& p) { p.data_sizes[0].buffer = 70; }},
+    {"data size 0 is none", [](Program& p) { p.data_sizes[0].size = 4; }},
+    {"result 1 depends on the size '?3'", [](Program& p) { p.data_sizes.clear(); }},
+    {"more data than elements", [](Program& p) { p.buffers[4].data.resize(33); }},
+    {"is no constant", [](Program& p) { p.buffers[1].data.resize(4); }},
+    {"has no workgroup", [](Program& p) { p.kernels[0].group_size[1] = 0; }},
+    {"has a binding of no width", [](Program& p) { p.kernels[0].bindings[0].width = 3; }},
+    {"a texel binding of no texels",
+     [](Program& p) { p.kernels[0].bindings[2].form = BindingForm::Texel; }},
+    {"no place for an address",
+     [](Program& p) {
+         p.kernels[1].bindings[0].form = BindingForm::Address;
+         p.kernels[1].param_types.push_back(i32);
+     }},
+    {"its device has a rate", [](Program& p) { p.profile.bytes_per_second = -1; }},
+    {"a guard depends on the size 'x'", [](Program& p) { p.guards[0].left = Size::symbol("x"); }},
+};
+
+TEST(SavedPrograms, WhatDoesNotFitTogetherIsRefused) {
+    for (const Unfit& unfit : kUnfit) {
+        Program p = all_of_it();
+        unfit.change(p);
+        const std::string said = message<UserError>([&] { program_bytes(saved_of(p)); });
+        EXPECT_NE(said.find(unfit.says), std::string::npos) << unfit.says << ": " << said;
+    }
+}
+
+TEST(SavedPrograms, ParametersThatDoNotFitAreRefused) {
+    using Change = std::function<void(ProgramParameter & dt, ProgramParameter & rule)>;
+    const std::pair<const char*, Change> unfit[] = {
+        {"feeds an argument that is no number", [](auto& dt, auto&) { dt.arguments = {0}; }},
+        {"feeds an argument that is no number", [](auto& dt, auto&) { dt.arguments = {5}; }},
+        {"another number of values",
+         [](auto& dt, auto&) {
+             dt.value = {1, 2};
+         }},
+        {"another number of values", [](auto& dt, auto&) { dt.arguments.clear(); }},
+        {"outside of its own range", [](auto& dt, auto&) { dt.value = {0.6}; }},
+        {"a range that is none", [](auto& dt, auto&) { dt.min = 1; }},
+        {"a range that is none", [](auto& dt, auto&) { dt.soft_max = 0.6; }},
+        {"none of its choices", [](auto&, auto& rule) { rule.value = {2}; }},
+        {"is no integer", [](auto&, auto& rule) { rule.value = {0.5}; }},
+        {"no name of its own", [](auto&, auto& rule) { rule.name = "dt"; }},
+    };
+    for (const auto& [says, change] : unfit) {
+        SavedProgram saved = all_saved();
+        change(saved.parameters[0], saved.parameters[1]);
+        const std::string said = message<UserError>([&] { program_bytes(saved); });
+        EXPECT_NE(said.find(says), std::string::npos) << says << ": " << said;
+    }
+}
+
+}  // namespace
+}  // namespace firn
