@@ -72,6 +72,17 @@ SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
     return facts;
 }
 
+/// The values that it assumes are among the last that take turns: others are gone, as sizes of a
+/// window that was drawn to another.
+bool may_come_again(const FunctionState& state, const SymbolFacts& facts) {
+    return std::all_of(facts.exact.begin(), facts.exact.end(), [&](const auto& assumed) {
+        const auto values = state.recent_values.find(assumed.first);
+        return values == state.recent_values.end() ||
+               std::any_of(values->second.begin(), values->second.end(),
+                           [&](const auto& recent) { return recent.first == assumed.second; });
+    });
+}
+
 std::string key_of(const CallKind& kind, const SymbolFacts& facts) {
     std::string key = kind.scalars + ":";
     for (const std::string& symbol : kind.data_sizes) key += "?" + symbol + ",";
@@ -94,8 +105,9 @@ std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
     if (const auto* known = state.variants.find(key)) return *known;
     const int64_t now = state.session->calls;
     state.variants.erase_if([&](const auto& entry) {  // what assumes nothing helps at every size
-        return entry.second->used + kForgotten < now && !assumes_nothing(entry.second->facts) &&
-               entry.second != state.last;
+        const Variant& other = *entry.second;
+        return (other.used + kForgotten < now || !may_come_again(state, other.facts)) &&
+               !assumes_nothing(other.facts) && entry.second != state.last;
     });
     auto variant = std::make_shared<Variant>();
     variant->used = now;

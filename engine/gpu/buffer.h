@@ -111,7 +111,7 @@ struct MemoryUse {
 };
 
 /// All memory of a device. Small buffers share blocks; a freed large one is kept for the next of
-/// its size.
+/// its size, until many others were taken without it.
 class MemoryPool {
   public:
     explicit MemoryPool(Device& device);
@@ -134,7 +134,7 @@ class MemoryPool {
     void give_back(Buffer& buffer);
     MemoryBlock* find_block(uint64_t bytes, BufferPlace place, uint64_t& offset);
     MemoryBlock* add_block(uint64_t bytes, BufferPlace place, const std::string& name);
-    void release_unused();
+    void release_unused(uint64_t idle);
     uint64_t heap_free(BufferPlace place) const;
     /// `failed`: what says so, a call with its result.
     [[noreturn]] void throw_out_of_memory(uint64_t bytes, BufferPlace place,
@@ -147,6 +147,7 @@ class MemoryPool {
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryBlock>> blocks_;
     uint64_t used_ = 0, held_ = 0, allocations_ = 0;
+    uint64_t taken_ = 0;  // buffers so far
 };
 
 }  // namespace firn

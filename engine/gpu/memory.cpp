@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "engine/gpu/buffer.h"
 
@@ -18,6 +21,7 @@ struct MemoryBlock {
     std::byte* mapped = nullptr;
     std::map<uint64_t, uint64_t> free;  // offset to bytes, never adjacent
     uint64_t live = 0;                  // buffers in it
+    uint64_t last_taken = 0;            // buffers of the pool before the last one that it held
     TimelinePoint busy_until = 0;       // of the buffers that were in it
 };
 
@@ -30,6 +34,9 @@ constexpr uint64_t kSharedBytes = 8ull << 20;  // of this size
 constexpr uint64_t kLargeStep = 64ull << 10;   // larger ones have a block each, rounded up to this
 /// Unused blocks are kept up to this much more than what is used.
 constexpr uint64_t kKeptBytes = 256ull << 20;
+/// Buffers taken since an unused block was one, that make it another size's: frames take some
+/// dozens. Not measured.
+constexpr uint64_t kIdleTakes = 256;
 
 constexpr VkBufferUsageFlags kUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
@@ -164,7 +171,7 @@ MemoryUse MemoryPool::use() const {
 
 void MemoryPool::trim() {
     std::lock_guard lock(mutex_);
-    release_unused();
+    release_unused(0);
 }
 
 uint64_t MemoryPool::heap_free(BufferPlace place) const {
@@ -183,10 +190,12 @@ uint64_t MemoryPool::heap_free(BufferPlace place) const {
     return limit > usage ? limit - usage : 0;
 }
 
-/// Waits for the device where it is still at work on an unused block.
-void MemoryPool::release_unused() {
+/// Those that were idle for more buffers than that. Waits for the device where it is still at work
+/// on one.
+void MemoryPool::release_unused(uint64_t idle) {
+    const size_t before = blocks_.size();
     for (auto at = blocks_.begin(); at != blocks_.end();) {
-        if ((*at)->live > 0) {
+        if ((*at)->live > 0 || (*at)->last_taken + idle > taken_) {
             ++at;
             continue;
         }
@@ -195,6 +204,10 @@ void MemoryPool::release_unused() {
         held_ -= (*at)->bytes;
         at = blocks_.erase(at);
     }
+#ifdef __GLIBC__
+    // What runs on the CPU takes its memory from the C library, which keeps what is given back.
+    if (blocks_.size() < before && host_bytes_ > 0) malloc_trim(0);
+#endif
 }
 
 MemoryBlock* MemoryPool::find_block(uint64_t bytes, BufferPlace place, uint64_t& offset) {
@@ -293,17 +306,19 @@ std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, 
     std::lock_guard lock(mutex_);
     uint64_t offset = 0;
     MemoryBlock* block = find_block(held, place, offset);
+    ++taken_;
     if (!block) {
-        if (held_ > used_ + std::max(used_, kKeptBytes)) release_unused();
+        release_unused(held_ > used_ + std::max(used_, kKeptBytes) ? 0 : kIdleTakes);
         try {
             block = add_block(held, place, name);
         } catch (const OutOfMemory&) {
-            release_unused();
+            release_unused(0);
             block = add_block(held, place, name);
         }
     }
     buffer->free_range_ = take_free(block->free, offset, held);
     ++block->live;
+    block->last_taken = taken_;
     used_ += held;
     buffer->block_ = block;
     buffer->held_bytes_ = held;

@@ -56,6 +56,7 @@ TEST(Bounded, PlansOfAFrameLoopThatCounts) {
     for (const auto& [text, program] : session.state()->plans)
         EXPECT_NE(text.find("Constant 4.0"), std::string::npos) << "which stays: " << text;
 }
+
 TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
     SessionScope scope(Session::interpreter());
     const Session session = current_session();
@@ -64,9 +65,9 @@ TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
         const Tensor x = zeros({size}) + 0.3f;  // a lazy program of each size
         for (int calls = 0; calls < 3; ++calls) EXPECT_EQ(twice(x)(0).item<float>(), 0.6f);
     };
-    for (int size = 1; size <= 10; ++size) run(size);
+    for (int size = 1; size <= static_cast<int>(kRecentValues); ++size) run(size);
     const size_t plans = session.plan_count(), variants = twice.variant_count();
-    EXPECT_GE(variants, 10u);
+    EXPECT_GE(variants, kRecentValues);
     const Tensor x = ones({5});  // goes on as it is: nothing new, so nothing goes
     for (int calls = 0; calls < kForgotten + 10; ++calls) twice(x);
     EXPECT_GE(session.plan_count(), plans);
@@ -75,6 +76,25 @@ TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
     EXPECT_LT(session.plan_count(), plans / 2);
     EXPECT_LT(twice.variant_count(), variants / 2);
     run(3);
+}
+
+/// A window that is drawn from size to size has programs of the last ones only; sizes that take
+/// turns keep theirs.
+TEST(Bounded, ProgramsOfSizesThatDoNotComeAgain) {
+    SessionScope scope(Session::interpreter());
+    const auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
+    const auto run = [&](int size) {
+        const Tensor x = zeros({size}) + 0.3f;
+        for (int calls = 0; calls < 3; ++calls) EXPECT_EQ(twice(x)(0).item<float>(), 0.6f);
+    };
+    for (int size = 1; size <= 50; ++size) run(size);
+    constexpr size_t kCoarse = 6;  // by what divides the size, and the one that assumes nothing
+    EXPECT_LE(twice.variant_count(), kRecentValues + kCoarse);
+    for (const int size : {48, 49, 50}) run(size);
+    const size_t variants = twice.variant_count();
+    for (int turn = 0; turn < 20; ++turn)
+        for (const int size : {48, 49, 50}) run(size);
+    EXPECT_EQ(twice.variant_count(), variants);
 }
 
 /// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.

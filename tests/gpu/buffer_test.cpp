@@ -79,6 +79,34 @@ TEST_F(BufferTest, TrimGivesMemoryBack) {
     EXPECT_LE(device->memory().use().held, held - (9 << 20));
 }
 
+/// A window that is drawn to ever new sizes leaves none of its pictures behind.
+TEST_F(BufferTest, SizesThatDoNotComeAgainAreGivenBack) {
+    device->memory().trim();
+    const uint64_t before = device->memory().use().held;
+    uint64_t most = 0;
+    for (uint64_t size = 0; size < 100; ++size)
+        for (int frame = 0; frame < 30; ++frame) {
+            create_buffer(device, (2 << 20) + size * (512 << 10), "picture");
+            create_buffer(device, 1 << 10, "small");
+            most = std::max(most, device->memory().use().held - before);
+        }
+    const uint64_t last = (2ull << 20) + 100 * (512ull << 10);
+    EXPECT_LT(most, 8 * last);
+}
+
+/// Sizes that take turns keep theirs.
+TEST_F(BufferTest, SizesThatTakeTurnsAreKept) {
+    const auto frames = [&] {
+        for (uint64_t size = 0; size < 3; ++size)
+            for (int frame = 0; frame < 40; ++frame)
+                create_buffer(device, (3 << 20) << size, "picture");
+    };
+    frames();
+    const uint64_t allocations = device->memory().use().allocations;
+    for (int turn = 0; turn < 4; ++turn) frames();
+    EXPECT_EQ(device->memory().use().allocations, allocations);
+}
+
 TEST_F(BufferTest, OutOfMemorySaysWhatWasAskedHeldAndFree) {
     auto kept = create_buffer(device, 2 << 20, "kept");
     std::string message = message_of([&] { create_buffer(device, 1ull << 45, "huge"); });
