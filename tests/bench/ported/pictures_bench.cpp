@@ -81,6 +81,57 @@ Tensor blurred(Tensor u) {
     return total / weights;
 }
 
+// Four pixels below one another: what is loaded serves all of them.
+constexpr const char* kBestBlur = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y) * 4;
+    vec4 total[4];
+    [[unroll]] for (int k = 0; k < 4; ++k) total[k] = vec4(0.0);
+    float weights = 0.0;
+    for (int dy = -8; dy <= 8; ++dy)
+        for (int dx = -8; dx <= 8; ++dx) weights += exp(-float(dx * dx + dy * dy) / 20.0);
+    for (int dx = -8; dx <= 8; ++dx) {
+        float own[17];
+        [[unroll]] for (int k = 0; k < 17; ++k) own[k] = exp(-float(dx * dx + (k - 8) * (k - 8)) / 20.0);
+        int column = clamp(x + dx, 0, 319);
+        [[unroll]] for (int row = 0; row < 20; ++row) {
+            vec4 pixel = u_at(clamp(y + row - 8, 0, 319) * 320 + column);
+            [[unroll]] for (int k = 0; k < 4; ++k)
+                if (row >= k && row - k < 17) total[k] += own[row - k] * pixel;
+        }
+    }
+    [[unroll]] for (int k = 0; k < 4; ++k) blurred[(y + k) * 320 + x] = total[k] / weights;
+}
+)";
+
+constexpr const char* kPlainBlur = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x) / 4, channel = int(gl_GlobalInvocationID.x) & 3;
+    int y = int(gl_GlobalInvocationID.y);
+    float total = 0.0, weights = 0.0;
+    for (int dy = -8; dy <= 8; ++dy)
+        for (int dx = -8; dx <= 8; ++dx) {
+            float weight = exp(-float(dx * dx + dy * dy) / 20.0);
+            int at = clamp(y + dy, 0, 319) * 320 + clamp(x + dx, 0, 319);
+            total += weight * u_at(at * 4 + channel);
+            weights += weight;
+        }
+    blurred[(y * 320 + x) * 4 + channel] = total / weights;
+}
+)";
+
+HandProgram blur_by_hand(bool best) {
+    const As in = best ? As::Texels4 : As::Floats, out = best ? As::Vec4s : As::Floats;
+    return {{{"blur",
+              best ? kBestBlur : kPlainBlur,
+              {64, best ? 1u : 4u, 1},
+              {best ? 5 : 20, 80, 1},
+              {{"u", in, 0}, {"blurred", out, 1, true}},
+              {}}},
+            {},
+            {}};
+}
+
 Contest blur_channels() {
     const Image x = noise(320, 320, 4);
     auto f = compile(blurred, {f32("h", "w", "c")});
@@ -95,8 +146,57 @@ Contest blur_channels() {
     };
     // A product and a sum for each tap.
     const double taps = (2 * kRadius + 1) * (2 * kRadius + 1);
-    return of_picture(
+    Contest out = of_picture(
         x, [f](Tensor u) { return Tensor(f(u)); }, [=] { return x.map(mean); }, 2 * taps);
+    out.arguments = {x.values};
+    out.best = blur_by_hand(true);
+    out.plain = blur_by_hand(false);
+    return out;
+}
+
+// Four by four pixels: two loads of four for each row that they need.
+constexpr const char* kBestConvolution = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x) * 4, y = int(gl_GlobalInvocationID.y) * 4;
+    float tap[9], total[16];
+    [[unroll]] for (int k = 0; k < 9; ++k) tap[k] = w_at(k);
+    [[unroll]] for (int k = 0; k < 16; ++k) total[k] = 0.0;
+    [[unroll]] for (int row = 0; row < 6; ++row) {
+        int at = (min(y + row, 2047) * 2048 + x) >> 2;
+        vec4 a = u_at(at), b = u_at(min(at + 1, 2048 * 512 - 1));
+        float along[6] = {a.x, a.y, a.z, a.w, b.x, b.y};
+        [[unroll]] for (int r = 0; r < 4; ++r)
+            if (row >= r && row - r < 3)
+                [[unroll]] for (int c = 0; c < 4; ++c) [[unroll]] for (int q = 0; q < 3; ++q)
+                    total[r * 4 + c] += along[c + q] * tap[(row - r) * 3 + q];
+    }
+    [[unroll]] for (int r = 0; r < 4; ++r) [[unroll]] for (int c = 0; c < 4; ++c)
+        if (y + r < 2046 && x + c < 2046) sums[(y + r) * 2046 + x + c] = total[r * 4 + c];
+}
+)";
+
+constexpr const char* kPlainConvolution = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
+    if (x >= 2046 || y >= 2046) return;
+    float total = 0.0;
+    for (int p = 0; p < 3; ++p)
+        for (int q = 0; q < 3; ++q) total += u_at((y + p) * 2048 + x + q) * w_at(p * 3 + q);
+    sums[y * 2046 + x] = total;
+}
+)";
+
+HandProgram convolution_by_hand(bool best) {
+    return {{{"convolution",
+              best ? kBestConvolution : kPlainConvolution,
+              {64, 4, 1},
+              {best ? 8 : 32, best ? 128 : 512, 1},
+              {{"u", best ? As::Texels4 : As::Floats, 0},
+               {"w", best ? As::Texels : As::Floats, 1},
+               {"sums", As::Floats, 2, true}},
+              {}}},
+            {},
+            {}};
 }
 
 /// As one sum over two axes.
@@ -124,12 +224,12 @@ Contest convolution() {
         return std::vector<Floats>{out};
     };
     return {.least = {4.0 * double(x.count()), 4.0 * double(count), 18.0 * double(count)},
-            .arguments = {},
+            .arguments = {x.values, taps},
             .results = {count},
             .firn = [f, u = tensor(x.values, {x.h, x.w}),
                      w = tensor(taps, {3, 3})] { return std::vector<Tensor>{f(u, w)}; },
-            .best = {},
-            .plain = {},
+            .best = convolution_by_hand(true),
+            .plain = convolution_by_hand(false),
             .expected = all};
 }
 
