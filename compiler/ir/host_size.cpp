@@ -78,4 +78,8 @@ std::optional<Size> host_size(const Node& node,
     return HostSizes(inductions).of(node);
 }
 
+bool is_number(const Node& node, int64_t value) {
+    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
+}
+
 }  // namespace firn

@@ -12,4 +12,7 @@ namespace firn {
 std::optional<Size> host_size(const Node& node,
                               const std::unordered_map<const Node*, Size>& inductions);
 
+/// A Constant of this integer.
+bool is_number(const Node& node, int64_t value);
+
 }  // namespace firn

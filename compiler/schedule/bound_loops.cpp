@@ -35,10 +35,6 @@ std::optional<double> most(const Node& node, const Inductions& known, const Symb
     return node.op == Op::Min ? (a ? a : b) : std::nullopt;
 }
 
-bool is_number(const Node& node, int64_t value) {
-    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
-}
-
 /// Iterations that loops which must end take in a kernel by hand: `most` where that is set.
 struct Budget {
     double most = 0;

@@ -147,7 +147,7 @@ class Distributor {
         if (iterations_.step != 1)
             at = elementwise(b_, Op::Mul, {at, over(constant_int(b_, iterations_.step))});
         const Ref& begin = parts_.loop->inputs[0];
-        if (begin->op == Op::Constant && begin->as<ConstantAttr>().value.i == 0) return at;
+        if (is_number(*begin, 0)) return at;
         return elementwise(b_, Op::Add, {at, over(begin)});
     }
 

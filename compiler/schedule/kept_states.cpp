@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/affine_index.h"
 #include "compiler/ir/tape.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/schedule/binding_pressure.h"
-#include "compiler/schedule/element_loops.h"
 #include "compiler/schedule/regions.h"
 #include "compiler/schedule/state_tapes.h"
 

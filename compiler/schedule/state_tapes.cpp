@@ -6,15 +6,12 @@
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
+#include "compiler/ir/host_size.h"
 #include "compiler/ir/tape.h"
 #include "compiler/schedule/element_loops.h"
 
 namespace firn {
 namespace {
-
-bool is_number(const Node& node, int64_t value) {
-    return node.op == Op::Constant && node.as<ConstantAttr>().value.i == value;
-}
 
 /// Stores all of a value into one slot of a tape.
 bool stores_a_state(const Node& store) {
