@@ -86,12 +86,12 @@ TEST_F(BufferTest, SizesThatDoNotComeAgainAreGivenBack) {
     uint64_t most = 0;
     for (uint64_t size = 0; size < 100; ++size)
         for (int frame = 0; frame < 30; ++frame) {
-            create_buffer(device, (2 << 20) + size * (512 << 10), "picture");
+            create_buffer(device, (1 << 20) + size * (256 << 10), "picture");
             create_buffer(device, 1 << 10, "small");
             most = std::max(most, device->memory().use().held - before);
         }
-    const uint64_t last = (2ull << 20) + 100 * (512ull << 10);
-    EXPECT_LT(most, 8 * last);
+    const uint64_t last = (1ull << 20) + 100 * (256ull << 10);
+    EXPECT_LT(most, 8 * last) << "not as much as the pool may keep of blocks that come again";
 }
 
 /// Sizes that take turns keep theirs.
