@@ -48,14 +48,15 @@ std::vector<const Node*> accumulation(const Node& loop, size_t k) {
     return chain;
 }
 
+bool is_part(const Node& node) { return node.op == Op::Scatter && node.as<ScatterAttr>().part; }
+
 namespace {
 
 /// A version whose parts are stored by one kernel.
 Written parts_of(const Node& node) {
     Written out;
     Ref target;
-    for (const Node* at = &node; at->op == Op::Scatter && at->as<ScatterAttr>().part;
-         at = target.get()) {
+    for (const Node* at = &node; is_part(*at); at = target.get()) {
         out.scatters.push_back(at);
         target = at->inputs[0];
     }
@@ -66,7 +67,7 @@ Written parts_of(const Node& node) {
 }  // namespace
 
 Written written(const Node& node, const std::unordered_set<const Node*>& host_loops) {
-    if (node.op == Op::Scatter && node.as<ScatterAttr>().part) return parts_of(node);
+    if (is_part(node)) return parts_of(node);
     if (is_scattering(node)) return {{&node}, node.inputs[0]};
     if (node.op != Op::Result || node.inputs[0]->op != Op::Loop) return {};
     const Node& loop = *node.inputs[0];

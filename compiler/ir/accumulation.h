@@ -14,6 +14,9 @@ namespace firn {
 /// order of iterations and positions does not matter. Empty: there are none.
 std::vector<const Node*> accumulation(const Node& loop, size_t k);
 
+/// A store of one of the parts that make a version together.
+bool is_part(const Node& node);
+
 /// A value that is written by position: by each of `scatters` (the last first), over what `target`
 /// is before.
 struct Written {

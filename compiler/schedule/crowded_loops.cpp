@@ -57,8 +57,6 @@ std::unordered_map<const Node*, NodeSet> read_from_outside(const RegionFacts& fa
     return out;
 }
 
-bool is_part(const Node& node) { return node.op == Op::Scatter && node.as<ScatterAttr>().part; }
-
 /// Per loop what it gives to memory: results that something asks for, and tensors of which they are
 /// parts.
 std::unordered_map<const Node*, NodeSet> given_to_memory(const RegionFacts& facts) {
@@ -127,8 +125,7 @@ namespace {
 /// Results of one type and shape become parts of one tensor.
 class Joiner {
   public:
-    Joiner(NodeTable& table, const RegionFacts& regions, const NodeSet& crowded)
-        : table_(table), regions_(regions) {
+    Joiner(NodeTable& table, const RegionFacts& regions, const NodeSet& crowded) : table_(table) {
         for (const Ref& ref : regions.order)
             if (ref->op == Op::Result && crowded.contains(ref->inputs[0].get()) &&
                 !written(*ref, regions.host_loops))
@@ -187,7 +184,6 @@ class Joiner {
     }
 
     NodeTable& table_;
-    const RegionFacts& regions_;
     std::unordered_map<const Node*, std::vector<const Node*>> asked_;  // by loop as it was
     NodeSet changed_;                                                  // as they are now
     std::unordered_map<const Node*, Ref> parts_;

@@ -24,9 +24,6 @@ void require_memory(ScheduleFacts& facts) {
         if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
     };
     std::unordered_set<const Node*> parts;  // of versions: no versions of their own
-    const auto is_part = [](const Node& node) {
-        return node.op == Op::Scatter && node.as<ScatterAttr>().part;
-    };
     for (const Ref& ref : facts.regions.order)
         if (is_part(*ref) && is_part(*ref->inputs[0])) parts.insert(ref->inputs[0].get());
     for (const Ref& r : facts.graph.results) require(r, kReasonResult);
