@@ -14,7 +14,7 @@ void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const S
         for (int id : region.order)
             if (code.nodes[id].op == KernelOp::Lane) lanes[code.nodes[id].args[0]].push_back(id);
     for (size_t block = 0; block < code.nodes.size(); ++block) {
-        if (lanes[block].empty() || lanes[block].size() >= 3) continue;
+        if (lanes[block].empty() || lanes[block].size() >= 2) continue;
         const KernelNode vector = code.nodes[block];
         const KernelBuffer wide = code.buffers[vector.buffer];
         if (wide.space != MemorySpace::Bound) continue;

@@ -109,8 +109,15 @@ void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by
     const KernelNode& n = run.from.nodes[effect];
     const bool row = is_row(run, effect);
     const auto width = static_cast<size_t>(run.mapping.tile_of(0));
+    // All its indices lie behind the end.
+    const auto is_outside = [&](size_t copy) {
+        const int inside = run.copies[copy].inside;
+        return inside >= 0 && run.b.is_constant(inside);
+    };
     const auto tiled = [&](size_t first) {
-        if (row) return false;
+        const size_t last = first + width - 1;
+        if (row || run.copies[first].inside != run.copies[last].inside || is_outside(first))
+            return false;
         if (n.op != KernelOp::Store)
             return n.op == KernelOp::Branch && branch_tile(run, n, first, by_copy[first]);
         store_tile(run, n, first, by_copy[first]);
@@ -118,11 +125,13 @@ void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by
     };
     for (size_t first = 0; first < run.copies.size(); first += width) {
         if (tiled(first)) continue;
-        for (size_t copy = first; copy < first + width; ++copy)
+        for (size_t copy = first; copy < first + width; ++copy) {
+            if (is_outside(copy)) continue;
             if (row)
                 walk_row(run, effect, copy, by_copy[copy]);
             else
                 copy_effect(run, effect, copy, by_copy[copy]);
+        }
     }
 }
 

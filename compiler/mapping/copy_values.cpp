@@ -65,12 +65,15 @@ int load_element(MappingRun& run, const KernelNode& n, int index) {
     const Mapping& m = run.mapping;
     const bool several = m.tile_of(0) * m.unroll >= 4 || m.staged_iterations >= 4;
     const int64_t rest = remainder(run.b.node(index).congruence, 4);
+    // Of a block that is not whole, elements behind the end would be taken for some.
+    const bool whole = !run.grid.padded || buffer.elements.divisor() % 4 == 0;
     const bool aligned =
-        buffer.dtype.bytes() == 4 && several && rest >= 0 && !run.b.is_constant(index);
-    if (!aligned) return run.b.load(bound_buffer(run, buffer, false, 1), index);
-    const int block =
-        run.b.load(bound_buffer(run, buffer, false, 4), run.b.sub(index, run.b.integer(rest)), 4);
-    return run.b.lane(block, static_cast<int>(rest), index);
+        buffer.dtype.bytes() == 4 && several && whole && rest >= 0 && !run.b.is_constant(index);
+    if (!aligned)
+        return run.b.load(bound_buffer(run, buffer, false, 1), inside(run, buffer, index));
+    const int first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), 4);
+    const int block = run.b.load(bound_buffer(run, buffer, false, 4), first, 4);
+    return run.b.lane(block, static_cast<int>(rest), inside(run, buffer, index));
 }
 
 int map_load(MappingRun& run, const KernelNode& n, size_t copy) {
@@ -133,6 +136,14 @@ int new_value(MappingRun& run, int id, size_t copy) {
 int copy_value(MappingRun& run, int node, size_t copy) {
     if (run.memo[copy][node] >= 0) return run.memo[copy][node];
     return run.recursion([&] { return new_value(run, node, copy); });
+}
+
+int inside(MappingRun& run, const KernelBuffer& buffer, int index, int64_t width) {
+    if (!run.grid.padded) return index;
+    KernelBuilder& b = run.b;
+    const Size last = floor_div(buffer.elements - Size(1), Size(width)) * Size(width);
+    return b.make(KernelOp::Max, i32,
+                  {b.make(KernelOp::Min, i32, {index, b.size(last)}), b.integer(0)});
 }
 
 int bound_buffer(MappingRun& run, const KernelBuffer& buffer, bool written, int width) {

@@ -1,6 +1,7 @@
 // Values of the lowered kernel in the copies of its body that an invocation has.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace firn {
 
@@ -10,6 +11,10 @@ struct MappingRun;
 /// The new node of an old one in a copy, built where it is asked for the first time. Its loops are
 /// built, too, and what they read from shared memory.
 int copy_value(MappingRun& run, int node, size_t copy);
+
+/// The index of an element, or of a block of several; in a copy that may lie behind the grid's end
+/// the nearest one inside.
+int inside(MappingRun& run, const KernelBuffer& buffer, int index, int64_t width = 1);
 
 /// The new kernel's buffer for one of the lowered kernel's, in the form that the profile binds it
 /// in.

@@ -24,32 +24,44 @@ int64_t short_iterations(KernelCode code) {
     return most;
 }
 
+double padding(const Size& extent, int64_t tile) {
+    if (!extent.is_constant() || extent.is(0)) return 1;
+    const int64_t indices = extent.constant();
+    return static_cast<double>((indices + tile - 1) / tile * tile) / static_cast<double>(indices);
+}
+
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, int64_t most_nodes, int64_t iterations) {
+                               bool lanes_share, int64_t most_nodes, int64_t iterations,
+                               bool pads) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
+    const auto time_of = [&](const std::vector<int64_t>& of) {
+        double time = model.time(of);
+        for (size_t d = 0; d < grid.size(); ++d) time *= padding(grid[d], of[d]);
+        return time;
+    };
     for (bool grown = true; grown;) {
         grown = false;
-        double best = model.time(tile) * costs::kLeastSaving;
+        const double now = time_of(tile);
+        double best = now * costs::kLeastSaving;
         std::vector<int64_t> next = tile;
         for (size_t d = 0; d < grid.size(); ++d) {
-            const int64_t divisor = grid[d].divisor();
             for (int64_t factor : factors) {
                 std::vector<int64_t> larger = tile;
                 larger[d] *= factor;
                 const int64_t copies =
                     std::accumulate(larger.begin(), larger.end(), int64_t{1}, std::multiplies<>());
-                if (larger[d] > costs::kLongestTile || divisor % larger[d] != 0 || grid[d].is(0) ||
-                    total / copies < busy || model.carried(larger) > costs::kMostCarried ||
+                const bool divides = grid[d].divisor() % larger[d] == 0;
+                if (larger[d] > costs::kLongestTile || grid[d].is(0) ||
+                    (!divides && !(pads && grid[d].is_constant())) || total / copies < busy ||
+                    model.carried(larger) > costs::kMostCarried ||
                     model.nodes(larger) > std::min(costs::kTileBudget, most_nodes) ||
                     model.loop_nodes(larger) * iterations >
                         std::min(costs::kWholeBudget, most_nodes))
                     continue;
                 // A step of three is worth more than one of two.
-                const double time =
-                    std::pow(model.time(larger) / model.time(tile), 1 / std::log2(factor)) *
-                    model.time(tile);
+                const double time = std::pow(time_of(larger) / now, 1 / std::log2(factor)) * now;
                 if (time >= best) continue;
                 best = time;
                 next = larger;

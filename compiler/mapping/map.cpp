@@ -66,7 +66,7 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
                       const SymbolFacts& facts) {
     const MappingCase of{ready, mapping, profile, facts};
     const std::string why = why_illegal(of);
-    if (!why.empty()) throw InternalError("map: " + why);
+    if (!why.empty()) throw InternalError("map: " + why + " in " + text(mapping));
     for (const MappingStep& step : mapping_steps())
         if (step.rules.map && step.is_taken(mapping)) return step.rules.map(of);
     KernelCode code;

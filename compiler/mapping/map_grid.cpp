@@ -27,7 +27,12 @@ class GridMapper {
   public:
     GridMapper(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
                const DeviceProfile& profile)
-        : from_(from), b_(b), mapping_(mapping), profile_(profile), rows_(reduces_rows(from)) {}
+        : from_(from),
+          b_(b),
+          mapping_(mapping),
+          profile_(profile),
+          rows_(reduces_rows(from)),
+          pads_(pads_tiles(from, mapping)) {}
 
     MappedGrid run() {
         for (size_t r = 0; r < from_.ranges.size(); ++r)
@@ -45,6 +50,7 @@ class GridMapper {
         for (size_t d = 0; d < axes_.size(); ++d) find_units(d);
         if (rows_) out_.in_row = axes_[0].guards[0];
         make_copies();
+        out_.padded = pads_;
         return std::move(out_);
     }
 
@@ -157,10 +163,10 @@ class GridMapper {
                 axis.covered ? -1 : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
             // What takes part behind the end too does as the last block does, but stores nothing:
             // lanes that hand loads round or hold a row, groups that load together, and loads that
-            // do not wait for the stores of the stride before.
-            b_.code().loads_first |= axis.strides > 1;
+            // do not wait for the stores of the stride or the copy before.
+            b_.code().loads_first |= axis.strides > 1 || pads_;
             const bool all = mapping_.shuffled_loads > 1 || mapping_.staged_iterations > 1 ||
-                             axis.strides > 1 || rows_;
+                             axis.strides > 1 || rows_ || pads_;
             if (!axis.covered && all)
                 unit = b_.make(KernelOp::Min, i32,
                                {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
@@ -174,24 +180,34 @@ class GridMapper {
     void make_copies() {
         const Axis& x = axes_[0];
         int guard = -1;
-        auto require = [&](int condition) {
-            if (condition >= 0)
-                guard = guard < 0 ? condition : b_.make(KernelOp::And, boolean, {guard, condition});
-        };
         for (int64_t s = 0; s < x.strides; ++s) {
-            require(x.guards[static_cast<size_t>(s)]);
-            for (size_t d = 1; s == 0 && d < axes_.size(); ++d) require(axes_[d].guards[0]);
+            guard = both(guard, x.guards[static_cast<size_t>(s)]);
+            for (size_t d = 1; s == 0 && d < axes_.size(); ++d)
+                guard = both(guard, axes_[d].guards[0]);
             std::vector<int64_t> at(axes_.size(), 0);
             do {
                 GridCopy copy;
                 for (size_t d = 0; d < axes_.size(); ++d) {
                     const int unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
                     copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
+                    if (pads_ && at[d]) copy.inside = both(copy.inside, within(d, copy.index[d]));
                 }
                 copy.guard = std::exchange(guard, -1);
                 out_.copies.push_back(std::move(copy));
             } while (next(at));
         }
+    }
+
+    /// That an index is inside; -1: always.
+    int within(size_t d, int index) {
+        const int condition = b_.make(KernelOp::Less, boolean, {index, b_.size(axes_[d].extent)});
+        const bool always = b_.is_constant(condition) && b_.node(condition).constant.i;
+        return always ? -1 : condition;
+    }
+
+    /// Two conditions, -1: none.
+    int both(int a, int b) {
+        return a < 0 ? b : b < 0 ? a : b_.make(KernelOp::And, boolean, {a, b});
     }
 
     /// The next place of a tile, x fastest.
@@ -208,6 +224,7 @@ class GridMapper {
     const Mapping& mapping_;
     const DeviceProfile& profile_;
     const bool rows_;  // groups hold whole rows
+    const bool pads_;  // copies may lie behind the end
     MappedGrid out_;
     std::vector<Axis> axes_;  // per Grid range, x first
 };
@@ -264,6 +281,16 @@ bool may_pass_the_end(const KernelCode& ready) {
         return std::all_of(region.order.begin(), region.order.end(), may) &&
                std::all_of(region.effects.begin(), region.effects.end(), may);
     });
+}
+
+bool pads_tiles(const KernelCode& ready, const Mapping& mapping) {
+    const std::vector<Size> extents = grid_extents(ready);
+    for (size_t d = 0; d < extents.size(); ++d) {
+        const int64_t tile = mapping.tile_of(d);
+        if (extents[d].divisor() % tile != 0)
+            return tile != 4 || extents.size() > 1 || !may_pass_the_end(ready);
+    }
+    return false;
 }
 
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,

@@ -11,6 +11,7 @@ namespace firn {
 struct GridCopy {
     std::vector<int> index;  // per Grid range (x first): the index in this copy
     int guard = -1;          // condition under which it exists beyond the copy before; -1: always
+    int inside = -1;         // condition under which it alone stores; -1: always
 };
 
 /// The indices of a Grid range that one workgroup has: its invocations stand side by side, each
@@ -31,7 +32,8 @@ struct MappedGrid {
     int lane = -1;            // where lanes share an index, or groups hold rows: the lane's number
     std::vector<int> walked;  // Serial ranges over the blocks of a group, innermost first
     int subgroup = -1;        // where groups hold rows: the subgroup's number
-    int in_row = -1;  // the same: that the invocation's indices along x are inside; -1: always
+    int in_row = -1;      // the same: that the invocation's indices along x are inside; -1: always
+    bool padded = false;  // copies may lie behind the end: what they load has to be clamped
 };
 
 /// Which group this is, along each of several axes.
@@ -53,6 +55,10 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access);
 /// loads and stores, at the grid's index, elements of four bytes at the most; memory is there in
 /// blocks of 16 bytes.
 bool may_pass_the_end(const KernelCode& ready);
+
+/// Some tile does not divide its range and the kernel is none that may_pass_the_end(): copies
+/// behind the end load what is nearest inside, and store nothing.
+bool pads_tiles(const KernelCode& ready, const Mapping& mapping);
 
 /// Why the grid cannot have a number for each range: it has fewer. Empty: it can.
 std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers);

@@ -1,6 +1,8 @@
 // The guards of an invocation's copies.
 #include "compiler/mapping/nest_guards.h"
 
+#include <utility>
+
 #include "compiler/mapping/mapping_run.h"
 
 namespace firn {
@@ -20,24 +22,56 @@ std::vector<int> by_first_lane(MappingRun& run, const std::vector<int>& effects)
     return out;
 }
 
+/// Effects of one copy after those of the copies before: behind the condition under which it
+/// stores, where it is another one than theirs.
+class CopyEffects {
+  public:
+    explicit CopyEffects(MappingRun& run) : run_(run) {}
+    void add(int inside, const std::vector<int>& effects) {
+        if (effects.empty()) return;
+        if (inside != inside_) close();
+        inside_ = inside;
+        open_.insert(open_.end(), effects.begin(), effects.end());
+    }
+    std::vector<int> take() {
+        close();
+        return std::exchange(out_, {});
+    }
+
+  private:
+    void close() {
+        std::vector<int> effects = std::exchange(open_, {});
+        if (effects.empty()) return;
+        if (inside_ >= 0) {
+            const int region = run_.b.add_region();
+            run_.b.code().regions[region].effects = std::move(effects);
+            effects = {run_.b.branch(inside_, region, -1, true)};
+        }
+        out_.insert(out_.end(), effects.begin(), effects.end());
+    }
+
+    MappingRun& run_;
+    int inside_ = -1;
+    std::vector<int> open_, out_;
+};
+
 }  // namespace
 
 /// Each guard stands inside the one before: a later copy exists only where the earlier ones do.
 std::vector<int> nest_guards(MappingRun& run, const std::vector<std::vector<int>>& by_copy) {
     struct Level {
         int guard = -1;  // -1: none
-        std::vector<int> effects;
+        CopyEffects effects;
     };
-    std::vector<Level> levels(1);
+    std::vector<Level> levels{{-1, CopyEffects(run)}};
     for (size_t copy = 0; copy < run.copies.size(); ++copy) {
-        if (run.copies[copy].guard >= 0) levels.push_back({run.copies[copy].guard, {}});
-        const std::vector<int> own = by_first_lane(run, by_copy[copy]);
-        std::vector<int>& effects = levels.back().effects;
-        effects.insert(effects.end(), own.begin(), own.end());
+        if (run.copies[copy].guard >= 0)
+            levels.push_back({run.copies[copy].guard, CopyEffects(run)});
+        levels.back().effects.add(run.copies[copy].inside, by_first_lane(run, by_copy[copy]));
     }
     int inner = -1;  // the Branch of the next level
     for (size_t k = levels.size(); k-- > 0;) {
-        std::vector<int> effects = levels[k].effects;
+        std::vector<int> effects = levels[k].effects.take();
         if (inner >= 0) effects.push_back(inner);
         if (k == 0) return effects;
         const int region = run.b.add_region();

@@ -98,14 +98,15 @@ std::optional<std::vector<Size>> walkable_grid(const KernelCode& lowered, const 
 }
 
 /// A group of this size walks the first axes of the grid; the last `kept` have groups of their own.
-Mapping walking(Mapping mapping, const std::vector<Size>& grid, size_t kept,
-                const std::array<uint32_t, 3>& group, const SymbolFacts& facts) {
+Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Size>& grid,
+                size_t kept, const std::array<uint32_t, 3>& group, const SymbolFacts& facts) {
     // What is small counted the work of one lane, and what a group loads together it loads once,
     // before its blocks.
     mapping.lanes = mapping.staged_iterations = 1;
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
     mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
+    if (pads_tiles(lowered, mapping)) mapping.tile = {1};
     mapping.group.x = group[0], mapping.group.y = group[1];
     mapping.walk.clear();
     for (size_t d = 0; d + kept < grid.size(); ++d) {
@@ -129,7 +130,8 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
     const Mapping mapping = choose_mapping(lowered, profile, facts);
     if (mapping.accumulators != MemorySpace::Bound)
         return std::nullopt;  // filled before the blocks
-    KernelCode code = map_kernel(lowered, walking(mapping, *grid, 0, group, facts), profile, facts);
+    KernelCode code =
+        map_kernel(lowered, walking(lowered, mapping, *grid, 0, group, facts), profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
@@ -145,8 +147,9 @@ std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DevicePr
         mapping.lanes > 1 || mapping.matrix ||
         !fills_bands(lowered, *grid, mapping, profile, facts))
         return std::nullopt;
-    KernelCode code = map_kernel(
-        lowered, walking(mapping, *grid, 1, band_group_size(profile), facts), profile, facts);
+    KernelCode code =
+        map_kernel(lowered, walking(lowered, mapping, *grid, 1, band_group_size(profile), facts),
+                   profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     // One axis of groups: the bands.
     int axes = 0;

@@ -21,9 +21,9 @@ int hand_round(MappingRun& run, const KernelNode& n, int mine, int64_t from, int
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     b.set_lines(n.lines);
     const int last = b.sub(b.size(buffer.elements), b.integer(1));
-    const int value =
-        b.load(bound_buffer(run, buffer, false, 1), b.make(KernelOp::Min, i32, {mine, last}));
-    return b.shuffle(value, static_cast<int>(from), index);
+    const int near = inside(run, buffer, b.make(KernelOp::Min, i32, {mine, last}));
+    const int value = b.load(bound_buffer(run, buffer, false, 1), near);
+    return b.shuffle(value, static_cast<int>(from), inside(run, buffer, index));
 }
 
 /// Neighbours in memory that the unrolled iterations of a loop read.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "compiler/ir/op.h"
@@ -13,16 +14,9 @@
 namespace firn {
 namespace {
 
-/// The Grid range and the Serial range whose sum it is, but for constants: -1 where there is none.
-std::pair<int, int> two_ranges(const KernelCode& code, const IndexForm& form) {
-    const auto& terms = form.sum.terms;
-    if (terms.size() != 2 || !form.is_sum() || !form.sum.offset.is_constant() ||
-        !terms[0].second.is(1) || !terms[1].second.is(1))
-        return {-1, -1};
-    const auto is_grid = [&](int range) { return code.ranges[range].kind == RangeKind::Grid; };
-    const auto [first, second] = std::pair(terms[0].first, terms[1].first);
-    if (is_grid(first) == is_grid(second)) return {-1, -1};
-    return is_grid(first) ? std::pair(first, second) : std::pair(second, first);
+bool is_innermost(const KernelCode& code, const KernelRegion& region) {
+    return std::none_of(region.order.begin(), region.order.end(),
+                        [&](int n) { return code.nodes[n].op == KernelOp::For; });
 }
 
 /// Iterations of a loop that are computed at once.
@@ -39,6 +33,7 @@ TileModel::TileModel(KernelCode lowered, bool lanes_share) : lanes_share_(lanes_
         if (lowered.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
     find_masks(lowered);
     find_windows(lowered);
+    find_meetings(lowered);
     visit(lowered, 0, 1);
 }
 
@@ -84,16 +79,23 @@ void TileModel::find_masks(const KernelCode& code) {
     }
 }
 
+/// A step along the range is a step of an innermost loop. Others may add to the sum.
 TileModel::Window TileModel::window_of_sum(const KernelCode& code, const IndexForm& form) const {
-    const auto [grid, turn] = two_ranges(code, form);
-    const auto at = std::find(grid_.begin(), grid_.end(), grid);
-    if (turn < 0 || at == grid_.end() || at - grid_.begin() > 63) return {};
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        if (code.regions[r].range != turn) continue;
-        const auto& order = code.regions[r].order;
-        const bool innermost = std::none_of(
-            order.begin(), order.end(), [&](int n) { return code.nodes[n].op == KernelOp::For; });
-        if (innermost) return {uint64_t{1} << (at - grid_.begin()), static_cast<int>(r)};
+    if (!form.is_sum() || !form.sum.offset.is_constant()) return {};
+    const auto loop_of = [&](int range) {
+        for (size_t r = 0; r < code.regions.size(); ++r)
+            if (code.regions[r].range == range && is_innermost(code, code.regions[r]))
+                return static_cast<int>(r);
+        return -1;
+    };
+    for (const auto& [turn, step] : form.sum.terms) {
+        if (code.ranges[turn].kind != RangeKind::Serial) continue;
+        for (const auto& [grid, stride] : form.sum.terms) {
+            const auto at = std::find(grid_.begin(), grid_.end(), grid);
+            if (at == grid_.end() || at - grid_.begin() > 63 || stride != step) continue;
+            const int region = loop_of(turn);
+            if (region >= 0) return {uint64_t{1} << (at - grid_.begin()), region};
+        }
     }
     return {};
 }
@@ -127,19 +129,101 @@ void TileModel::find_windows(const KernelCode& code) {
     }
 }
 
+/// Loads of a buffer whose indices are the same sums but for constants: those that stand some steps
+/// of a range apart are one for copies that stand as far apart. Loops that are written out count as
+/// one another's iterations.
+void TileModel::find_meetings(const KernelCode& code) {
+    struct Family {
+        int buffer = 0, region = 0;
+        int64_t trips = 0;  // of a short loop around it
+        std::vector<std::pair<int, Size>> terms;
+    };
+    std::vector<std::pair<Family, std::map<int64_t, std::vector<int>>>> families;  // by offset
+    const std::vector<int> parents = region_parents(code);
+    IndexForms forms(code);
+    const auto visit_load = [&](int id, int region) {
+        const IndexForm& form = forms.of(code.nodes[id].args[0]);
+        if (!form.is_sum() || !form.sum.offset.is_constant()) return;
+        Family family{code.nodes[id].buffer, region, 0, form.sum.terms};
+        const int range = code.regions[region].range;
+        if (range >= 0 && is_innermost(code, code.regions[region]) &&
+            code.ranges[range].max_trips <= costs::kShortLoop) {
+            family.region = parents[region];
+            family.trips = code.ranges[range].max_trips;
+            for (auto& [term, factor] : family.terms)
+                if (term == range) term = -1;
+            std::sort(family.terms.begin(), family.terms.end(),
+                      [](const auto& a, const auto& b) { return a.first < b.first; });
+        }
+        const auto same = [&](const auto& of) {
+            return of.first.buffer == family.buffer && of.first.region == family.region &&
+                   of.first.trips == family.trips && of.first.terms == family.terms;
+        };
+        auto at = std::find_if(families.begin(), families.end(), same);
+        if (at == families.end()) at = families.insert(at, {std::move(family), {}});
+        at->second[form.sum.offset.constant()].push_back(id);
+    };
+    for (size_t r = 0; r < code.regions.size(); ++r)
+        for (int id : code.regions[r].order)
+            if (code.nodes[id].op == KernelOp::Load) visit_load(id, static_cast<int>(r));
+    for (const auto& [family, loads] : families)
+        for (const auto& [range, stride] : family.terms) {
+            const auto at = std::find(grid_.begin(), grid_.end(), range);
+            if (at == grid_.end() || at - grid_.begin() > 63 || !stride.is_constant() ||
+                stride.is(0))
+                continue;
+            meet(loads, static_cast<int>(at - grid_.begin()), std::abs(stride.constant()));
+        }
+}
+
+void TileModel::meet(const std::map<int64_t, std::vector<int>>& loads, int range, int64_t stride) {
+    std::set<int64_t> left;
+    for (const auto& [offset, ids] : loads) left.insert(offset);
+    while (!left.empty()) {
+        // From the first one on, in steps that a tile may have.
+        const int64_t first = *left.begin();
+        std::vector<int64_t> members{first};
+        for (int64_t steps = 1; steps < costs::kLongestTile; ++steps)
+            if (left.contains(members.back() + steps * stride)) {
+                members.push_back(members.back() + steps * stride);
+                steps = 0;
+            }
+        for (int64_t offset : members) left.erase(offset);
+        const auto count = static_cast<int64_t>(members.size());
+        if (count == 1) continue;
+        for (int64_t offset : members)
+            for (int id : loads.at(offset))
+                meetings_[id].push_back({range, count, (members.back() - first) / stride});
+    }
+}
+
 TileModel::Part TileModel::part_of(const KernelCode& code, int id) const {
+    Part part{node_[id], {}};
+    const auto add = [&](const Meeting& meeting) {
+        const uint64_t bit = uint64_t{1} << meeting.range;
+        if (!(part.mask & bit)) return;
+        part.mask &= ~bit;
+        part.meetings.push_back(meeting);
+    };
     const Window& window = windows_[id];
-    if (!window.along) return {node_[id], 0, 1};
-    return {node_[id] & ~window.along, window.along, iterations_at_once(code, window.region)};
+    for (int range = 0; range < 64; ++range)
+        if (window.along & (uint64_t{1} << range)) {
+            const int64_t iterations = iterations_at_once(code, window.region);
+            add({range, iterations, iterations - 1});
+        }
+    if (const auto at = meetings_.find(id); at != meetings_.end())
+        for (const Meeting& meeting : at->second) add(meeting);
+    return part;
 }
 
 double TileModel::Part::copies(const std::vector<int64_t>& tile) const {
     double count = 1;
-    for (size_t d = 0; d < tile.size(); ++d) {
-        const auto along_range = static_cast<double>(tile[d]),
-                   at_once = static_cast<double>(iterations);
-        if (mask & (uint64_t{1} << d)) count *= along_range;
-        if (along & (uint64_t{1} << d)) count *= (along_range + at_once - 1) / at_once;
+    for (size_t d = 0; d < tile.size(); ++d)
+        if (mask & (uint64_t{1} << d)) count *= static_cast<double>(tile[d]);
+    for (const Meeting& meeting : meetings) {
+        const auto along = static_cast<double>(tile[static_cast<size_t>(meeting.range)]);
+        count *= std::min(along, (along + static_cast<double>(meeting.span)) /
+                                     static_cast<double>(meeting.members));
     }
     return count;
 }

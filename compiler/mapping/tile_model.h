@@ -14,7 +14,7 @@ struct IndexForm;
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
 /// on a range is evaluated once for all copies along it; one that depends on the sum of the range
 /// and an iteration, as what a convolution reads does, once for all copies and iterations of equal
-/// sum.
+/// sum; loads that stand constants apart, as those of a stencil do, once for all copies that meet.
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
@@ -45,10 +45,16 @@ class TileModel {
         uint64_t along = 0;
         int region = -1;  // the loop's body
     };
-    /// The Grid ranges that nodes depend on; of those, the ranges and iterations of their windows.
+    /// So many that stand within `span` steps of one another along a range.
+    struct Meeting {
+        int range = 0;  // x is 0
+        int64_t members = 1, span = 0;
+        auto operator<=>(const Meeting&) const = default;
+    };
+    /// The Grid ranges of which every copy has its own, and those along which copies meet.
     struct Part {
-        uint64_t mask = 0, along = 0;
-        int64_t iterations = 1;
+        uint64_t mask = 0;
+        std::vector<Meeting> meetings;
         auto operator<=>(const Part&) const = default;
         double copies(const std::vector<int64_t>& tile) const;
     };
@@ -56,6 +62,8 @@ class TileModel {
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);
     void find_windows(const KernelCode& code);
+    void find_meetings(const KernelCode& code);
+    void meet(const std::map<int64_t, std::vector<int>>& loads, int range, int64_t stride);
     Window window_of_sum(const KernelCode& code, const IndexForm& form) const;
     Part part_of(const KernelCode& code, int id) const;
     void visit(const KernelCode& code, int region, double runs);
@@ -64,6 +72,7 @@ class TileModel {
     std::vector<uint64_t> node_,
         region_;                   // the Grid ranges that a node, the values of a region depend on
     std::vector<Window> windows_;  // per node
+    std::map<int, std::vector<Meeting>> meetings_;  // of loads
     std::map<Part, Share> shares_;
     uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
     bool lanes_share_;

@@ -43,5 +43,25 @@ TEST(TileModel, WhatATurnAddsToAWindowIsNotShared) {
     EXPECT_EQ(grown(true) - grown(false), 3);
 }
 
+/// y[i] = x[i] + x[i + step] + x[i + 2 * step]
+TileModel sums_apart(int64_t step) {
+    ByHand k;
+    const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    const int i = k.range(RangeKind::Grid, 64);
+    int sum = k.load(0, x, i);
+    for (int64_t far : {step, 2 * step})
+        sum = k.op(KernelOp::Add, f32,
+                   {sum, k.load(0, x, k.op(KernelOp::Add, i32, {i, k.integer(far)}, 0))}, 0);
+    k.store(0, y, i, sum);
+    return TileModel(k.code, true);
+}
+
+TEST(TileModel, LoadsThatStandConstantsApartMeet) {
+    // Four neighbours read six elements, not twelve, and eight where every other one is theirs.
+    EXPECT_NEAR(sums_apart(1).time({4}) / sums_apart(1).time({1}), 0.54, 0.02);
+    EXPECT_NEAR(sums_apart(2).time({4}) / sums_apart(2).time({1}), 0.69, 0.02);
+    EXPECT_GT(sums_apart(100).time({4}), 0.99 * sums_apart(100).time({1}));
+}
+
 }  // namespace
 }  // namespace firn

@@ -5,23 +5,46 @@
 #include "compiler/mapping/choice.h"
 #include "compiler/mapping/grow_tile.h"
 #include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {
 
+/// Copies behind the end of this range may load what is nearest inside: the kernel stores, behind
+/// conditions at the most, and nothing that it loads. An extent of 0 has nothing inside.
+bool may_pad(const KernelCode& ready, const Size& extent) {
+    if (!extent.is_constant() || extent.is(0) || reduces_rows(ready)) return false;
+    std::set<int> loaded, stored;
+    for (const KernelNode& n : ready.nodes) {
+        if (n.op == KernelOp::Load) loaded.insert(ready.buffers[n.buffer].buffer);
+        if (n.op == KernelOp::Store) stored.insert(ready.buffers[n.buffer].buffer);
+        if (n.op == KernelOp::Atomic) return false;
+    }
+    const std::vector<int>& effects = ready.regions[0].effects;
+    const auto is_loop = [&](int e) { return ready.nodes[e].op == KernelOp::For; };
+    return std::none_of(effects.begin(), effects.end(), is_loop) &&
+           std::none_of(stored.begin(), stored.end(), [&](int b) { return loaded.contains(b); });
+}
+
 std::string why_not(const MappingCase& of) {
     const std::string why = why_not_of_grid(of, of.mapping.tile);
     if (!why.empty()) return why;
+    if (!pads_tiles(of.ready, of.mapping)) return "";
     const std::vector<Size> extents = grid_extents(of.ready);
     for (size_t d = 0; d < extents.size(); ++d) {
         const int64_t tile = of.mapping.tile_of(d);
-        const bool passes = tile == 4 && extents.size() == 1 && may_pass_the_end(of.ready);
-        if (extents[d].divisor() % tile != 0 && !passes)
+        if (extents[d].divisor() % tile != 0 && !may_pad(of.ready, extents[d]))
             return std::to_string(tile) + " neighbours do not divide " + extents[d].text();
     }
-    return "";
+    const Mapping& m = of.mapping;
+    const bool together =
+        m.lanes > 1 || m.staged_iterations > 1 || m.accumulators != MemorySpace::Bound ||
+        std::any_of(m.walk.begin(), m.walk.end(), [](int64_t w) { return w > 1; });
+    return together ? "neighbours that do not divide their range stand beside none of the steps "
+                      "accumulate, lanes, walk and stage"
+                    : "";
 }
 
 int64_t loaded_tensors(const KernelCode& ready) {
@@ -29,6 +52,13 @@ int64_t loaded_tensors(const KernelCode& ready) {
     for (const KernelNode& n : ready.nodes)
         if (n.op == KernelOp::Load) out.insert(n.buffer);
     return static_cast<int64_t>(out.size());
+}
+
+/// A tile along a range divides it, or leaves less behind its end than a tile has to save.
+bool fits(const Choice& c, size_t range, int64_t tile) {
+    const Size& extent = c.traits.grid[range];
+    return extent.divisor() % tile == 0 ||
+           (may_pad(c.ready, extent) && padding(extent, tile) * costs::kLeastSaving <= 1);
 }
 
 void choose(Choice& c) {
@@ -50,16 +80,19 @@ void choose(Choice& c) {
     if (!traits.plain() || c.dims() < 2) return;
     if (traits.loops) {
         const TileModel model(c.ready, false);
+        const bool pads = !c.staged && !grid.empty() && may_pad(c.ready, grid[0]);
         m.tile = grow_tile(model, m.tile, grid, traits.total, c.busy(), false, traits.most_nodes,
-                           short_iterations(c.ready));
+                           short_iterations(c.ready), pads);
         c.nodes = model.loop_nodes(m.tile);
         c.carried = model.carried(m.tile);
         for (size_t d = 1; d < c.dims(); ++d)
             c.dealt_copies |= m.tile[d] % c.profile.subgroup_size == 0 && model.same_along_x(d);
     } else if (traits.shifted) {
+        // Neighbours share what they load.
+        if (m.tile[0] == 1 && fits(c, 0, 4) && c.has_room(4)) m.tile[0] = 4;
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})
-            if (m.tile[1] == 1 && grid[1].divisor() % u == 0 && traits.y > 0 && c.has_room(u) &&
+            if (m.tile[1] == 1 && fits(c, 1, u) && traits.y > 0 && c.has_room(u) &&
                 (!c.rules().in_turn || vectors * u <= costs::kLoadedOnCpu))
                 m.tile[1] = u;
         c.nodes = traits.nodes * m.copies();
@@ -69,8 +102,7 @@ void choose(Choice& c) {
 void vary(Variations& v) {
     for (size_t d = 0; d < v.extents.size(); ++d)
         for (int64_t tile : {1, 2, 3, 4, 5, 8})
-            if (tile == 1 || (!v.extents[d].is(0) && v.extents[d].divisor() % tile == 0))
-                v.with([&](Mapping& m) { m.tile[d] = tile; });
+            if (!v.extents[d].is(0)) v.with([&](Mapping& m) { m.tile[d] = tile; });
 }
 
 }  // namespace
