@@ -1,7 +1,10 @@
 // A mapping on the way from step to step.
 #pragma once
+#include <optional>
+
 #include "compiler/mapping/kernel_traits.h"
 #include "compiler/mapping/mapping.h"
+#include "compiler/mapping/tile_model.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 
@@ -18,6 +21,8 @@ struct Choice {
     int64_t nodes = 0, carried = 0;  // of the body with its copies
     bool columns = false;            // it walks columns of memory
     bool dealt_copies = false;  // of a tile: as many as a subgroup has lanes, with their own loads
+    std::optional<TileModel> model;                   // of a kernel whose tile is sized by it
+    int64_t longest_written_out = costs::kShortLoop;  // iterations of an innermost loop
 
     const ClassRules& rules() const { return rules_of(profile); }
     size_t dims() const { return traits.grid.size(); }

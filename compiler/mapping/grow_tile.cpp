@@ -11,7 +11,7 @@
 
 namespace firn {
 
-int64_t short_iterations(KernelCode code) {
+int64_t short_iterations(KernelCode code, int64_t longest) {
     place(code);
     int64_t most = 1;
     for (const KernelRegion& region : code.regions) {
@@ -19,9 +19,15 @@ int64_t short_iterations(KernelCode code) {
                                         [&](int id) { return code.nodes[id].op == KernelOp::For; });
         if (region.range < 0 || inside) continue;
         const int64_t iterations = code.ranges[region.range].max_trips;
-        if (iterations <= costs::kShortLoop) most = std::max(most, iterations);
+        if (iterations <= longest) most = std::max(most, iterations);
     }
     return most;
+}
+
+bool fits_written_out(const TileModel& model, const std::vector<int64_t>& tile, int64_t iterations,
+                      double most_operations) {
+    const TileModel::Body body = model.body(tile, iterations);
+    return body.nodes <= costs::kWholeBudget && body.operations <= most_operations;
 }
 
 double padding(const Size& extent, int64_t tile) {
@@ -32,7 +38,7 @@ double padding(const Size& extent, int64_t tile) {
 
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, int64_t most_nodes, int64_t iterations,
+                               bool lanes_share, double most_operations, int64_t iterations,
                                bool pads) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
@@ -56,9 +62,8 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 if (larger[d] > costs::kLongestTile || grid[d].is(0) ||
                     (!divides && !(pads && grid[d].is_constant())) || total / copies < busy ||
                     model.carried(larger) > costs::kMostCarried ||
-                    model.nodes(larger) > std::min(costs::kTileBudget, most_nodes) ||
-                    model.loop_nodes(larger) * iterations >
-                        std::min(costs::kWholeBudget, most_nodes))
+                    model.nodes(larger) > costs::kTileBudget ||
+                    !fits_written_out(model, larger, iterations, most_operations))
                     continue;
                 // A step of three is worth more than one of two.
                 const double time = std::pow(time_of(larger) / now, 1 / std::log2(factor)) * now;

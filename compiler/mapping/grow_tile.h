@@ -7,20 +7,23 @@
 
 namespace firn {
 
-/// Iterations of the longest innermost loop that is written out where an iteration is short enough;
-/// 1: there is none.
-int64_t short_iterations(KernelCode ready);
+/// Iterations of the longest innermost loop that is written out where an iteration is short enough:
+/// of at most `longest`; 1: there is none.
+int64_t short_iterations(KernelCode ready, int64_t longest);
+/// A body with so many iterations of innermost loops written out is none that is too long.
+bool fits_written_out(const TileModel& model, const std::vector<int64_t>& tile, int64_t iterations,
+                      double most_operations);
 /// Times as much as is asked for that tiles along a range compute: more, where they do not divide
 /// it.
 double padding(const Size& extent, int64_t tile);
 /// The register tile of a kernel with loops: grown step by step along the range where that saves
 /// most, from `tile` on. `total`: indices of the grid, of which every core must keep some;
 /// `iterations` of a loop are written out, which saves more than what does not fit then.
-/// `most_nodes`: of a body. `pads`: a tile may reach behind the end of a range whose extent is
+/// `most_operations`: of a body. `pads`: a tile may reach behind the end of a range whose extent is
 /// known.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, int64_t most_nodes, int64_t iterations = 1,
+                               bool lanes_share, double most_operations, int64_t iterations = 1,
                                bool pads = false);
 
 }  // namespace firn

@@ -12,6 +12,7 @@
 #include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/separate_ranges.h"
 #include "compiler/mapping/steps.h"
+#include "compiler/mapping/turn_loops.h"
 #include "compiler/mapping/turn_ranges.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
@@ -56,6 +57,11 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"turn_ranges", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = turn_ranges(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::choose_mapping},
+    {"turn_loops", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = turn_loops(std::move(code), t.profile, t.facts);
      },
      nullptr, &KernelSteps::choose_mapping},
     {"place", Lowered, Ready, [](KernelCode& code, const KernelTarget&) { place(code); }},

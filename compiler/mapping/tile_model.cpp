@@ -19,15 +19,10 @@ bool is_innermost(const KernelCode& code, const KernelRegion& region) {
                         [&](int n) { return code.nodes[n].op == KernelOp::For; });
 }
 
-/// Iterations of a loop that are computed at once.
-int64_t iterations_at_once(const KernelCode& code, int region) {
-    const int64_t most = code.ranges[code.regions[region].range].max_trips;
-    return most > 0 && most <= costs::kShortLoop ? most : costs::kIterationsAtOnce;
-}
-
 }  // namespace
 
-TileModel::TileModel(KernelCode lowered, bool lanes_share) : lanes_share_(lanes_share) {
+TileModel::TileModel(KernelCode lowered, bool lanes_share, int64_t written_out)
+    : lanes_share_(lanes_share), written_out_(written_out) {
     place(lowered);
     for (size_t r = lowered.ranges.size(); r-- > 0;)
         if (lowered.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
@@ -35,6 +30,12 @@ TileModel::TileModel(KernelCode lowered, bool lanes_share) : lanes_share_(lanes_
     find_windows(lowered);
     find_meetings(lowered);
     visit(lowered, 0, 1);
+}
+
+/// Iterations of a loop that are computed at once.
+int64_t TileModel::iterations_at_once(const KernelCode& code, int region) const {
+    const int64_t most = code.ranges[code.regions[region].range].max_trips;
+    return most > 0 && most <= written_out_ ? most : costs::kIterationsAtOnce;
 }
 
 uint64_t TileModel::mask_of(const KernelCode& code, const KernelNode& n) const {
@@ -147,7 +148,7 @@ void TileModel::find_meetings(const KernelCode& code) {
         Family family{code.nodes[id].buffer, region, 0, form.sum.terms};
         const int range = code.regions[region].range;
         if (range >= 0 && is_innermost(code, code.regions[region]) &&
-            code.ranges[range].max_trips <= costs::kShortLoop) {
+            code.ranges[range].max_trips <= written_out_) {
             family.region = parents[region];
             family.trips = code.ranges[range].max_trips;
             for (auto& [term, factor] : family.terms)
@@ -230,11 +231,15 @@ double TileModel::Part::copies(const std::vector<int64_t>& tile) const {
 
 void TileModel::visit(const KernelCode& code, int region_id, double runs) {
     const KernelRegion& region = code.regions[region_id];
+    const bool innermost = region.range >= 0 && is_innermost(code, region);
     auto one = [&](int id) {
         const KernelNode& n = code.nodes[id];
         Share& share = shares_[part_of(code, id)];
         ++share.nodes;
+        share.operations += operations_of(n);
         share.loop_nodes += region_id != 0;
+        if (innermost) ++share.inner_nodes, share.inner_operations += operations_of(n);
+        has_windows_ |= n.op == KernelOp::Load && windows_[id].along != 0;
         if (n.op == KernelOp::Load) {
             const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != 0;
             share.time += runs * (repeated ? costs::kRepeatedLoad : costs::kLoad);
@@ -268,23 +273,30 @@ double TileModel::time(const std::vector<int64_t>& tile) const {
     return total / all;
 }
 
-int64_t TileModel::total(int64_t Share::*what, const std::vector<int64_t>& tile) const {
+template <class Number>
+double TileModel::total(Number Share::*what, const std::vector<int64_t>& tile) const {
     double sum = 0;
     for (const auto& [part, share] : shares_)
         sum += static_cast<double>(share.*what) * part.copies(tile);
-    return std::llround(sum);
+    return sum;
 }
 
 int64_t TileModel::nodes(const std::vector<int64_t>& tile) const {
-    return total(&Share::nodes, tile);
+    return std::llround(total(&Share::nodes, tile));
 }
 
 int64_t TileModel::loop_nodes(const std::vector<int64_t>& tile) const {
-    return total(&Share::loop_nodes, tile);
+    return std::llround(total(&Share::loop_nodes, tile));
 }
 
 int64_t TileModel::carried(const std::vector<int64_t>& tile) const {
-    return total(&Share::carried, tile);
+    return std::llround(total(&Share::carried, tile));
+}
+
+TileModel::Body TileModel::body(const std::vector<int64_t>& tile, int64_t iterations) const {
+    const auto more = static_cast<double>(iterations - 1);
+    return {std::llround(total(&Share::loop_nodes, tile) + more * total(&Share::inner_nodes, tile)),
+            total(&Share::operations, tile) + more * total(&Share::inner_operations, tile)};
 }
 
 }  // namespace firn

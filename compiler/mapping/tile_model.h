@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 
@@ -18,7 +19,8 @@ struct IndexForm;
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
-    TileModel(KernelCode lowered, bool lanes_share);
+    /// `written_out`: innermost loops of at most so many iterations are.
+    TileModel(KernelCode lowered, bool lanes_share, int64_t written_out = costs::kShortLoop);
 
     /// Nanoseconds of a subgroup per index, in a tile of `tile` neighbours along each range (x
     /// first).
@@ -29,6 +31,15 @@ class TileModel {
     int64_t loop_nodes(const std::vector<int64_t>& tile) const;
     /// Values that its outermost loops carry.
     int64_t carried(const std::vector<int64_t>& tile) const;
+    /// With so many iterations of innermost loops written out: nodes in loops, and all simple
+    /// operations.
+    struct Body {
+        int64_t nodes = 0;
+        double operations = 0;
+    };
+    Body body(const std::vector<int64_t>& tile, int64_t iterations) const;
+    /// Neighbours along some range read what an innermost loop reads in another iteration.
+    bool has_windows() const { return has_windows_; }
     /// Some load in a loop is the same for all indices along x, and differs along the range.
     bool same_along_x(size_t range) const {
         return range < 64 && (repeated_ & (uint64_t{1} << range)) != 0;
@@ -36,8 +47,8 @@ class TileModel {
 
   private:
     struct Share {
-        double time = 0;
-        int64_t nodes = 0, loop_nodes = 0, carried = 0;
+        double time = 0, operations = 0, inner_operations = 0;
+        int64_t nodes = 0, loop_nodes = 0, inner_nodes = 0, carried = 0;
     };
     /// What depends on ranges and on the iteration of an innermost loop by their sums alone:
     /// neighbours along such a range share it with other iterations that are computed at once.
@@ -58,7 +69,9 @@ class TileModel {
         auto operator<=>(const Part&) const = default;
         double copies(const std::vector<int64_t>& tile) const;
     };
-    int64_t total(int64_t Share::*what, const std::vector<int64_t>& tile) const;
+    template <class Number>
+    double total(Number Share::*what, const std::vector<int64_t>& tile) const;
+    int64_t iterations_at_once(const KernelCode& code, int region) const;
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);
     void find_windows(const KernelCode& code);
@@ -75,7 +88,8 @@ class TileModel {
     std::map<int, std::vector<Meeting>> meetings_;  // of loads
     std::map<Part, Share> shares_;
     uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
-    bool lanes_share_;
+    bool lanes_share_, has_windows_ = false;
+    int64_t written_out_;
 };
 
 }  // namespace firn

@@ -125,7 +125,7 @@ std::optional<Mapping> choose_alone(const Choice& c) {
     if (!traits.rows && !traits.divergent) {
         const TileModel model(c.ready, true);
         m.tile = grow_tile(model, m.tile, grid, total, slots * costs::kLeastGroups, true,
-                           traits.most_nodes);
+                           profile.max_body_operations);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
         carried = model.carried(m.tile);

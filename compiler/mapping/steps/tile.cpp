@@ -61,6 +61,26 @@ bool fits(const Choice& c, size_t range, int64_t tile) {
            (may_pad(c.ready, extent) && padding(extent, tile) * costs::kLeastSaving <= 1);
 }
 
+/// By what copies and iterations share. Longer loops than others are written out where neighbours
+/// share what their iterations read.
+void size_tile(Choice& c) {
+    const KernelTraits& traits = c.traits;
+    const double most = c.profile.max_body_operations;
+    const bool pads = !c.staged && may_pad(c.ready, traits.grid[0]);
+    const std::vector<int64_t> start = c.m.tile;
+    for (const int64_t longest : {costs::kShortLoop, costs::kLongestWindow}) {
+        TileModel model(c.ready, false, longest);
+        const int64_t iterations = short_iterations(c.ready, longest);
+        std::vector<int64_t> tile = grow_tile(model, start, traits.grid, traits.total, c.busy(),
+                                              false, most, iterations, pads);
+        const bool better =
+            !c.model || (fits_written_out(model, tile, iterations, most) &&
+                         model.time(tile) < costs::kLeastSaving * c.model->time(c.m.tile));
+        if (better) c.m.tile = tile, c.model = std::move(model), c.longest_written_out = longest;
+        if (!c.model->has_windows()) break;
+    }
+}
+
 void choose(Choice& c) {
     const KernelTraits& traits = c.traits;
     const std::vector<Size>& grid = traits.grid;
@@ -79,14 +99,11 @@ void choose(Choice& c) {
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
     if (traits.loops) {
-        const TileModel model(c.ready, false);
-        const bool pads = !c.staged && !grid.empty() && may_pad(c.ready, grid[0]);
-        m.tile = grow_tile(model, m.tile, grid, traits.total, c.busy(), false, traits.most_nodes,
-                           short_iterations(c.ready), pads);
-        c.nodes = model.loop_nodes(m.tile);
-        c.carried = model.carried(m.tile);
+        size_tile(c);
+        c.nodes = c.model->loop_nodes(m.tile);
+        c.carried = c.model->carried(m.tile);
         for (size_t d = 1; d < c.dims(); ++d)
-            c.dealt_copies |= m.tile[d] % c.profile.subgroup_size == 0 && model.same_along_x(d);
+            c.dealt_copies |= m.tile[d] % c.profile.subgroup_size == 0 && c.model->same_along_x(d);
     } else if (traits.shifted) {
         // Neighbours share what they load.
         if (m.tile[0] == 1 && fits(c, 0, 4) && c.has_room(4)) m.tile[0] = 4;

@@ -1,5 +1,6 @@
 // The step `whole`: short innermost loops are unrolled as a whole.
 #include "compiler/mapping/choice.h"
+#include "compiler/mapping/grow_tile.h"
 #include "compiler/mapping/steps.h"
 
 namespace firn {
@@ -7,9 +8,11 @@ namespace {
 
 void choose(Choice& c) {
     if (!c.traits.plain() || !c.traits.loops) return;
-    while (c.m.written_out < costs::kShortLoop &&
-           c.nodes * (c.m.written_out + 1) <= c.traits.bearable(costs::kWholeBudget))
-        ++c.m.written_out;
+    const auto fits = [&](int64_t iterations) {
+        if (!c.model) return c.nodes * iterations <= c.traits.bearable(costs::kWholeBudget);
+        return fits_written_out(*c.model, c.m.tile, iterations, c.profile.max_body_operations);
+    };
+    while (c.m.written_out < c.longest_written_out && fits(c.m.written_out + 1)) ++c.m.written_out;
 }
 
 }  // namespace
