@@ -2,6 +2,7 @@
 #include "compiler/algorithms/order.h"
 
 #include <limits>
+#include <vector>
 
 #include "compiler/algorithms/power_of_two.h"
 #include "compiler/algorithms/scan.h"
@@ -11,6 +12,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reader.h"
+#include "compiler/frontend/record.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/frontend/session.h"
@@ -21,14 +23,20 @@ namespace {
 constexpr int kDigitBits = 8;
 constexpr int64_t kDigits = 1 << kDigitBits;
 
+/// Of i32 it is seen to lie inside.
+Tensor digit_of(const Tensor& key, const Tensor& shift) {
+    return (key >> shift).as(i32) & int(kDigits - 1);
+}
+
+/// A tensor that a permutation is stored to: nobody reads what was there.
+Tensor unset_like(const Tensor& x) {
+    return Tensor::from_node(empty(builder(*current_state(), {}), x.dtype(), x.shape()));
+}
+
 /// Rows of keys, and where each was before.
 struct Sorted {
     Tensor key, order;
 };
-
-Tensor digit_of(const Tensor& key, const Tensor& shift) {
-    return ((key >> shift) & (kDigits - 1)).as(i32);
-}
 
 /// Where the elements of each block with each digit begin, from how many there are: [rows, digits,
 /// blocks].
@@ -54,7 +62,7 @@ Sorted by_comparing(const Sorted& from, const Tensor& shift) {
     Tensor before =
         sum((other < i) & (unchecked(digit)(row, min(other, n - 1)) == digit), {.axis = 0});
     Tensor place = unchecked(begins)(row, digit, block) + before;
-    Sorted to{zeros({rows, n}, key.dtype()), zeros({rows, n}, i32)};
+    Sorted to{unset_like(key), unset_like(order)};
     store(to.key(row, place), key, {.permutation = true});
     store(to.order(row, place), order, {.permutation = true});
     return to;
@@ -65,44 +73,57 @@ constexpr int64_t kLeastRun = 4 * kDigits;
 /// Runs for each invocation that the device runs at once, so that all are done at about one time.
 constexpr int64_t kRunsForEach = 4;
 
-/// Sorted by one digit, as cores do it best: each invocation goes through a run of its own, with a
-/// counter for each digit in memory of its own.
-Sorted by_counting(const Sorted& from, const Tensor& shift) {
-    const auto& [key, order] = from;
-    const Size rows = key.size(0), n = key.size(1);
-    const auto parallel = static_cast<int64_t>(current_session().profile().parallel_invocations);
+/// Rows of n and, in the same order, what comes with them, all flat, sorted by one digit of the
+/// rows' keys, as cores do it best: each invocation goes through a run of its own, with a counter
+/// for each digit in memory of its own.
+std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
+                                const KeyOf& key_of, const Tensor& shift) {
+    const DeviceProfile& profile = current_session().profile();
+    const auto parallel = static_cast<int64_t>(profile.parallel_invocations);
+    const KernelOptions subgroups{.group = {1, int(profile.subgroup_size)}};
     const Size length = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
     const Size runs = ceil_div(n, length);
-    const auto for_run = [&](const Tensor& run, const auto& body) {
+    const auto for_run = [&](const Tensor& row, const Tensor& run, const auto& body) {
         for (Tensor step : loop(length)) {
-            const Tensor i = run * length + step;
-            if_(i < n, [&] { body(i); });
+            const Tensor i = run * length + step, at = row * n + i;
+            if_(i < n, [&] {
+                const Tensor own = unchecked(from[0])(at);
+                body(at, own, digit_of(key_of(own), shift));
+            });
         }
     };
     Tensor counts = zeros({rows, kDigits, runs}, i32);
-    kernel({rows, runs}, [&](const Tensor& row, const Tensor& run) {
+    kernel({rows, runs}, subgroups, [&](const Tensor& row, const Tensor& run) {
         Local count = local(i32, kDigits);
-        for_run(run, [&](const Tensor& i) {
-            const Tensor digit = digit_of(unchecked(key)(row, i), shift);
+        for_run(row, run, [&](const Tensor&, const Tensor&, const Tensor& digit) {
             count(digit) = count(digit) + 1;
         });
         for (Tensor digit : loop(kDigits)) counts(row, digit, run) = count(digit);
     });
     const Tensor begins = begins_of(counts);
-    Sorted to{zeros({rows, n}, key.dtype()), zeros({rows, n}, i32)};
-    kernel({rows, runs}, [&](const Tensor& row, const Tensor& run) {
+    std::vector<Tensor> to;
+    for (const Tensor& x : from) to.push_back(unset_like(x));
+    kernel({rows, runs}, subgroups, [&](const Tensor& row, const Tensor& run) {
         Local next = local(i32, kDigits);
         for (Tensor digit : loop(kDigits)) next(digit) = begins(row, digit, run);
-        for_run(run, [&](const Tensor& i) {
-            const Tensor own = unchecked(key)(row, i), digit = digit_of(own, shift);
-            const Tensor place = next(digit);
-            store(to.key(row, place), own, {.permutation = true});
-            store(to.order(row, place), unchecked(order)(row, i), {.permutation = true});
+        for_run(row, run, [&](const Tensor& at, const Tensor& own, const Tensor& digit) {
+            const Tensor place = next(digit), there = row * n + place;
+            store(to[0](there), own, {.permutation = true});
+            for (size_t k = 1; k < to.size(); ++k)
+                store(to[k](there), unchecked(from[k])(at), {.permutation = true});
             next(digit) = place + 1;
         });
     });
     return to;
 }
+
+/// As unsigned bits the lowest integer comes first.
+Tensor unsigned_key(const Tensor& key) {
+    return key.dtype() == i64 ? bitcast(key ^ Tensor(std::numeric_limits<int64_t>::min()), u64)
+                              : bitcast(key ^ Tensor(std::numeric_limits<int32_t>::min()), u32);
+}
+
+int turns_of(DType key) { return 8 * key.bytes() / kDigitBits; }
 
 }  // namespace
 
@@ -164,20 +185,33 @@ bool counts_digits_in_runs() {
 }
 
 Tensor order_by_digits(Tensor key) {
-    bool wide = key.dtype() == i64;
-    // As unsigned bits the lowest integer comes first.
-    key = wide ? bitcast(key ^ Tensor(std::numeric_limits<int64_t>::min()), u64)
-               : bitcast(key ^ Tensor(std::numeric_limits<int32_t>::min()), u32);
-    const bool in_runs = counts_digits_in_runs();
+    const int turns = turns_of(key.dtype());
+    const Size rows = key.size(0), n = key.size(1);
     Tensor order = index(key.shape(), 1);
-    for (Tensor turn : loop((wide ? 64 : 32) / kDigitBits)) {
-        const Tensor shift = turn * kDigitBits;
-        Sorted next =
-            in_runs ? by_counting({key, order}, shift) : by_comparing({key, order}, shift);
-        key = next.key;
-        order = next.order;
+    key = unsigned_key(key);
+    if (!counts_digits_in_runs()) {
+        for (Tensor turn : loop(turns)) {
+            const Sorted next = by_comparing({key, order}, turn * kDigitBits);
+            key = next.key, order = next.order;
+        }
+        return order;
     }
-    return order;
+    key = reshape(key, {rows * n}), order = reshape(order, {rows * n});
+    for (Tensor turn : loop(turns)) {
+        const std::vector<Tensor> next = by_counting(
+            {key, order}, rows, n, [](const Tensor& own) { return own; }, turn * kDigitBits);
+        key = next[0], order = next[1];
+    }
+    return reshape(order, {rows, n});
+}
+
+Tensor sorted_in_runs(const Tensor& x, const KeyOf& key_of) {
+    const Size rows = x.size(0), n = x.size(1);
+    const auto digits = [&](const Tensor& own) { return unsigned_key(key_of(own)); };
+    Tensor flat = reshape(x, {rows * n});
+    for (Tensor turn : loop(turns_of(key_of(x).dtype())))
+        flat = by_counting({flat}, rows, n, digits, turn * kDigitBits)[0];
+    return reshape(flat, {rows, n});
 }
 
 }  // namespace firn

@@ -1,6 +1,6 @@
 // The ways of sorting: indices that bring integer keys in order; internal.
 #pragma once
-#include "compiler/frontend/tensor.h"
+#include "compiler/frontend/control.h"
 
 namespace firn {
 
@@ -16,5 +16,10 @@ Tensor order_by_merging(Tensor key);
 bool counts_digits_in_runs();
 /// Stable counting sorts by digits, the lowest first.
 Tensor order_by_digits(Tensor key);
+/// The key, i32 or i64, of each of some elements.
+using KeyOf = Callback<Tensor(const Tensor&)>;
+/// Rows of elements, of 4 bytes at the least, sorted by the digits of their keys where these are
+/// counted in runs: nothing but the elements is moved, and no key is kept.
+Tensor sorted_in_runs(const Tensor& x, const KeyOf& key_of);
 
 }  // namespace firn

@@ -6,9 +6,11 @@
 #include "compiler/algorithms/order.h"
 #include "compiler/algorithms/rows.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/scatter.h"
 
 namespace firn {
 namespace {
@@ -33,19 +35,51 @@ Tensor sort_keys(const Tensor& x) {
 /// driver).
 int64_t radix_from() { return counts_digits_in_runs() ? 256 : 32768; }
 
+/// The way that it takes.
+SortMethod method_of(const Size& n, SortMethod method) {
+    if (method != SortMethod::Automatic) return method;
+    return n.upper_bound() < radix_from() ? SortMethod::Merge : SortMethod::Radix;
+}
+
+Tensor keys_of(const Tensor& x, const SortOptions& options) {
+    const Tensor key = sort_keys(x);
+    return options.descending ? ~key : key;
+}
+
 /// Indices that order the last of two axes.
 Tensor order_of(const Tensor& x, const SortOptions& options) {
-    Tensor key = sort_keys(x);
-    if (options.descending) key = ~key;
-    Size n = x.size(1);
-    switch (options.method) {
-        case SortMethod::Automatic:
-            return n.upper_bound() < radix_from() ? order_by_merging(key) : order_by_digits(key);
+    const Tensor key = keys_of(x, options);
+    switch (method_of(x.size(1), options.method)) {
         case SortMethod::Merge: return order_by_merging(key);
-        case SortMethod::Radix: return order_by_digits(key);
         case SortMethod::Network: return order_by_network(key);
+        default: return order_by_digits(key);
     }
-    return Tensor();
+}
+
+/// The last of two axes in order.
+Tensor in_order(const Tensor& x, const SortOptions& options) {
+    const bool alone = method_of(x.size(1), options.method) == SortMethod::Radix &&
+                       counts_digits_in_runs() && x.dtype().bytes() >= 4;
+    if (!alone) return gather(x, order_of(x, options));
+    const auto sorted = [options](const std::vector<Tensor>& xs) {
+        return sorted_in_runs(xs[0], [&](const Tensor& own) { return keys_of(own, options); });
+    };
+    if (!x.dtype().is_float()) return sorted({x});
+    // Gradients ask where the elements came from.
+    return custom_gradient(
+        sorted, {x},
+        {.reverse =
+             [options](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
+                 Tensor out = zeros_like(g);
+                 store(out(index(g.shape(), 0), order_of(xs[0], options)), g,
+                       {.permutation = true});
+                 return std::vector<Tensor>{out};
+             },
+         .forward =
+             [options](const std::vector<Tensor>& xs, const Tensor&,
+                       const std::vector<Tensor>& by) {
+                 return gather(by[0], order_of(xs[0], options));
+             }});
 }
 
 }  // namespace
@@ -53,7 +87,7 @@ Tensor order_of(const Tensor& x, const SortOptions& options) {
 Tensor sort(const Operand& x, const SortOptions& options) {
     LineScope at(x.line());
     Rows rows = rows_along("sort", x.tensor(), options.axis);
-    return from_rows(gather(rows.values, order_of(rows.values, options)), rows);
+    return from_rows(in_order(rows.values, options), rows);
 }
 
 Tensor argsort(const Operand& x, const SortOptions& options) {

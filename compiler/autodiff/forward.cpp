@@ -40,6 +40,26 @@ Ref forward_node(ForwardRun& run, const Ref& node) {
     }
 }
 
+/// The nodes that results need but for what rules stand for.
+std::unordered_set<const Node*> outside_of_rules(const std::vector<Ref>& order,
+                                                 const std::vector<Ref>& results) {
+    std::unordered_set<const Node*> out;
+    const auto need = [&](const std::vector<Ref>& nodes, size_t first = 0) {
+        for (size_t k = first; k < nodes.size(); ++k) out.insert(nodes[k].get());
+    };
+    need(results);
+    for (size_t k = order.size(); k-- > 0;) {
+        const Node& node = *order[k];
+        if (!out.contains(&node)) continue;
+        need(node.inputs, node.op == Op::Ruled);
+        if (node.op == Op::Loop) need(node.as<LoopAttr>().body->results);
+        if (node.op == Op::If)
+            for (const auto& body : {node.as<IfAttr>().then_body, node.as<IfAttr>().else_body})
+                need(body->results);
+    }
+    return out;
+}
+
 }  // namespace
 
 Ref ForwardRun::tangent_or_zeros(const Ref& value) const {
@@ -49,15 +69,17 @@ Ref ForwardRun::tangent_or_zeros(const Ref& value) const {
 
 void forward_sweep(ForwardRun& run, const std::vector<Ref>& results) {
     const std::vector<Ref> order = topological(results);
-    const std::unordered_set<const Node*> inside = inside_of_loops(order);
+    const std::unordered_set<const Node*> inside = inside_of_loops(order),
+                                          needed = outside_of_rules(order, results);
     std::vector<Ref> sources;
     for (const Ref& node : order)
         if (run.tangents.contains(node.get())) sources.push_back(node);
     const std::unordered_set<const Node*> active = active_values(order, sources);
     const SourceLine line = run.b.line;
     for (const Ref& node : order) {
-        if (!active.contains(node.get()) || run.tangents.contains(node.get()) ||
-            run.results.contains(node.get()) || inside.contains(node.get()))
+        if (!active.contains(node.get()) || !needed.contains(node.get()) ||
+            run.tangents.contains(node.get()) || run.results.contains(node.get()) ||
+            inside.contains(node.get()))
             continue;
         run.b.line = node->lines.empty() ? line : node->lines[0];
         if (node->op == Op::Loop)

@@ -103,6 +103,17 @@ class Bounder {
 
 }  // namespace
 
+namespace {
+
+/// Of two's complement bits: at most what is not negative.
+Interval masked(const Interval& a, const Interval& b) {
+    if (a.lo < 0 && b.lo < 0) return kAnyI32;
+    if (a.lo < 0 || b.lo < 0) return {0, a.lo < 0 ? b.hi : a.hi};
+    return {0, std::min(a.hi, b.hi)};
+}
+
+}  // namespace
+
 Interval interval_of(Op op, std::span<const Interval> of) {
     const auto unsigned_from = [&](int64_t least) { return of[0].lo >= 0 && of[1].lo >= least; };
     switch (op) {
@@ -116,7 +127,7 @@ Interval interval_of(Op op, std::span<const Interval> of) {
         case Op::Select: return join(of[1], of[2]);
         case Op::Div: return unsigned_from(1) ? floor_div(of[0], of[1]) : kAnyI32;
         case Op::Mod: return unsigned_from(1) ? mod(of[0], of[1]) : kAnyI32;
-        case Op::And: return unsigned_from(0) ? Interval{0, std::min(of[0].hi, of[1].hi)} : kAnyI32;
+        case Op::And: return masked(of[0], of[1]);
         case Op::ShiftRight: return of[0].lo >= 0 ? Interval{0, of[0].hi} : kAnyI32;
         default: return kAnyI32;
     }

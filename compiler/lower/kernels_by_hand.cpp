@@ -16,7 +16,9 @@ int start_target(LowerRun& run, const Node& kernel, size_t k, const Node& versio
                  const TargetUse& use, std::vector<ListedStep>& out) {
     const Ref& before = kernel.inputs[k + 3];
     const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
-    if (use.covered) return value_buffer(run, version);
+    // What was never set nobody reads before it is stored to.
+    const bool unset = before->op == Op::Empty && !use.read_apart;
+    if (use.covered || unset) return value_buffer(run, version);
     const auto from = run.context.buffers.find(before.get());
     if (from != run.context.buffers.end()) {
         if (!use.read_apart) return version_buffer(run, version, *before, from->second, out);

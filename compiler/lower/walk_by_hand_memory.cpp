@@ -1,4 +1,5 @@
 // Kernels by hand: what an invocation reads, stores and exchanges.
+#include "compiler/ir/affine_index.h"
 #include "compiler/lower/walk_by_hand_state.h"
 #include "compiler/program/error.h"
 
@@ -57,6 +58,13 @@ int HandWalk::mask_of(const Node& index, const Node& user) {
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
 
+int HandWalk::condition_of(const Node& index) {
+    if (!leaves_some_out(index)) return b_.boolean_value(true);
+    const Node* at = &index;
+    while (is_movement(at->op)) at = at->inputs[0].get();
+    return ask(*at->inputs[0], own_at(at->inputs[0]->shape));
+}
+
 void HandWalk::start_array(const Node& node) {
     effect(b_.pinned(KernelOp::Array, node.dtype, {}, memory_of(node)));
 }
@@ -73,8 +81,11 @@ void HandWalk::read(const Node& node) {
 
 void HandWalk::store(const Node& node) {
     const Node& array = *arrays_.root.at(node.inputs[0].get());
-    const ScatterOp op = node.as<ScatterAttr>().op;
+    const auto& attr = node.as<ScatterAttr>();
+    const ScatterOp op = attr.op;
     const Place place = place_of(array, std::span(node.inputs).subspan(2), nullptr, node);
+    // A permutation has no place outside: where the promise is broken, one inside is taken.
+    const int inside = attr.complete ? condition_of(*node.inputs[2]) : place.inside;
     const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
     b_.set_lines(node.lines);
     const auto asked = fetched_.find(&node);
@@ -86,7 +97,7 @@ void HandWalk::store(const Node& node) {
     const int made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
                                : b_.store(memory_of(array), place.index, std::span(&value, 1));
     int old = made;
-    if (b_.is_constant(place.inside) && b_.node(place.inside).constant.i) {
+    if (b_.is_constant(inside) && b_.node(inside).constant.i) {
         effect(made);
     } else {
         const int taken = b_.add_region(),
@@ -96,7 +107,7 @@ void HandWalk::store(const Node& node) {
             b_.code().regions[taken].yields = {made};
             b_.code().regions[otherwise].yields = {b_.constant(scalar_int(0).to(node.dtype))};
         }
-        const int branch = b_.branch(place.inside, taken, otherwise, true);
+        const int branch = b_.branch(inside, taken, otherwise, true);
         effect(branch);
         if (otherwise >= 0) old = b_.result(branch, 0);
     }

@@ -1,5 +1,6 @@
 // Sorting against std::stable_sort.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "tests/algorithms/agreement.h"
@@ -95,6 +96,41 @@ TEST(Sorts, NanComesLastAndInfinitiesAreNumbers) {
 
 TEST(Sorts, MinusZeroEqualsZero) {
     expect_values([] { return argsort(tensor({0.0f, -0.0f, -1.0f})); }, Ints{2, 0, 1});
+}
+
+TEST(Sorts, ElementsComeOutAsTheyWentIn) {
+    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
+        expect_values(
+            [&] {
+                return bitcast(sort(tensor({0.0f, 5.0f, -0.0f, -1.0f, 0.0f}), {.method = method}),
+                               i32);
+            },
+            Ints{std::bit_cast<int>(-1.0f), 0, INT32_MIN, 0, std::bit_cast<int>(5.0f)});
+        expect_values(
+            [&] {
+                return sort(tensor({{3.0, -2.0, 0.5}, {1.0, 64.0, -7.0}}),
+                            {.descending = true, .method = method});
+            },
+            Floats{3.0f, 0.5f, -2.0f, 64.0f, 1.0f, -7.0f});
+    }
+}
+
+TEST(Sorts, GradientsGoWhereElementsCameFrom) {
+    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
+        const auto sorted = [method](const Tensor& x) { return sort(x, {.method = method}); };
+        expect_values(
+            [&] {
+                Tensor x = tensor({3.0f, 1.0f, 2.0f, 1.0f});
+                return grad(sum(sorted(x) * tensor({10.0f, 20.0f, 30.0f, 40.0f})), x);
+            },
+            Floats{40, 10, 30, 20});
+        expect_values(
+            [&] {
+                Tensor x = tensor({3.0f, 1.0f, 2.0f});
+                return jvp(sorted(x), {x}, {tensor({10.0f, 20.0f, 30.0f})});
+            },
+            Floats{20, 30, 10});
+    }
 }
 
 TEST(Sorts, TheLargestIntegerStandsBeforeThePadding) {

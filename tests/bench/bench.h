@@ -62,6 +62,7 @@ void add_path(std::vector<Case>& cases);
 void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
+void add_sorts(std::vector<Case>& cases);
 void add_strangers(std::vector<Case>& cases);
 void add_ported(std::vector<Case>& cases);
 std::vector<Case> all_cases();
