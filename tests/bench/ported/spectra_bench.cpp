@@ -58,6 +58,80 @@ Tensor filtered_by_hand(Tensor x, Tensor filter) {
     return transformed(transformed(spectrum, 0, 1), 1, 1).re / (float(kSide) * float(kSide));
 }
 
+// 1024 = 32 x 32: two passes of 32 values each that stay in registers. `BACK` is 1 on the way back,
+// where the last pass divides; the first kernel takes real pictures, and the last gives them.
+constexpr const char* kTransformHead = R"(
+vec2 times(vec2 a, vec2 b) { return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+void main() {
+    int id = int(gl_GlobalInvocationID.x), inner = id % INNER, row = id / INNER;
+    // Along axis 0 the other index is all of a row; along axis 1 the channel, which goes with b.
+    int base = AXIS == 0 ? inner : row * 3072 + inner % 3;
+    int b = AXIS == 0 ? row : inner / 3, from = base + (FIRST != 0 ? b : 32 * b) * STRIDE;
+    int to = base + b * STRIDE;
+    float angle = (BACK != 0 ? 6.283185307179586 : -6.283185307179586) * float(b) / 1024.0;
+    vec2 w = vec2(cos(angle), sin(angle)), turn = w;
+)";
+
+/// What is read, transformed and stored, line by line: as one would have it unrolled.
+std::string transform_text(bool back, bool first, bool real, bool filter, bool last) {
+    constexpr int kRadix = 32;
+    std::string out = kTransformHead;
+    const auto v = [](int k) { return "v" + std::to_string(k); };
+    for (int m = 0; m < kRadix; ++m) {
+        const std::string at = "from + " + std::to_string(first ? 32 * m : m) + " * STRIDE";
+        out += "vec2 " + v(m) + " = vec2(re_at(" + at + "), " +
+               (real ? "0.0" : "im_at(" + at + ")") + ")" + (filter ? " * by_at(" + at + ")" : "") +
+               ";\n";
+    }
+    for (int far = kRadix / 2; far > 0; far /= 2)
+        for (int k = 0; k < kRadix / 2; ++k) {
+            const int offset = k % far, low = k / far * 2 * far + offset, high = low + far;
+            const double angle = (back ? 1 : -1) * M_PI * offset / far;
+            char by[80];
+            std::snprintf(by, sizeof by, ", vec2(%.9f, %.9f))", std::cos(angle), std::sin(angle));
+            out += "{ vec2 rest = " + v(low) + " - " + v(high) + "; " + v(low) + " += " + v(high) +
+                   "; " + v(high) + " = " + (offset ? "times(rest" + std::string(by) : "rest") +
+                   "; }\n";
+        }
+    for (int k = 0; k < kRadix; ++k) {
+        const int reversed = (k & 1) << 4 | (k & 2) << 2 | (k & 4) | (k & 8) >> 2 | (k & 16) >> 4;
+        const std::string at = "to + " + std::to_string(32 * k) + " * STRIDE";
+        if (first && k > 0) out += v(reversed) + " = times(" + v(reversed) + ", turn);\n";
+        if (first && k > 0) out += "turn = times(turn, w);\n";
+        out += "out_re[" + at + "] = " + v(reversed) + (last ? ".x / 1048576.0;\n" : ".x;\n");
+        if (!last) out += "out_im[" + at + "] = " + v(reversed) + ".y;\n";
+    }
+    return out + "}\n";
+}
+
+HandProgram filter_by_hand(As read) {
+    constexpr int kPicture = 0, kFilter = 1, kResult = 2, kRe = 3, kIm = 4;  // two of each
+    HandProgram out;
+    out.temporaries = {kCount, kCount, kCount, kCount};
+    int from = 1;
+    for (int pass = 0; pass < 8; ++pass) {
+        const bool first = pass == 0, last = pass == 7, back = pass >= 4;
+        const int axis = (pass / 2) % 2, to = 1 - from;
+        HandKernel kernel{"transform",
+                          transform_text(back, pass % 2 == 0, first, pass == 4, last),
+                          {64, 1, 1},
+                          {int(kCount / 32 / 64), 1, 1},
+                          {{"re", read, first ? kPicture : kRe + 2 * from},
+                           {"out_re", As::Floats, last ? kResult : kRe + 2 * to, true},
+                           {"im", read, first ? kPicture : kIm + 2 * from},
+                           {"by", read, kFilter}},
+                          {{"BACK", back},
+                           {"AXIS", axis},
+                           {"STRIDE", axis == 0 ? 3072 : 3},
+                           {"INNER", axis == 0 ? 3072 : 96},
+                           {"FIRST", pass % 2 == 0}}};
+        kernel.bindings.push_back({"out_im", As::Floats, last ? kRe + 2 * to : kIm + 2 * to, true});
+        out.kernels.push_back(std::move(kernel));
+        from = to;
+    }
+    return out;
+}
+
 /// The filter that gives the mean of an element's diagonal neighbours, around the edges.
 Contest filter(Tensor (*f)(Tensor, Tensor)) {
     const std::vector<float> x = numbers(kCount, 0, 1);
@@ -82,15 +156,15 @@ Contest filter(Tensor (*f)(Tensor, Tensor)) {
     };
     // Two transforms of real pictures, each half of 5 n log2 n.
     return {.least = {8.0 * kCount, 4.0 * kCount, 2 * 2.5 * 2 * kLevels * kCount},
-            .arguments = {},
+            .arguments = {x, waves},
             .results = {kCount},
             .firn =
                 [run, picture = tensor(x, {kSide, kSide, kChannels}),
                  of = tensor(waves, {kSide, kSide, kChannels})] {
                     return std::vector<Tensor>{run(picture, of)};
                 },
-            .best = {},
-            .plain = {},
+            .best = filter_by_hand(As::Texels),
+            .plain = filter_by_hand(As::Floats),
             .expected = means};
 }
 
