@@ -1,17 +1,23 @@
-// Pease's transform for powers of two, and Bluestein's for the rest.
+// Stockham's transform for powers of two, and Bluestein's for the rest.
 #include "compiler/algorithms/fft.h"
 
+#include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "compiler/algorithms/power_of_two.h"
 #include "compiler/algorithms/rows.h"
+#include "compiler/algorithms/unset.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
+#include "compiler/frontend/kernel.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
+#include "compiler/frontend/scatter.h"
 
 namespace firn {
 namespace {
@@ -33,74 +39,141 @@ Tensor part(const Tensor& numerator, const Tensor& denominator, DType type) {
 }
 
 /// The sum itself, for the last of two axes.
-Complex transform_directly(const Complex& x, Direction direction) {
+Complex transform_directly(const Complex& x, const Size&, Direction direction) {
     Tensor n = x.re.size(1), k = unsqueeze(arange(x.re.size(1)), 1), j = arange(x.re.size(1));
     Complex w = unit(part(k * j % n, n, x.re.dtype()), direction);
     Complex terms = Complex{unsqueeze(x.re, 1), unsqueeze(x.im, 1)} * w;
     return {sum(terms.re, {.axis = 2}), sum(terms.im, {.axis = 2})};
 }
 
-/// Elements of the last of two axes.
-Complex read(const Complex& x, const Tensor& row, const Tensor& j) {
-    return {unchecked(x.re)(row, j), unchecked(x.im)(row, j)};
+/// A quarter of a turn.
+Complex turned(const Complex& y, Direction direction) {
+    return direction == Direction::Forward ? Complex{y.im, -y.re} : Complex{-y.im, y.re};
 }
 
-/// Where element o of the first pass comes from: the digits that the passes take, first to last,
-/// are those of o from the lowest on and those of the input from the highest on. The first digit is
-/// a bit where the exponent is odd; all others have two.
-Tensor reversed_digits(const Tensor& o, const Size& exponent) {
-    Tensor odd = Tensor(mod(exponent, 2)), x = (o >> odd).as(u32);
-    x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
-    x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
-    x = ((x >> 8) & 0x00ff00ffu) | ((x & 0x00ff00ffu) << 8);
-    x = (x >> 16) | (x << 16);
-    Tensor unused = 32 - 2 * Tensor(floor_div(exponent, 2)), pairs = (x >> unused.as(u32)).as(i32);
-    return pairs | ((o & odd) << (Tensor(exponent) - 1));
+/// The transform of 2, 4, 8 or 16 values, written out after Cooley and Tukey.
+std::vector<Complex> transformed(const std::vector<Complex>& x, Direction direction) {
+    const size_t n = x.size(), half = n / 2;
+    if (n == 1) return x;
+    std::vector<Complex> even, odd, out(n);
+    for (size_t k = 0; k < n; k += 2) even.push_back(x[k]), odd.push_back(x[k + 1]);
+    even = transformed(even, direction), odd = transformed(odd, direction);
+    for (size_t k = 0; k < half; ++k) {
+        const double angle = static_cast<int>(direction) * 2 * std::numbers::pi *
+                             static_cast<double>(k) / static_cast<double>(n);
+        const double c = std::cos(angle), s = std::sin(angle);
+        const Complex& z = odd[k];
+        const Complex y = k == 0       ? z
+                          : 4 * k == n ? turned(z, direction)
+                                       : Complex{z.re * c - z.im * s, z.re * s + z.im * c};
+        out[k] = even[k] + y, out[k + half] = even[k] - y;
+    }
+    return out;
 }
 
-/// The parts side by side on the last of two axes, which they fill where a transform runs at all.
-Complex joined(const std::vector<Complex>& parts, const Size& n) {
-    std::vector<Tensor> re, im;
-    for (const Complex& part : parts) re.push_back(part.re), im.push_back(part.im);
-    Complex all{concat(re, {.axis = 1}), concat(im, {.axis = 1})};
-    if (all.re.size(1) == n) return all;
-    auto [row, o] = indices<2>(Shape{all.re.size(0), n});
-    return read(all, row, o);
+/// w^0 to w^(count - 1), each of two that are half as far.
+std::vector<Complex> powers(const Complex& w, size_t count) {
+    std::vector<Complex> out{w, w};
+    for (size_t k = 2; k < count; ++k) out.push_back(out[k / 2] * out[k - k / 2]);
+    return out;
 }
 
-/// n = 2^exponent elements on the last of two axes, after Pease (1968): all passes read neighbours
-/// and write to as many equal parts. Before a pass, `done` elements are transformed together, which
-/// stand n / done apart; a pass of radix r joins r such runs.
-Complex transform_power_of_two(Complex x, const Size& n, const Size& exponent,
+constexpr int kPassBits = 4;  // of the radix of all passes but the first
+constexpr int kGroup = 64;    // neighbours that load and store together
+
+/// Complex numbers in one flat tensor, so that no pass or axis needs another shape: all real parts,
+/// then all imaginary ones.
+Tensor pack(const Complex& x) {
+    const Tensor parts = concat({unsqueeze(x.re, 0), unsqueeze(x.im, 0)}, {.axis = 0});
+    return reshape(parts, {element_count(parts.shape())});
+}
+Complex unpack(const Tensor& parts, const Shape& shape) {
+    Shape both = shape;
+    both.insert(both.begin(), 2);
+    const Tensor apart = reshape(parts, both);
+    return {apart(0), apart(1)};
+}
+
+/// Packed [outer, n, inner], to be transformed along n = 2^exponent.
+struct Lines {
+    Tensor parts;
+    Size outer, n, exponent, inner;
+};
+
+/// A pass of radix 2^bits: where done = 2^level elements are transformed together, radix times as
+/// many are behind it. Without a level none are yet.
+Tensor pass(const Lines& x, int bits, const Tensor* level, Direction direction) {
+    const int radix = 1 << bits;
+    const Size apart = floor_div(x.n, radix) * x.inner;
+    const Tensor inner(x.inner), imaginary(x.outer * x.n * x.inner);
+    Tensor to = unset_like(x.parts);
+    kernel({x.outer, apart}, {.group = {1, kGroup}}, [&](const Tensor& row, const Tensor& q) {
+        if_(q < apart, [&] {
+            const Tensor line = row * (x.n * x.inner);
+            std::vector<Complex> runs;
+            for (int k = 0; k < radix; ++k) {
+                const Tensor at = line + q + k * apart;
+                runs.push_back({unchecked(x.parts)(at), unchecked(x.parts)(at + imaginary)});
+            }
+            const Tensor j = q / inner, beside = q - j * inner;
+            const Tensor done = level ? 1 << *level : Tensor(1), behind = j & (done - 1);
+            if (level) {
+                const Complex turn =
+                    unit(part(behind, radix << *level, x.parts.dtype()), direction);
+                const std::vector<Complex> w = powers(turn, runs.size());
+                for (size_t k = 1; k < runs.size(); ++k) runs[k] = runs[k] * w[k];
+            }
+            runs = transformed(runs, direction);
+            const Tensor first = line + ((j - behind) * radix + behind) * inner + beside;
+            for (int k = 0; k < radix; ++k) {
+                const Tensor place = first + k * done * inner;
+                const Complex& y = runs[static_cast<size_t>(k)];
+                store(to(place), y.re, {.permutation = true});
+                store(to(place + imaginary), y.im, {.permutation = true});
+            }
+        });
+    });
+    return to;
+}
+
+Tensor all_passes(Lines x, Direction direction) {
+    const Size first = mod(x.exponent, kPassBits), low = mod(first, 2), high = floor_div(first, 2);
+    for (Tensor once : loop(low * (Size(1) - high))) x.parts = pass(x, 1, nullptr, direction);
+    for (Tensor once : loop(high * (Size(1) - low))) x.parts = pass(x, 2, nullptr, direction);
+    for (Tensor once : loop(low * high)) x.parts = pass(x, 3, nullptr, direction);
+    for (Tensor turn : loop(floor_div(x.exponent, kPassBits))) {
+        const Tensor level = Tensor(first) + kPassBits * turn;
+        x.parts = pass(x, kPassBits, &level, direction);
+    }
+    return x.parts;
+}
+
+/// After Stockham, as N. Govindaraju et al. have it, "High Performance Discrete Fourier Transforms
+/// on Graphics Processors", 2008: nothing has to be reversed before or after. A linear function,
+/// whose gradient is the transform in the other direction.
+Tensor transform_lines(const Lines& x, Direction direction) {
+    const auto of = [x](const Tensor& parts) {
+        return Lines{parts, x.outer, x.n, x.exponent, x.inner};
+    };
+    const Direction other =
+        direction == Direction::Forward ? Direction::Backward : Direction::Forward;
+    return custom_gradient(
+        [=](const std::vector<Tensor>& xs) { return all_passes(of(xs[0]), direction); }, {x.parts},
+        {.reverse =
+             [=](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
+                 return std::vector<Tensor>{transform_lines(of(g), other)};
+             },
+         .forward =
+             [=](const std::vector<Tensor>&, const Tensor&, const std::vector<Tensor>& by) {
+                 return transform_lines(of(by[0]), direction);
+             }});
+}
+
+/// n = 2^exponent elements on the last of two axes.
+Complex transform_power_of_two(const Complex& x, const Size& n, const Size& exponent,
                                Direction direction) {
-    const DType type = x.re.dtype();
-    auto [all_rows, o] = indices<2>(Shape{x.re.size(0), n});
-    x = read(x, all_rows, reversed_digits(o, exponent));
-    for (Tensor once : loop(mod(exponent, 2))) {
-        auto [row, j] = indices<2>(Shape{x.re.size(0), floor_div(n, 2)});
-        Complex a = read(x, row, 2 * j), b = read(x, row, 2 * j + 1);
-        Complex made = joined({a + b, a - b}, n);
-        x.re = made.re;
-        x.im = made.im;
-    }
-    Tensor shift = Tensor(mod(exponent, 2));
-    for (Tensor pass : loop(floor_div(exponent, 2))) {
-        auto [row, j] = indices<2>(Shape{x.re.size(0), floor_div(n, 4)});
-        Tensor level = shift + 2 * pass;  // done = 2^level
-        Tensor k = j >> (Tensor(exponent) - 2 - level);
-        Complex w = unit(part(k, 4 << level, type), direction), w2 = w * w;
-        Complex a = read(x, row, 4 * j), b = read(x, row, 4 * j + 1) * w,
-                c = read(x, row, 4 * j + 2) * w2, d = read(x, row, 4 * j + 3) * (w * w2);
-        // A quarter of a turn.
-        const auto turned = [&](const Complex& y) {
-            return direction == Direction::Forward ? Complex{y.im, -y.re} : Complex{-y.im, y.re};
-        };
-        Complex even = a + c, odd = b + d, other = a - c, rest = turned(b - d);
-        Complex made = joined({even + odd, other + rest, even - odd, other - rest}, n);
-        x.re = made.re;
-        x.im = made.im;
-    }
-    return x;
+    const Shape shape = x.re.shape();
+    return unpack(transform_lines({pack(x), shape[0], n, exponent, 1}, direction), shape);
 }
 
 /// j^2 mod 2 n without leaving 32 bits: j is taken by digits of 8 bits.
@@ -140,42 +213,49 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
+/// Along an axis whose size is a power of two, where it stands. Packed, as those below.
+Tensor transform_in_place(const Tensor& x, const Shape& shape, int axis, Direction direction) {
+    const auto at = shape.begin() + axis;
+    const Size outer = element_count(Shape(shape.begin(), at)),
+               inner = element_count(Shape(at + 1, shape.end()));
+    return transform_lines({x, outer, *at, log2_from(*at), inner}, direction);
+}
+
+/// Each row by one of the ways that take rows.
+using RowsWay = Complex (*)(const Complex& rows, const Size& n, Direction direction);
+Tensor transform_rows(const Tensor& x, const Shape& shape, int axis, Direction direction,
+                      RowsWay way) {
+    const Complex parts = unpack(x, shape);
+    const Rows re = rows_along("fft", parts.re, axis), im = rows_along("fft", parts.im, axis);
+    const Complex made = way({re.values, im.values}, re.n, direction);
+    return pack({from_rows(made.re, re), from_rows(made.im, im)});
+}
+
 /// A size that is known at the call takes one of two ways there, each a loop that runs once or not
 /// at all. What a way takes is what its loop carries, so that none of it is computed before.
-Complex transform_either_way(Complex x, const Size& n, Direction direction) {
+Tensor transform_either_way(Tensor x, const Shape& shape, int axis, Direction direction) {
+    const Size& n = shape[static_cast<size_t>(axis)];
     const Size power = Size(1) - min(power_of_two_from(n) - n, Size(1));
-    const auto either = [&](const Size& times, const auto& way) {
-        for (Tensor once : loop(times)) {
-            const Complex made = way(Complex{x.re, x.im});
-            x.re = made.re;
-            x.im = made.im;
-        }
-    };
-    either(power, [&](const Complex& own) {
-        return transform_power_of_two(own, n, log2_from(n), direction);
-    });
-    either(Size(1) - power,
-           [&](const Complex& own) { return transform_by_convolution(own, n, direction); });
+    for (Tensor once : loop(power)) x = transform_in_place(x, shape, axis, direction);
+    for (Tensor once : loop(Size(1) - power))
+        x = transform_rows(x, shape, axis, direction, transform_by_convolution);
     return x;
 }
 
-Complex transform(const char* what, const Complex& x, int axis, Direction direction) {
-    Rows re = rows_along(what, x.re, axis), im = rows_along(what, x.im, axis);
-    Complex rows{re.values, im.values};
-    const Size& n = re.n;
+/// Without the factor of the way back.
+Tensor transform(const char* what, const Tensor& x, const Shape& shape, int axis,
+                 Direction direction) {
+    const Size& n = shape[static_cast<size_t>(axis)];
     if (n.is_constant() && n.constant() <= kDirect)
-        rows = transform_directly(rows, direction);
-    else if (n.is_constant() && is_power_of_two(n.constant()))
-        rows = transform_power_of_two(rows, n, log2_from(n), direction);
-    else if (n.lower_bound() > kLongestChirp)
+        return transform_rows(x, shape, axis, direction, transform_directly);
+    if (n.is_constant() && is_power_of_two(n.constant()))
+        return transform_in_place(x, shape, axis, direction);
+    if (n.lower_bound() > kLongestChirp)
         refuse(std::string(what) + ": the size " + n.text() + " is no power of two and above " +
                std::to_string(kLongestChirp) + "; pad x with zeros to a power of two");
-    else if (n.is_constant() || !data_symbols(n).empty())
-        rows = transform_by_convolution(rows, n, direction);
-    else
-        rows = transform_either_way(rows, n, direction);
-    if (direction == Direction::Backward) rows = rows * (1 / Tensor(n).as(rows.re.dtype()));
-    return {from_rows(rows.re, re), from_rows(rows.im, im)};
+    if (n.is_constant() || !data_symbols(n).empty())
+        return transform_rows(x, shape, axis, direction, transform_by_convolution);
+    return transform_either_way(x, shape, axis, direction);
 }
 
 /// x in a float type that transforms are computed in.
@@ -192,19 +272,32 @@ Complex real(const Operand& x) {
     return {x.tensor(), zeros(x.tensor().shape(), x.tensor().dtype())};
 }
 
-Complex along_all(const char* what, Complex x, const Axes& axes, Direction direction) {
+Complex along(const char* what, const Complex& x, const std::vector<int>& axes,
+              Direction direction) {
+    const Shape shape = x.re.shape();
+    Tensor parts = pack(x);
+    Size all = 1;
+    for (int each : axes) {
+        const int axis = checked_axis(what, each, shape);
+        parts = transform(what, parts, shape, axis, direction);
+        all = all * shape[static_cast<size_t>(axis)];
+    }
+    if (direction == Direction::Backward) parts = parts * (1 / Tensor(all).as(x.re.dtype()));
+    return unpack(parts, shape);
+}
+
+std::vector<int> axes_of(const Complex& x, const Axes& axes) {
     std::vector<int> all = axes.values;
     if (all.empty())
         for (int axis = 0; axis < x.re.rank(); ++axis) all.push_back(axis);
-    for (int axis : all) x = transform(what, x, axis, direction);
-    return x;
+    return all;
 }
 
 }  // namespace
 
 Complex fft(const Complex& x, const FftOptions& options, SourceLine line) {
     LineScope at(line);
-    return transform("fft", checked("fft", x), options.axis, Direction::Forward);
+    return along("fft", checked("fft", x), {options.axis}, Direction::Forward);
 }
 Complex fft(const Operand& x, const FftOptions& options) {
     LineScope at(x.line());
@@ -212,11 +305,11 @@ Complex fft(const Operand& x, const FftOptions& options) {
 }
 Complex ifft(const Complex& x, const FftOptions& options, SourceLine line) {
     LineScope at(line);
-    return transform("ifft", checked("ifft", x), options.axis, Direction::Backward);
+    return along("ifft", checked("ifft", x), {options.axis}, Direction::Backward);
 }
 Complex fftn(const Complex& x, const FftnOptions& options, SourceLine line) {
     LineScope at(line);
-    return along_all("fftn", checked("fftn", x), options.axis, Direction::Forward);
+    return along("fftn", checked("fftn", x), axes_of(x, options.axis), Direction::Forward);
 }
 Complex fftn(const Operand& x, const FftnOptions& options) {
     LineScope at(x.line());
@@ -224,7 +317,7 @@ Complex fftn(const Operand& x, const FftnOptions& options) {
 }
 Complex ifftn(const Complex& x, const FftnOptions& options, SourceLine line) {
     LineScope at(line);
-    return along_all("ifftn", checked("ifftn", x), options.axis, Direction::Backward);
+    return along("ifftn", checked("ifftn", x), axes_of(x, options.axis), Direction::Backward);
 }
 
 }  // namespace firn

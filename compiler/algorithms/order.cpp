@@ -6,13 +6,13 @@
 
 #include "compiler/algorithms/power_of_two.h"
 #include "compiler/algorithms/scan.h"
+#include "compiler/algorithms/unset.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/kernel.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reader.h"
-#include "compiler/frontend/record.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/frontend/session.h"
@@ -26,11 +26,6 @@ constexpr int64_t kDigits = 1 << kDigitBits;
 /// Of i32 it is seen to lie inside.
 Tensor digit_of(const Tensor& key, const Tensor& shift) {
     return (key >> shift).as(i32) & int(kDigits - 1);
-}
-
-/// A tensor that a permutation is stored to: nobody reads what was there.
-Tensor unset_like(const Tensor& x) {
-    return Tensor::from_node(empty(builder(*current_state(), {}), x.dtype(), x.shape()));
 }
 
 /// Rows of keys, and where each was before.

@@ -44,6 +44,11 @@ Attr substituted(const Attr& attr, Substitution& map) {
     return out;
 }
 
+/// A number that rules about constants may know.
+bool is_i32(const Size& size) {
+    return size.is_constant() && size.constant() >= INT32_MIN && size.constant() <= INT32_MAX;
+}
+
 SourceLine line_of(const Node& node) {
     return node.lines.empty() ? SourceLine{} : node.lines.front();
 }
@@ -67,8 +72,11 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
                                                        !node.as<LoopAttr>().sizes.empty());
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
-            Ref made = table.intern(node.op, node.dtype, size(node.shape), inputs,
-                                    substituted(node.attr, size), line_of(node));
+            const Attr attr = substituted(node.attr, size);
+            Ref made = node.op == Op::SizeValue && is_i32(std::get<SizeAttr>(attr).size)
+                           ? size_value({table, line_of(node)}, std::get<SizeAttr>(attr).size)
+                           : table.intern(node.op, node.dtype, size(node.shape), inputs, attr,
+                                          line_of(node));
             note_lines(*made, node.lines);
             return made;
         },

@@ -1,8 +1,11 @@
 // Rules about casts, movement and regions that no elementwise pattern can say.
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <unordered_map>
 
 #include "compiler/ir/pattern.h"
+#include "compiler/ir/substitute.h"
 #include "compiler/passes/rules.h"
 
 namespace firn {
@@ -167,15 +170,34 @@ Ref store_to_every_element(const Builder& b, const Node& node) {
 
 // --- regions -------------------------------------------------------------------------------------
 
+/// Of a loop whose bounds are numbers: 0, 1, or 2 for more.
+std::optional<int> iterations_of(const Node& loop) {
+    for (size_t k = 0; k < 3; ++k)
+        if (loop.inputs[k]->op != Op::Constant) return std::nullopt;
+    const auto number = [&](size_t k) { return loop.inputs[k]->as<ConstantAttr>().value.i; };
+    const int64_t begin = number(0), end = number(1), step = number(2);
+    const auto runs = [&](int64_t at) { return step > 0 ? at < end : at > end; };
+    return !runs(begin) ? 0 : !runs(begin + step) ? 1 : 2;
+}
+
 Ref result_of_no_iterations(const Builder&, const Node& node) {
     const Node& owner = *node.inputs[0];
-    if (owner.op != Op::Loop) return nullptr;
-    for (size_t k = 0; k < 3; ++k)
-        if (owner.inputs[k]->op != Op::Constant) return nullptr;
-    int64_t begin = owner.inputs[0]->as<ConstantAttr>().value.i,
-            end = owner.inputs[1]->as<ConstantAttr>().value.i;
-    bool runs = owner.inputs[2]->as<ConstantAttr>().value.i > 0 ? begin < end : begin > end;
-    return runs ? nullptr : owner.inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3];
+    if (owner.op != Op::Loop || iterations_of(owner) != 0) return nullptr;
+    return owner.inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3];
+}
+
+/// Its body, which is computed where the loop stood.
+Ref result_of_one_iteration(const Builder& b, const Node& node) {
+    const Node& owner = *node.inputs[0];
+    if (owner.op != Op::Loop || iterations_of(owner) != 1) return nullptr;
+    const auto& attr = owner.as<LoopAttr>();
+    if (attr.by_hand() || attr.active >= 0 || attr.must_end != MustEnd::No || !attr.sizes.empty())
+        return nullptr;
+    std::unordered_map<const Node*, Ref> values{{attr.body->args[0].get(), owner.inputs[0]}};
+    for (size_t k = 1; k < attr.body->args.size(); ++k)
+        values.emplace(attr.body->args[k].get(), owner.inputs[k + 2]);
+    const auto index = static_cast<size_t>(node.as<ResultAttr>().index);
+    return expand(b, substitute(b.table, {attr.body->results[index]}, values)[0], node.shape);
 }
 
 Ref result_of_known_branch(const Builder& b, const Node& node) {
@@ -222,6 +244,7 @@ constexpr StructureRow kStructureRows[] = {
     {"store to every element", Op::Scatter, store_to_every_element},
     {"sum of one choice", Op::Reduce, sum_of_one_choice},
     {"loop of no iterations", Op::Result, result_of_no_iterations},
+    {"loop of one iteration", Op::Result, result_of_one_iteration},
     {"branch of a known condition", Op::Result, result_of_known_branch},
     {"branch of equal values", Op::Result, result_of_equal_branches},
 };

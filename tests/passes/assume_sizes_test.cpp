@@ -28,7 +28,7 @@ TEST(AssumeSizes, KnownOnesAreNumbers) {
 )",
           R"(graph(%0: f32[n, 3]) {
     %1: f32[n, 1] = Slice %0 begin=[0, 0] step=[1, 2]
-    %2: i32 = SizeValue 3
+    %2: i32 = Constant 3
     return %1, %2
 }
 )");

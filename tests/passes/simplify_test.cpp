@@ -273,6 +273,32 @@ TEST(Simplify, ALoopOfNoTurns) {
           "graph(%0: f32[4]) {\n    return %0\n}\n");
 }
 
+TEST(Simplify, ALoopOfOneTurn) {
+    check(simplify, R"(graph(%0: f32[4], %1: i32[4]) {
+    %2: i32 = Constant 3
+    %3: i32 = Constant 4
+    %4: i32 = Constant 2
+    %5 = Loop %2, %3, %4, %0, %1 (%6: i32, %7: f32[4], %8: i32[4]) {
+        %9: f32[4] = Sin %7
+        %10: i32[4] = Expand %6
+        %11: i32[4] = Add %8, %10
+        yield %9, %11
+    }
+    %12: f32[4] = Result %5 index=0
+    %13: i32[4] = Result %5 index=1
+    return %12, %13
+}
+)",
+          R"(graph(%0: f32[4], %1: i32[4]) {
+    %2: f32[4] = Sin %0
+    %3: i32 = Constant 3
+    %4: i32[4] = Expand %3
+    %5: i32[4] = Add %1, %4
+    return %2, %5
+}
+)");
+}
+
 TEST(Simplify, ABranchOfAKnownCondition) {
     check(simplify, R"(graph(%0: f32[4], %1: f32) {
     %2: bool = Constant false
