@@ -71,15 +71,17 @@ std::vector<Complex> transformed(const std::vector<Complex>& x, Direction direct
     return out;
 }
 
-/// w^0 to w^(count - 1), each of two that are half as far.
+/// w^1 to w^(count - 1), each of two that are half as far; nobody asks for the first.
 std::vector<Complex> powers(const Complex& w, size_t count) {
-    std::vector<Complex> out{w, w};
+    std::vector<Complex> out{Complex{}, w};
     for (size_t k = 2; k < count; ++k) out.push_back(out[k / 2] * out[k - k / 2]);
     return out;
 }
 
 constexpr int kPassBits = 4;  // of the radix of all passes but the first
 constexpr int kGroup = 64;    // neighbours that load and store together
+/// Groups along an axis, of as many as every device of Vulkan has: what is longer goes in turns.
+constexpr int64_t kMostGroups = 65535;
 
 /// Complex numbers in one flat tensor, so that no pass or axis needs another shape: all real parts,
 /// then all imaginary ones.
@@ -100,38 +102,59 @@ struct Lines {
     Size outer, n, exponent, inner;
 };
 
-/// A pass of radix 2^bits: where done = 2^level elements are transformed together, radix times as
-/// many are behind it. Without a level none are yet.
-Tensor pass(const Lines& x, int bits, const Tensor* level, Direction direction) {
-    const int radix = 1 << bits;
-    const Size apart = floor_div(x.n, radix) * x.inner;
-    const Tensor inner(x.inner), imaginary(x.outer * x.n * x.inner);
+/// The `radix` values of a line that become neighbours of one another, from place q on.
+struct Taken {
+    std::vector<Complex> values;
+    Tensor place, step;  // where the results go
+};
+
+/// Where `done` elements are transformed together; null: one by one.
+Taken taken(const Lines& x, const Tensor& line, const Tensor& q, size_t radix, const Tensor* done,
+            Direction direction) {
+    const Size apart = floor_div(x.n, Size(static_cast<int64_t>(radix))) * x.inner;
+    const Tensor imaginary(x.outer * x.n * x.inner), inner(x.inner);
+    const int count = static_cast<int>(radix);
+    Taken out;
+    for (int k = 0; k < count; ++k) {
+        const Tensor at = line + q + k * apart;
+        out.values.push_back({unchecked(x.parts)(at), unchecked(x.parts)(at + imaginary)});
+    }
+    const Tensor j = q / inner, beside = q - j * inner;
+    const Tensor behind = done ? j & (*done - 1) : Tensor(0);
+    if (done) {
+        const Complex turn = unit(part(behind, count * *done, x.parts.dtype()), direction);
+        const std::vector<Complex> w = powers(turn, radix);
+        for (size_t k = 1; k < radix; ++k) out.values[k] = out.values[k] * w[k];
+    }
+    out.place = line + ((j - behind) * count + behind) * inner + beside;
+    out.step = done ? *done * inner : inner;
+    return out;
+}
+
+/// A pass of radix 2^bits: where `done` elements are transformed together, radix times as many are
+/// behind it. Without `done` it is the first.
+Tensor pass(const Lines& x, int bits, const Tensor* done, Direction direction) {
+    const size_t radix = size_t{1} << bits;
+    const Size apart = floor_div(x.n, Size(static_cast<int64_t>(radix))) * x.inner,
+               rows = max(min(x.outer, kMostGroups), 1),
+               wide = max(min(apart, kMostGroups * kGroup), 1);
+    const Tensor imaginary(x.outer * x.n * x.inner);
     Tensor to = unset_like(x.parts);
-    kernel({x.outer, apart}, {.group = {1, kGroup}}, [&](const Tensor& row, const Tensor& q) {
-        if_(q < apart, [&] {
-            const Tensor line = row * (x.n * x.inner);
-            std::vector<Complex> runs;
-            for (int k = 0; k < radix; ++k) {
-                const Tensor at = line + q + k * apart;
-                runs.push_back({unchecked(x.parts)(at), unchecked(x.parts)(at + imaginary)});
+    const auto transform_one = [&](const Tensor& row, const Tensor& q) {
+        const Taken of = taken(x, row * (x.n * x.inner), q, radix, done, direction);
+        const std::vector<Complex> made = transformed(of.values, direction);
+        for (size_t k = 0; k < radix; ++k) {
+            const Tensor place = of.place + static_cast<int>(k) * of.step;
+            store(to(place), made[k].re, {.permutation = true});
+            store(to(place + imaginary), made[k].im, {.permutation = true});
+        }
+    };
+    kernel({rows, wide}, {.group = {1, kGroup}}, [&](const Tensor& first_row, const Tensor& first) {
+        for (Tensor down : loop(ceil_div(x.outer, rows)))
+            for (Tensor across : loop(ceil_div(apart, wide))) {
+                const Tensor row = first_row + down * rows, q = first + across * wide;
+                if_((row < x.outer) & (q < apart), [&] { transform_one(row, q); });
             }
-            const Tensor j = q / inner, beside = q - j * inner;
-            const Tensor done = level ? 1 << *level : Tensor(1), behind = j & (done - 1);
-            if (level) {
-                const Complex turn =
-                    unit(part(behind, radix << *level, x.parts.dtype()), direction);
-                const std::vector<Complex> w = powers(turn, runs.size());
-                for (size_t k = 1; k < runs.size(); ++k) runs[k] = runs[k] * w[k];
-            }
-            runs = transformed(runs, direction);
-            const Tensor first = line + ((j - behind) * radix + behind) * inner + beside;
-            for (int k = 0; k < radix; ++k) {
-                const Tensor place = first + k * done * inner;
-                const Complex& y = runs[static_cast<size_t>(k)];
-                store(to(place), y.re, {.permutation = true});
-                store(to(place + imaginary), y.im, {.permutation = true});
-            }
-        });
     });
     return to;
 }
@@ -142,8 +165,8 @@ Tensor all_passes(Lines x, Direction direction) {
     for (Tensor once : loop(high * (Size(1) - low))) x.parts = pass(x, 2, nullptr, direction);
     for (Tensor once : loop(low * high)) x.parts = pass(x, 3, nullptr, direction);
     for (Tensor turn : loop(floor_div(x.exponent, kPassBits))) {
-        const Tensor level = Tensor(first) + kPassBits * turn;
-        x.parts = pass(x, kPassBits, &level, direction);
+        const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
+        x.parts = pass(x, kPassBits, &done, direction);
     }
     return x.parts;
 }

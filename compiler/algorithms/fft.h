@@ -18,12 +18,12 @@ struct FftnOptions {
 /// X[k] = sum over j of x[j] exp(-2 pi i j k / n), as numpy's fft. Computed in the type of x, f32
 /// or f64; integers, f16 and bf16 become f32.
 ///
-/// Sizes: up to 16 directly; powers of two by Pease's form of Cooley and Tukey, radix 4, in log4 n
-/// runs of one kernel; all others, up to 4194304, by Bluestein's convolution over the next power of
-/// two from 2 n - 1 on; of a symbol the call's size says which. UserError: another size beyond
-/// 4194304, parts that differ in shape or type. L. Bluestein, "A linear filtering approach to the
-/// computation of discrete Fourier transform", 1970. M. Pease, "An adaptation of the fast Fourier
-/// transform for parallel processing", 1968.
+/// Sizes: up to 16 directly; powers of two by Stockham's form of Cooley and Tukey, a pass of radix
+/// 2, 4 or 8 where it is needed and log16 n of radix 16; all others, up to 4194304, by Bluestein's
+/// convolution over the next power of two from 2 n - 1 on; of a symbol the call's size says which.
+/// UserError: another size beyond 4194304, parts that differ in shape or type. L. Bluestein, "A
+/// linear filtering approach to the computation of discrete Fourier transform", 1970. N.
+/// Govindaraju et al., "High Performance Discrete Fourier Transforms on Graphics Processors", 2008.
 ///
 /// Examples: `fft(tensor({1, 1, 1, 1})).re` is `{4, 0, 0, 0}`,
 /// `fft(tensor({0, 1, 0, 0})).im` is `{0, -1, 0, 1}`.

@@ -73,9 +73,7 @@ constexpr int64_t kRunsForEach = 4;
 /// for each digit in memory of its own.
 std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
                                 const KeyOf& key_of, const Tensor& shift) {
-    const DeviceProfile& profile = current_session().profile();
-    const auto parallel = static_cast<int64_t>(profile.parallel_invocations);
-    const KernelOptions subgroups{.group = {1, int(profile.subgroup_size)}};
+    const auto parallel = static_cast<int64_t>(current_session().profile().parallel_invocations);
     const Size length = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
     const Size runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& row, const Tensor& run, const auto& body) {
@@ -88,7 +86,7 @@ std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& row
         }
     };
     Tensor counts = zeros({rows, kDigits, runs}, i32);
-    kernel({rows, runs}, subgroups, [&](const Tensor& row, const Tensor& run) {
+    kernel({rows, runs}, [&](const Tensor& row, const Tensor& run) {
         Local count = local(i32, kDigits);
         for_run(row, run, [&](const Tensor&, const Tensor&, const Tensor& digit) {
             count(digit) = count(digit) + 1;
@@ -98,7 +96,7 @@ std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& row
     const Tensor begins = begins_of(counts);
     std::vector<Tensor> to;
     for (const Tensor& x : from) to.push_back(unset_like(x));
-    kernel({rows, runs}, subgroups, [&](const Tensor& row, const Tensor& run) {
+    kernel({rows, runs}, [&](const Tensor& row, const Tensor& run) {
         Local next = local(i32, kDigits);
         for (Tensor digit : loop(kDigits)) next(digit) = begins(row, digit, run);
         for_run(row, run, [&](const Tensor& at, const Tensor& own, const Tensor& digit) {

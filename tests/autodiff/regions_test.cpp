@@ -349,9 +349,11 @@ TEST(Gradients, OfKernelsThatCarryTheirStateInATape) {
             for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
                 std::string text;
                 const auto values = run(Session::interpreter(profile), size, trips, &text);
-                // What is left behind the last iteration is read out of the tape.
-                EXPECT_EQ(text.find("materialised: result  Gather") != std::string::npos, size == 8)
-                    << text;
+                // What is left behind the last iteration is read out of the tape; one alone is no
+                // loop.
+                EXPECT_EQ(text.find("materialised: result  Gather") != std::string::npos,
+                          size == 8 && trips != 1)
+                    << trips << text;
                 ASSERT_EQ(values.size(), expected.size());
                 for (size_t k = 0; k < values.size(); ++k)
                     EXPECT_NEAR(values[k], expected[k], 1e-4f * (1 + std::abs(expected[k])))

@@ -29,6 +29,11 @@ const DeviceCase kAlgorithms[] = {
      [] { return segment_sum(random_tensor({700}), tensor(random_ints(700, 1, -2, 40)), 37); }},
     {"compact", [] { return compact_padded(arange(3000), random_tensor({3000}) > 0.3f).values; }},
     {"permutation", [] { return permutation(500, {.seed = 3}); }},
+    {"fft_along_an_inner_axis",
+     [] {
+         return both(fft(random_tensor({3, 32, 5}), {.axis = 1}));
+     },
+     1e-4},
     {"fft",
      [] {
          return both(fft(random_tensor({2, 512})));
@@ -109,6 +114,21 @@ const DeviceCase kAlgorithms[] = {
     {"hypot", [] { return hypot(random_tensor({99}) * 1e30f, 1e30f); }, 1e-6},
     {"floor_div", [] { return floor_div(tensor(random_ints(99, 1, -50, 50)), 7); }},
 };
+
+/// A one in front of each line has a spectrum of ones.
+TEST(DeviceTransforms, OfMoreLinesThanADeviceHasGroups) {
+    std::unique_ptr<Session> session;
+    try {
+        session = std::make_unique<Session>(device_session({.validation = true}));
+    } catch (const DeviceError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    SessionScope scope(*session);
+    const Complex spectrum = fft(select(index({66000, 32}, 1) == 0, 1.0f, 0.0f));
+    EXPECT_EQ(min(spectrum.re).item<float>(), 1.0f);
+    EXPECT_EQ(max(spectrum.re).item<float>(), 1.0f);
+    EXPECT_EQ(max(abs(spectrum.im)).item<float>(), 0.0f);
+}
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, OnDevice, ::testing::ValuesIn(kAlgorithms), name_of);
 
