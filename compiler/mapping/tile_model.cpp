@@ -147,10 +147,10 @@ void TileModel::find_meetings(const KernelCode& code) {
         if (!form.is_sum() || !form.sum.offset.is_constant()) return;
         Family family{code.nodes[id].buffer, region, 0, form.sum.terms};
         const int range = code.regions[region].range;
-        if (range >= 0 && is_innermost(code, code.regions[region]) &&
-            code.ranges[range].max_trips <= written_out_) {
+        const int64_t trips = range < 0 ? -1 : code.ranges[range].max_trips;
+        if (trips > 0 && trips <= written_out_ && is_innermost(code, code.regions[region])) {
             family.region = parents[region];
-            family.trips = code.ranges[range].max_trips;
+            family.trips = trips;
             for (auto& [term, factor] : family.terms)
                 if (term == range) term = -1;
             std::sort(family.terms.begin(), family.terms.end(),
