@@ -79,9 +79,9 @@ std::vector<Complex> powers(const Complex& w, size_t count) {
 }
 
 constexpr int kPassBits = 4;  // of the radix of all passes but the first
-constexpr int kGroup = 64;    // neighbours that load and store together
-/// Groups along an axis, of as many as every device of Vulkan has: what is longer goes in turns.
-constexpr int64_t kMostGroups = 65535;
+/// Invocations of a pass, of as many as every device of Vulkan launches in groups of 64: what is
+/// more goes in turns.
+constexpr int64_t kMostAtOnce = 65535 * 64;
 
 /// Complex numbers in one flat tensor, so that no pass or axis needs another shape: all real parts,
 /// then all imaginary ones.
@@ -136,8 +136,7 @@ Taken taken(const Lines& x, const Tensor& line, const Tensor& q, size_t radix, c
 Tensor pass(const Lines& x, int bits, const Tensor* done, Direction direction) {
     const size_t radix = size_t{1} << bits;
     const Size apart = floor_div(x.n, Size(static_cast<int64_t>(radix))) * x.inner,
-               rows = max(min(x.outer, kMostGroups), 1),
-               wide = max(min(apart, kMostGroups * kGroup), 1);
+               all = x.outer * apart, at_once = max(min(all, kMostAtOnce), 1);
     const Tensor imaginary(x.outer * x.n * x.inner);
     Tensor to = unset_like(x.parts);
     const auto transform_one = [&](const Tensor& row, const Tensor& q) {
@@ -149,12 +148,11 @@ Tensor pass(const Lines& x, int bits, const Tensor* done, Direction direction) {
             store(to(place + imaginary), made[k].im, {.permutation = true});
         }
     };
-    kernel({rows, wide}, {.group = {1, kGroup}}, [&](const Tensor& first_row, const Tensor& first) {
-        for (Tensor down : loop(ceil_div(x.outer, rows)))
-            for (Tensor across : loop(ceil_div(apart, wide))) {
-                const Tensor row = first_row + down * rows, q = first + across * wide;
-                if_((row < x.outer) & (q < apart), [&] { transform_one(row, q); });
-            }
+    kernel({at_once}, [&](const Tensor& first) {
+        for (Tensor turn : loop(ceil_div(all, at_once))) {
+            const Tensor one = first + turn * at_once, row = one / apart;
+            if_(one < all, [&] { transform_one(row, one - row * apart); });
+        }
     });
     return to;
 }

@@ -126,7 +126,7 @@ void KernelRecorder::close() {
     }
     body.results = substitute(session_->nodes, body.results, replace);
     Ref node = kernel_by_hand(b, std::move(inits), std::move(body), scope.by_hand->grid,
-                              scope.by_hand->group);
+                              scope.by_hand->group, scope.by_hand->whole_groups);
     std::vector<Ref> results;
     for (size_t k = 0; k < written.size(); ++k)
         results.push_back(result(b, node, static_cast<int>(k)));

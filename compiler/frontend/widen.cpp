@@ -109,7 +109,7 @@ class Inference {
                 refuse_wider(b, *node.inputs[k], *inputs[k]);
         const LoopAttr& attr = node.as<LoopAttr>();
         return kernel_by_hand(b, {inputs.begin() + 3, inputs.end()}, std::move(body), attr.grid,
-                              attr.group);
+                              attr.group, attr.rounded);
     }
 
     [[noreturn]] static void refuse_wider(const Builder& b, const Node& narrow, const Node& wide) {

@@ -79,7 +79,7 @@ std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its iteration, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
-                   std::vector<uint32_t> group);
+                   std::vector<uint32_t> group, bool rounded);
 /// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).
 Ref fetched(Builder b, const Ref& scatter);
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body);

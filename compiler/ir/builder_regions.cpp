@@ -79,7 +79,7 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
 }
 
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
-                   std::vector<uint32_t> group) {
+                   std::vector<uint32_t> group, bool rounded) {
     ensure(grid.size() == group.size() && !group.empty(),
            "a kernel by hand has a group size for each axis of its grid");
     const Ref turn = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1),
@@ -87,6 +87,7 @@ Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
     LoopAttr attr = turn->as<LoopAttr>();
     attr.grid = std::move(grid);
     attr.group = std::move(group);
+    attr.rounded = rounded;
     return b.table.intern(Op::Loop, turn->dtype, turn->shape, turn->inputs, std::move(attr),
                           b.line);
 }
@@ -183,6 +184,7 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
         kept.open = a.open;
         kept.grid = a.grid;
         kept.group = a.group;
+        kept.rounded = a.rounded;
         return b.table.intern(Op::Loop, made->dtype, made->shape, made->inputs, kept, b.line);
     }
     if (node.op == Op::If) {

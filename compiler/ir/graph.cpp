@@ -135,7 +135,7 @@ struct AttrEqual {
         const auto& b = same<LoopAttr>();
         return a.active == b.active && a.must_end == b.must_end && a.sizes == b.sizes &&
                a.checkpoint == b.checkpoint && a.grid == b.grid && a.group == b.group &&
-               equal_region(a.body, b.body);
+               a.rounded == b.rounded && equal_region(a.body, b.body);
     }
     bool operator()(const IfAttr& a) const {
         const auto& b = same<IfAttr>();

@@ -113,7 +113,8 @@ enum class MustEnd : uint8_t { No, Throws, Stored };
 /// iterations (1: of all), and computes those between again.
 /// `group`, where it is not empty: a kernel by hand. It takes one iteration, which is one dispatch
 /// of invocations for every index of `grid`, in groups of `group` (both by axis); it carries the
-/// tensors that it stores to.
+/// tensors that it stores to. `rounded`: its user asked for fewer than whole groups, so that what
+/// the last ones store outside is dropped.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
@@ -123,6 +124,7 @@ struct LoopAttr {
     int64_t checkpoint = 0;
     Shape grid = {};
     std::vector<uint32_t> group = {};
+    bool rounded = false;
     bool by_hand() const { return !group.empty(); }
 };
 /// Both regions take no arguments and have results of equal dtypes; result k has the broadcast

@@ -41,6 +41,7 @@ Attr loop_attribute(GraphParseRun& run) {
     if (accept(run, "by_hand")) {
         attr.grid = take_sizes(run, "grid");
         attr.group = take_group(run);
+        attr.rounded = accept(run, "rounded");
     }
     Region region;
     expect(run, "(");

@@ -160,6 +160,7 @@ class Printer {
         if (attr.by_hand()) {
             list(" by_hand grid=", attr.grid);
             list(" group=", attr.group);
+            if (attr.rounded) out_ += " rounded";
         }
         out_ += " (";
         for (size_t k = 0; k < attr.body->args.size(); ++k) {

@@ -85,7 +85,8 @@ void HandWalk::store(const Node& node) {
     const ScatterOp op = attr.op;
     const Place place = place_of(array, std::span(node.inputs).subspan(2), nullptr, node);
     // A permutation has no place outside: where the promise is broken, one inside is taken.
-    const int inside = attr.complete ? condition_of(*node.inputs[2]) : place.inside;
+    const bool promised = attr.complete && !attr_.rounded;
+    const int inside = promised ? condition_of(*node.inputs[2]) : place.inside;
     const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
     b_.set_lines(node.lines);
     const auto asked = fetched_.find(&node);

@@ -215,10 +215,11 @@ class Pruner {
         fates_[&original] = std::move(fates);
         if (all_kept) return rebuilt;
         kept.results = substitute(table_, kept.results, replace);
-        Ref made = attr.by_hand()
-                       ? kernel_by_hand(b, inits, std::move(kept), attr.grid, attr.group)
-                       : loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
-                              std::move(kept), active, attr.must_end, attr.sizes);
+        Ref made =
+            attr.by_hand()
+                ? kernel_by_hand(b, inits, std::move(kept), attr.grid, attr.group, attr.rounded)
+                : loop(b, rebuilt->inputs[0], rebuilt->inputs[1], rebuilt->inputs[2], inits,
+                       std::move(kept), active, attr.must_end, attr.sizes);
         note_lines(*made, original.lines);
         return made;
     }

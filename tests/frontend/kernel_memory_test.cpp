@@ -18,6 +18,24 @@ TEST_P(KernelMemory, AtomicsGiveWhatWasThere) {
     EXPECT_EQ(seen.to_vector<int>(), Ints(10, 1));
 }
 
+/// What the rest of the last group stores outside is dropped; within the shape nobody asks.
+TEST_P(KernelMemory, PermutationsOfShapesThatAreNoWholeGroups) {
+    for (int n : {5, 8, 11}) {
+        Tensor turned = zeros({n}, i32), plain = zeros({n}, i32), some = zeros({n}, i32);
+        kernel({n}, {.group = {4}},
+               [&](Tensor i) { store(turned(n - 1 - i), 3 * i, {.permutation = true}); });
+        kernel({n}, [&](Tensor i) { store(plain(n - 1 - i), 3 * i, {.permutation = true}); });
+        kernel({n + 3}, [&](Tensor i) {
+            if_(i < n, [&] { store(some(n - 1 - i), 3 * i, {.permutation = true}); });
+        });
+        Ints expected;
+        for (int k = 0; k < n; ++k) expected.push_back(3 * (n - 1 - k));
+        EXPECT_EQ(turned.to_vector<int>(), expected);
+        EXPECT_EQ(plain.to_vector<int>(), expected);
+        EXPECT_EQ(some.to_vector<int>(), expected);
+    }
+}
+
 TEST_P(KernelMemory, AtomicsInSharedMemory) {
     Tensor x = tensor(Ints{1, 2, 2, 3, 3, 3, 0, 3}), histogram = zeros({4}, i32);
     kernel({8}, {.group = {4}}, [&](Tensor i) {

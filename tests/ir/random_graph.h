@@ -416,8 +416,8 @@ class RandomGraphs {
             gather(b, array, {group, beside}, {Bounds::Clamp, Bounds::Clamp}, scalar_int(0));
         value = cast(b, op(pick({Op::Add, Op::Max, Op::Sub}), value, outer()), target->dtype);
         Region body{{turn, entry}, {scatter(b, entry, value, {i}, store)}};
-        pool_.push_back(
-            result(b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}), 0));
+        pool_.push_back(result(
+            b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}, true), 0));
     }
 
     void add_if(int depth) {
