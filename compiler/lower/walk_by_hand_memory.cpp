@@ -1,5 +1,4 @@
 // Kernels by hand: what an invocation reads, stores and exchanges.
-#include "compiler/ir/affine_index.h"
 #include "compiler/lower/walk_by_hand_state.h"
 #include "compiler/program/error.h"
 
@@ -58,13 +57,6 @@ int HandWalk::mask_of(const Node& index, const Node& user) {
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
 
-int HandWalk::condition_of(const Node& index) {
-    if (!leaves_some_out(index)) return b_.boolean_value(true);
-    const Node* at = &index;
-    while (is_movement(at->op)) at = at->inputs[0].get();
-    return ask(*at->inputs[0], own_at(at->inputs[0]->shape));
-}
-
 void HandWalk::start_array(const Node& node) {
     effect(b_.pinned(KernelOp::Array, node.dtype, {}, memory_of(node)));
 }
@@ -84,9 +76,10 @@ void HandWalk::store(const Node& node) {
     const auto& attr = node.as<ScatterAttr>();
     const ScatterOp op = attr.op;
     const Place place = place_of(array, std::span(node.inputs).subspan(2), nullptr, node);
-    // A permutation has no place outside: where the promise is broken, one inside is taken.
+    // A permutation has no place outside: where the promise is broken, one inside is taken. The
+    // store's condition stands in its first index, in whatever form the rules have left it.
     const bool promised = attr.complete && !attr_.rounded;
-    const int inside = promised ? condition_of(*node.inputs[2]) : place.inside;
+    const int inside = promised ? mask_of(*node.inputs[2], node) : place.inside;
     const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
     b_.set_lines(node.lines);
     const auto asked = fetched_.find(&node);

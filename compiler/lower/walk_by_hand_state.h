@@ -47,8 +47,6 @@ class HandWalk : public Walk {
                    const std::vector<Bounds>* modes, const Node& user);
     /// Where the first index of a store is not -1.
     int mask_of(const Node& index, const Node& user);
-    /// The condition of a store that has this as its first index.
-    int condition_of(const Node& index);
     void start_array(const Node& node);
     void read(const Node& node);
     void store(const Node& node);

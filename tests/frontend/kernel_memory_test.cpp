@@ -21,18 +21,23 @@ TEST_P(KernelMemory, AtomicsGiveWhatWasThere) {
 /// What the rest of the last group stores outside is dropped; within the shape nobody asks.
 TEST_P(KernelMemory, PermutationsOfShapesThatAreNoWholeGroups) {
     for (int n : {5, 8, 11}) {
-        Tensor turned = zeros({n}, i32), plain = zeros({n}, i32), some = zeros({n}, i32);
+        Tensor turned = zeros({n}, i32), plain = zeros({n}, i32), some = zeros({n}, i32),
+               others = zeros({n}, i32);
         kernel({n}, {.group = {4}},
                [&](Tensor i) { store(turned(n - 1 - i), 3 * i, {.permutation = true}); });
         kernel({n}, [&](Tensor i) { store(plain(n - 1 - i), 3 * i, {.permutation = true}); });
         kernel({n + 3}, [&](Tensor i) {
             if_(i < n, [&] { store(some(n - 1 - i), 3 * i, {.permutation = true}); });
         });
+        kernel({n + 3}, [&](Tensor i) {
+            if_(!(i >= n), [&] { store(others(n - 1 - i), 3 * i, {.permutation = true}); });
+        });
         Ints expected;
         for (int k = 0; k < n; ++k) expected.push_back(3 * (n - 1 - k));
         EXPECT_EQ(turned.to_vector<int>(), expected);
         EXPECT_EQ(plain.to_vector<int>(), expected);
         EXPECT_EQ(some.to_vector<int>(), expected);
+        EXPECT_EQ(others.to_vector<int>(), expected);
     }
 }
 
