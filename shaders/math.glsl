@@ -207,7 +207,8 @@ float firn_one_plus_tanh(float x) {
     float high = 1.326467266e-3 * f + 9.671555188e-3;
     float middle = 5.550734258e-2 * f + 2.402224144e-1;
     float power = (middle + high * z) * z + (6.931469771e-1 * f + 1.0);
-    float value = 2.0 / (1.0 + firn_times_power(power, n));
+    // An eighth of both, because devices may give 0 for what is divided by more than 2^126.
+    float value = 0.25 / (0.125 + 0.125 * firn_times_power(power, n));
     return x != x ? x : value;
 }
 
@@ -266,7 +267,8 @@ float firn_log_pair(float x, out float low) {
     precise float lost = leading - (sum - base);
     precise float rest = e * -2.12194440e-4 + lost + tail;
     precise float high = sum + rest;
-    low = rest - (high - sum);
+    precise float below = rest - (high - sum);
+    low = below;
     return high;
 }
 

@@ -294,7 +294,8 @@ double firn_log_pair_f64(double x, out double low) {
     precise double rest = (e * 1.90821492927058770002e-10lf + (2.0lf * q_low + p * z * z * q)) +
                           (lost + (both_lost + third_low));
     precise double high = both + rest;
-    low = rest - (high - both);
+    precise double below = rest - (high - both);
+    low = below;
     return high;
 }
 

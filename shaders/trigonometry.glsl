@@ -203,7 +203,7 @@ float firn_atan2(float y, float x) {
     bool infinite = floatBitsToUint(least) == 0x7f800000u;
     least = infinite ? 1.0 : least;
     most = infinite ? 1.0 : most;
-    float scale = most > 1.0e38 ? 0.25 : 1.0;
+    float scale = most > 1.0e37 ? 0.0625 : 1.0;
     scale = most < 1.0e-18 ? 1.67772160e7 : scale;
     least *= scale;
     most *= scale;

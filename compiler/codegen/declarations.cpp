@@ -38,17 +38,6 @@ std::set<std::string> extensions(const GlslRun& run) {
     return out;
 }
 
-/// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
-void declare_floats(std::ostream& out, const KernelCode& code) {
-    std::set<int> widths;  // f16 and bf16 are computed in 32 bits
-    for (const KernelNode& n : code.nodes)
-        if (n.dtype.is_float()) widths.insert(n.dtype == f64 ? 64 : 32);
-    for (int width : widths)
-        out << "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = "
-               "[4466], 4461, "
-            << width << ");\n";
-}
-
 void declare_params(std::ostream& out, const GlslRun& run) {
     const KernelCode& code = run.code;
     if (param_types(code).empty()) return;
@@ -73,7 +62,11 @@ void declare_kernel(std::ostream& out, const GlslRun& run) {
     out << "#version 460\n";
     if (uses_matrices(code)) out << "#pragma use_vulkan_memory_model\n";
     for (const std::string& e : extensions(run)) out << "#extension " << e << " : require\n";
-    if (keeps_special_floats(code, run.profile)) declare_floats(out, code);
+    if (keeps_special_floats(code, run.profile)) {
+        std::vector<DType> types;
+        for (const KernelNode& n : code.nodes) types.push_back(n.dtype);
+        out << special_floats_glsl(types);
+    }
     out << "layout(local_size_x = " << code.group_size[0]
         << ", local_size_y = " << code.group_size[1] << ", local_size_z = " << code.group_size[2]
         << ") in;\n";

@@ -29,9 +29,7 @@ std::string elementwise_text(const GlslRun& run, const KernelNode& n) {
         return special;
     if (plain_quotient(run.code, n))
         return "(" + operands[0] + (n.op == KernelOp::Div ? " / " : " % ") + operands[1] + ")";
-    if (!run.profile.compares_widened && n.op == KernelOp::Cast && widens(n.dtype, types[0]))
-        return widened_glsl(n.dtype, operands[0]);
-    return operation_glsl(n.op, n.dtype, types, operands);
+    return operation_glsl(run.profile, n.op, n.dtype, types, operands);
 }
 
 }  // namespace

@@ -276,6 +276,26 @@ std::string integer_literal(int64_t value, DType dtype) {
     return "(" + std::to_string(value) + suffix + ")";
 }
 
+/// A widened integer, put together from two words.
+std::string widened_glsl(DType to, const std::string& operand) {
+    const std::string value = "firn_i64_from_words(" + operand + ")";
+    return to == i64 ? value : glsl_type(to) + "(" + value + ")";
+}
+
+/// The function that corrects what a device is off by; empty where it needs none.
+std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
+    if (!dtype.is_float() || dtype == f64) return {};
+    std::string value;
+    switch (op) {
+        case KernelOp::Div: value = call("firn_div_f32", in); break;
+        case KernelOp::Rcp: value = call("firn_div_f32", {"1.0", in[0]}); break;
+        case KernelOp::Mod: value = call("firn_corrected_mod_f32", in); break;
+        case KernelOp::Sqrt: value = call("firn_sqrt_f32", in); break;
+        default: return {};
+    }
+    return dtype.is_half() ? rounded(value, dtype) : value;
+}
+
 [[noreturn]] void reject(KernelOp op, DType operand) {
     throw UserError(
         std::string(info(op).name) + " of " + operand.name() +
@@ -342,9 +362,18 @@ bool widens(DType to, DType from) {
            !is_64bit(from);
 }
 
-std::string widened_glsl(DType to, const std::string& operand) {
-    const std::string value = "firn_i64_from_words(" + operand + ")";
-    return to == i64 ? value : glsl_type(to) + "(" + value + ")";
+// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
+std::string special_floats_glsl(const std::vector<DType>& types) {
+    std::set<int> widths;  // f16 and bf16 are computed in 32 bits
+    for (DType type : types)
+        if (type.is_float()) widths.insert(type == f64 ? 64 : 32);
+    std::string out;
+    for (int width : widths)
+        out +=
+            "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = "
+            "[4466], 4461, " +
+            std::to_string(width) + ");\n";
+    return out;
 }
 
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
@@ -367,6 +396,17 @@ std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& i
     }
     const std::string value = float_operation(op, operand, operands);
     return operand.is_half() && !gives_bool && !is_exact(op) ? rounded(value, operand) : value;
+}
+
+std::string operation_glsl(const DeviceProfile& profile, KernelOp op, DType dtype,
+                           const std::vector<DType>& input_types,
+                           const std::vector<std::string>& operands) {
+    if (!profile.compares_widened && op == KernelOp::Cast && widens(dtype, input_types[0]))
+        return widened_glsl(dtype, operands[0]);
+    if (!profile.rounds_exactly)
+        if (std::string corrected = corrected_glsl(op, dtype, operands); !corrected.empty())
+            return corrected;
+    return operation_glsl(op, dtype, input_types, operands);
 }
 
 }  // namespace firn

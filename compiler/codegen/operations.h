@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_op.h"
+#include "compiler/program/device_profile.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {
@@ -25,6 +26,11 @@ bool is_plain(const std::string& text);
 /// every function that operation_glsl() may call on it.
 std::vector<std::string> required_extensions(DType dtype);
 
+/// The statement by which a kernel with values of these types asks for -0, inf and nan to be kept
+/// (DeviceProfile::keeps_special_floats), which also keeps drivers from leaving out what sums of
+/// numbers would not change; of GL_EXT_spirv_intrinsics.
+std::string special_floats_glsl(const std::vector<DType>& types);
+
 /// False where no device of Vulkan 1.2 has `op` on operands (Select: on the two values) of this
 /// type: exp and its like of f64, arithmetic on bools, bits of floats.
 bool supported(KernelOp op, DType operand);
@@ -35,14 +41,18 @@ bool supported(KernelOp op, DType operand);
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
-/// The bits of x, of a type of the same width, read as `to`.
-std::string bitcast_glsl(DType to, DType from, const std::string& x);
+/// The same for a device whose driver may get some of it wrong: integers that are widened and
+/// compared (DeviceProfile::compares_widened), quotients and roots of
+/// floats (rounds_exactly).
+std::string operation_glsl(const DeviceProfile& profile, KernelOp op, DType dtype,
+                           const std::vector<DType>& input_types,
+                           const std::vector<std::string>& operands);
 
 /// Casts between these types widen a signed integer to 64 bits.
 bool widens(DType to, DType from);
-/// The same value as operation_glsl() gives for such a cast, put together from two words: for
-/// drivers that compare it wrongly otherwise (DeviceProfile::compares_widened).
-std::string widened_glsl(DType to, const std::string& operand);
+
+/// The bits of x, of a type of the same width, read as `to`.
+std::string bitcast_glsl(DType to, DType from, const std::string& x);
 
 /// The text of the named functions of shaders/{arithmetic,trigonometry,math}.glsl and of all that
 /// they need, each once, in the order of the file. Throws InternalError for a name that is not

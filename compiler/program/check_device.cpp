@@ -35,6 +35,17 @@ void for_capabilities(std::span<const uint32_t> spirv, const Visit& visit) {
         visit(spirv[at + 1]);
 }
 
+bool divides_or_roots(std::span<const uint32_t> spirv) {
+    constexpr uint32_t kDivision = 136, kExtended = 12, kSqrt = 31;
+    constexpr size_t kHeader = 5;
+    for (size_t at = kHeader; at < spirv.size(); at += std::max(1u, spirv[at] >> 16)) {
+        const uint32_t op = spirv[at] & 0xffffu;
+        if (op == kDivision) return true;
+        if (op == kExtended && at + 4 < spirv.size() && spirv[at + 4] == kSqrt) return true;
+    }
+    return false;
+}
+
 /// A capability of SPIR-V, by its number there, and the feature that it stands for.
 struct CapabilityNeed {
     uint32_t capability;
@@ -91,6 +102,10 @@ void check_meaning(const KernelInfo& kernel, const DeviceProfile& made_for,
     if (wide && made_for.compares_widened && !device.compares_widened)
         refuse_kernel(kernel,
                       "compares integers of 64 bits, which the driver of this device gets wrong");
+    if (made_for.rounds_exactly && !device.rounds_exactly && divides_or_roots(kernel.spirv))
+        refuse_kernel(kernel,
+                      "takes quotients or roots of floats as they are, and this device is off by "
+                      "some units in the last place");
     const bool cut_off =
         device.max_back_edges > 0 &&
         (made_for.max_back_edges == 0 || made_for.max_back_edges > device.max_back_edges);

@@ -22,6 +22,7 @@ DeviceProfile gpu_profile() {
     profile.max_storage_range = 4294967295;
     profile.buffer_alignment = 256;
     profile.max_back_edges = 0;
+    profile.rounds_exactly = false;  // few do, and Vulkan asks for less
     profile.texel_loads = false;
     profile.float_atomic_add = false;  // an extension: a device says so itself
     profile.operations_per_second = 8e12;
@@ -84,10 +85,11 @@ std::string cache_key(const DeviceProfile& p) {
         << p.max_back_edges << " body " << p.max_body_operations << " features " << p.texel_loads
         << p.buffer_addresses << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64
         << p.subgroup_shuffle << p.float_atomic_add << p.wide_atomics << p.keeps_special_floats
-        << p.compares_widened << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns
-        << ' ' << p.matrix_unit.depth << " rates " << p.operations_per_second << ' '
-        << p.bytes_per_second << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' '
-        << p.parallel_invocations << ' ' << p.cache_bytes << ' ' << p.shared_loads;
+        << p.compares_widened << p.rounds_exactly << " matrix " << p.matrix_unit.rows << ' '
+        << p.matrix_unit.columns << ' ' << p.matrix_unit.depth << " rates "
+        << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
+        << p.seconds_per_launch << ' ' << p.parallel_invocations << ' ' << p.cache_bytes << ' '
+        << p.shared_loads;
     return key.str();
 }
 

@@ -26,8 +26,8 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
            max_storage_range, max_texel_elements, buffer_alignment, max_back_edges,
            max_body_operations, texel_loads, buffer_addresses, storage_8bit, storage_16bit, has_f64,
            has_i64, subgroup_shuffle, float_atomic_add, wide_atomics, keeps_special_floats,
-           compares_widened, matrix_unit, operations_per_second, bytes_per_second, cache_bytes,
-           seconds_per_load, shared_loads, seconds_per_launch, parallel_invocations,
+           compares_widened, rounds_exactly, matrix_unit, operations_per_second, bytes_per_second,
+           cache_bytes, seconds_per_load, shared_loads, seconds_per_launch, parallel_invocations,
            rates_measured] = x;
     v("name", name), v("driver", driver), v("class", device_class);
     v("subgroup_size", subgroup_size), v("max_group_size", max_group_size);
@@ -41,7 +41,8 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
     v("storage_16bit", storage_16bit), v("has_f64", has_f64), v("has_i64", has_i64);
     v("subgroup_shuffle", subgroup_shuffle), v("float_atomic_add", float_atomic_add);
     v("wide_atomics", wide_atomics), v("keeps_special_floats", keeps_special_floats);
-    v("compares_widened", compares_widened), v("matrix_unit", matrix_unit);
+    v("compares_widened", compares_widened), v("rounds_exactly", rounds_exactly),
+        v("matrix_unit", matrix_unit);
     v("operations_per_second", operations_per_second), v("bytes_per_second", bytes_per_second);
     v("cache_bytes", cache_bytes), v("seconds_per_load", seconds_per_load);
     v("shared_loads", shared_loads), v("seconds_per_launch", seconds_per_launch);

@@ -16,7 +16,7 @@ namespace firn {
 namespace {
 
 /// Of the fields: another list of them, or another meaning of one, is another format.
-constexpr uint32_t kSavedFormat = 1;
+constexpr uint32_t kSavedFormat = 2;
 
 struct SavedHeader {
     char magic[8];

@@ -49,6 +49,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     if (device->profile_.device_class == DeviceClass::Cpu)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
     device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
+    device->profile_.rounds_exactly = probe_rounding(device, options.cache_directory);
     if (device->profile_.texel_loads)
         device->profile_.texel_loads = options.measure_rates
                                            ? probe_texel_rate(device, options.cache_directory)

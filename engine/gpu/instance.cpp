@@ -39,11 +39,26 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
     return info;
 }
 
+/// A bare instance that nobody uses and that stays: with the last instance the loader unloads all
+/// drivers, which takes ten times as long as an instance, and NVIDIA's does not come back when that
+/// has happened 30 times.
+void keep_drivers_loaded() {
+    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    application.apiVersion = VK_API_VERSION_1_2;
+    VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    info.pApplicationInfo = &application;
+    VkInstance stays = VK_NULL_HANDLE;
+    vkCreateInstance(&info, nullptr, &stays);  // without one nothing is lost but time
+}
+
 /// Loads the loader. volk keeps its entry points in globals that never change after this.
 void initialize_loader() {
     static std::once_flag once;
     static VkResult result = VK_SUCCESS;
-    std::call_once(once, [] { result = volkInitialize(); });
+    std::call_once(once, [] {
+        result = volkInitialize();
+        if (result == VK_SUCCESS) keep_drivers_loaded();
+    });
     if (result != VK_SUCCESS)
         throw DeviceError(
             "Vulkan: no loader was found (libvulkan.so.1), so no device can be used; install it "

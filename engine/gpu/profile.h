@@ -51,6 +51,10 @@ uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
 bool probe_widened_integers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
 
+/// Divides floats and takes their roots, and says whether the driver rounds them as IEEE 754 does.
+/// What was found is kept per driver.
+bool probe_rounding(const std::shared_ptr<Device>& device, const std::string& cache_directory);
+
 /// Times loads through a texel view and from a storage buffer: true where the view is much faster.
 bool probe_texel_rate(const std::shared_ptr<Device>& device, const std::string& cache_directory);
 

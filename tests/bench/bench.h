@@ -74,6 +74,7 @@ struct Peaks {
 /// Hand-written kernels that do nothing but read, write or compute.
 struct PeakKernels {
     explicit PeakKernels(Executor& executor);
+    int64_t elements, threads;  // that are read, or written, and that compute
     std::vector<HandWritten> programs;
 };
 /// Milliseconds that a device at its peaks would need: the bytes' or the operations', whichever

@@ -55,29 +55,41 @@ void take_turns(Executor& executor, std::vector<Side>& sides, int rounds) {
         }
 }
 
-constexpr int kPeakElements = 16 << 20;
+// Peaks are measured by kernels that take long beside their launch: a GPU is through with what
+// keeps a CPU busy before the next submission has arrived.
+constexpr double kPeakSeconds = 250e-6;
+constexpr int64_t kLeastPeakElements = 16 << 20, kMostPeakElements = 256 << 20;
 
-HandKernel reading() {
+/// The power of two within the bounds that comes next after what passes in that time.
+int64_t peak_count(double per_second, int64_t least, int64_t most) {
+    int64_t count = least;
+    while (count < most && double(count) < per_second * kPeakSeconds) count *= 2;
+    return count;
+}
+
+/// Groups of 8 that read pages after pages are the best on CPU drivers; groups that fill a core of
+/// a GPU, with neighbours beside each other, are the best there.
+HandKernel reading(int64_t elements, int group) {
     return {"peak_read",
             R"(
 void main() {
-    int base = int(gl_WorkGroupID.x) * 2048 + int(gl_LocalInvocationID.x);
+    int base = int(gl_WorkGroupID.x) * 256 * GROUP + int(gl_LocalInvocationID.x);
     vec4 total = vec4(0.0);
     for (int turn = 0; turn < 16; ++turn) {
         vec4 part = vec4(0.0);
-        [[unroll]] for (int k = 0; k < 16; ++k) part += x_at(base + 8 * (16 * turn + k));
+        [[unroll]] for (int k = 0; k < 16; ++k) part += x_at(base + GROUP * (16 * turn + k));
         total += part;
     }
-    y[gl_WorkGroupID.x * 8 + gl_LocalInvocationID.x] = total;
+    y[gl_WorkGroupID.x * GROUP + gl_LocalInvocationID.x] = total;
 }
 )",
-            {8, 1, 1},
-            {kPeakElements / 4 / 2048, 1, 1},
-            {{"x", As::Texels4, 0}, {"y", As::Vec4s, 1, true}},
-            {}};
+            {uint32_t(group), 1, 1},
+            {int(elements / 4 / 256 / group), 1, 1},
+            {{"x", group == 8 ? As::Texels4 : As::Vec4s, 0}, {"y", As::Vec4s, 1, true}},
+            {{"GROUP", group}}};
 }
 
-HandKernel writing() {
+HandKernel writing(int64_t elements) {
     return {
         "peak_write",
         R"(
@@ -85,12 +97,14 @@ void main() {
     int base = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
     [[unroll]] for (int k = 0; k < 4; ++k) y[base + 256 * k] = vec4(1.0);
 }
-)",          {256, 1, 1}, {kPeakElements / 4096, 1, 1}, {{"y", As::Vec4s, 1, true}}, {}};
+)",          {256, 1, 1}, {int(elements / 4096), 1, 1}, {{"y", As::Vec4s, 0, true}}, {}};
 }
 
 // Twelve independent chains hide every latency.
-constexpr int kChains = 12, kTurns = 256, kUnrolled = 8, kThreads = 1 << 16;
-HandKernel computing() {
+constexpr int kChains = 12, kTurns = 256, kUnrolled = 8;
+constexpr int64_t kLeastPeakThreads = 1 << 16, kMostPeakThreads = 1 << 24;
+constexpr double kOfAThread = 2.0 * kChains * kTurns * kUnrolled;  // operations
+HandKernel computing(int64_t threads) {
     return {"peak_compute",
             R"(
 void main() {
@@ -105,8 +119,8 @@ void main() {
 }
 )",
             {256, 1, 1},
-            {kThreads / 256, 1, 1},
-            {{"y", As::Floats, 1, true}},
+            {int(threads / 256), 1, 1},
+            {{"y", As::Floats, 0, true}},
             {{"TURNS", kTurns}}};
 }
 
@@ -133,11 +147,22 @@ std::vector<float> numbers(int64_t count, float low, float high, uint32_t seed) 
     return out;
 }
 
-PeakKernels::PeakKernels(Executor& executor) {
-    const std::vector<std::vector<float>> input{std::vector<float>(kPeakElements, 1.0f)};
-    for (const HandKernel& kernel : {reading(), writing(), computing()})
-        programs.emplace_back(executor, kernel.name, HandProgram{{kernel}, {}, {}}, input,
-                              std::vector<int64_t>{kPeakElements});
+PeakKernels::PeakKernels(Executor& executor)
+    : elements(peak_count(executor.profile().bytes_per_second / 4, kLeastPeakElements,
+                          kMostPeakElements)),
+      threads(peak_count(executor.profile().operations_per_second / kOfAThread, kLeastPeakThreads,
+                         kMostPeakThreads)) {
+    const std::vector<std::vector<float>> input{
+        std::vector<float>(static_cast<size_t>(elements), 1.0f)};
+    const auto add = [&](const HandKernel& kernel, const std::vector<std::vector<float>>& reads,
+                         int64_t writes) {
+        programs.emplace_back(executor, kernel.name, HandProgram{{kernel}, {}, {}}, reads,
+                              std::vector<int64_t>{writes});
+    };
+    add(reading(elements, 8), input, elements / 256);
+    add(reading(elements, 256), input, elements / 256);
+    add(writing(elements), {}, elements);
+    add(computing(threads), {}, threads);
 }
 
 double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
@@ -213,12 +238,12 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
     take_turns(executor, sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
     const size_t peak = 1 + by_hand.size();
-    const double bytes = 4.0 * kPeakElements;
+    const double bytes = 4.0 * double(peaks.elements);
     return {time(0),
             by_hand.empty() ? 0 : time(1),
             by_hand.empty() ? 0 : time(2),
-            {bytes / time(peak), bytes / time(peak + 1),
-             2.0 * kChains * kTurns * kUnrolled * kThreads / time(peak + 2)}};
+            {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
+             kOfAThread * double(peaks.threads) / time(peak + 3)}};
 }
 
 std::string where_time_goes(Executor& executor, const Contest& contest) {

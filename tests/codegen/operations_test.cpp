@@ -155,18 +155,38 @@ TEST(MathLibrary, AnUnknownFunctionIsAnInternalError) {
     EXPECT_THROW(math_library({"firn_nothing"}), InternalError);
 }
 
+TEST(Operations, WhatADeviceRoundsOtherwiseIsCorrected) {
+    DeviceProfile profile = cpu_profile();
+    const auto quotient = [&](DType dtype) {
+        return operation_glsl(profile, KernelOp::Div, dtype, {dtype, dtype}, {"a", "b"});
+    };
+    EXPECT_EQ(quotient(f32), "(a / b)");
+    profile.rounds_exactly = false;
+    EXPECT_EQ(quotient(f32), "firn_div_f32(a, b)");
+    EXPECT_EQ(quotient(f16), "firn_round_f16(firn_div_f32(a, b))");
+    EXPECT_EQ(quotient(f64), "(a / b)");
+    EXPECT_EQ(quotient(i32), "firn_div_i32(a, b)");
+    EXPECT_EQ(operation_glsl(profile, KernelOp::Rcp, f32, {f32}, {"a"}), "firn_div_f32(1.0, a)");
+    EXPECT_EQ(operation_glsl(profile, KernelOp::Mod, f32, {f32, f32}, {"a", "2.0"}),
+              "firn_corrected_mod_f32(a, 2.0)");
+    EXPECT_EQ(operation_glsl(profile, KernelOp::Sqrt, f32, {f32}, {"a"}), "firn_sqrt_f32(a)");
+}
+
 TEST(MathLibrary, WhatEachFunctionOfTheTableNeedsIsThere) {
     for (int k = 0; k < kElementwiseCount; ++k) {
         const auto op = static_cast<KernelOp>(k);
         if (!supported(op, f32) || op == KernelOp::Bitcast || op == KernelOp::Select) continue;
         const auto arity = static_cast<size_t>(info(op).arity);
-        const std::string value = operation_glsl(op, f32, std::vector<DType>(arity, f32),
-                                                 std::vector<std::string>(arity, "x"));
-        if (!value.starts_with("firn_")) continue;
-        const std::string glsl = "#version 460\n" +
-                                 math_library({value.substr(0, value.find('('))}) +
-                                 "void main() { float x = 1.0; " + value + "; }\n";
-        EXPECT_NO_THROW(glsl_to_spirv(glsl, info(op).name)) << info(op).name;
+        for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+            const std::string value =
+                operation_glsl(profile, op, f32, std::vector<DType>(arity, f32),
+                               std::vector<std::string>(arity, "x"));
+            if (!value.starts_with("firn_")) continue;
+            const std::string glsl = "#version 460\n" +
+                                     math_library({value.substr(0, value.find('('))}) +
+                                     "void main() { float x = 1.0; " + value + "; }\n";
+            EXPECT_NO_THROW(glsl_to_spirv(glsl, info(op).name)) << info(op).name;
+        }
     }
 }
 

@@ -43,9 +43,7 @@ std::vector<Scalar> values_of(DType dtype) {
 
 std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile) {
     std::vector<Asked> out;
-    const bool in_words = widens(to, from) && !profile.compares_widened;
-    const std::string converted =
-        in_words ? widened_glsl(to, "v0") : operation_glsl(KernelOp::Cast, to, {from}, {"v0"});
+    const std::string converted = operation_glsl(profile, KernelOp::Cast, to, {from}, {"v0"});
     std::vector<Scalar> literals;
     for (int v : {0, -1, 5})
         if (!to.is_bool() || v == 0)
@@ -68,9 +66,10 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
             std::vector<std::string> text;
             for (int each : operands)
                 text.push_back(each < 0 ? glsl_literal(literal) : each ? "v1" : converted);
-            out.push_back({op, result,
-                           operation_glsl(op, result, std::vector<DType>(text.size(), to), text),
-                           operands, literal});
+            out.push_back(
+                {op, result,
+                 operation_glsl(profile, op, result, std::vector<DType>(text.size(), to), text),
+                 operands, literal});
         };
         if (info(op).arity == 1) {
             ask({0});
@@ -93,10 +92,9 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
 
 /// One kernel that answers all questions: answer k of element i at k * count + i, of each result
 /// type its own buffer.
-std::string glsl_of(const std::vector<Asked>& all, DType from, DType to) {
-    std::set<std::string> extensions, called;
-    for (DType type : {from, to})
-        for (const std::string& name : required_extensions(type)) extensions.insert(name);
+std::string glsl_of(const std::vector<Asked>& all, DType from, DType to,
+                    const DeviceProfile& profile) {
+    std::set<std::string> called;
     std::string body;
     int place[2] = {0, 0};
     for (const Asked& each : all) {
@@ -106,9 +104,7 @@ std::string glsl_of(const std::vector<Asked>& all, DType from, DType to) {
         body += truth ? "    b3" + at + "(" + each.glsl + " ? 1u : 0u);\n"
                       : "    b2" + at + to_element(to, each.glsl) + ";\n";
     }
-    std::string glsl = "#version 460\n";
-    for (const std::string& name : extensions) glsl += "#extension " + name + " : require\n";
-    glsl += "layout(local_size_x = 64) in;\n";
+    std::string glsl = element_head({from, to}, profile);
     const std::string stored[] = {element_type(from), element_type(to), element_type(to), "uint"};
     for (int k = 0; k < 4; ++k) {
         const std::string number = std::to_string(k);
@@ -137,103 +133,113 @@ bool agree(const Scalar& got, const Scalar& expected) {
     return got.f == expected.f || std::abs(got.f - expected.f) <= 1e-6 * std::abs(expected.f);
 }
 
+/// Asks all of it of one kernel.
+void expect_answers(const std::shared_ptr<Device>& device, DType from, DType to,
+                    const std::vector<Asked>& all) {
+    std::vector<Row> rows;
+    for (const Scalar& x : values_of(from))
+        for (const Scalar& y : values_of(to)) rows.push_back({x, y});
+    const auto count = static_cast<int64_t>(rows.size());
+    const int64_t truths = std::count_if(all.begin(), all.end(),
+                                         [](const Asked& each) { return each.result.is_bool(); });
+    const int64_t counts[] = {
+        count, count, std::max<int64_t>(1, (static_cast<int64_t>(all.size()) - truths) * count),
+        std::max<int64_t>(1, truths * count)};
+    const DType types[] = {from, to, to, boolean};
+
+    auto program = std::make_shared<Program>();
+    program->name = "converted";
+    program->profile = device->profile();
+    KernelInfo kernel;
+    kernel.name = std::string(from.name()) + " to " + to.name();
+    kernel.glsl = glsl_of(all, from, to, device->profile());
+    kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name);
+    kernel.group_size = {64, 1, 1};
+    kernel.param_types = {i32};
+    DispatchStep dispatch;
+    Call call;
+    VulkanExecutor executor(device);
+    for (int k = 0; k < 4; ++k) {
+        const auto width = static_cast<size_t>(types[k].bytes());
+        const size_t bytes = (static_cast<size_t>(counts[k]) * width + 15) / 16 * 16;
+        program->buffers.push_back({"b" + std::to_string(k),
+                                    types[k],
+                                    Size(counts[k]),
+                                    {Size(counts[k])},
+                                    k < 2 ? BufferRole::Argument : BufferRole::Result,
+                                    {}});
+        kernel.bindings.push_back({BindingForm::Storage, types[k], 1, k > 1});
+        dispatch.buffers.push_back(k);
+        std::shared_ptr<Memory> memory = executor.allocate(bytes, "column");
+        if (k > 1) {
+            program->results.push_back({types[k], {Size(counts[k])}, k});
+            call.results.push_back(memory);
+            continue;
+        }
+        program->arguments.push_back(
+            {"b" + std::to_string(k), types[k], {Size(counts[k])}, false, k});
+        std::vector<std::byte> stored(bytes);
+        for (size_t i = 0; i < rows.size(); ++i)
+            store_scalar(k ? rows[i].to : rows[i].from, stored.data() + i * width);
+        executor.write(*memory, 0, stored);
+        call.arguments.push_back(memory);
+        call.scalars.emplace_back();
+    }
+    dispatch.params = {{i32, Size(count), -1}};
+    dispatch.groups = {Size((count + 63) / 64), Size(1), Size(1)};
+    program->kernels = {kernel};
+    program->steps = {{dispatch}};
+    executor.run(program, call);
+
+    std::vector<std::byte> answers[2];
+    for (int k = 0; k < 2; ++k) {
+        answers[k].resize(static_cast<size_t>(counts[k + 2]) *
+                          static_cast<size_t>(types[k + 2].bytes()));
+        executor.read(*call.results[static_cast<size_t>(k)], 0, answers[k]);
+    }
+    int64_t place[2] = {0, 0};
+    for (const Asked& each : all) {
+        const bool truth = each.result.is_bool();
+        const int64_t at = place[truth]++ * count;
+        int wrong = 0;
+        for (size_t i = 0; i < rows.size() && wrong < 1; ++i) {
+            const Scalar got = load_scalar(
+                each.result, answers[truth].data() + (static_cast<size_t>(at) + i) *
+                                                         static_cast<size_t>(each.result.bytes()));
+            std::vector<Scalar> in;
+            for (int operand : each.operands)
+                in.push_back(operand < 0 ? each.literal
+                             : operand   ? rows[i].to
+                                         : rows[i].from.to(to));
+            const Scalar expected = evaluate(graph_op(each.op), each.result, in);
+            std::string asked = info(each.op).name;
+            for (size_t k = 0; k < in.size(); ++k)
+                asked += std::string(each.operands[k] == 0  ? " cast "
+                                     : each.operands[k] < 0 ? " literal "
+                                                            : " ") +
+                         text(in[k]);
+            wrong += !agree(got, expected);
+            EXPECT_TRUE(agree(got, expected))
+                << asked << " is " << text(got) << ", expected " << text(expected);
+        }
+    }
+}
+
 class ConvertedOnDevice : public DeviceTest, public testing::WithParamInterface<DType> {};
 
 TEST_P(ConvertedOnDevice, EveryOperationMeansWhatEvaluateSays) {
+    // NVIDIA's compiler gives up where a kernel has very many divisions and powers of 64 bits.
+    constexpr size_t kAtOnce = 16;
     const DType from = GetParam();
     if (!has_type(device->profile(), from)) GTEST_SKIP() << "it has no " << from.name();
     for (DType to : kAllTypes) {
         if (to == from || !has_type(device->profile(), to)) continue;
         SCOPED_TRACE(to.name());
         const std::vector<Asked> all = questions(from, to, device->profile());
-        std::vector<Row> rows;
-        for (const Scalar& x : values_of(from))
-            for (const Scalar& y : values_of(to)) rows.push_back({x, y});
-        const auto count = static_cast<int64_t>(rows.size());
-        const int64_t truths = std::count_if(
-            all.begin(), all.end(), [](const Asked& each) { return each.result.is_bool(); });
-        const int64_t counts[] = {
-            count, count, std::max<int64_t>(1, (static_cast<int64_t>(all.size()) - truths) * count),
-            std::max<int64_t>(1, truths * count)};
-        const DType types[] = {from, to, to, boolean};
-
-        auto program = std::make_shared<Program>();
-        program->name = "converted";
-        program->profile = device->profile();
-        KernelInfo kernel;
-        kernel.name = std::string(from.name()) + " to " + to.name();
-        kernel.glsl = glsl_of(all, from, to);
-        kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name);
-        kernel.group_size = {64, 1, 1};
-        kernel.param_types = {i32};
-        DispatchStep dispatch;
-        Call call;
-        VulkanExecutor executor(device);
-        for (int k = 0; k < 4; ++k) {
-            const auto width = static_cast<size_t>(types[k].bytes());
-            const size_t bytes = (static_cast<size_t>(counts[k]) * width + 15) / 16 * 16;
-            program->buffers.push_back({"b" + std::to_string(k),
-                                        types[k],
-                                        Size(counts[k]),
-                                        {Size(counts[k])},
-                                        k < 2 ? BufferRole::Argument : BufferRole::Result,
-                                        {}});
-            kernel.bindings.push_back({BindingForm::Storage, types[k], 1, k > 1});
-            dispatch.buffers.push_back(k);
-            std::shared_ptr<Memory> memory = executor.allocate(bytes, "column");
-            if (k > 1) {
-                program->results.push_back({types[k], {Size(counts[k])}, k});
-                call.results.push_back(memory);
-                continue;
-            }
-            program->arguments.push_back(
-                {"b" + std::to_string(k), types[k], {Size(counts[k])}, false, k});
-            std::vector<std::byte> stored(bytes);
-            for (size_t i = 0; i < rows.size(); ++i)
-                store_scalar(k ? rows[i].to : rows[i].from, stored.data() + i * width);
-            executor.write(*memory, 0, stored);
-            call.arguments.push_back(memory);
-            call.scalars.emplace_back();
-        }
-        dispatch.params = {{i32, Size(count), -1}};
-        dispatch.groups = {Size((count + 63) / 64), Size(1), Size(1)};
-        program->kernels = {kernel};
-        program->steps = {{dispatch}};
-        executor.run(program, call);
-
-        std::vector<std::byte> answers[2];
-        for (int k = 0; k < 2; ++k) {
-            answers[k].resize(static_cast<size_t>(counts[k + 2]) *
-                              static_cast<size_t>(types[k + 2].bytes()));
-            executor.read(*call.results[static_cast<size_t>(k)], 0, answers[k]);
-        }
-        int64_t place[2] = {0, 0};
-        for (const Asked& each : all) {
-            const bool truth = each.result.is_bool();
-            const int64_t at = place[truth]++ * count;
-            int wrong = 0;
-            for (size_t i = 0; i < rows.size() && wrong < 1; ++i) {
-                const Scalar got =
-                    load_scalar(each.result, answers[truth].data() +
-                                                 (static_cast<size_t>(at) + i) *
-                                                     static_cast<size_t>(each.result.bytes()));
-                std::vector<Scalar> in;
-                for (int operand : each.operands)
-                    in.push_back(operand < 0 ? each.literal
-                                 : operand   ? rows[i].to
-                                             : rows[i].from.to(to));
-                const Scalar expected = evaluate(graph_op(each.op), each.result, in);
-                std::string asked = info(each.op).name;
-                for (size_t k = 0; k < in.size(); ++k)
-                    asked += std::string(each.operands[k] == 0  ? " cast "
-                                         : each.operands[k] < 0 ? " literal "
-                                                                : " ") +
-                             text(in[k]);
-                wrong += !agree(got, expected);
-                EXPECT_TRUE(agree(got, expected))
-                    << asked << " is " << text(got) << ", expected " << text(expected);
-            }
-        }
+        for (size_t first = 0; first < all.size(); first += kAtOnce)
+            expect_answers(device, from, to,
+                           {all.begin() + std::ptrdiff_t(first),
+                            all.begin() + std::ptrdiff_t(std::min(first + kAtOnce, all.size()))});
     }
 }
 

@@ -38,15 +38,21 @@ inline std::set<std::string> called_functions(const std::string& expression) {
     return out;
 }
 
-inline std::string element_glsl(const ElementKernel& kernel) {
-    std::set<std::string> extensions;
-    std::vector<DType> types = kernel.inputs;
-    types.push_back(kernel.result);
+/// What a kernel with values of these types begins with, as compiled ones do.
+inline std::string element_head(const std::vector<DType>& types, const DeviceProfile& profile) {
+    std::set<std::string> extensions{"GL_EXT_spirv_intrinsics"};
     for (DType type : types)
         for (const std::string& name : required_extensions(type)) extensions.insert(name);
     std::string glsl = "#version 460\n";
     for (const std::string& name : extensions) glsl += "#extension " + name + " : require\n";
-    glsl += "layout(local_size_x = 64) in;\n";
+    if (profile.keeps_special_floats) glsl += special_floats_glsl(types);
+    return glsl + "layout(local_size_x = 64) in;\n";
+}
+
+inline std::string element_glsl(const ElementKernel& kernel, const DeviceProfile& profile) {
+    std::vector<DType> types = kernel.inputs;
+    types.push_back(kernel.result);
+    std::string glsl = element_head(types, profile);
     for (size_t k = 0; k < types.size(); ++k) {
         const std::string number = std::to_string(k);
         glsl += "layout(set = 0, binding = " + number + ", std430) " +
@@ -67,12 +73,14 @@ inline std::string element_glsl(const ElementKernel& kernel) {
            "[i] = " + to_element(kernel.result, "(" + kernel.expression + ")") + ";\n}\n";
 }
 
-inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int64_t count) {
+inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int64_t count,
+                                                const DeviceProfile& profile) {
     auto program = std::make_shared<Program>();
+    program->profile = profile;
     program->name = "element";
     KernelInfo info;
     info.name = kernel.expression.substr(0, 40);
-    info.glsl = element_glsl(kernel);
+    info.glsl = element_glsl(kernel, profile);
     info.spirv = glsl_to_spirv(info.glsl, info.name);
     validate_spirv(info.spirv, info.name);
     info.group_size = {64, 1, 1};
@@ -116,8 +124,7 @@ inline std::vector<std::byte> run_element(Executor& executor, const ElementKerne
     }
     const auto bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(kernel.result.bytes());
     call.results = {executor.allocate(padded(bytes), "result")};
-    const std::shared_ptr<Program> program = element_program(kernel, count);
-    program->profile = executor.profile();
+    const std::shared_ptr<Program> program = element_program(kernel, count, executor.profile());
     executor.run(program, call);
     std::vector<std::byte> out(bytes);
     executor.read(*call.results[0], 0, out);

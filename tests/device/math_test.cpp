@@ -40,6 +40,7 @@ const Function kFunctions[] = {
     {"firn_tanh", std::tanh, 2.5},
     {"firn_erf", std::erf, 2},
     {"firn_one_plus_tanh", one_plus_tanh, 100},
+    {"firn_sqrt_f32", std::sqrt, 1},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
@@ -163,6 +164,12 @@ class MathOfTwo : public DeviceTest {
     }
 };
 
+TEST_F(MathOfTwo, CorrectedQuotientsAreExactWhereMultiplyAddsAreFused) {
+    // Without fused multiply-adds they are off by two, but such devices need no correction.
+    const double ulps = device->profile().rounds_exactly ? 2 : 0;
+    expect_within(
+        "firn_div_f32", [](double x, double y) { return x / y; }, ulps);
+}
 TEST_F(MathOfTwo, PowStaysWithinItsStatedError) { expect_within("firn_pow", std::pow, 3); }
 TEST_F(MathOfTwo, Atan2StaysWithinItsStatedError) { expect_within("firn_atan2", std::atan2, 3); }
 

@@ -54,9 +54,9 @@ Columns run_on_device(const std::shared_ptr<Device>& device, KernelOp op, DType 
     }
     if (literal) operands.back() = glsl_literal(*literal);
     VulkanExecutor executor(device);
-    const std::vector<std::byte> raw =
-        run_element(executor, {operation_glsl(op, result, types, operands), result, types}, stored,
-                    static_cast<int64_t>(inputs.size()));
+    const std::vector<std::byte> raw = run_element(
+        executor, {operation_glsl(device->profile(), op, result, types, operands), result, types},
+        stored, static_cast<int64_t>(inputs.size()));
     Columns out{std::move(inputs), {}};
     for (size_t i = 0; i < out.inputs.size(); ++i)
         out.results.push_back(
@@ -87,6 +87,13 @@ bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     return std::abs(got.f - expected.f) <= relative * std::abs(expected.f) + 1e-38;
 }
 
+/// The bits of a nan, which devices may replace by another as they load or convert a half.
+bool bits_of_any_nan(const Scalar& operand, const Scalar& got) {
+    if (!operand.dtype.is_half() || !std::isnan(operand.f) || got.dtype.is_float()) return false;
+    const auto infinity = static_cast<int64_t>(operand.dtype == f16 ? 0x7c00 : 0x7f80);
+    return (got.i & 0x7fff) > infinity;
+}
+
 void expect_agreement(KernelOp op, DType result, const Columns& columns) {
     for (size_t i = 0; i < columns.results.size(); ++i) {
         const std::vector<Scalar>& in = columns.inputs[i];
@@ -96,6 +103,7 @@ void expect_agreement(KernelOp op, DType result, const Columns& columns) {
         const Scalar expected = evaluate(graph_op(op), result, in);
         std::string asked = info(op).name;
         for (const Scalar& value : in) asked += " " + text(value);
+        if (op == KernelOp::Bitcast && bits_of_any_nan(in[0], got)) continue;
         EXPECT_TRUE(agree(op, got, expected) ||
                     agree(op, got, evaluate(graph_op(op), result, flat)))
             << asked << " is " << text(got) << ", expected " << text(expected);

@@ -92,6 +92,21 @@ TEST(CheckDevice, WhatNoKernelUsesIsNotAskedFor) {
     EXPECT_NO_THROW(check_device(p, device));
 }
 
+TEST(CheckDevice, QuotientsAreThoseThatItWasCompiledFor) {
+    Program p = demanding();
+    DeviceProfile device = cpu_profile();
+    device.rounds_exactly = false;
+    EXPECT_NO_THROW(check_device(p, device));
+    p.kernels[0].spirv.insert(p.kernels[0].spirv.end(), {5u << 16 | 136u, 1, 2, 3, 4});
+    EXPECT_NO_THROW(check_device(p, cpu_profile()));
+    EXPECT_NE(message<UserError>([&] {
+                  check_device(p, device);
+              }).find("quotients or roots of floats as they are, and this device is off"),
+              std::string::npos);
+    p.profile.rounds_exactly = false;
+    EXPECT_NO_THROW(check_device(p, device));
+}
+
 TEST(CheckDevice, BuffersByAddressAndMatrixUnits) {
     Program p = demanding();
     p.kernels[0].bindings[0].form = BindingForm::Address;

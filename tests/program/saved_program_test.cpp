@@ -174,10 +174,10 @@ TEST(SavedPrograms, ForeignAndNewerFilesAreRefused) {
     EXPECT_EQ(origin_message({}),
               "program a.firn: cannot be read: it is no saved program; save it anew");
     Bytes bytes = program_bytes(all_saved());
-    bytes[8] = std::byte{2};
+    bytes[8] = std::byte{3};
     EXPECT_EQ(origin_message(bytes),
-              "program a.firn: cannot be read: it has format 2, written by Firn 0.1.0, and this is "
-              "Firn 0.1.0, which reads format 1; save it anew");
+              "program a.firn: cannot be read: it has format 3, written by Firn 0.1.0, and this is "
+              "Firn 0.1.0, which reads format 2; save it anew");
     bytes[0] = std::byte{'F'};
     EXPECT_NE(origin_message(bytes).find("no saved program"), std::string::npos);
     Bytes more = program_bytes(all_saved());

@@ -1,0 +1,109 @@
+// Finds out whether the driver computes right where some do not, by asking what the host knows.
+#include <array>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "compiler/program/disk_cache.h"
+#include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
+#include "engine/gpu/pipeline.h"
+#include "engine/gpu/profile.h"
+#include "engine/gpu/shader_library.h"
+
+namespace firn {
+namespace {
+
+/// A shader of one group that reads words and answers with words.
+struct Question {
+    const char* shader;
+    const char* kept_as;  // the cache of what was found
+    uint32_t invocations = 1;
+    std::vector<uint32_t> words, expected;
+};
+
+bool answers_right(const std::shared_ptr<Device>& owner, const Question& question) {
+    Device& device = *owner;
+    KernelInfo kernel;
+    kernel.name = question.kept_as;
+    std::span<const uint32_t> spirv = shader_module(question.shader);
+    kernel.spirv.assign(spirv.begin(), spirv.end());
+    kernel.group_size = {question.invocations, 1, 1};
+    kernel.bindings = {{BindingForm::Storage, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};
+    Pipeline pipeline(device, kernel);
+    auto words = create_buffer(owner, question.words.size() * 4, kernel.name + ": asked");
+    auto answers = create_buffer(owner, question.expected.size() * 4, kernel.name + ": answered");
+    write_buffer(*words, 0, std::as_bytes(std::span(question.words)));
+    SetRequest request{
+        &pipeline, {words->range(), answers->range()}, {words->name(), answers->name()}};
+    DescriptorSets sets(device, {&request, 1}, kernel.name);
+    const VolkDeviceTable& vk = device.vk();
+    TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {
+        vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
+        vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0,
+                                   1, sets.sets().data(), 0, nullptr);
+        vk.vkCmdDispatch(commands, 1, 1, 1);
+    });
+    words->used_at(point, false);
+    answers->used_at(point, true);
+    std::vector<uint32_t> got(question.expected.size());
+    read_buffer(*answers, 0, std::as_writable_bytes(std::span(got)));
+    return got == question.expected;
+}
+
+/// What was found is kept per driver.
+bool ask(const std::shared_ptr<Device>& device, const std::string& cache_directory,
+         const Question& question) {
+    const std::string name =
+        cache_hash(driver_key(device->instance().functions(), device->physical()));
+    if (const auto kept = cache_load(cache_directory, question.kept_as, name);
+        kept && kept->size() == 1)
+        return kept->front() == std::byte{1};
+    const bool right = answers_right(device, question);
+    const std::byte found{right};
+    cache_store(cache_directory, question.kept_as, name, {&found, 1});
+    return right;
+}
+
+constexpr std::array<int32_t, 8> kWidened{-5, 7, 0, -1, 1, INT32_MIN, INT32_MAX, -2};
+
+/// What shaders/widened.comp answers for x.
+uint32_t compared(int64_t x) {
+    return (x < 0 ? 1u : 0u) | (x < 1 ? 2u : 0u) | (x < -1 ? 4u : 0u) | (x <= 0 ? 8u : 0u) |
+           (0 < x ? 16u : 0u) | (1 < x ? 32u : 0u) | (-1 < x ? 64u : 0u) | (0 <= x ? 128u : 0u);
+}
+
+/// As many as shaders/rounding.comp has invocations. A driver that multiplies by a reciprocal is
+/// off in every fourth quotient of such fractions, and 0 where the divisor is beyond 2^126.
+constexpr uint32_t kRoundings = 64;
+
+}  // namespace
+
+bool probe_widened_integers(const std::shared_ptr<Device>& device,
+                            const std::string& cache_directory) {
+    if (!device->profile().has_i64) return true;
+    Question question{"widened.comp", "widened", kWidened.size(), {}, {}};
+    for (int32_t x : kWidened) {
+        question.words.push_back(static_cast<uint32_t>(x));
+        question.expected.push_back(compared(x));
+    }
+    return ask(device, cache_directory, question);
+}
+
+bool probe_rounding(const std::shared_ptr<Device>& device, const std::string& cache_directory) {
+    Question question{"rounding.comp", "rounding", kRoundings, {}, {}};
+    uint32_t state = 1;
+    const auto next = [&] { return state = state * 1664525u + 1013904223u; };
+    for (uint32_t k = 0; k < kRoundings; ++k) {
+        const float scale = k == 0 ? 0x1p126f : 1;
+        const float x = scale * std::bit_cast<float>(0x3f800000u | next() >> 9);
+        const float y = scale * std::bit_cast<float>(0x3f800000u | next() >> 9);
+        for (float each : {x, y}) question.words.push_back(std::bit_cast<uint32_t>(each));
+        for (float each : {x / y, std::sqrt(x)})
+            question.expected.push_back(std::bit_cast<uint32_t>(each));
+    }
+    return ask(device, cache_directory, question);
+}
+
+}  // namespace firn
