@@ -37,7 +37,7 @@ const Function kFunctions[] = {
     {"firn_atan", std::atan, 3},
     {"firn_sinh", std::sinh, 2},
     {"firn_cosh", std::cosh, 2},
-    {"firn_tanh", std::tanh, 2.5},
+    {"firn_tanh", std::tanh, 3},
     {"firn_erf", std::erf, 2},
     {"firn_one_plus_tanh", one_plus_tanh, 100},
     {"firn_sqrt_f32", std::sqrt, 1},

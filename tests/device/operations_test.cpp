@@ -64,11 +64,11 @@ Columns run_on_device(const std::shared_ptr<Device>& device, KernelOp op, DType 
     return out;
 }
 
-/// 0 with the same sign for a subnormal f32, which devices may flush.
+/// 0 with the same sign for a subnormal f32 or bf16, which devices may flush.
 Scalar flushed(const Scalar& x) {
-    const bool subnormal =
-        x.dtype == f32 && x.f != 0 && std::abs(x.f) < std::numeric_limits<float>::min();
-    return subnormal ? scalar_float(std::copysign(0.0, x.f), f32) : x;
+    const bool subnormal = (x.dtype == f32 || x.dtype == bf16) && x.f != 0 &&
+                           std::abs(x.f) < std::numeric_limits<float>::min();
+    return subnormal ? scalar_float(std::copysign(0.0, x.f), x.dtype) : x;
 }
 
 /// Exact, but for the functions of math.glsl (math_test.cpp states their errors) and the sign of
@@ -89,9 +89,10 @@ bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
 
 /// The bits of a nan, which devices may replace by another as they load or convert a half.
 bool bits_of_any_nan(const Scalar& operand, const Scalar& got) {
-    if (!operand.dtype.is_half() || !std::isnan(operand.f) || got.dtype.is_float()) return false;
-    const auto infinity = static_cast<int64_t>(operand.dtype == f16 ? 0x7c00 : 0x7f80);
-    return (got.i & 0x7fff) > infinity;
+    if (!operand.dtype.is_half() || !std::isnan(operand.f)) return false;
+    uint16_t bits = 0;
+    store_scalar(got, reinterpret_cast<std::byte*>(&bits));
+    return (bits & 0x7fff) > (operand.dtype == f16 ? 0x7c00 : 0x7f80);
 }
 
 void expect_agreement(KernelOp op, DType result, const Columns& columns) {
