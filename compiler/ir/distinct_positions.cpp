@@ -167,7 +167,8 @@ std::optional<int> own_axis(const Node& node, size_t rank) {
     const Node* at = &node;
     for (; at->op == Op::Expand; at = at->inputs[0].get())
         axis += at->rank() - at->inputs[0]->rank();
-    if (at->op != Op::Index || node.shape.size() > rank) return std::nullopt;
+    if ((at->op != Op::Index && at->op != Op::Invocation) || node.shape.size() > rank)
+        return std::nullopt;
     return at->as<IndexAttr>().axis + axis + static_cast<int>(rank - node.shape.size());
 }
 

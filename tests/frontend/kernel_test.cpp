@@ -136,5 +136,30 @@ TEST_P(StoringKernels, TreeOfSumsInARecordedLoop) {
     EXPECT_EQ(sums.to_vector<int>(), (Ints{28, 92}));
 }
 
+/// The group of a kernel over `shape`, by axis from the last.
+std::array<uint32_t, 3> group_over(const Shape& shape, const KernelOptions& options = {}) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto f = compile(
+        [&](Tensor x) {
+            Tensor out = zeros(x.shape());
+            if (shape.size() == 1)
+                kernel(shape, options, [&](Tensor i) { out(i) = x(i) + 1.0f; });
+            else
+                kernel(shape, options, [&](Tensor i, Tensor j) { out(i, j) = x(i, j) + 1.0f; });
+            return out;
+        },
+        {{f32, shape}});
+    return f.program()->kernels.at(0).group_size;
+}
+
+TEST(GroupsOfKernels, AreWiderWhereNobodySaidThemAndEnoughAreLeft) {
+    using Group = std::array<uint32_t, 3>;
+    EXPECT_EQ(group_over({4095}), (Group{64, 1, 1}));
+    EXPECT_EQ(group_over({4096}), (Group{256, 1, 1}));
+    EXPECT_EQ(group_over({64, 64}), (Group{32, 8, 1}));
+    EXPECT_EQ(group_over({Size::symbol("n")}), (Group{64, 1, 1})) << "it may be small";
+    EXPECT_EQ(group_over({4096}, {.group = {64}}), (Group{64, 1, 1})) << "it was asked for";
+}
+
 }  // namespace
 }  // namespace firn

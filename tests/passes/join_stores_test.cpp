@@ -72,6 +72,26 @@ Tensor butterflies(Tensor x, int levels) {
     return x;
 }
 
+/// What an iteration of `butterflies` does, as a kernel.
+enum class Body : uint8_t { Plain, ReadsAgain, Guarded };
+Tensor butterfly_kernels(Tensor x, int levels, Body body) {
+    for (Tensor k : loop(levels))
+        for (Tensor j : loop(k + 1))
+            kernel({floor_div(x.size(0), 2)}, [&](Tensor t) {
+                Tensor d = 1 << (k - j), low = t / d * (2 * d) + t % d, high = low + d;
+                Tensor a = x(low), b = x(high);
+                const auto stores = [&] {
+                    x(low) = a + 0.5f * b;
+                    x(high) = a - b + (body == Body::ReadsAgain ? own(x)(low) : Tensor(0.0f));
+                };
+                if (body == Body::Guarded)
+                    if_(t != 3, stores);
+                else
+                    stores();
+            });
+    return x;
+}
+
 /// Along the second axis of two tensors at once, by the numbers of one loop.
 Tensors rotations(const Tensors& a, int levels) {
     Tensor re = a[0], im = a[0] * 2.0f;
@@ -120,6 +140,32 @@ TEST(JoinStores, AnIterationIsOneKernelWithoutCopies) {
     const ProgramStats pairs = dispatches(1 << 20), others = dispatches((1 << 20) + 1);
     EXPECT_EQ(pairs.dispatches, 10);
     EXPECT_EQ(others.dispatches, 20);
+}
+
+TEST(JoinStores, KernelsThatFillGiveWhatTheOracleGives) {
+    for (Body body : {Body::Plain, Body::ReadsAgain, Body::Guarded})
+        for (const auto& [n, levels] :
+             {std::pair<int64_t, int>{64, 6}, {64, 7}, {96, 5}, {65, 5}, {1 << 13, 4}}) {
+            const auto ran_on = [&](const Session& session) {
+                SessionScope scope(session);
+                auto f =
+                    compile([&](Tensor x) { return butterfly_kernels(x, levels, body); }, {f32(n)});
+                return Tensor(f(rand({n}, {.seed = 3}))).to_vector<float>();
+            };
+            EXPECT_EQ(ran_on(Session::interpreter(cpu_profile())), ran_on(Session::oracle()))
+                << n << " levels " << levels << " body " << int(body);
+        }
+}
+
+TEST(JoinStores, AKernelThatFillsCopiesNothing) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    // A copy stands between two barriers, as a kernel does.
+    const auto barriers = [](Body body) {
+        auto f = compile([&](Tensor x) { return butterfly_kernels(x, 4, body); }, {f32(1 << 20)});
+        return stats(*f.program(), {}).barriers;
+    };
+    EXPECT_LE(barriers(Body::Plain), 10);
+    EXPECT_GE(barriers(Body::Guarded), 20);
 }
 
 }  // namespace
