@@ -2,6 +2,7 @@
 // bounds.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -203,6 +204,22 @@ int KernelBuilder::product(int a, int b) {
     return sum;
 }
 
+/// Where all terms and d are multiples of g, (g y + o) / d is y / (d / g) for 0 <= o < g, and the
+/// remainder g (y % (d / g)) + o: what lies between two steps of g makes no difference.
+int KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remainder) {
+    int64_t g = d;
+    for (const auto& [term, c] : linear.terms) g = std::gcd(g, c);
+    if (g <= 1 || linear.terms.empty()) return -1;
+    int64_t between = linear.offset % g;
+    if (between < 0) between += g;
+    LinearForm steps{linear.terms, (linear.offset - between) / g};
+    for (auto& [term, c] : steps.terms) c /= g;
+    const int y = from_linear(std::move(steps)), e = integer(d / g);
+    if (!remainder) return make(KernelOp::Div, i32, {y, e});
+    const int rest = make(KernelOp::Mod, i32, {y, e});
+    return add(mul(rest, integer(g)), integer(between));
+}
+
 int KernelBuilder::divide(int a, int b, bool remainder) {
     // Copies: making a node moves the others.
     const KernelNode x = node(a), y = node(b);
@@ -231,6 +248,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             if (x.interval.hi < d) return remainder ? a : integer(0);
             const int64_t left = firn::remainder(x.congruence, d);
             if (remainder && left >= 0) return integer(left);
+            if (const int out = divide_steps(linear, d, remainder); out >= 0) return out;
         }
         if (facts_[a].hi && facts_[b].lo &&
             firn::proved_less_equal(*facts_[a].hi + Size(1), *facts_[b].lo))

@@ -227,6 +227,28 @@ TEST(BuilderAlgebra, PutsASplitIndexTogether) {
     const int parts = b.add(b.mul(rest, three), b.mul(quotient, b.integer(12)));
     EXPECT_EQ(b.add(parts, j), b.add(b.mul(x, three), j));
 }
+
+TEST(BuilderAlgebra, WhatLiesBetweenStepsIsInOneBlock) {
+    KernelCode code;
+    KernelBuilder b(code, {});
+    Range range;
+    range.name = "r", range.extent = Size(100);
+    const int i = b.range(b.add_range(range)), eight = b.integer(8);
+    const auto at = [&](int k) { return b.add(b.mul(i, b.integer(4)), b.integer(k)); };
+    const auto made = [&](KernelOp op, int x) { return b.make(op, i32, {x, eight}); };
+    const int half = b.make(KernelOp::Mod, i32, {i, b.integer(2)});
+    for (int k : {1, 2, 3}) {
+        EXPECT_EQ(made(KernelOp::Div, at(k)), made(KernelOp::Div, at(0)));
+        EXPECT_EQ(made(KernelOp::Mod, at(k)), b.add(b.mul(half, b.integer(4)), b.integer(k)));
+    }
+    EXPECT_NE(made(KernelOp::Div, at(4)), made(KernelOp::Div, at(0)));
+    const int j = b.range(b.add_range(range));
+    b.assume(j, Size(1), Size(99));
+    const auto below = [&](int k) { return b.add(b.mul(j, b.integer(4)), b.integer(-k)); };
+    EXPECT_EQ(made(KernelOp::Div, below(3)), made(KernelOp::Div, below(4)));
+    EXPECT_NE(made(KernelOp::Div, below(3)), made(KernelOp::Div, below(0)));
+}
+
 TEST(BuilderAlgebra, IsExactWhateverTheSizesAre) {
     for (uint32_t seed = 0; seed < 250 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);

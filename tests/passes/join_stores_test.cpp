@@ -82,7 +82,7 @@ Tensor butterfly_kernels(Tensor x, int levels, Body body) {
                 Tensor a = x(low), b = x(high);
                 const auto stores = [&] {
                     x(low) = a + 0.5f * b;
-                    x(high) = a - b + (body == Body::ReadsAgain ? own(x)(low) : Tensor(0.0f));
+                    x(high) = a - b + (body == Body::ReadsAgain ? own(x)(high) : Tensor(0.0f));
                 };
                 if (body == Body::Guarded)
                     if_(t != 3, stores);
