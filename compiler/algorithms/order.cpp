@@ -65,6 +65,8 @@ Sorted by_comparing(const Sorted& from, const Tensor& shift) {
 
 /// Elements that one invocation goes through: so many that setting up its counters is a small part.
 constexpr int64_t kLeastRun = 4 * kDigits;
+/// Elements of one iteration: what a loop takes besides is a large part of so short a body.
+constexpr int kAtATime = 4;
 /// Runs for each invocation that the device runs at once, so that all are done at about one time.
 constexpr int64_t kRunsForEach = 4;
 
@@ -74,18 +76,20 @@ constexpr int64_t kRunsForEach = 4;
 std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
                                 const KeyOf& key_of, const Tensor& shift) {
     const auto parallel = static_cast<int64_t>(current_session().profile().parallel_invocations);
-    const Size length = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
-    const Size runs = ceil_div(n, length);
+    const Size turns =
+        ceil_div(min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n), kAtATime);
+    const Size length = turns * kAtATime, runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& row, const Tensor& run, const auto& body) {
-        for (Tensor step : loop(length)) {
-            const Tensor i = run * length + step, at = row * n + i;
-            if_(i < n, [&] {
-                const Tensor own = unchecked(from[0])(at);
-                body(at, own, digit_of(key_of(own), shift));
-            });
-        }
+        for (Tensor turn : loop(turns))
+            for (int k = 0; k < kAtATime; ++k) {
+                const Tensor i = run * length + turn * kAtATime + k, at = row * n + i;
+                if_(i < n, [&] {
+                    const Tensor own = unchecked(from[0])(at);
+                    body(at, own, digit_of(key_of(own), shift));
+                });
+            }
     };
-    Tensor counts = zeros({rows, kDigits, runs}, i32);
+    Tensor counts = unset(i32, {rows, kDigits, runs});
     kernel({rows, runs}, [&](const Tensor& row, const Tensor& run) {
         Local count = local(i32, kDigits);
         for_run(row, run, [&](const Tensor&, const Tensor&, const Tensor& digit) {

@@ -5,8 +5,10 @@
 
 namespace firn {
 
-Tensor unset_like(const Tensor& x) {
-    return Tensor::from_node(empty(builder(*current_state(), {}), x.dtype(), x.shape()));
+Tensor unset(DType dtype, const Shape& shape) {
+    return Tensor::from_node(empty(builder(*current_state(), {}), dtype, shape));
 }
+
+Tensor unset_like(const Tensor& x) { return unset(x.dtype(), x.shape()); }
 
 }  // namespace firn

@@ -4,7 +4,9 @@
 
 namespace firn {
 
-/// Of the shape and type of x, with nothing in it: nobody may read what was not stored to.
+/// A tensor with nothing in it: nobody may read what was not stored to.
+Tensor unset(DType dtype, const Shape& shape);
+/// Of the shape and type of x.
 Tensor unset_like(const Tensor& x);
 
 }  // namespace firn

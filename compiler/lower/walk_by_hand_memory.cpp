@@ -1,4 +1,7 @@
 // Kernels by hand: what an invocation reads, stores and exchanges.
+#include <unordered_set>
+#include <vector>
+
 #include "compiler/lower/walk_by_hand_state.h"
 #include "compiler/program/error.h"
 
@@ -51,7 +54,26 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
     return {flat_index(b_, at, shape), inside};
 }
 
+/// The index may be one that a condition chose: whatever the rules have made of the choice, a bool
+/// is among what it is computed from. What was read, counted or carried is a number already.
+bool HandWalk::may_be_masked(const Node& index) {
+    constexpr size_t kMost = 200;  // nodes of an index that are looked at
+    std::vector<const Node*> open{&index};
+    std::unordered_set<const Node*> seen;
+    while (!open.empty()) {
+        const Node& node = *open.back();
+        open.pop_back();
+        if (!seen.insert(&node).second) continue;
+        const bool of_branch = node.op == Op::Result && node.inputs[0]->op == Op::If;
+        if (node.dtype.is_bool() || of_branch || seen.size() > kMost) return true;
+        if (!is_elementwise(node.op) && !is_movement(node.op)) continue;
+        for (const Ref& input : node.inputs) open.push_back(input.get());
+    }
+    return false;
+}
+
 int HandWalk::mask_of(const Node& index, const Node& user) {
+    if (!may_be_masked(index)) return b_.boolean_value(true);
     const int asked = ask(index, own_at(index.shape));
     b_.set_lines(user.lines);
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});

@@ -45,6 +45,7 @@ class HandWalk : public Walk {
     };
     Place place_of(const Node& array, std::span<const Ref> indices,
                    const std::vector<Bounds>* modes, const Node& user);
+    static bool may_be_masked(const Node& index);
     /// Where the first index of a store is not -1.
     int mask_of(const Node& index, const Node& user);
     void start_array(const Node& node);

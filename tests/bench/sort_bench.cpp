@@ -29,7 +29,8 @@ constexpr const char* kCountDigits = R"(
 void main() {
     int run = int(gl_GlobalInvocationID.x), count[256];
     for (int d = 0; d < 256; ++d) count[d] = 0;
-    for (int i = run * RUN; i < run * RUN + RUN; ++i) ++count[(key_at(i) >> SHIFT) & 255u];
+    for (int i = run * RUN; i < run * RUN + RUN; i += 4)
+        [[unroll]] for (int k = 0; k < 4; ++k) ++count[(key_at(i + k) >> SHIFT) & 255u];
     for (int d = 0; d < 256; ++d) counts[d * RUNS + run] = count[d];
 }
 )";
@@ -55,11 +56,12 @@ constexpr const char* kMoveKeys = R"(
 void main() {
     int run = int(gl_GlobalInvocationID.x), next[256];
     for (int d = 0; d < 256; ++d) next[d] = begins_at(d * RUNS + run);
-    for (int i = run * RUN; i < run * RUN + RUN; ++i) {
-        uint key = key_at(i), digit = (key >> SHIFT) & 255u;
-        int place = next[digit]++;
-        to[place] = LAST != 0 ? bits_of(key) : int(key);
-    }
+    for (int i = run * RUN; i < run * RUN + RUN; i += 4)
+        [[unroll]] for (int k = 0; k < 4; ++k) {
+            uint key = key_at(i + k), digit = (key >> SHIFT) & 255u;
+            int place = next[digit]++;
+            to[place] = LAST != 0 ? bits_of(key) : int(key);
+        }
 }
 )";
 
