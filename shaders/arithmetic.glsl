@@ -204,11 +204,18 @@ uint64_t firn_min_u64(uint64_t a, uint64_t b) { return b < a ? b : a; }
 //@function firn_max_u64
 uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
-//@function firn_quotient_f32
-// x / y rounded once, for numbers that are not near the ends of the range: what is left of a quotient is exact in
-// a fused multiply-add, and corrects it (Markstein 1990).
-float firn_quotient_f32(float x, float y) {
-    precise float inverse = 1.0 / y;
+//@function firn_div_f32
+// For devices whose own division is off by some units in the last place, and 0 where b is beyond 2^126: what is left
+// of a quotient is exact in a fused multiply-add, and corrects it (Markstein 1990). Powers of two keep what is left
+// from being subnormal, and the reciprocal. No branch: in kernels with many divisions it costs more than both ways.
+float firn_div_f32(float a, float b) {
+    bool small = abs(a) < 1.0e-24;
+    float x = a * (small ? 1099511627776.0 : 1.0);
+    float by = abs(b) < 1.0e-30 ? 1099511627776.0 : 1.0;
+    by = abs(b) > 1.0e30 ? 2.3283064365386963e-10 : by;
+    float y = b * by;
+    float back = (small ? 9.094947017729282e-13 : 1.0) * by;
+    float inverse = 1.0 / y;
     precise float lost = fma(-y, inverse, 1.0);
     precise float better = fma(inverse, lost, inverse);
     precise float quotient = x * better;
@@ -216,47 +223,20 @@ float firn_quotient_f32(float x, float y) {
     precise float corrected = fma(rest, better, quotient);
     precise float last = fma(-y, corrected, x);
     precise float value = fma(last, better, corrected);
-    return value;
-}
-
-//@function firn_div_f32 needs firn_quotient_f32
-// For devices whose own division is off by some units in the last place, and 0 where b is beyond 2^126. A branch,
-// because GPUs skip the long way where no invocation needs it: by the fractions of both, and their exponents after.
-float firn_div_f32(float a, float b) {
-    uint a_bits = floatBitsToUint(a), b_bits = floatBitsToUint(b);
-    float x = uintBitsToFloat(a_bits & 0x7fffffffu), y = uintBitsToFloat(b_bits & 0x7fffffffu);
-    float value = firn_quotient_f32(x, y);
-    bool near = (x > 1.0e-18 || x == 0.0) && x < 1.0e18 && y > 1.0e-18 && y < 1.0e18;
-    if (!near) {
-        int x_exponent = int(a_bits >> 23 & 255u), y_exponent = int(b_bits >> 23 & 255u);
-        float x_fraction = uintBitsToFloat(a_bits & 0x007fffffu | 0x3f800000u);
-        float y_fraction = uintBitsToFloat(b_bits & 0x007fffffu | 0x3f800000u);
-        int exponent = x_exponent - y_exponent, half_exponent = exponent >> 1;
-        value = firn_quotient_f32(x_fraction, y_fraction) * intBitsToFloat((half_exponent + 127) << 23) *
-                intBitsToFloat((exponent - half_exponent + 127) << 23);
-        uint infinity = 0x7f800000u, x_bits = floatBitsToUint(x), y_bits = floatBitsToUint(y);
-        // Subnormal numbers may be taken as 0, but what they are divided by may not.
-        value = x_exponent == 0 || y_exponent == 0 ? x / y : value;
-        value = x_bits == infinity || y_bits == 0u ? uintBitsToFloat(infinity) : value;
-        value = y_bits == infinity || x_bits == 0u ? 0.0 : value;
-        bool undefined = max(x_bits, y_bits) > infinity || x_bits == y_bits && (x_bits == 0u || x_bits == infinity);
-        value = undefined ? uintBitsToFloat(0x7fc00000u) : value;
-    }
-    return uintBitsToFloat(floatBitsToUint(value) | (a_bits ^ b_bits) & 0x80000000u);
+    // 0, infinity and nan are not corrected.
+    return (abs(value) > 0.0 ? value : x * inverse) * back;
 }
 
 //@function firn_sqrt_f32
-// For the same devices: what is left of a root is exact in a fused multiply-add, and corrects it.
+// For the same devices, the same way; beside the middle of two numbers it may be the other one.
 float firn_sqrt_f32(float x) {
-    // Factors of 2^64 keep what is left from being subnormal.
-    float scale = x < 1.0e-18 ? 18446744073709551616.0 : 1.0;
-    float back = x < 1.0e-18 ? 2.3283064365386963e-10 : 1.0;
-    precise float scaled = x * scale;
-    precise float inverse = inversesqrt(scaled);
+    bool small = x < 1.0e-24;
+    float scaled = x * (small ? 1099511627776.0 : 1.0);
+    float inverse = inversesqrt(scaled);
     precise float root = scaled * inverse;
     precise float rest = fma(-root, root, scaled);
-    precise float value = fma(rest, 0.5 * inverse, root) * back;
-    return x > 0.0 && floatBitsToUint(x) < 0x7f800000u ? value : sqrt(x);
+    precise float value = fma(rest, 0.5 * inverse, root) * (small ? 9.5367431640625e-7 : 1.0);
+    return value > 0.0 && value < uintBitsToFloat(0x7f800000u) ? value : sqrt(x);
 }
 
 //@function firn_rest_f32
@@ -279,6 +259,19 @@ float firn_corrected_mod_f32(float x, float y) { return firn_rest_f32(x, y, floo
 // For y in (0, 2^20]: only quotients of x below 2^-106 are too small for a number, and x is 0 then, as good as.
 float firn_mod_by_f32(float x, float y) {
     precise float whole = y * floor(x / y);
+    return x - whole;
+}
+
+//@function firn_corrected_mod_by_f32
+// The same where quotients are off, for a literal y: of a reciprocal that is known, by one correction.
+float firn_corrected_mod_by_f32(float x, float y) {
+    float inverse = 1.0 / y;
+    precise float lost = fma(-y, inverse, 1.0);
+    precise float better = fma(inverse, lost, inverse);
+    precise float quotient = x * better;
+    precise float rest = fma(-y, quotient, x);
+    precise float corrected = fma(rest, better, quotient);
+    precise float whole = y * floor(corrected);
     return x - whole;
 }
 

@@ -289,7 +289,11 @@ std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     switch (op) {
         case KernelOp::Div: value = call("firn_div_f32", in); break;
         case KernelOp::Rcp: value = call("firn_div_f32", {"1.0", in[0]}); break;
-        case KernelOp::Mod: value = call("firn_corrected_mod_f32", in); break;
+        case KernelOp::Mod:
+            value = call(
+                is_small_divisor(in[1]) ? "firn_corrected_mod_by_f32" : "firn_corrected_mod_f32",
+                in);
+            break;
         case KernelOp::Sqrt: value = call("firn_sqrt_f32", in); break;
         default: return {};
     }
