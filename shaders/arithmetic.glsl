@@ -206,15 +206,15 @@ uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 //@function firn_div_f32
 // For devices whose own division is off by some units in the last place, and 0 where b is beyond 2^126: what is left
-// of a quotient is exact in a fused multiply-add, and corrects it (Markstein 1990). Powers of two keep what is left
-// from being subnormal, and the reciprocal. No branch: in kernels with many divisions it costs more than both ways.
+// of a quotient is exact in a fused multiply-add, and corrects it (Markstein 1990). Both are multiplied by the power
+// of two that makes b about 1, so that nothing on the way leaves the range; below 2^-100 what is left may, and the
+// quotient is off as the device's is, below 2^-125 it may be 0. No branch: where a kernel divides often it costs more
+// than it saves.
 float firn_div_f32(float a, float b) {
-    bool small = abs(a) < 1.0e-24;
-    float x = a * (small ? 1099511627776.0 : 1.0);
-    float by = abs(b) < 1.0e-30 ? 1099511627776.0 : 1.0;
-    by = abs(b) > 1.0e30 ? 2.3283064365386963e-10 : by;
-    float y = b * by;
-    float back = (small ? 9.094947017729282e-13 : 1.0) * by;
+    int exponent = floatBitsToInt(b) & 0x7f800000;
+    float scale = intBitsToFloat(max(0x7e800000 - exponent, 0x00800000));
+    float x = a * scale;
+    float y = b * scale;
     float inverse = 1.0 / y;
     precise float lost = fma(-y, inverse, 1.0);
     precise float better = fma(inverse, lost, inverse);
@@ -224,7 +224,7 @@ float firn_div_f32(float a, float b) {
     precise float last = fma(-y, corrected, x);
     precise float value = fma(last, better, corrected);
     // 0, infinity and nan are not corrected.
-    return (abs(value) > 0.0 ? value : x * inverse) * back;
+    return abs(value) > 0.0 ? value : x * inverse;
 }
 
 //@function firn_sqrt_f32
