@@ -282,9 +282,18 @@ std::string widened_glsl(DType to, const std::string& operand) {
     return to == i64 ? value : glsl_type(to) + "(" + value + ")";
 }
 
+/// A literal of a float whose reciprocal is exact, so that quotients by it are.
+bool is_power_of_two(const std::string& text) {
+    if (!is_number(text)) return false;
+    int exponent = 0;
+    const double value = std::strtod(text.c_str() + (text[0] == '('), nullptr);
+    return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
+}
+
 /// The function that corrects what a device is off by; empty where it needs none.
 std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     if (!dtype.is_float() || dtype == f64) return {};
+    if ((op == KernelOp::Div || op == KernelOp::Mod) && is_power_of_two(in[1])) return {};
     std::string value;
     switch (op) {
         case KernelOp::Div: value = call("firn_div_f32", in); break;

@@ -42,8 +42,7 @@ std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& i
                            const std::vector<std::string>& operands);
 
 /// The same for a device whose driver may get some of it wrong: integers that are widened and
-/// compared (DeviceProfile::compares_widened), quotients and roots of
-/// floats (rounds_exactly).
+/// compared (DeviceProfile::compares_widened), quotients and roots of floats (rounds_exactly).
 std::string operation_glsl(const DeviceProfile& profile, KernelOp op, DType dtype,
                            const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);

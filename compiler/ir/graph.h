@@ -114,7 +114,8 @@ enum class MustEnd : uint8_t { No, Throws, Stored };
 /// `group`, where it is not empty: a kernel by hand. It takes one iteration, which is one dispatch
 /// of invocations for every index of `grid`, in groups of `group` (both by axis); it carries the
 /// tensors that it stores to. `rounded`: its user said the group, and `grid` is as many whole ones
-/// as the shape takes, so that what the last store outside is dropped; else lowering may choose.
+/// as the shape takes, so that what the last ones store outside is dropped; else lowering may
+/// choose.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
