@@ -228,15 +228,14 @@ float firn_div_f32(float a, float b) {
 }
 
 //@function firn_sqrt_f32
-// For the same devices, the same way; beside the middle of two numbers it may be the other one.
+// For the same devices, the same way: the root of a square is exact. Beside the middle of two numbers, and below
+// 2^-100, it is as near as the device's.
 float firn_sqrt_f32(float x) {
-    bool small = x < 1.0e-24;
-    float scaled = x * (small ? 1099511627776.0 : 1.0);
-    float inverse = inversesqrt(scaled);
-    precise float root = scaled * inverse;
-    precise float rest = fma(-root, root, scaled);
-    precise float value = fma(rest, 0.5 * inverse, root) * (small ? 9.5367431640625e-7 : 1.0);
-    return value > 0.0 && value < uintBitsToFloat(0x7f800000u) ? value : sqrt(x);
+    float root = sqrt(x);
+    precise float rest = fma(-root, root, x);
+    precise float value = fma(rest, 0.5 * inversesqrt(x), root);
+    // 0, infinity and nan are not corrected.
+    return value < uintBitsToFloat(0x7f800000u) ? value : root;
 }
 
 //@function firn_rest_f32

@@ -290,14 +290,14 @@ bool is_power_of_two(const std::string& text) {
     return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
 }
 
-/// The function that corrects what a device is off by; empty where it needs none.
+/// The function that corrects what a device is off by; empty where it needs none: a reciprocal and
+/// a reciprocal root, of which nothing exact is expected, are the device's.
 std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     if (!dtype.is_float() || dtype == f64) return {};
     if ((op == KernelOp::Div || op == KernelOp::Mod) && is_power_of_two(in[1])) return {};
     std::string value;
     switch (op) {
         case KernelOp::Div: value = call("firn_div_f32", in); break;
-        case KernelOp::Rcp: value = call("firn_div_f32", {"1.0", in[0]}); break;
         case KernelOp::Mod:
             value = call(
                 is_small_divisor(in[1]) ? "firn_corrected_mod_by_f32" : "firn_corrected_mod_f32",

@@ -59,8 +59,9 @@ struct DeviceProfile {
     /// A signed integer that was widened to 64 bits compares right with constants; else kernels put
     /// the 64 bits together from two words.
     bool compares_widened = true;
-    /// Quotients and square roots of f32 are rounded once; else kernels correct them. Vulkan allows
-    /// 2.5 units in the last place, and anything where a divisor is beyond 2^126.
+    /// Quotients and square roots of f32 are rounded once; else kernels correct these, but no
+    /// reciprocals. Vulkan allows 2.5 units in the last place, and anything where a divisor is
+    /// beyond 2^126.
     bool rounds_exactly = true;
 
     MatrixUnit matrix_unit;

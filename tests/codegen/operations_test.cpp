@@ -166,7 +166,7 @@ TEST(Operations, WhatADeviceRoundsOtherwiseIsCorrected) {
     EXPECT_EQ(quotient(f16), "firn_round_f16(firn_div_f32(a, b))");
     EXPECT_EQ(quotient(f64), "(a / b)");
     EXPECT_EQ(quotient(i32), "firn_div_i32(a, b)");
-    EXPECT_EQ(operation_glsl(profile, KernelOp::Rcp, f32, {f32}, {"a"}), "firn_div_f32(1.0, a)");
+    EXPECT_EQ(operation_glsl(profile, KernelOp::Rcp, f32, {f32}, {"a"}), "(1.0 / a)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Mod, f32, {f32, f32}, {"a", "3.0"}),
               "firn_corrected_mod_by_f32(a, 3.0)");
     for (const char* exact : {"2.0", "0.25", "(-8.0)", "1.0"})

@@ -40,7 +40,7 @@ const Function kFunctions[] = {
     {"firn_tanh", std::tanh, 3},
     {"firn_erf", std::erf, 2},
     {"firn_one_plus_tanh", one_plus_tanh, 100},
-    {"firn_sqrt_f32", std::sqrt, 1},
+    {"firn_sqrt_f32", std::sqrt, 3},
 };
 
 /// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.

@@ -71,18 +71,20 @@ Scalar flushed(const Scalar& x) {
     return subnormal ? scalar_float(std::copysign(0.0, x.f), x.dtype) : x;
 }
 
-/// Exact, but for the functions of math.glsl (math_test.cpp states their errors) and the sign of
-/// zero where a minimum or maximum has two to choose from.
+/// Exact, but for reciprocals, the functions of math.glsl (math_test.cpp states their errors) and
+/// the sign of zero where a minimum or maximum has two to choose from.
 bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     if (!expected.dtype.is_float()) return got == expected;
     if (std::isnan(expected.f)) return std::isnan(got.f);
     if ((op == KernelOp::Min || op == KernelOp::Max) && expected.f == 0) return got.f == 0;
     if (got == expected || got == flushed(expected)) return true;
-    // Where kernels correct a device's quotients, tiny ones stay as they are (firn_div_f32).
-    const bool tiny = (op == KernelOp::Div || op == KernelOp::Rcp) && expected.dtype != f64 &&
-                      std::abs(expected.f) < 0x1p-100;
+    // Where kernels correct a device's quotients and roots, tiny ones stay as they are.
+    const bool tiny =
+        expected.dtype != f64 && ((op == KernelOp::Div && std::abs(expected.f) < 0x1p-100) ||
+                                  (op == KernelOp::Sqrt && std::abs(expected.f) < 0x1p-50));
     if (tiny && got.f == 0 && std::abs(expected.f) < 0x1p-125) return true;
-    const bool approximate = tiny || (info(op).properties & kCostly) || op == KernelOp::Rsqrt;
+    const bool approximate =
+        tiny || (info(op).properties & kCostly) || op == KernelOp::Rsqrt || op == KernelOp::Rcp;
     if (!approximate || std::isinf(expected.f) || std::isinf(got.f)) return false;
     const double relative = expected.dtype == f64    ? 1e-15
                             : expected.dtype == bf16 ? 8e-3
