@@ -28,6 +28,11 @@ struct Connection {
 };
 Connection connection;
 
+/// What Xlib calls, instead of ending the process, where something is asked of a display that has
+/// gone away; that gives nothing then.
+int note_broken_display(void*);
+void stay(void*, void*) {}
+
 Connection connection_to_display() {
     Connection out;
     void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -37,8 +42,22 @@ Connection connection_to_display() {
     out.queued = reinterpret_cast<int (*)(void*, int)>(dlsym(xlib, "XEventsQueued"));
     if (display && number && out.queued) out.display = display();
     if (out.display) out.number = number(out.display);
+    using Error = int (*)(void*);
+    using Exit = void (*)(void*, void*);
+    const auto on_error = reinterpret_cast<Error (*)(Error)>(dlsym(xlib, "XSetIOErrorHandler"));
+    const auto on_exit = reinterpret_cast<void (*)(void*, Exit, void*)>(
+        dlsym(xlib, "XSetIOErrorExitHandler"));  // since libX11 1.7
+    if (out.display && on_error && on_exit) {
+        on_error(note_broken_display);
+        on_exit(out.display, stay, nullptr);
+    }
     dlclose(xlib);
     return out;
+}
+
+int note_broken_display(void*) {
+    connection.broken = true;
+    return 0;
 }
 
 /// Waits until something comes, or it breaks.
@@ -48,8 +67,8 @@ void wait_for_display(double seconds) {
     connection.broken |= comes && (waited.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/// Xlib ends the process at the first thing that is asked of a display that has gone away: who asks
-/// looks first.
+/// Before libX11 1.7 the process ends where something is asked of a display that has gone away: who
+/// asks looks first.
 bool display_is_there() {
     if (!connection.broken && connection.number >= 0) wait_for_display(0);
     return !connection.broken;
