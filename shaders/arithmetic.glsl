@@ -261,19 +261,6 @@ float firn_mod_by_f32(float x, float y) {
     return x - whole;
 }
 
-//@function firn_corrected_mod_by_f32
-// The same where quotients are off, for a literal y: of a reciprocal that is known, by one correction.
-float firn_corrected_mod_by_f32(float x, float y) {
-    float inverse = 1.0 / y;
-    precise float lost = fma(-y, inverse, 1.0);
-    precise float better = fma(inverse, lost, inverse);
-    precise float quotient = x * better;
-    precise float rest = fma(-y, quotient, x);
-    precise float corrected = fma(rest, better, quotient);
-    precise float whole = y * floor(corrected);
-    return x - whole;
-}
-
 //@function firn_mod_f64
 double firn_mod_f64(double x, double y) {
     double turns = floor(x / y);

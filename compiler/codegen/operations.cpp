@@ -298,11 +298,7 @@ std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     std::string value;
     switch (op) {
         case KernelOp::Div: value = call("firn_div_f32", in); break;
-        case KernelOp::Mod:
-            value = call(
-                is_small_divisor(in[1]) ? "firn_corrected_mod_by_f32" : "firn_corrected_mod_f32",
-                in);
-            break;
+        case KernelOp::Mod: value = call("firn_corrected_mod_f32", in); break;
         case KernelOp::Sqrt: value = call("firn_sqrt_f32", in); break;
         default: return {};
     }

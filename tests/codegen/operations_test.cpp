@@ -168,7 +168,7 @@ TEST(Operations, WhatADeviceRoundsOtherwiseIsCorrected) {
     EXPECT_EQ(quotient(i32), "firn_div_i32(a, b)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Rcp, f32, {f32}, {"a"}), "(1.0 / a)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Mod, f32, {f32, f32}, {"a", "3.0"}),
-              "firn_corrected_mod_by_f32(a, 3.0)");
+              "firn_corrected_mod_f32(a, 3.0)");
     for (const char* exact : {"2.0", "0.25", "(-8.0)", "1.0"})
         EXPECT_EQ(operation_glsl(profile, KernelOp::Div, f32, {f32, f32}, {"a", exact}),
                   std::string("(a / ") + exact + ")");

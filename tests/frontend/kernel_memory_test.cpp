@@ -41,6 +41,17 @@ TEST_P(KernelMemory, PermutationsOfShapesThatAreNoWholeGroups) {
     }
 }
 
+TEST_P(KernelMemory, PermutationsReadFromATableUnderACondition) {
+    const int n = 5;
+    Tensor table = tensor(Ints{3, 0, 4, 1, 2, 0, 0, 0}), out = zeros({n}, i32), some = out;
+    kernel({n + 3}, [&](Tensor i) {
+        if_(i < n, [&] { store(out(table(i)), 3 * i + 1, {.permutation = true}); });
+        if_(!(i >= n), [&] { store(some(table(i)), 3 * i + 1, {.permutation = true}); });
+    });
+    EXPECT_EQ(out.to_vector<int>(), (Ints{4, 10, 13, 1, 7}));
+    EXPECT_EQ(some.to_vector<int>(), (Ints{4, 10, 13, 1, 7}));
+}
+
 TEST_P(KernelMemory, AtomicsInSharedMemory) {
     Tensor x = tensor(Ints{1, 2, 2, 3, 3, 3, 0, 3}), histogram = zeros({4}, i32);
     kernel({8}, {.group = {4}}, [&](Tensor i) {
