@@ -83,24 +83,16 @@ constexpr int kPassBits = 4;  // of the radix of all passes but the first
 /// more goes in turns.
 constexpr int64_t kMostAtOnce = 65535 * 64;
 
-/// Complex numbers in one flat tensor, so that no pass or axis needs another shape: all real parts,
-/// then all imaginary ones.
-Tensor pack(const Complex& x) {
-    const Tensor parts = concat({unsqueeze(x.re, 0), unsqueeze(x.im, 0)}, {.axis = 0});
-    return reshape(parts, {element_count(parts.shape())});
-}
-Complex unpack(const Tensor& parts, const Shape& shape) {
-    Shape both = shape;
-    both.insert(both.begin(), 2);
-    const Tensor apart = reshape(parts, both);
-    return {apart(0), apart(1)};
-}
-
-/// Packed [outer, n, inner], to be transformed along n = 2^exponent.
+/// Numbers [outer, n, inner] in flat tensors, to be transformed along n = 2^exponent.
 struct Lines {
-    Tensor parts;
+    Complex x;
     Size outer, n, exponent, inner;
 };
+
+Complex reshaped(const Complex& x, const Shape& shape) {
+    return {reshape(x.re, shape), reshape(x.im, shape)};
+}
+Complex flat(const Complex& x) { return reshaped(x, {element_count(x.re.shape())}); }
 
 /// The `radix` values of a line that become neighbours of one another, from place q on.
 struct Taken {
@@ -109,20 +101,20 @@ struct Taken {
 };
 
 /// Where `done` elements are transformed together; null: one by one.
-Taken taken(const Lines& x, const Tensor& line, const Tensor& q, size_t radix, const Tensor* done,
-            Direction direction) {
-    const Size apart = floor_div(x.n, Size(static_cast<int64_t>(radix))) * x.inner;
-    const Tensor imaginary(x.outer * x.n * x.inner), inner(x.inner);
+Taken taken(const Lines& lines, const Tensor& line, const Tensor& q, size_t radix,
+            const Tensor* done, Direction direction) {
+    const Size apart = floor_div(lines.n, Size(static_cast<int64_t>(radix))) * lines.inner;
+    const Tensor inner(lines.inner);
     const int count = static_cast<int>(radix);
     Taken out;
     for (int k = 0; k < count; ++k) {
         const Tensor at = line + q + k * apart;
-        out.values.push_back({unchecked(x.parts)(at), unchecked(x.parts)(at + imaginary)});
+        out.values.push_back({unchecked(lines.x.re)(at), unchecked(lines.x.im)(at)});
     }
     const Tensor j = q / inner, beside = q - j * inner;
     const Tensor behind = done ? j & (*done - 1) : Tensor(0);
     if (done) {
-        const Complex turn = unit(part(behind, count * *done, x.parts.dtype()), direction);
+        const Complex turn = unit(part(behind, count * *done, lines.x.re.dtype()), direction);
         const std::vector<Complex> w = powers(turn, radix);
         for (size_t k = 1; k < radix; ++k) out.values[k] = out.values[k] * w[k];
     }
@@ -133,19 +125,18 @@ Taken taken(const Lines& x, const Tensor& line, const Tensor& q, size_t radix, c
 
 /// A pass of radix 2^bits: where `done` elements are transformed together, radix times as many are
 /// behind it. Without `done` it is the first.
-Tensor pass(const Lines& x, int bits, const Tensor* done, Direction direction) {
+Complex pass(const Lines& lines, int bits, const Tensor* done, Direction direction) {
     const size_t radix = size_t{1} << bits;
-    const Size apart = floor_div(x.n, Size(static_cast<int64_t>(radix))) * x.inner,
-               all = x.outer * apart, at_once = max(min(all, kMostAtOnce), 1);
-    const Tensor imaginary(x.outer * x.n * x.inner);
-    Tensor to = unset_like(x.parts);
+    const Size apart = floor_div(lines.n, Size(static_cast<int64_t>(radix))) * lines.inner,
+               all = lines.outer * apart, at_once = max(min(all, kMostAtOnce), 1);
+    Complex to{unset_like(lines.x.re), unset_like(lines.x.im)};
     const auto transform_one = [&](const Tensor& row, const Tensor& q) {
-        const Taken of = taken(x, row * (x.n * x.inner), q, radix, done, direction);
+        const Taken of = taken(lines, row * (lines.n * lines.inner), q, radix, done, direction);
         const std::vector<Complex> made = transformed(of.values, direction);
         for (size_t k = 0; k < radix; ++k) {
             const Tensor place = of.place + static_cast<int>(k) * of.step;
-            store(to(place), made[k].re, {.permutation = true});
-            store(to(place + imaginary), made[k].im, {.permutation = true});
+            store(to.re(place), made[k].re, {.permutation = true});
+            store(to.im(place), made[k].im, {.permutation = true});
         }
     };
     kernel({at_once}, [&](const Tensor& first) {
@@ -157,44 +148,27 @@ Tensor pass(const Lines& x, int bits, const Tensor* done, Direction direction) {
     return to;
 }
 
-Tensor all_passes(Lines x, Direction direction) {
-    const Size first = mod(x.exponent, kPassBits), low = mod(first, 2), high = floor_div(first, 2);
-    for (Tensor once : loop(low * (Size(1) - high))) x.parts = pass(x, 1, nullptr, direction);
-    for (Tensor once : loop(high * (Size(1) - low))) x.parts = pass(x, 2, nullptr, direction);
-    for (Tensor once : loop(low * high)) x.parts = pass(x, 3, nullptr, direction);
-    for (Tensor turn : loop(floor_div(x.exponent, kPassBits))) {
-        const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
-        x.parts = pass(x, kPassBits, &done, direction);
-    }
-    return x.parts;
-}
-
 /// After Stockham, as N. Govindaraju et al. have it, "High Performance Discrete Fourier Transforms
-/// on Graphics Processors", 2008: nothing has to be reversed before or after. A linear function,
-/// whose gradient is the transform in the other direction.
-Tensor transform_lines(const Lines& x, Direction direction) {
-    const auto of = [x](const Tensor& parts) {
-        return Lines{parts, x.outer, x.n, x.exponent, x.inner};
-    };
-    const Direction other =
-        direction == Direction::Forward ? Direction::Backward : Direction::Forward;
-    return custom_gradient(
-        [=](const std::vector<Tensor>& xs) { return all_passes(of(xs[0]), direction); }, {x.parts},
-        {.reverse =
-             [=](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
-                 return std::vector<Tensor>{transform_lines(of(g), other)};
-             },
-         .forward =
-             [=](const std::vector<Tensor>&, const Tensor&, const std::vector<Tensor>& by) {
-                 return transform_lines(of(by[0]), direction);
-             }});
+/// on Graphics Processors", 2008: nothing has to be reversed before or after.
+Complex transform_lines(Lines lines, Direction direction) {
+    Complex& x = lines.x;
+    const Size first = mod(lines.exponent, kPassBits), low = mod(first, 2),
+               high = floor_div(first, 2);
+    for (Tensor once : loop(low * (Size(1) - high))) x = pass(lines, 1, nullptr, direction);
+    for (Tensor once : loop(high * (Size(1) - low))) x = pass(lines, 2, nullptr, direction);
+    for (Tensor once : loop(low * high)) x = pass(lines, 3, nullptr, direction);
+    for (Tensor turn : loop(floor_div(lines.exponent, kPassBits))) {
+        const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
+        x = pass(lines, kPassBits, &done, direction);
+    }
+    return x;
 }
 
 /// n = 2^exponent elements on the last of two axes.
 Complex transform_power_of_two(const Complex& x, const Size& n, const Size& exponent,
                                Direction direction) {
     const Shape shape = x.re.shape();
-    return unpack(transform_lines({pack(x), shape[0], n, exponent, 1}, direction), shape);
+    return reshaped(transform_lines({flat(x), shape[0], n, exponent, 1}, direction), shape);
 }
 
 /// j^2 mod 2 n without leaving 32 bits: j is taken by digits of 8 bits.
@@ -234,49 +208,47 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
-/// Along an axis whose size is a power of two, where it stands. Packed, as those below.
-Tensor transform_in_place(const Tensor& x, const Shape& shape, int axis, Direction direction) {
+/// Along an axis whose size is a power of two, where it stands.
+Complex transform_in_place(const Complex& x, int axis, Direction direction) {
+    const Shape shape = x.re.shape();
     const auto at = shape.begin() + axis;
     const Size outer = element_count(Shape(shape.begin(), at)),
                inner = element_count(Shape(at + 1, shape.end()));
-    return transform_lines({x, outer, *at, log2_from(*at), inner}, direction);
+    return reshaped(transform_lines({flat(x), outer, *at, log2_from(*at), inner}, direction),
+                    shape);
 }
 
 /// Each row by one of the ways that take rows.
 using RowsWay = Complex (*)(const Complex& rows, const Size& n, Direction direction);
-Tensor transform_rows(const Tensor& x, const Shape& shape, int axis, Direction direction,
-                      RowsWay way) {
-    const Complex parts = unpack(x, shape);
-    const Rows re = rows_along("fft", parts.re, axis), im = rows_along("fft", parts.im, axis);
+Complex transform_rows(const Complex& x, int axis, Direction direction, RowsWay way) {
+    const Rows re = rows_along("fft", x.re, axis), im = rows_along("fft", x.im, axis);
     const Complex made = way({re.values, im.values}, re.n, direction);
-    return pack({from_rows(made.re, re), from_rows(made.im, im)});
+    return {from_rows(made.re, re), from_rows(made.im, im)};
 }
 
 /// A size that is known at the call takes one of two ways there, each a loop that runs once or not
 /// at all. What a way takes is what its loop carries, so that none of it is computed before.
-Tensor transform_either_way(Tensor x, const Shape& shape, int axis, Direction direction) {
-    const Size& n = shape[static_cast<size_t>(axis)];
-    const Size power = Size(1) - min(power_of_two_from(n) - n, Size(1));
-    for (Tensor once : loop(power)) x = transform_in_place(x, shape, axis, direction);
+Complex transform_either_way(Complex x, int axis, Direction direction) {
+    const Size n = x.re.size(axis), power = Size(1) - min(power_of_two_from(n) - n, Size(1));
+    for (Tensor once : loop(power)) x = transform_in_place(x, axis, direction);
     for (Tensor once : loop(Size(1) - power))
-        x = transform_rows(x, shape, axis, direction, transform_by_convolution);
+        x = transform_rows(x, axis, direction, transform_by_convolution);
     return x;
 }
 
 /// Without the factor of the way back.
-Tensor transform(const char* what, const Tensor& x, const Shape& shape, int axis,
-                 Direction direction) {
-    const Size& n = shape[static_cast<size_t>(axis)];
+Complex transform(const char* what, const Complex& x, int axis, Direction direction) {
+    const Size n = x.re.size(axis);
     if (n.is_constant() && n.constant() <= kDirect)
-        return transform_rows(x, shape, axis, direction, transform_directly);
+        return transform_rows(x, axis, direction, transform_directly);
     if (n.is_constant() && is_power_of_two(n.constant()))
-        return transform_in_place(x, shape, axis, direction);
+        return transform_in_place(x, axis, direction);
     if (n.lower_bound() > kLongestChirp)
         refuse(std::string(what) + ": the size " + n.text() + " is no power of two and above " +
                std::to_string(kLongestChirp) + "; pad x with zeros to a power of two");
     if (n.is_constant() || !data_symbols(n).empty())
-        return transform_rows(x, shape, axis, direction, transform_by_convolution);
-    return transform_either_way(x, shape, axis, direction);
+        return transform_rows(x, axis, direction, transform_by_convolution);
+    return transform_either_way(x, axis, direction);
 }
 
 /// x in a float type that transforms are computed in.
@@ -293,18 +265,46 @@ Complex real(const Operand& x) {
     return {x.tensor(), zeros(x.tensor().shape(), x.tensor().dtype())};
 }
 
-Complex along(const char* what, const Complex& x, const std::vector<int>& axes,
-              Direction direction) {
-    const Shape shape = x.re.shape();
-    Tensor parts = pack(x);
+/// The factor of the way back, where the first pass reads: behind the last one it would be a kernel
+/// of its own.
+Complex over_count(const Complex& x, const std::vector<int>& axes) {
     Size all = 1;
-    for (int each : axes) {
-        const int axis = checked_axis(what, each, shape);
-        parts = transform(what, parts, shape, axis, direction);
-        all = all * shape[static_cast<size_t>(axis)];
-    }
-    if (direction == Direction::Backward) parts = parts * (1 / Tensor(all).as(x.re.dtype()));
-    return unpack(parts, shape);
+    for (int axis : axes) all = all * x.re.size(axis);
+    const Tensor factor = 1 / Tensor(all).as(x.re.dtype());
+    return {x.re * factor, x.im * factor};
+}
+
+/// As the one tensor whose gradient has a rule.
+Tensor pack(const Complex& x) { return stack({x.re, x.im}); }
+Complex unpack(const Tensor& parts) { return {parts(0), parts(1)}; }
+
+/// A linear function, whose gradient is the transform in the other direction; without the factor.
+Complex transform_all(const char* what, const Complex& x, const std::vector<int>& axes,
+                      Direction direction) {
+    const Direction other =
+        direction == Direction::Forward ? Direction::Backward : Direction::Forward;
+    const auto packed = [=](const Tensor& parts, Direction way) {
+        return pack(transform_all(what, unpack(parts), axes, way));
+    };
+    return unpack(custom_gradient(
+        [=](const std::vector<Tensor>& xs) {
+            Complex y = unpack(xs[0]);
+            for (int axis : axes) y = transform(what, y, axis, direction);
+            return pack(y);
+        },
+        {pack(x)},
+        {.reverse = [=](const std::vector<Tensor>&, const Tensor&,
+                        const Tensor& g) { return std::vector<Tensor>{packed(g, other)}; },
+         .forward = [=](const std::vector<Tensor>&, const Tensor&,
+                        const std::vector<Tensor>& by) { return packed(by[0], direction); }}));
+}
+
+Complex along(const char* what, const Complex& x, const std::vector<int>& asked,
+              Direction direction) {
+    std::vector<int> axes;
+    for (int axis : asked) axes.push_back(checked_axis(what, axis, x.re.shape()));
+    return transform_all(what, direction == Direction::Backward ? over_count(x, axes) : x, axes,
+                         direction);
 }
 
 std::vector<int> axes_of(const Complex& x, const Axes& axes) {

@@ -82,6 +82,18 @@ Graph simplified(NodeTable& table, const Graph& graph, const CompileOptions& com
     return out;
 }
 
+/// A result that is what a loop, a store or a sum leaves, in another shape, is its memory: what
+/// declare_shapes says of it is all that is new.
+Graph without_last_shapes(Graph graph) {
+    for (Ref& result : graph.results) {
+        const Node* at = result.get();
+        while (at->op == Op::Reshape) at = at->inputs[0].get();
+        if (at->op != Op::Result && at->op != Op::Scatter && at->op != Op::Reduce) continue;
+        while (result->op == Op::Reshape) result = Ref(result->inputs[0]);
+    }
+    return graph;
+}
+
 /// What is left of the graph's own work once the profile is known.
 Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
               const CompileOptions& options) {
@@ -92,6 +104,7 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
         if (next.results != graph.results) note(trace, pass, next);
         graph = next;
     };
+    now("without_last_shapes", without_last_shapes(graph));
     now("read_last_states", read_last_states(table, graph, facts));
     now("distribute_loops", distribute_loops(table, graph, profile, facts));
     now("join_crowded_results", join_crowded_results(table, graph, profile, facts));

@@ -242,8 +242,11 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             rest.terms.emplace_back(term, c);
         }
     }
+    const bool by_known = is_constant(b) && y.constant.i > 0;
+    const int64_t steps = by_known ? linear.offset / y.constant.i * y.constant.i : 0;
+    const bool far = steps > 0 && x.interval.lo >= steps;
     if (whole.terms.empty() && whole.offset == 0) {
-        if (is_constant(b) && y.constant.i > 0) {
+        if (by_known) {
             const int64_t d = y.constant.i;
             if (x.interval.hi < d) return remainder ? a : integer(0);
             const int64_t left = firn::remainder(x.congruence, d);
@@ -253,7 +256,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
         if (facts_[a].hi && facts_[b].lo &&
             firn::proved_less_equal(*facts_[a].hi + Size(1), *facts_[b].lo))
             return remainder ? a : integer(0);
-        return -1;
+        if (!far) return -1;
     }
     rest.offset = linear.offset;
     if (is_constant(b)) {

@@ -1,6 +1,7 @@
 // Runs the rows of rules.h over a graph, bottom-up, each node until none fires.
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 #include "compiler/ir/evaluate.h"
 #include "compiler/ir/pattern.h"
@@ -90,11 +91,21 @@ class Simplifier {
             if (Ref below = count("scalar arithmetic below an expand", moved_below_expand(*node)))
                 return below;
         }
+        if (node->op == Op::Result)
+            if (Ref made = count("loop of one iteration", made_once(*node))) return made;
         for (const StructureRow& row : rules().structure[static_cast<size_t>(node->op)])
             if (Ref replaced = row.apply(builder(), *node)) return count(row.name, replaced);
         for (const CompiledRow& row : rules().algebra[static_cast<size_t>(node->op)])
             if (Ref replaced = apply(row, node)) return count(row.name, replaced);
         return nullptr;
+    }
+
+    /// Of a loop that runs once, null of others.
+    Ref made_once(const Node& result) {
+        const auto [at, is_new] = once_.try_emplace(result.inputs[0]);
+        if (is_new) at->second = results_of_one_iteration(builder(), *result.inputs[0]);
+        if (at->second.empty()) return nullptr;
+        return expand(builder(), at->second[size_t(result.as<ResultAttr>().index)], result.shape);
     }
 
     Ref fold(const Node& node) {
@@ -150,6 +161,7 @@ class Simplifier {
     RuleCounts* fired_;
     SourceLine line_;
     std::vector<Guard> known_;
+    std::unordered_map<Ref, std::vector<Ref>> once_;  // by the loop
 };
 
 }  // namespace

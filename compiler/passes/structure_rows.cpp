@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "compiler/ir/joined_parts.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/passes/rules.h"
@@ -106,6 +107,14 @@ Ref expand_of_expand(const Builder& b, const Node& node) {
     return expand(b, node.inputs[0]->inputs[0], node.shape);
 }
 
+/// One element needs no shape of its own to be repeated.
+Ref expand_of_reshaped(const Builder& b, const Node& node) {
+    const Node& inner = *node.inputs[0];
+    if (inner.op != Op::Reshape || !is_single(*inner.inputs[0])) return nullptr;
+    const Ref single = reshape(b, inner.inputs[0], {});
+    return single == node.inputs[0] ? nullptr : expand(b, single, node.shape);
+}
+
 Ref slice_of_slice(const Builder& b, const Node& node) {
     const Node& inner = *node.inputs[0];
     if (inner.op != Op::Slice) return nullptr;
@@ -160,6 +169,29 @@ Ref read_of_every_element(const Builder&, const Node& node) {
     return x->shape == node.shape && indexes_itself(node, 1, x->shape) ? x : nullptr;
 }
 
+/// Of parts that are stacked, one: what concat and stack made is not made for it.
+Ref read_of_one_part(const Builder& b, const Node& node) {
+    const std::optional<JoinedParts> joined = joined_parts(*node.inputs[0]);
+    if (!joined || !joined->extent.is(1)) return nullptr;
+    const auto axis = static_cast<size_t>(joined->axis);
+    const std::optional<Scalar> which = constant_value(*node.inputs[axis + 1]);
+    if (!which || which->i < 0 || which->i >= static_cast<int64_t>(joined->sides.size()))
+        return nullptr;
+    const auto k = static_cast<size_t>(which->i);
+    Ref side = node.inputs[0];
+    for (size_t step = 0; step < k; ++step) side = side->inputs[2];
+    if (k + 1 < joined->sides.size()) side = side->inputs[1];
+    Shape others = node.inputs[0]->shape;
+    others.erase(others.begin() + joined->axis);
+    GatherAttr attr = node.as<GatherAttr>();
+    attr.modes.erase(attr.modes.begin() + joined->axis);
+    std::vector<Ref> at(node.inputs.begin() + 1, node.inputs.end());
+    at.erase(at.begin() + joined->axis);
+    const Ref part = reshape(b, part_of(b, *joined, k, side), others);
+    return at.empty() ? expand(b, part, node.shape)
+                      : gather(b, part, at, attr.modes, attr.fill, attr.own);
+}
+
 /// Every element is stored exactly once.
 Ref store_to_every_element(const Builder& b, const Node& node) {
     const Ref &target = node.inputs[0], &values = node.inputs[1];
@@ -184,20 +216,6 @@ Ref result_of_no_iterations(const Builder&, const Node& node) {
     const Node& owner = *node.inputs[0];
     if (owner.op != Op::Loop || iterations_of(owner) != 0) return nullptr;
     return owner.inputs[static_cast<size_t>(node.as<ResultAttr>().index) + 3];
-}
-
-/// Its body, which is computed where the loop stood.
-Ref result_of_one_iteration(const Builder& b, const Node& node) {
-    const Node& owner = *node.inputs[0];
-    if (owner.op != Op::Loop || iterations_of(owner) != 1) return nullptr;
-    const auto& attr = owner.as<LoopAttr>();
-    if (attr.by_hand() || attr.active >= 0 || attr.must_end != MustEnd::No || !attr.sizes.empty())
-        return nullptr;
-    std::unordered_map<const Node*, Ref> values{{attr.body->args[0].get(), owner.inputs[0]}};
-    for (size_t k = 1; k < attr.body->args.size(); ++k)
-        values.emplace(attr.body->args[k].get(), owner.inputs[k + 2]);
-    const auto index = static_cast<size_t>(node.as<ResultAttr>().index);
-    return expand(b, substitute(b.table, {attr.body->results[index]}, values)[0], node.shape);
 }
 
 Ref result_of_known_branch(const Builder& b, const Node& node) {
@@ -236,15 +254,16 @@ constexpr StructureRow kStructureRows[] = {
     {"reshape of reshape", Op::Reshape, reshape_of_reshape},
     {"permute of permute", Op::Permute, permute_of_permute},
     {"expand of expand", Op::Expand, expand_of_expand},
+    {"expand of a reshaped scalar", Op::Expand, expand_of_reshaped},
     {"slice of slice", Op::Slice, slice_of_slice},
     {"reshape of a repeated scalar", Op::Reshape, single_moved},
     {"permute of a repeated scalar", Op::Permute, single_moved},
     {"slice of a repeated scalar", Op::Slice, single_moved},
     {"read of every element", Op::Gather, read_of_every_element},
+    {"read of one part", Op::Gather, read_of_one_part},
     {"store to every element", Op::Scatter, store_to_every_element},
     {"sum of one choice", Op::Reduce, sum_of_one_choice},
     {"loop of no iterations", Op::Result, result_of_no_iterations},
-    {"loop of one iteration", Op::Result, result_of_one_iteration},
     {"branch of a known condition", Op::Result, result_of_known_branch},
     {"branch of equal values", Op::Result, result_of_equal_branches},
 };
@@ -252,5 +271,16 @@ constexpr StructureRow kStructureRows[] = {
 }  // namespace
 
 std::span<const StructureRow> structure_rows() { return kStructureRows; }
+
+std::vector<Ref> results_of_one_iteration(const Builder& b, const Node& loop) {
+    if (loop.op != Op::Loop || iterations_of(loop) != 1) return {};
+    const auto& attr = loop.as<LoopAttr>();
+    if (attr.by_hand() || attr.active >= 0 || attr.must_end != MustEnd::No || !attr.sizes.empty())
+        return {};
+    std::unordered_map<const Node*, Ref> values{{attr.body->args[0].get(), loop.inputs[0]}};
+    for (size_t k = 1; k < attr.body->args.size(); ++k)
+        values.emplace(attr.body->args[k].get(), loop.inputs[k + 2]);
+    return substitute(b.table, attr.body->results, values);
+}
 
 }  // namespace firn

@@ -3,6 +3,11 @@
 
 namespace firn {
 
+std::vector<Ref> outputs_of(const Ref& root) {
+    if (!is_stored_by_hand(*root)) return {root};
+    return root->inputs[0]->as<LoopAttr>().body->results;
+}
+
 KernelBuffer bound_value(const Node& value, bool written) {
     KernelBuffer out;
     out.dtype = value.dtype;
@@ -24,20 +29,31 @@ bool add_memory_readers(NodeSet& readers, const std::vector<Ref>& order,
     return readers.size() > before;
 }
 
-BindingPressure::Kernel BindingPressure::fresh(const Node& root) const {
+const Node* BindingPressure::kernel_of(const Node& root) {
+    return is_stored_by_hand(root) ? root.inputs[0].get() : &root;
+}
+
+BindingPressure::Kernel BindingPressure::fresh(const Node& kernel) const {
     Kernel out;
-    out.count.add(bound_value(root, true), profile_, facts_);
+    if (kernel.op == Op::Loop)
+        for (const Ref& stored : kernel.as<LoopAttr>().body->results)
+            out.count.add(bound_value(*stored, true), profile_, facts_);
+    else
+        out.count.add(bound_value(kernel, true), profile_, facts_);
     return out;
 }
 
-bool BindingPressure::add(const Node& root) { return kernels_.emplace(&root, fresh(root)).second; }
+bool BindingPressure::add(const Node& root) {
+    const Node* kernel = kernel_of(root);
+    return kernels_.emplace(kernel, fresh(*kernel)).second;
+}
 
 void BindingPressure::restart() {
     for (auto& [root, kernel] : kernels_) kernel = fresh(*root);
 }
 
 void BindingPressure::ask(const Node& root, const Node& value) {
-    Kernel& kernel = kernels_.at(&root);
+    Kernel& kernel = kernels_.at(kernel_of(root));
     if (!kernel.asked.insert(&value).second) return;
     kernel.counted.insert(&value);
     kernel.count.add(bound_value(value, false), profile_, facts_);
@@ -45,7 +61,7 @@ void BindingPressure::ask(const Node& root, const Node& value) {
 
 bool BindingPressure::exceeds(const Node& root, const Node& value,
                               const std::vector<const Node*>& inputs) const {
-    const Kernel& kernel = kernels_.at(&root);
+    const Kernel& kernel = kernels_.at(kernel_of(root));
     BindingCount after = kernel.count;
     after.remove(bound_value(value, false), profile_, facts_);
     NodeSet seen;
@@ -57,7 +73,7 @@ bool BindingPressure::exceeds(const Node& root, const Node& value,
 }
 
 void BindingPressure::inlined(const Node& root, const Node& value) {
-    Kernel& kernel = kernels_.at(&root);
+    Kernel& kernel = kernels_.at(kernel_of(root));
     if (kernel.counted.erase(&value))
         kernel.count.remove(bound_value(value, false), profile_, facts_);
 }

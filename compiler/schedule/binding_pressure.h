@@ -9,6 +9,9 @@
 
 namespace firn {
 
+/// What the kernel of a materialised value stores: a kernel by hand stores all of its targets.
+std::vector<Ref> outputs_of(const Ref& root);
+
 /// A value in memory as a kernel binds it.
 KernelBuffer bound_value(const Node& value, bool written);
 
@@ -25,7 +28,7 @@ class BindingPressure {
 
     /// The kernel that computes `root` binds too much. False where that is known already.
     bool add(const Node& root);
-    bool contains(const Node& root) const { return kernels_.contains(&root); }
+    bool contains(const Node& root) const { return kernels_.contains(kernel_of(root)); }
     bool empty() const { return kernels_.empty(); }
     /// The same kernels, of which nothing is judged yet.
     void restart();
@@ -42,7 +45,9 @@ class BindingPressure {
         BindingCount count;
         NodeSet asked, counted;  // counted: those that it does not compute
     };
-    Kernel fresh(const Node& root) const;
+    /// One root stands for it: of what a kernel by hand stores its loop.
+    static const Node* kernel_of(const Node& root);
+    Kernel fresh(const Node& kernel) const;
 
     const DeviceProfile& profile_;
     const SymbolFacts& facts_;

@@ -41,7 +41,7 @@ bool note_crowded_kernels(Draft& draft) {
     bool changed = false, crowded = false;
     for (const ValueVerdict& v : draft.round.verdicts) {
         if (v.verdict != Verdict::Materialised ||
-            fits_device({v.value}, kernel_needs(draft, *v.value), draft.facts))
+            fits_device(outputs_of(v.value), kernel_needs(draft, *v.value), draft.facts))
             continue;
         crowded = true;
         changed |= draft.findings.pressure.add(*v.value);

@@ -10,5 +10,6 @@ void add_ported_sorts(std::vector<Case>& cases);
 void add_ported_spectra(std::vector<Case>& cases);
 void add_ported_small(std::vector<Case>& cases);
 void add_ported_rays(std::vector<Case>& cases);
+void add_ported_fractals(std::vector<Case>& cases);
 
 }  // namespace firn::bench
