@@ -1,21 +1,109 @@
 // A running count of what is chosen says where it goes.
 #include "compiler/algorithms/compact.h"
 
+#include <vector>
+
 #include "compiler/algorithms/scan.h"
+#include "compiler/algorithms/unset.h"
+#include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
+#include "compiler/frontend/kernel.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
 
 namespace firn {
 namespace {
 
+constexpr int kWord = 32;           // elements that are chosen by the bits of a word
+constexpr int64_t kFewNumbers = 8;  // of a slice, which one invocation moves
+
+/// How many bits of u32 words are 1, by sums of ever more neighbours.
+Tensor count_bits(Tensor x) {
+    x = x - ((x >> 1u) & 0x55555555u);
+    x = (x & 0x33333333u) + ((x >> 2u) & 0x33333333u);
+    x = (x + (x >> 4u)) & 0x0f0f0f0fu;
+    return ((x * 0x01010101u) >> 24u).as(i32);
+}
+
+/// A condition [n] as words [ceil(n / 32)].
+struct Chosen {
+    Tensor holds, words, counts;
+};
+Chosen in_words(const Tensor& holds) {
+    const Size n = holds.size(0), words = ceil_div(n, kWord);
+    const Tensor bits = reshape(pad(holds, {.after = {words * kWord - n}}), {words, kWord});
+    const Tensor word = sum(select(bits, Tensor(1u) << arange(kWord).as(u32), 0u), {.axis = 1});
+    return {holds, word, count_bits(word)};
+}
+
 /// Where each chosen element goes; a place outside for the others, for each its own.
-Tensor places(const Tensor& chosen) {
-    Size n = chosen.size(0);
-    return select(chosen, cumsum(chosen, {.axis = 0, .exclusive = true}), n + arange(n));
+Tensor places(const Tensor& holds) {
+    const Size n = holds.size(0);
+    return select(holds, cumsum(holds, {.axis = 0, .exclusive = true}), n + arange(n));
+}
+
+/// `room` with the slices [n, numbers] that are chosen in front, in their order. A word's elements
+/// are moved by one invocation, so that what nobody chose is not even read.
+Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, bool full) {
+    const Size words = chosen.words.size(0);
+    // Where a word's elements go, and the word: in one tensor, because some devices bind only four.
+    const Tensor begin = cumsum(chosen.counts, {.axis = 0, .exclusive = true});
+    Tensor table = unset(i32, {words, 2});
+    kernel({words}, [&](const Tensor& w) {
+        store(table(w, 0), begin(w));
+        store(table(w, 1), bitcast(chosen.words(w), i32));
+    });
+    kernel({words}, [&](const Tensor& w) {
+        Tensor place = table(w, 0), left = bitcast(table(w, 1), u32);
+        for (Tensor turn : loop(kWord)) {
+            if_((left == 0u) | (place >= room.size(0)), [&] { break_(); });
+            const Tensor lowest = left & (0u - left);  // a power of two, exact as a float
+            const Tensor from = w * kWord + (bitcast(lowest.as(f32), i32) >> 23) - 127;
+            for (int k = 0; k < x.size(1).constant(); ++k)
+                store(room(place, k), x(from, k), {.permutation = full});
+            place += 1;
+            left = left ^ lowest;
+        }
+    });
+    return room;
+}
+
+Tensor moved_to_front(const Tensor& x, const Chosen& chosen, Tensor room, bool full) {
+    if (x.size(1).is_constant() && x.size(1).constant() <= kFewNumbers)
+        return moved_by_word(x, chosen, room, full);
+    store(room(places(chosen.holds)), x, {.unique = true, .permutation = full});
+    return room;
+}
+
+/// Into `room`, which is full of them then or larger. Each has its gradient back.
+Tensor store_chosen(const Tensor& x, const Chosen& chosen, const Tensor& room, bool full) {
+    const Shape shape = room.shape();
+    const auto rows = [](const Tensor& y) {
+        Size numbers = 1;
+        for (int axis = 1; axis < y.rank(); ++axis) numbers = numbers * y.size(axis);
+        return reshape(y, {y.size(0), numbers});
+    };
+    const auto moved = [=](const Tensor& y) {
+        return reshape(moved_to_front(rows(y), chosen, rows(room), full), shape);
+    };
+    if (!x.dtype().is_float()) return moved(x);
+    return custom_gradient(
+        [=](const std::vector<Tensor>& xs) { return moved(xs[0]); }, {x},
+        {.reverse =
+             [=](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
+                 const Tensor flat = rows(g),
+                              place = cumsum(chosen.holds, {.axis = 0, .exclusive = true});
+                 auto [i, number] = indices<2>({xs[0].size(0), flat.size(1)});
+                 const Tensor back = select(chosen.holds(i), zero(flat)(place(i), number), 0);
+                 return std::vector<Tensor>{reshape(back, xs[0].shape())};
+             },
+         .forward = [=](const std::vector<Tensor>&, const Tensor&,
+                        const std::vector<Tensor>& by) { return moved(by[0]); }});
 }
 
 Tensor condition(const char* what, const Tensor& x, const Tensor& chosen) {
@@ -42,25 +130,23 @@ Tensor all_indices(const char* what, const Tensor& x) {
 
 Tensor compact(const Operand& x, const Operand& chosen, const CompactOptions& options) {
     LineScope at(x.line());
-    Tensor holds = condition("compact", x.tensor(), chosen.tensor()), count = sum(holds);
-    Size most = holds.size(0);
+    const Chosen words = in_words(condition("compact", x.tensor(), chosen.tensor()));
+    Tensor count = sum(words.counts);
+    Size most = words.holds.size(0);
     if (options.at_most) {
         count = min(count, Tensor(*options.at_most));
         most = min(most, *options.at_most);
     }
     Shape shape = x.tensor().shape();
     shape[0] = device_size(count, most);
-    Tensor values = zeros(shape, x.tensor().dtype());
-    store(values(places(holds)), x, {.permutation = true});
-    return values;
+    return store_chosen(x.tensor(), words, unset(x.tensor().dtype(), shape), true);
 }
 
 Compacted compact_padded(const Operand& x, const Operand& chosen) {
     LineScope at(x.line());
-    Tensor holds = condition("compact_padded", x.tensor(), chosen.tensor());
-    Tensor values = zeros(x.tensor().shape(), x.tensor().dtype());
-    store(values(places(holds)), x, {.unique = true});
-    return {values, sum(holds)};
+    const Chosen words = in_words(condition("compact_padded", x.tensor(), chosen.tensor()));
+    const Tensor room = zeros(x.tensor().shape(), x.tensor().dtype());
+    return {store_chosen(x.tensor(), words, room, false), sum(words.counts)};
 }
 
 Tensor nonzero(const Operand& x, const CompactOptions& options) {

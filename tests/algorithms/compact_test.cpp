@@ -269,5 +269,39 @@ TEST(Compact, ASizeThatAnotherArgumentGivesCannotBeChecked) {
         {"axis 0 of argument 1", "'n'", "only the device knows", "compact_test.cpp:"});
 }
 
+TEST(Compact, GivesWhatWasMovedItsGradientBack) {
+    expect_values(
+        [] {
+            Tensor x = arange(70).as(f32), odd = arange(70) % 2 == 1;
+            return grad(sum(compact(x, odd) * compact(3.0f * arange(70), odd)), x);
+        },
+        [] {
+            std::vector<float> expected(70);
+            for (size_t k = 0; k < 35; ++k) expected[2 * k + 1] = 3 * float(2 * k + 1);
+            return expected;
+        }());
+    // Slices of few numbers go another way than slices of many.
+    for (int numbers : {3, 20})
+        expect_values(
+            [=] {
+                Tensor x = ones({40, numbers}), chosen = arange(40) > 36;
+                return sum(grad(sum(square(compact(x, chosen, {.at_most = 2}))), x), {.axis = 1});
+            },
+            [=] {
+                std::vector<float> expected(40);
+                expected[37] = expected[38] = 2 * float(numbers);
+                return expected;
+            }());
+}
+
+TEST(Compact, MovesAcrossTheEdgesOfWords) {
+    for (int n : {1, 31, 32, 33, 64, 95, 1025}) {
+        Ints x = random_ints(static_cast<size_t>(n), 7, 0, 9), expected;
+        for (int each : x)
+            if (each > 2) expected.push_back(each);
+        expect_values([&] { return compact(tensor(x), tensor(x) > 2); }, expected);
+    }
+}
+
 }  // namespace
 }  // namespace firn

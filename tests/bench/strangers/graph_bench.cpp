@@ -1,12 +1,19 @@
 // Graphs and sparse matrices: all shortest paths, ranks of pages, and a product by irregular rows.
 #include <firn/firn.h>
 
+#include <bit>
 #include <cmath>
 
 #include "tests/bench/strangers/strangers.h"
 
 namespace firn::bench {
 namespace {
+
+std::vector<float> graph_bits(const std::vector<int>& values) {
+    std::vector<float> out;
+    for (int value : values) out.push_back(std::bit_cast<float>(value));
+    return out;
+}
 
 constexpr int kNodes = 256;
 constexpr int64_t kPairs = int64_t(kNodes) * kNodes;
@@ -120,6 +127,223 @@ std::vector<std::vector<float>> host_ranks(const std::vector<int>& from, const s
     return {std::vector<float>(rank.begin(), rank.end())};
 }
 
+constexpr const char* kFirstRanks = R"(
+void main() {
+    int page = int(gl_GlobalInvocationID.x);
+    rank[page] = 1.0 / float(PAGES);
+    if (page == 0) lost[0] = 0.0;
+}
+)";
+constexpr const char* kShareRanks = R"(
+void main() {
+    int page = int(gl_GlobalInvocationID.x), links = degree_at(page);
+    share[page] = rank_at(page) / float(max(links, 1));
+    next[page] = 0.0;
+    if (links == 0) atomicAdd(lost[0], rank_at(page));
+}
+)";
+constexpr const char* kFollowLinks = R"(
+void main() {
+    int link = int(gl_GlobalInvocationID.x);
+    atomicAdd(next[to_at(link)], share_at(from_at(link)));
+}
+)";
+constexpr const char* kNextRanks = R"(
+void main() {
+    int page = int(gl_GlobalInvocationID.x);
+    rank[page] = (0.15 + 0.85 * lost_at(0)) / float(PAGES) + 0.85 * next_at(page);
+    if (page == 0) next_lost[0] = 0.0;
+}
+)";
+
+HandProgram plain_ranks() {
+    constexpr int kFrom = 0, kTo = 1, kDegree = 2, kRank = 3, kShare = 4, kNext = 5, kLost = 6;
+    HandProgram out;
+    out.temporaries = {kPages, kPages, 1, 1};
+    auto add = [&](const char* body, int count, const std::vector<HandBinding>& bindings) {
+        out.kernels.push_back(
+            {"pagerank", body, {256, 1, 1}, {count / 256, 1, 1}, bindings, {{"PAGES", kPages}}});
+    };
+    add(kFirstRanks, kPages,
+        {{"rank", As::Floats, kRank, true}, {"lost", As::Floats, kLost, true}});
+    add(kShareRanks, kPages,
+        {{"degree", As::Ints, kDegree},
+         {"rank", As::Floats, kRank},
+         {"share", As::Floats, kShare, true},
+         {"next", As::Floats, kNext, true},
+         {"lost", As::Floats, kLost, true}});
+    add(kFollowLinks, kLinks,
+        {{"from", As::Ints, kFrom},
+         {"to", As::Ints, kTo},
+         {"share", As::Floats, kShare},
+         {"next", As::Floats, kNext, true}});
+    add(kNextRanks, kPages,
+        {{"next", As::Floats, kNext},
+         {"lost", As::Floats, kLost},
+         {"next_lost", As::Floats, kLost + 1, true},
+         {"rank", As::Floats, kRank, true}});
+    out.steps.push_back({0, {}});
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const int lost = kLost + turn % 2, next_lost = kLost + (turn + 1) % 2;
+        out.steps.push_back({1, {kDegree, kRank, kShare, kNext, lost}});
+        out.steps.push_back({2, {}});
+        out.steps.push_back({3, {kNext, lost, next_lost, kRank}});
+    }
+    return out;
+}
+
+// Once, a list of the links by the pages that they lead to, so that a turn reads instead of adding
+// with atomics: of every page whole vec4s, filled up with a page without a share. A turn adds up
+// each vec4, then those of a page.
+constexpr const char* kClearLinks = R"(
+void main() { count[gl_GlobalInvocationID.x] = 0; }
+)";
+constexpr const char* kCountLinks = R"(
+void main() {
+    int link = int(gl_GlobalInvocationID.x);
+    ivec4 page = floatBitsToInt(to_at(link)), before;
+    [[unroll]] for (int k = 0; k < 4; ++k) before[k] = atomicAdd(count[page[k]], 1);
+    place[link] = intBitsToFloat(before);
+}
+)";
+// Each lane adds up a part, then goes through it again from where it begins.
+constexpr const char* kPlaceLinks = R"(
+ivec4 lengths(int k) { return (floatBitsToInt(count_at(k)) + 3) >> 2; }
+void main() {
+    int lane = int(gl_LocalInvocationID.x), part = PAGES / 32, total = 0, next = 0;
+    for (int k = lane * part; k < (lane + 1) * part; ++k) {
+        ivec4 length = lengths(k);
+        total += length.x + length.y + length.z + length.w;
+    }
+    for (int k = 0; k < 8; ++k) {
+        int other = eight_shuffle(total, k);
+        next += k < lane ? other : 0;
+    }
+    for (int k = lane * part; k < (lane + 1) * part; ++k) {
+        ivec4 length = lengths(k), begin;
+        begin.x = next, begin.y = begin.x + length.x, begin.z = begin.y + length.y;
+        begin.w = begin.z + length.z, next = begin.w + length.w;
+        begins[k] = intBitsToFloat(begin);
+    }
+    if (lane == 7) begins[PAGES / 4] = intBitsToFloat(ivec4(next));
+}
+)";
+constexpr const char* kListLinks = R"(
+void main() {
+    int link = int(gl_GlobalInvocationID.x);
+    ivec4 page = floatBitsToInt(to_at(link)), origin = floatBitsToInt(from_at(link));
+    ivec4 before = floatBitsToInt(place_at(link));
+    [[unroll]] for (int k = 0; k < 4; ++k)
+        list[4 * begins_at(page[k]) + before[k]] = origin[k];
+    if (link < PAGES) {
+        int end = 4 * begins_at(link + 1);
+        if (link == PAGES - 1) end = (end + 15) & ~15;
+        for (int k = 4 * begins_at(link) + count_at(link); k < end; ++k) list[k] = PAGES;
+    }
+}
+)";
+constexpr const char* kAddShares = R"(
+void main() {
+    int count = (begins_at(PAGES) + 3) >> 2;
+    for (int k = int(gl_GlobalInvocationID.x); k < count; k += LANES) {
+        vec4 sum;
+        [[unroll]] for (int l = 0; l < 4; ++l) {
+            ivec4 from = floatBitsToInt(list_at(4 * k + l));
+            sum[l] = (share_at(from.x) + share_at(from.y)) + (share_at(from.z) + share_at(from.w));
+        }
+        sums[k] = sum;
+    }
+}
+)";
+constexpr const char* kBestNextRanks = R"(
+void main() {
+    int lane = int(gl_LocalInvocationID.x);
+    vec4 parts = vec4(0.0), idle = vec4(0.0);
+    if (FIRST == 0)
+        [[unroll]] for (int k = 0; k < GROUPS / 4; ++k) parts += lost_at(k);
+    float least = (0.15 + 0.85 * (parts.x + parts.y + parts.z + parts.w)) / float(PAGES);
+    for (int k = int(gl_GlobalInvocationID.x); k < PAGES / 4; k += 8 * GROUPS) {
+        vec4 now = vec4(1.0 / float(PAGES));
+        if (FIRST == 0) {
+            ivec4 begin = floatBitsToInt(begins_at(k));
+            int ends[4] = int[](begin.y, begin.z, begin.w, floatBitsToInt(begins_at(k + 1).x));
+            [[unroll]] for (int l = 0; l < 4; ++l) {
+                float next = 0.0;
+                for (int place = begin[l]; place < ends[l]; ++place) next += sums_at(place);
+                now[l] = least + 0.85 * next;
+            }
+        }
+        ivec4 links = floatBitsToInt(degree_at(k));
+        if (LAST != 0) rank[k] = now;
+        else share[k] = now / vec4(max(links, ivec4(1)));
+        idle += mix(vec4(0.0), now, equal(links, ivec4(0)));
+    }
+    float sum = eight_sum(idle.x + idle.y + idle.z + idle.w);
+    if (lane == 0) next_lost[gl_WorkGroupID.x] = sum;
+    if (FIRST != 0) share[PAGES / 4] = vec4(0.0);
+}
+)";
+
+HandProgram best_ranks() {
+    constexpr int kFrom = 0, kTo = 1, kDegree = 2, kRank = 3, kShare = 4, kSums = 5, kLost = 6,
+                  kCount = 8, kBegins = 9, kPlace = 10, kList = 11;
+    constexpr int kLanes = 2048, kGroups = 32, kMostFours = kPages + kLinks / 4 + 4;
+    HandProgram out;
+    out.temporaries = {kPages + 4, kMostFours, kGroups, kGroups,
+                       kPages,     kPages + 4, kLinks,  4 * kMostFours};
+    auto add = [&](const char* body, uint32_t size, int groups,
+                   const std::vector<HandBinding>& bindings, int turn = 0) {
+        out.kernels.push_back({"pagerank",
+                               body,
+                               {size, 1, 1},
+                               {groups, 1, 1},
+                               bindings,
+                               {{"PAGES", kPages},
+                                {"LANES", kLanes},
+                                {"GROUPS", kGroups},
+                                {"FIRST", turn == 0},
+                                {"LAST", turn == kTurns}}});
+    };
+    add(kClearLinks, 256, kPages / 256, {{"count", As::Ints, kCount, true}});
+    add(kCountLinks, 256, kLinks / 1024,
+        {{"to", As::Texels4, kTo},
+         {"count", As::Ints, kCount, true},
+         {"place", As::Vec4s, kPlace, true}});
+    add(kPlaceLinks, 8, 1, {{"count", As::Texels4, kCount}, {"begins", As::Vec4s, kBegins, true}});
+    add(kListLinks, 256, kLinks / 1024,
+        {{"to", As::Texels4, kTo},
+         {"from", As::Texels4, kFrom},
+         {"place", As::Texels4, kPlace},
+         {"begins", As::IntTexels, kBegins},
+         {"count", As::IntTexels, kCount},
+         {"list", As::Ints, kList, true}});
+    add(kAddShares, 64, kLanes / 64,
+        {{"begins", As::IntTexels, kBegins},
+         {"list", As::Texels4, kList},
+         {"share", As::Texels, kShare},
+         {"sums", As::Vec4s, kSums, true}});
+    for (int turn : {0, 1, kTurns})
+        add(kBestNextRanks, 8, kGroups,
+            {{"degree", As::Texels4, kDegree},
+             {"begins", As::Texels4, kBegins},
+             {"sums", As::Texels, kSums},
+             {"lost", As::Texels4, kLost},
+             {"rank", As::Vec4s, kRank, true},
+             {"share", As::Vec4s, kShare, true},
+             {"next_lost", As::Floats, kLost + 1, true}},
+            turn);
+    for (int kernel = 0; kernel < 4; ++kernel) out.steps.push_back({kernel, {}});
+    for (int turn = 0; turn <= kTurns; ++turn) {
+        if (turn > 0) out.steps.push_back({4, {}});
+        out.steps.push_back(
+            {turn == 0       ? 5
+             : turn < kTurns ? 6
+                             : 7,
+             {kDegree, kBegins, kSums, kLost + turn % 2, kRank, kShare, kLost + (turn + 1) % 2}});
+    }
+    return out;
+}
+
 Contest pagerank() {
     auto f = compile(ranks_of, {i32("links"), i32("links"), i32("pages")});
     std::vector<int> from, to, degree(kPages);
@@ -133,12 +357,12 @@ Contest pagerank() {
     // A sum of every link in every turn, 5 of every page.
     return {.least = {8.0 * kLinks + 4.0 * kPages, 4.0 * kPages,
                       kTurns * (1.0 * kLinks + 5.0 * kPages)},
-            .arguments = {},
+            .arguments = {graph_bits(from), graph_bits(to), graph_bits(degree)},
             .results = {kPages},
             .firn = [f, a = tensor(from), b = tensor(to),
                      d = tensor(degree)] { return std::vector<Tensor>{f(a, b, d)}; },
-            .best = {},
-            .plain = {},
+            .best = best_ranks(),
+            .plain = plain_ranks(),
             .tolerance = 1e-4,
             .expected = [=] { return host_ranks(from, to, degree); }};
 }
@@ -157,6 +381,46 @@ Tensor sparse_product(Tensor start, Tensor columns, Tensor values, Tensor x) {
     return y;
 }
 
+constexpr const char* kRowProduct = R"(
+void main() {
+    int row = int(gl_GlobalInvocationID.x), end = start_at(row + 1);
+    float sum = 0.0;
+    for (int k = start_at(row); k < end; ++k) sum += values_at(k) * x_at(columns_at(k));
+    y[row] = sum;
+}
+)";
+// Each lane has rows of about as many elements, and goes through them without waiting for the
+// others between rows: in every turn up to four elements of one row, which are aligned.
+constexpr const char* kBestRowProduct = R"(
+int first_row(int lane) {
+    int row = 0, least = lane * SHARE;
+    for (int step = ROWS; step > 0; step >>= 1) {
+        int before = row + step - 1;
+        if (before < ROWS && start_at(before) + 3 * before < least) row += step;
+    }
+    return row;
+}
+void main() {
+    int lane = int(gl_GlobalInvocationID.x), row = first_row(lane), last = first_row(lane + 1);
+    int begin = start_at(row), k = begin & ~3, end = start_at(min(row + 1, ROWS));
+    float sum = 0.0;
+    while (row < last) {
+        vec4 value = values_at(k >> 2);
+        ivec4 column = floatBitsToInt(columns_at(k >> 2));
+        [[unroll]] for (int l = 0; l < 4; ++l) {
+            float part = value[l] * x_at(column[l]);
+            sum += k + l >= begin && k + l < end ? part : 0.0;
+        }
+        k += 4;
+        if (k >= end) {
+            y[row++] = sum;
+            begin = end, k = begin & ~3, end = start_at(min(row + 1, ROWS));
+            sum = 0.0;
+        }
+    }
+}
+)";
+
 Contest sparse_rows() {
     auto f = compile(sparse_product, {i32("bounds"), i32("elements"), f32("elements"), f32("n")});
     std::vector<int> start{0}, columns;
@@ -168,8 +432,31 @@ Contest sparse_rows() {
             columns.push_back(int(host_pcg(uint32_t(columns.size()) + 99) % kRows));
     }
     const double elements = double(columns.size());
+    HandProgram plain{{{"sparse_rows",
+                        kRowProduct,
+                        {64, 1, 1},
+                        {kRows / 64, 1, 1},
+                        {{"start", As::Ints, 0},
+                         {"columns", As::Ints, 1},
+                         {"values", As::Floats, 2},
+                         {"x", As::Floats, 3},
+                         {"y", As::Floats, 4, true}},
+                        {}}},
+                      {},
+                      {}};
+    HandProgram best = through_texels(plain);
+    constexpr int kLanes = 512;
+    best.kernels[0].body = kBestRowProduct;
+    best.kernels[0].group_size = {8, 1, 1};
+    best.kernels[0].groups = {kLanes / 8, 1, 1};
+    best.kernels[0].constants = {{"ROWS", kRows},
+                                 {"SHARE", (int(columns.size()) + 3 * kRows) / kLanes + 1}};
+    best.kernels[0].bindings[1].as = best.kernels[0].bindings[2].as = As::Texels4;
     const std::vector<float> values = numbers(int64_t(columns.size()), -1, 1),
                              x = numbers(kRows, -1, 1, 2);
+    // Whole vec4s for the texels.
+    std::vector<float> column_bits = graph_bits(columns), padded = values;
+    for (std::vector<float>* all : {&column_bits, &padded}) all->resize((all->size() + 3) / 4 * 4);
     auto expected = [=] {
         std::vector<float> y(kRows);
         for (size_t i = 0; i < kRows; ++i)
@@ -179,12 +466,12 @@ Contest sparse_rows() {
     };
     // A product and a sum of every element.
     return {.least = {8 * elements + 8.0 * kRows, 4.0 * kRows, 2 * elements},
-            .arguments = {},
+            .arguments = {graph_bits(start), column_bits, padded, x},
             .results = {kRows},
             .firn = [f, s = tensor(start), c = tensor(columns), v = tensor(values),
                      x0 = tensor(x)] { return std::vector<Tensor>{f(s, c, v, x0)}; },
-            .best = {},
-            .plain = {},
+            .best = best,
+            .plain = plain,
             .expected = expected};
 }
 

@@ -184,20 +184,230 @@ HostSamples host_samples(uint32_t seed) {
     return out;
 }
 
+// The number of the round goes to and fro between two buffers.
+constexpr const char* kPoissonHash = R"(
+uint pcg(uint x) {
+    uint state = x * 747796405u + 2891336453u;
+    uint word = ((state >> ((state >> 28) + 4u)) ^ state) * 277803737u;
+    return (word >> 22) ^ word;
+}
+float pcgf(uint x) { return float(pcg(x) >> 8) / 16777216.0; }
+uint turn_key() { return pcg(uint(turn_at(0) + seed_at(0))); }
+uint key_of(uint turn, int i, int j) { return pcg(uint(i * 256 + j) + turn); }
+vec2 dart_of(uint key, int i, int j) { return vec2(i, j) + vec2(pcgf(key), pcgf(key + 1u)); }
+)";
+constexpr const char* kPoissonStart = R"(
+void main() {
+    uint k = gl_GlobalInvocationID.x;
+    taken[k] = y[k] = x[k] = 0.0;
+    if (k == 0u) turn[0] = 0;
+}
+)";
+constexpr const char* kPoissonDarts = R"(
+void main() {
+    int k = int(gl_GlobalInvocationID.x);
+    uint key = key_of(turn_key(), k / 256, k % 256);
+    vec2 dart = dart_of(key, k / 256, k % 256);
+    dart_y[k] = dart.x, dart_x[k] = dart.y, rank[k] = int(pcg(key + 2u));
+}
+)";
+constexpr const char* kPoissonStay = R"(
+void main() {
+    int i = int(gl_GlobalInvocationID.y), j = int(gl_GlobalInvocationID.x), k = i * 256 + j;
+    if (k == 0) next[0] = turn[0] + 1;
+    vec2 dart = vec2(dart_y[k], dart_x[k]);
+    bool stays = taken[k] == 0.0;
+    for (int dy = -2; dy <= 2; ++dy)
+        for (int dx = -2; dx <= 2; ++dx) {
+            int row = clamp(i + dy, 0, 255), column = clamp(j + dx, 0, 255);
+            int other = row * 256 + column;
+            bool inside = row == i + dy && column == j + dx && other != k;
+            bool full = taken[other] > 0.0, before = uint(rank[other]) < uint(rank[k]);
+            vec2 at = full ? vec2(y[other], x[other]) : vec2(dart_y[other], dart_x[other]);
+            bool near = dot(at - dart, at - dart) < 2.0;
+            stays = stays && !(inside && near && (full || before));
+        }
+    new_taken[k] = stays ? 1.0 : taken[k];
+    if (stays) y[k] = dart.x, x[k] = dart.y;
+}
+)";
+
+constexpr int kPoissonSeed = 0, kPoissonTaken = 1, kPoissonY = 2, kPoissonX = 3, kPoissonTurns = 4,
+              kPoissonOwn = 6;
+
+HandKernel poisson_kernel(const std::string& name, const std::string& body,
+                          const std::vector<HandBinding>& bindings) {
+    return {"poisson_disc_" + name, body, {256, 1, 1}, {kPlaces / 256, 1, 1}, bindings, {}};
+}
+
+HandProgram poisson_plain() {
+    constexpr int kDarts = kPoissonOwn, kOther = kPoissonOwn + 3;
+    const std::vector<HandBinding> key{{"seed", As::Ints, kPoissonSeed},
+                                       {"turn", As::Ints, kPoissonTurns}};
+    const std::string hash = kPoissonHash;
+    HandKernel darts = poisson_kernel("darts", hash + kPoissonDarts,
+                                      {{"seed", As::Ints, kPoissonSeed},
+                                       {"turn", As::Ints, kPoissonTurns},
+                                       {"dart_y", As::Floats, kDarts, true},
+                                       {"dart_x", As::Floats, kDarts + 1, true},
+                                       {"rank", As::Ints, kDarts + 2, true}});
+    HandKernel stay = poisson_kernel("stay", kPoissonStay,
+                                     {{"turn", As::Ints, kPoissonTurns},
+                                      {"next", As::Ints, kPoissonTurns + 1, true},
+                                      {"taken", As::Floats, kPoissonTaken},
+                                      {"new_taken", As::Floats, kOther, true},
+                                      {"dart_y", As::Floats, kDarts},
+                                      {"dart_x", As::Floats, kDarts + 1},
+                                      {"rank", As::Ints, kDarts + 2},
+                                      {"y", As::Floats, kPoissonY, true},
+                                      {"x", As::Floats, kPoissonX, true}});
+    stay.group_size = {64, 4, 1}, stay.groups = {kGrid / 64, kGrid / 4, 1};
+    HandProgram program{{poisson_kernel("start", kPoissonStart,
+                                        {{"turn", As::Ints, kPoissonTurns, true},
+                                         {"taken", As::Floats, kPoissonTaken, true},
+                                         {"y", As::Floats, kPoissonY, true},
+                                         {"x", As::Floats, kPoissonX, true}}),
+                         darts, stay},
+                        {1, 1, kPlaces, kPlaces, kPlaces, kPlaces},
+                        {{0, {}}}};
+    static_assert(kRounds % 2 == 0);
+    for (int round = 0; round < kRounds; ++round) {
+        const bool even = round % 2 == 0;
+        const int turn = kPoissonTurns + (even ? 0 : 1), next = kPoissonTurns + (even ? 1 : 0),
+                  from = even ? kPoissonTaken : kOther, to = even ? kOther : kPoissonTaken;
+        program.steps.push_back({1, {kPoissonSeed, turn, kDarts, kDarts + 1, kDarts + 2}});
+        program.steps.push_back(
+            {2, {turn, next, from, to, kDarts, kDarts + 1, kDarts + 2, kPoissonY, kPoissonX}});
+    }
+    return program;
+}
+
+// Points alone, far away where there are none, with an edge around, and the rounds they are of. A
+// point of this round may already be seen: what it keeps off, it keeps off as a dart as well.
+constexpr const char* kPoissonFree = R"(
+void main() {
+    uint k = gl_GlobalInvocationID.x;
+    bool edge = k % 66u == 0u || k % 66u == 65u || k < 132u || k >= 17028u;
+    if (k < 17160u) at_y[k] = at_x[k] = vec4(1e9), round_of[k] = vec4(edge ? -1.0 : 1e9);
+    if (k < 16384u) taken[k] = y[k] = x[k] = vec4(0);
+    if (k == 0u) turn[0] = 0;
+}
+)";
+// Four squares of a row in an invocation. Corners, two squares away in both directions, are always
+// far enough. Most darts fall by the points; a group's others are gathered before they are compared
+// with other darts.
+constexpr const char* kPoissonThrow = R"(
+const int rows[5] = int[](0, -1, 1, -2, 2);
+shared int left, squares[256];
+bool alone(uint salt, int i, int j, vec2 dart, uint rank) {
+    bool stays = true;
+    for (int dy = -2; dy <= 2; ++dy)
+        [[unroll]] for (int dx = -2; dx <= 2; ++dx) {
+            if (abs(dy) + abs(dx) == 4 || (dy == 0 && dx == 0)) continue;
+            uint key = key_of(salt, i + dy, j + dx);
+            vec2 way = dart_of(key, i + dy, j + dx) - dart;
+            bool rival = old_round_at((i + 2 + dy) * 264 + j + 4 + dx) >= float(turn_at(0));
+            stays = stays && !(rival && pcg(key + 2u) < rank && dot(way, way) < 2.0);
+        }
+    return stays;
+}
+void main() {
+    int i = int(gl_GlobalInvocationID.y), j = 4 * int(gl_GlobalInvocationID.x);
+    if (i == 0 && j == 0) next[0] = turn_at(0) + 1;
+    uint salt = turn_key();
+    int lane = int(gl_LocalInvocationIndex);
+    if (lane == 0) left = 0;
+    barrier();
+    vec4 y, x;
+    [[unroll]] for (int c = 0; c < 4; ++c) {
+        vec2 dart = dart_of(key_of(salt, i, j + c), i, j + c);
+        y[c] = dart.x, x[c] = dart.y;
+    }
+    int at = (i + 2) * 66 + j / 4 + 1;
+    bvec4 stays = equal(old_y_at(at), vec4(1e9));
+    [[unroll]] for (int k = 0; k < 5; ++k) {
+        if (!any(stays)) break;
+        vec4 row_y[3], row_x[3];
+        [[unroll]] for (int m = 0; m < 3; ++m) {
+            row_y[m] = old_y_at(at + rows[k] * 66 + m - 1);
+            row_x[m] = old_x_at(at + rows[k] * 66 + m - 1);
+        }
+        [[unroll]] for (int dx = -2; dx <= 2; ++dx) {
+            if (abs(rows[k]) + abs(dx) == 4 || (k == 0 && dx == 0)) continue;
+            [[unroll]] for (int c = 0; c < 4; ++c) {
+                int m = 4 + c + dx;
+                vec2 way = vec2(row_y[m / 4][m % 4] - y[c], row_x[m / 4][m % 4] - x[c]);
+                stays[c] = stays[c] && dot(way, way) >= 2.0;
+            }
+        }
+    }
+    [[unroll]] for (int c = 0; c < 4; ++c)
+        if (stays[c]) squares[atomicAdd(left, 1)] = i * 256 + j + c;
+    barrier();
+    for (int k = lane; k < left; k += 64) {
+        int place = squares[k], i = place / 256, j = place % 256, edged = (i + 2) * 264 + j + 4;
+        uint key = key_of(salt, i, j);
+        vec2 dart = dart_of(key, i, j);
+        if (!alone(salt, i, j, dart, pcg(key + 2u))) continue;
+        at_y[edged] = out_y[place] = dart.x;
+        at_x[edged] = out_x[place] = dart.y;
+        round_of[edged] = float(turn_at(0));
+        taken[place] = 1.0;
+    }
+}
+)";
+
+HandProgram poisson_best() {
+    constexpr int kAt = kPoissonOwn;
+    constexpr int64_t kEdged = 260 * 264;
+    HandProgram program{{poisson_kernel("free", kPoissonFree,
+                                        {{"turn", As::Ints, kPoissonTurns, true},
+                                         {"taken", As::Vec4s, kPoissonTaken, true},
+                                         {"y", As::Vec4s, kPoissonY, true},
+                                         {"x", As::Vec4s, kPoissonX, true},
+                                         {"at_y", As::Vec4s, kAt, true},
+                                         {"at_x", As::Vec4s, kAt + 1, true},
+                                         {"round_of", As::Vec4s, kAt + 2, true}}),
+                         poisson_kernel("throw", std::string(kPoissonHash) + kPoissonThrow,
+                                        {{"seed", As::IntTexels, kPoissonSeed},
+                                         {"turn", As::IntTexels, kPoissonTurns},
+                                         {"next", As::Ints, kPoissonTurns + 1, true},
+                                         {"old_y", As::Texels4, kAt},
+                                         {"old_x", As::Texels4, kAt + 1},
+                                         {"old_round", As::Texels, kAt + 2},
+                                         {"at_y", As::Floats, kAt, true},
+                                         {"at_x", As::Floats, kAt + 1, true},
+                                         {"round_of", As::Floats, kAt + 2, true},
+                                         {"taken", As::Floats, kPoissonTaken, true},
+                                         {"out_y", As::Floats, kPoissonY, true},
+                                         {"out_x", As::Floats, kPoissonX, true}})},
+                        {1, 1, kEdged, kEdged, kEdged},
+                        {{0, {}}}};
+    program.kernels[0].groups[0] = int(kEdged / 4 + 255) / 256;
+    program.kernels[1].group_size = {8, 8, 1};
+    program.kernels[1].groups = {kGrid / 32, kGrid / 8, 1};
+    for (int round = 0; round < kRounds; ++round)
+        program.steps.push_back(
+            {1,
+             {kPoissonSeed, kPoissonTurns + round % 2, kPoissonTurns + 1 - round % 2, kAt, kAt + 1,
+              kAt + 2, kAt, kAt + 1, kAt + 2, kPoissonTaken, kPoissonY, kPoissonX}});
+    return program;
+}
+
 Contest poisson_disc() {
     constexpr uint32_t kSeed = 7;
     auto f = compile(throw_darts, {u32()});
     // A distance is 6 with its comparison.
     return {.least = {0, 12.0 * kPlaces, 6 * host_samples(kSeed).distances},
-            .arguments = {},
+            .arguments = {{std::bit_cast<float>(kSeed)}},
             .results = {kPlaces, kPlaces, kPlaces},
             .firn =
                 [=] {
                     auto [taken, y, x] = f(kSeed);
                     return std::vector<Tensor>{taken, y, x};
                 },
-            .best = {},
-            .plain = {},
+            .best = poisson_best(),
+            .plain = poisson_plain(),
             .tolerance = 2e-3,
             .difference = share_that_differs,
             .expected = [=] { return host_samples(kSeed).results; }};

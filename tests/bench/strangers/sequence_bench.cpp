@@ -1,6 +1,8 @@
 // The best local alignment of two sequences, by anti-diagonals.
 #include <firn/firn.h>
 
+#include <bit>
+
 #include "tests/bench/strangers/strangers.h"
 
 namespace firn::bench {
@@ -42,6 +44,70 @@ std::vector<std::vector<float>> host_scores(const std::vector<int>& a, const std
     return {best};
 }
 
+// One group, of an invocation for each letter of `a`; each keeps what it needs of its own letter.
+constexpr const char* kScores = R"(
+shared int line[2][LENGTH + 1];
+void main() {
+    int i = int(gl_LocalInvocationID.x), letter = a_at(i), before = 0, last = 0, best = 0;
+    line[0][i + 1] = line[1][i + 1] = 0;
+    if (i == 0) line[0][0] = line[1][0] = 0;
+    barrier();
+    for (int d = 0; d < 2 * LENGTH - 1; ++d) {
+        int j = d - i, above = line[d & 1][i], next = 0;
+        if (j >= 0 && j < LENGTH)
+            next = max(max(before + (letter == b_at(j) ? MATCH : MISMATCH), 0),
+                       max(last, above) - GAP);
+        best = max(best, next);
+        before = above;
+        last = next;
+        line[(d + 1) & 1][i + 1] = next;
+        barrier();
+    }
+    y[i] = float(best);
+}
+)";
+// Eight lanes with a run of letters of `a` each, in registers. A lane is four letters of `b` behind
+// the lane before it, whose last scores it takes. Beyond the ends of `b` nothing matches, so that
+// scores there stay 0 or fall.
+constexpr const char* kBestScores = R"(
+void main() {
+    int lane = int(gl_LocalInvocationID.x), letter[RUN], last[RUN], best[RUN], corner = 0;
+    [[unroll]] for (int r = 0; r < RUN; ++r) {
+        letter[r] = a_at(lane * RUN + r);
+        last[r] = best[r] = 0;
+    }
+    ivec4 bottom = ivec4(0);
+    for (int turn = 0; turn < LENGTH / 4 + 7; ++turn) {
+        int place = turn - lane;
+        bool inside = place >= 0 && place < LENGTH / 4;
+        ivec4 other = floatBitsToInt(b_at(clamp(place, 0, LENGTH / 4 - 1)));
+        int match = inside ? MATCH : MISMATCH;
+        int above[4];
+        [[unroll]] for (int c = 0; c < 4; ++c) {
+            int passed = subgroupShuffle(bottom[c], gl_SubgroupInvocationID - 1u);
+            above[c] = lane > 0 ? passed : 0;
+        }
+        int before = corner;
+        corner = above[3];
+        [[unroll]] for (int r = 0; r < RUN; ++r) {
+            int left = last[r], top = best[r], diagonal = before;
+            before = left;
+            [[unroll]] for (int c = 0; c < 4; ++c) {
+                int score = max(diagonal + (letter[r] == other[c] ? match : MISMATCH), 0);
+                diagonal = above[c];
+                left = max(max(score, left - GAP), above[c] - GAP);
+                top = max(top, left);
+                above[c] = left;
+            }
+            last[r] = left;
+            best[r] = top;
+        }
+        bottom = ivec4(above[0], above[1], above[2], above[3]);
+    }
+    [[unroll]] for (int r = 0; r < RUN; ++r) y[lane * RUN + r] = float(best[r]);
+}
+)";
+
 Contest smith_waterman() {
     auto f = compile(best_scores, {i32("n"), i32("m")});
     std::vector<int> a, b;
@@ -50,13 +116,32 @@ Contest smith_waterman() {
         // Much of the second is the first, shifted.
         b.push_back(int(host_pcg(host_pcgf(k + 5000) < 0.7f ? k + 100 : k + 9000) % 4));
     }
+    std::vector<std::vector<float>> bits(2);
+    for (size_t k = 0; k < kLength; ++k) {
+        bits[0].push_back(std::bit_cast<float>(a[k]));
+        bits[1].push_back(std::bit_cast<float>(b[k]));
+    }
+    HandProgram plain{
+        {{"smith_waterman",
+          kScores,
+          {kLength, 1, 1},
+          {1, 1, 1},
+          {{"a", As::Ints, 0}, {"b", As::Ints, 1}, {"y", As::Floats, 2, true}},
+          {{"LENGTH", kLength}, {"MATCH", kMatch}, {"MISMATCH", kMismatch}, {"GAP", kGap}}}},
+        {},
+        {}};
+    HandProgram best = through_texels(plain);
+    best.kernels[0].body = kBestScores;
+    best.kernels[0].group_size = {8, 1, 1};
+    best.kernels[0].bindings[1].as = As::Texels4;
+    best.kernels[0].constants.push_back({"RUN", kLength / 8});
     // Of a pair of letters: a comparison, two sums, four maxima.
     return {.least = {8.0 * kLength, 4.0 * kLength, 7.0 * kLength * kLength},
-            .arguments = {},
+            .arguments = bits,
             .results = {kLength},
             .firn = [f, x = tensor(a), y = tensor(b)] { return std::vector<Tensor>{f(x, y)}; },
-            .best = {},
-            .plain = {},
+            .best = best,
+            .plain = plain,
             .tolerance = 0,
             .expected = [=] { return host_scores(a, b); }};
 }
