@@ -49,7 +49,8 @@ Tensor places(const Tensor& holds) {
 
 /// `room` with the slices [n, numbers] that are chosen in front, in their order. A word's elements
 /// are moved by one invocation, so that what nobody chose is not even read.
-Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, bool full) {
+Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, const Size& rows,
+                     bool full) {
     const Size words = chosen.words.size(0);
     // Where a word's elements go, and the word: in one tensor, because some devices bind only four.
     const Tensor begin = cumsum(chosen.counts, {.axis = 0, .exclusive = true});
@@ -61,7 +62,7 @@ Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, bool fu
     kernel({words}, [&](const Tensor& w) {
         Tensor place = table(w, 0), left = bitcast(table(w, 1), u32);
         for (Tensor turn : loop(kWord)) {
-            if_((left == 0u) | (place >= room.size(0)), [&] { break_(); });
+            if_((left == 0u) | (place >= rows), [&] { break_(); });
             const Tensor lowest = left & (0u - left);  // a power of two, exact as a float
             const Tensor from = w * kWord + (bitcast(lowest.as(f32), i32) >> 23) - 127;
             for (int k = 0; k < x.size(1).constant(); ++k)
@@ -73,34 +74,30 @@ Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, bool fu
     return room;
 }
 
-Tensor moved_to_front(const Tensor& x, const Chosen& chosen, Tensor room, bool full) {
-    if (x.size(1).is_constant() && x.size(1).constant() <= kFewNumbers)
-        return moved_by_word(x, chosen, room, full);
+Size numbers_of(const Shape& shape) { return element_count(Shape(shape.begin() + 1, shape.end())); }
+
+/// What is chosen of x in front of zeros; `full`: `shape` has room for nothing else.
+Tensor moved_to_front(const Tensor& x, const Chosen& chosen, const Shape& shape, bool full) {
+    const Size numbers = numbers_of(shape);
+    const bool few = numbers.is_constant() && numbers.constant() <= kFewNumbers;
+    const Shape flat = few ? Shape{shape[0], numbers} : shape;
+    Tensor room = full ? unset(x.dtype(), flat) : zeros(flat, x.dtype());
+    if (few)
+        return reshape(moved_by_word(reshape(x, {-1, numbers}), chosen, room, shape[0], full),
+                       shape);
     store(room(places(chosen.holds)), x, {.unique = true, .permutation = full});
     return room;
 }
 
-/// Into `room`, which is full of them then or larger. Each has its gradient back.
-Tensor store_chosen(const Tensor& x, const Chosen& chosen, const Tensor& room, bool full) {
-    const Shape shape = room.shape();
-    const auto rows = [](const Tensor& y) {
-        Size numbers = 1;
-        for (int axis = 1; axis < y.rank(); ++axis) numbers = numbers * y.size(axis);
-        return reshape(y, {y.size(0), numbers});
-    };
-    const auto moved = [=](const Tensor& y) {
-        return reshape(moved_to_front(rows(y), chosen, rows(room), full), shape);
-    };
+/// The same with a gradient: what was moved goes back.
+Tensor front_of(const Tensor& x, const Chosen& chosen, const Shape& shape, bool full) {
+    const auto moved = [=](const Tensor& y) { return moved_to_front(y, chosen, shape, full); };
     if (!x.dtype().is_float()) return moved(x);
     return custom_gradient(
         [=](const std::vector<Tensor>& xs) { return moved(xs[0]); }, {x},
         {.reverse =
-             [=](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
-                 const Tensor flat = rows(g),
-                              place = cumsum(chosen.holds, {.axis = 0, .exclusive = true});
-                 auto [i, number] = indices<2>({xs[0].size(0), flat.size(1)});
-                 const Tensor back = select(chosen.holds(i), zero(flat)(place(i), number), 0);
-                 return std::vector<Tensor>{reshape(back, xs[0].shape())};
+             [=](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
+                 return std::vector<Tensor>{zero(g)(places(chosen.holds))};
              },
          .forward = [=](const std::vector<Tensor>&, const Tensor&,
                         const std::vector<Tensor>& by) { return moved(by[0]); }});
@@ -139,14 +136,13 @@ Tensor compact(const Operand& x, const Operand& chosen, const CompactOptions& op
     }
     Shape shape = x.tensor().shape();
     shape[0] = device_size(count, most);
-    return store_chosen(x.tensor(), words, unset(x.tensor().dtype(), shape), true);
+    return front_of(x.tensor(), words, shape, true);
 }
 
 Compacted compact_padded(const Operand& x, const Operand& chosen) {
     LineScope at(x.line());
     const Chosen words = in_words(condition("compact_padded", x.tensor(), chosen.tensor()));
-    const Tensor room = zeros(x.tensor().shape(), x.tensor().dtype());
-    return {store_chosen(x.tensor(), words, room, false), sum(words.counts)};
+    return {front_of(x.tensor(), words, x.tensor().shape(), false), sum(words.counts)};
 }
 
 Tensor nonzero(const Operand& x, const CompactOptions& options) {

@@ -117,8 +117,10 @@ SharedPtr<const Node> Tensor::node(SourceLine line) const {
 TensorShape Tensor::shape(SourceLine line) const {
     Ref here_and_now = node(line);
     SessionState& session = *slot_->session;
-    // A function of the library goes on with symbols; who asks from outside wants numbers.
-    if (!is_recording(session) && !session.caller.line) {
+    // A function of the library goes on with symbols; who asks from outside wants numbers. What a
+    // rule of gradients is given stands for values that are not there yet.
+    const bool is_held = here_and_now->free_args && !here_and_now->free_args->empty();
+    if (!is_recording(session) && !session.caller.line && !is_held) {
         here_and_now = with_known_sizes(session, here_and_now, line);
         if (has_data_sizes(slot_->node->shape)) slot_->node = here_and_now;
     }

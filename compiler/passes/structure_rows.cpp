@@ -187,7 +187,9 @@ Ref read_of_one_part(const Builder& b, const Node& node) {
     attr.modes.erase(attr.modes.begin() + joined->axis);
     std::vector<Ref> at(node.inputs.begin() + 1, node.inputs.end());
     at.erase(at.begin() + joined->axis);
-    const Ref part = reshape(b, part_of(b, *joined, k, side), others);
+    Ref part = part_of(b, *joined, k, side);
+    if (part->op == Op::Reshape) part = part->inputs[0];
+    if (part->shape != others) part = reshape(b, part, others);
     return at.empty() ? expand(b, part, node.shape)
                       : gather(b, part, at, attr.modes, attr.fill, attr.own);
 }

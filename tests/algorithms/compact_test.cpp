@@ -272,12 +272,12 @@ TEST(Compact, ASizeThatAnotherArgumentGivesCannotBeChecked) {
 TEST(Compact, GivesWhatWasMovedItsGradientBack) {
     expect_values(
         [] {
-            Tensor x = arange(70).as(f32), odd = arange(70) % 2 == 1;
-            return grad(sum(compact(x, odd) * compact(3.0f * arange(70), odd)), x);
+            Tensor x = ones({70}), odd = arange(70) % 2 == 1;
+            return grad(sum(compact(x, odd) * compact(2.0f + arange(70), odd)), x);
         },
         [] {
             std::vector<float> expected(70);
-            for (size_t k = 0; k < 35; ++k) expected[2 * k + 1] = 3 * float(2 * k + 1);
+            for (size_t k = 0; k < 35; ++k) expected[2 * k + 1] = float(2 * k + 3);
             return expected;
         }());
     // Slices of few numbers go another way than slices of many.

@@ -53,6 +53,18 @@ TEST(Gradients, ARuleMayDifferentiateWhatItsCotangentIsPartOf) {
     for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(second(x)[k], twice[k], 1e-4);
 }
 
+TEST(Gradients, ARuleMayAskForASizeThatOnlyTheDeviceKnows) {
+    SessionScope scope(Session::oracle());
+    Tensor x = ones({9}) * 2.0f;
+    const Size size = device_size(sum(arange(9) > 3), 9);
+    Tensor y = custom_gradient(
+        [=](const std::vector<Tensor>& xs) { return xs[0](arange(size)); }, {x},
+        [](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
+            return std::vector<Tensor>{expand(sum(reshape(g, {g.size(0), 1})), xs[0].shape())};
+        });
+    EXPECT_EQ(grad(sum(y), x).to_vector<float>(), std::vector<float>(9, 5.0f));
+}
+
 TEST(Gradients, ForwardsByARuleOfOnesOwn) {
     SessionScope scope(Session::interpreter());
     const Tensor x = tensor({0.5f, -1.5f}), y = tensor({2.0f, 3.0f}), t = tensor({1.0f, 10.0f});

@@ -355,6 +355,24 @@ TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
     EXPECT_EQ(sums.to_vector<int>(), Ints(4, 26));
 }
 
+TEST(ScatterPlans, AResultInAnotherShapeIsNoCopy) {
+    SessionScope scope(Session::interpreter());
+    const auto counted = [](const Shape& shape) {
+        auto f = compile(
+            [shape](Tensor x) {
+                Tensor sums = zeros({70000});
+                for (Tensor turn : loop(2)) scatter_add(sums(x % 70000), sums(x % 7) + 1.0f);
+                return reshape(sums, shape);
+            },
+            {i32("n")});
+        Tensor made = f(arange(70000));
+        EXPECT_EQ(made.shape(), shape);
+        EXPECT_EQ(made.to_vector<float>()[69999], 3.0f);
+        return f.stats().dispatches;
+    };
+    EXPECT_EQ(counted({7, 100, 100}), counted({70000}));
+}
+
 TEST(ScatterPlans, StoresThatNeverTakePlaceAreNoKernel) {
     SessionScope scope(Session::interpreter());
     auto count = compile(

@@ -228,6 +228,25 @@ TEST(BuilderAlgebra, PutsASplitIndexTogether) {
     EXPECT_EQ(b.add(parts, j), b.add(b.mul(x, three), j));
 }
 
+TEST(BuilderAlgebra, WholeStepsLeaveAQuotientAndARemainder) {
+    KernelCode code;
+    KernelBuilder b(code, {});
+    Range range;
+    range.name = "r", range.extent = Size(1000);
+    const int i = b.range(b.add_range(range)), seven = b.integer(7);
+    const auto made = [&](KernelOp op, int x) { return b.make(op, i32, {x, seven}); };
+    const int behind = b.add(i, b.integer(21)), beside = b.add(i, b.integer(23));
+    EXPECT_EQ(made(KernelOp::Div, behind), b.add(made(KernelOp::Div, i), b.integer(3)));
+    EXPECT_EQ(made(KernelOp::Mod, behind), made(KernelOp::Mod, i));
+    EXPECT_EQ(made(KernelOp::Mod, beside), made(KernelOp::Mod, b.add(i, b.integer(2))));
+    // In a block of its own, an index that is put together again is the index.
+    const int block = b.make(KernelOp::Mod, i32, {made(KernelOp::Div, behind), b.integer(500)});
+    EXPECT_EQ(b.add(b.mul(block, seven), made(KernelOp::Mod, behind)), behind);
+    // What is below 0 before has its own quotients.
+    const int down = b.add(b.mul(i, b.integer(-1)), b.integer(1000));
+    EXPECT_NE(made(KernelOp::Mod, down), made(KernelOp::Mod, b.add(down, b.integer(-994))));
+}
+
 TEST(BuilderAlgebra, WhatLiesBetweenStepsIsInOneBlock) {
     KernelCode code;
     KernelBuilder b(code, {});

@@ -257,6 +257,37 @@ TEST(Simplify, ReadsAndStoresOfOtherElementsStay) {
 )");
 }
 
+TEST(Simplify, OneOfStackedPartsIsRead) {
+    check(simplify, R"(graph(%0: f32[4, 5], %1: f32[4, 5]) {
+    %2: i32[2, 4, 5] = Index axis=0
+    %3: i32 = Constant 1
+    %4: i32[2, 4, 5] = Expand %3
+    %5: bool[2, 4, 5] = Less %2, %4
+    %6: f32[1, 4, 5] = Reshape %0
+    %7: f32[2, 4, 5] = Pad %6 before=[0, 0, 0] after=[1, 0, 0] value=0.0
+    %8: f32[1, 4, 5] = Reshape %1
+    %9: f32[2, 4, 5] = Pad %8 before=[1, 0, 0] after=[0, 0, 0] value=0.0
+    %10: f32[2, 4, 5] = Select %5, %7, %9
+    %11: i32[1, 1] = Reshape %3
+    %12: i32[4, 5] = Expand %11
+    %13: i32[4, 5] = Index axis=0
+    %14: i32[4, 5] = Index axis=1
+    %15: f32[4, 5] = Gather %10, %12, %13, %14 modes=[clamp, unchecked, unchecked] fill=0.0
+    %16: i32 = Constant 0
+    %17: i32[4, 5] = Expand %16
+    %18: f32[4, 5] = Gather %10, %17, %14, %13 modes=[clamp, clamp, clamp] fill=0.0
+    return %15, %18
+}
+)",
+          R"(graph(%0: f32[4, 5], %1: f32[4, 5]) {
+    %2: i32[4, 5] = Index axis=1
+    %3: i32[4, 5] = Index axis=0
+    %4: f32[4, 5] = Gather %0, %2, %3 modes=[clamp, clamp] fill=0.0
+    return %1, %4
+}
+)");
+}
+
 TEST(Simplify, ALoopOfNoTurns) {
     check(simplify, R"(graph(%0: f32[4]) {
     %1: i32 = Constant 3
@@ -295,6 +326,42 @@ TEST(Simplify, ALoopOfOneTurn) {
     %4: i32[4] = Expand %3
     %5: i32[4] = Add %1, %4
     return %2, %5
+}
+)");
+}
+
+TEST(Simplify, ALoopInALoopOfOneTurnStaysOne) {
+    check(simplify, R"(graph(%0: f32[4], %1: f32[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 1
+    %4 = Loop %2, %3, %3, %0, %1 (%5: i32, %6: f32[4], %7: f32[4]) {
+        %8: i32 = Constant 9
+        %9 = Loop %2, %8, %3, %6, %7 (%10: i32, %11: f32[4], %12: f32[4]) {
+            %13: f32[4] = Sin %11
+            %14: f32[4] = Add %12, %13
+            yield %13, %14
+        }
+        %15: f32[4] = Result %9 index=0
+        %16: f32[4] = Result %9 index=1
+        yield %15, %16
+    }
+    %17: f32[4] = Result %4 index=0
+    %18: f32[4] = Result %4 index=1
+    return %17, %18
+}
+)",
+          R"(graph(%0: f32[4], %1: f32[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 9
+    %4: i32 = Constant 1
+    %5 = Loop %2, %3, %4, %0, %1 (%6: i32, %7: f32[4], %8: f32[4]) {
+        %9: f32[4] = Sin %7
+        %10: f32[4] = Add %8, %9
+        yield %9, %10
+    }
+    %11: f32[4] = Result %5 index=0
+    %12: f32[4] = Result %5 index=1
+    return %11, %12
 }
 )");
 }
