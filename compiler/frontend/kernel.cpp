@@ -15,16 +15,6 @@
 namespace firn {
 namespace {
 
-constexpr int kGroupMembers = 64;  // where the user leaves it open
-
-/// The group of a kernel whose user leaves it open: the last axes take what there is to share.
-std::vector<uint32_t> usual_group(size_t rank) {
-    std::vector<uint32_t> group(rank, 1);
-    group.back() = kGroupMembers;
-    if (rank > 1) group[rank - 2] = group.back() = 8;
-    return group;
-}
-
 Scope& kernel_scope(SessionState& session, const char* what, SourceLine line) {
     const size_t depth = kernel_depth(session);
     if (!depth) fail_at(line, std::string(what) + ": only inside kernel(...)");
@@ -41,8 +31,7 @@ Scope& group_scope(SessionState& session, const char* what, SourceLine line) {
 }
 
 Ref invocation(const Builder& b, const Scope& scope, int axis) {
-    return b.table.intern(Op::Invocation, i32, scope.by_hand->grid, {scope.by_hand->turn},
-                          IndexAttr{axis}, b.line);
+    return firn::invocation(b, scope.by_hand->turn, scope.by_hand->grid, axis);
 }
 
 Ref checked_axis_index(SessionState& session, const Builder& b, const char* what, int axis) {

@@ -80,6 +80,10 @@ std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its iteration, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
                    std::vector<uint32_t> group, bool rounded);
+/// The group of a kernel that nobody chose one for: the last axes take what there is to share.
+std::vector<uint32_t> usual_group(size_t rank);
+/// The own index of each invocation of a kernel by hand along an axis of its grid.
+Ref invocation(Builder b, const Ref& turn, const Shape& grid, int axis);
 /// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).
 Ref fetched(Builder b, const Ref& scatter);
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body);

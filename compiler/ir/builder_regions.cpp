@@ -78,6 +78,18 @@ Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vect
                           b.line);
 }
 
+std::vector<uint32_t> usual_group(size_t rank) {
+    constexpr uint32_t kMembers = 64;
+    std::vector<uint32_t> group(rank, 1);
+    group.back() = kMembers;
+    if (rank > 1) group[rank - 2] = group.back() = 8;
+    return group;
+}
+
+Ref invocation(Builder b, const Ref& turn, const Shape& grid, int axis) {
+    return b.table.intern(Op::Invocation, i32, grid, {turn}, IndexAttr{axis}, b.line);
+}
+
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
                    std::vector<uint32_t> group, bool rounded) {
     ensure(grid.size() == group.size() && !group.empty(),

@@ -1,31 +1,12 @@
 // Stores that fill a tensor together, one after the other: one kernel does both, and what was there
 // before is only read.
-#include <unordered_map>
-
 #include "compiler/ir/builder.h"
 #include "compiler/ir/distinct_positions.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/use_counts.h"
 
 namespace firn {
 namespace {
-
-using Uses = std::unordered_map<const Node*, int>;
-
-Uses count_uses(const std::vector<Ref>& results) {
-    Uses out;
-    const auto use = [&](const std::vector<Ref>& values) {
-        for (const Ref& value : values) ++out[value.get()];
-    };
-    for (const Ref& node : topological(results)) {
-        use(node->inputs);
-        if (node->op == Op::Loop) use(node->as<LoopAttr>().body->results);
-        if (node->op == Op::If)
-            for (const auto& body : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
-                use(body->results);
-    }
-    use(results);
-    return out;
-}
 
 /// Each position stores a value of its own, and nothing else is done.
 bool replaces(const Node& node) {
@@ -36,7 +17,7 @@ bool replaces(const Node& node) {
 }
 
 /// The stores that a kernel by hand ends with fill its target k, and only they write to it.
-bool fills(const Node& kernel, size_t k, const Uses& uses, const CountedBy& loops) {
+bool fills(const Node& kernel, size_t k, const UseCounts& uses, const CountedBy& loops) {
     const Region& body = *kernel.as<LoopAttr>().body;
     const Node& second = *body.results[k];
     const auto plain = [&](const Node& node) {
@@ -74,7 +55,7 @@ Ref without_entry(NodeTable& table, const Node& kernel, size_t k) {
 
 Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     const CountedBy loops = counting_loops(graph.results);
-    const Uses uses = count_uses(graph.results);
+    const UseCounts uses = use_counts(graph.results);
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (!replaces(node) || !replaces(*node.inputs[0]) || uses.at(node.inputs[0].get()) != 1 ||
             !fill_in_pairs(*node.inputs[0], node, loops))

@@ -74,6 +74,12 @@ Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = 
 /// the scheduler.
 Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// Stores that combine into one large tensor, one after the other, by the same operation at as many
+/// positions, are one kernel by hand over these positions: what they share is computed once, and
+/// there is one launch. Not in loops and branches, which may be one kernel themselves, nor of few
+/// positions or targets that a group's memory holds. Last, too.
+Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// One run of one pass.
 struct PassRun {
     std::string name;

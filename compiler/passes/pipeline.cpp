@@ -36,6 +36,7 @@ const PassRow kPipeline[] = {
     {"invert_scatters", invert_scatters, ops({Op::Scatter})},
     {"simplify", simplify, ~Ops()},
     {"join_stores", join_stores, ops({Op::Scatter})},
+    {"combine_together", combine_together, ops({Op::Scatter})},
 };
 
 /// The graph on its way, with what spares it walks: what is in it, and which passes are done with

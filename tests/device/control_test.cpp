@@ -33,6 +33,13 @@ const DeviceCase kControlCases[] = {
          return out;
      },
      1e-3},
+    {"sums_into_one_large_tensor",
+     [] {
+         Tensor out = ones({150, 150}), at = bins(3000) * 367 + arange(3000) % 7;
+         for (int k = 0; k < 4; ++k)
+             scatter_add(out(at / 150 + k % 2, at % 150 + k / 2), 0.25f * (k + 1) * arange(3000));
+         return out;
+     }},
     {"floats_multiply",
      [] {
          Tensor out = ones({61});

@@ -355,6 +355,60 @@ TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
     EXPECT_EQ(sums.to_vector<int>(), Ints(4, 26));
 }
 
+TEST(ScatterPlans, SumsIntoOneLargeTensorAreOneKernel) {
+    SessionScope scope(Session::interpreter());
+    const auto splat = [](int n) {
+        auto f = compile(
+            [](Tensor at, Tensor x) {
+                Tensor grid = ones({150, 150});
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j)
+                        scatter_add(grid(at / 150 + i, at % 150 + j), float(1 + 3 * i + j) * x);
+                if_(x > 2.0f, [&] { scatter_add(grid(0, at % 7), x); });
+                return grid;
+            },
+            {i32(n), f32(n)});
+        const Tensor at = arange(n) * 37 % 22500, x = arange(n).as(f32) % 5;
+        std::vector<float> expected(22500, 1.0f);
+        for (int k = 0; k < n; ++k) {
+            const int place = k * 37 % 22500;
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)  // what is outside is dropped
+                    if (place / 150 + i < 150 && place % 150 + j < 150)
+                        expected[size_t((place / 150 + i) * 150 + place % 150 + j)] +=
+                            float((1 + 3 * i + j) * (k % 5));
+            if (k % 5 > 2) expected[size_t(place % 7)] += float(k % 5);
+        }
+        EXPECT_EQ(Tensor(f(at, x)).to_vector<float>(), expected);
+        return f.stats().dispatches;
+    };
+    EXPECT_EQ(splat(20000), 2);  // ones, and all stores
+    splat(1);
+}
+
+TEST(ScatterPlans, OtherCombinationsAndWhatReadsBetweenStayApart) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(
+        [](Tensor at) {
+            Tensor a = zeros({20000}, i32), b = a;
+            scatter_add(a(at), 1);
+            scatter_max(a(at + 1), 5);
+            scatter_add(b(at), 2);
+            Tensor seen = b(at + 2);
+            scatter_add(b(at + 1), seen);
+            return std::pair{a, b};
+        },
+        {i32(4000)});
+    auto [a, b] = f(arange(4000));
+    std::vector<int> one(20000), other(20000);
+    for (size_t k = 0; k < 4000; ++k) ++one[k], other[k] += 2;
+    for (size_t k = 0; k < 4000; ++k) one[k + 1] = std::max(one[k + 1], 5);
+    const std::vector<int> seen = other;
+    for (size_t k = 0; k < 4000; ++k) other[k + 1] += seen[k + 2];
+    EXPECT_EQ(a.to_vector<int>(), one);
+    EXPECT_EQ(b.to_vector<int>(), other);
+}
+
 TEST(ScatterPlans, AResultInAnotherShapeIsNoCopy) {
     SessionScope scope(Session::interpreter());
     const auto counted = [](const Shape& shape) {

@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Passes, RandomPass,
                                          OnePass{"dead_loop_values", dead_loop_values},
                                          OnePass{"settle_stores", settle_stores},
                                          OnePass{"invert_scatters", invert_scatters},
-                                         OnePass{"join_stores", join_stores}),
+                                         OnePass{"join_stores", join_stores},
+                                         OnePass{"combine_together", combine_together}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomGraphs, SimplifyIsDoneAfterOneRun) {
