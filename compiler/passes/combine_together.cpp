@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kOneGroup = 1024;        // positions that one group has; fewer share a dispatch
 constexpr int64_t kGroupMemory = 1 << 16;  // bytes; into what fits there groups combine first
+constexpr int64_t kMostGroups = 65535;     // of an axis, on every device
 
 using Nodes = std::unordered_set<const Node*>;
 
@@ -27,13 +28,25 @@ Nodes outside_regions(const std::vector<Ref>& results) {
     return out;
 }
 
+/// Enough for a dispatch, and no more than one has.
+bool fills_a_dispatch(const Shape& positions) {
+    if (positions.empty() || positions.size() > 3) return false;
+    const std::vector<uint32_t> group = usual_group(positions.size());
+    int64_t count = 1;
+    for (size_t axis = 0; axis < positions.size(); ++axis) {
+        if (!positions[axis].is_constant()) return false;
+        count *= positions[axis].constant();
+        if (positions[axis].constant() > kMostGroups * group[axis]) return false;
+    }
+    return count > kOneGroup;
+}
+
 /// Every position combines with what is there, whichever comes first.
 bool combines(const Node& node) {
     if (node.op != Op::Scatter || node.dtype.bytes() != 4) return false;
     const ScatterAttr& attr = node.as<ScatterAttr>();
-    const Shape& positions = node.inputs[1]->shape;
-    return attr.op != ScatterOp::Last && !attr.by_hand && !attr.part && !positions.empty() &&
-           positions.size() <= 3 && element_count(positions).lower_bound() > kOneGroup &&
+    return attr.op != ScatterOp::Last && !attr.by_hand && !attr.part &&
+           fills_a_dispatch(node.inputs[1]->shape) &&
            element_count(node.shape).lower_bound() * 4 >= kGroupMemory;
 }
 

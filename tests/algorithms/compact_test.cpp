@@ -294,6 +294,23 @@ TEST(Compact, GivesWhatWasMovedItsGradientBack) {
             }());
 }
 
+TEST(Compact, MovesEveryType) {
+    for (DType type : {boolean, u8, i16, f16, bf16, i32, u32, f32, i64, f64}) {
+        SCOPED_TRACE(type.name());
+        expect_values(
+            [=] {
+                Tensor x = (arange(100) * 7 % 113).as(type);
+                return compact(x, arange(100) % 3 == 1).as(f64).as(i32);
+            },
+            [=] {
+                Ints expected;
+                for (int k = 1; k < 100; k += 3)
+                    expected.push_back(type.is_bool() ? k * 7 % 113 != 0 : k * 7 % 113);
+                return expected;
+            }());
+    }
+}
+
 TEST(Compact, MovesAcrossTheEdgesOfWords) {
     for (int n : {1, 31, 32, 33, 64, 95, 1025}) {
         Ints x = random_ints(static_cast<size_t>(n), 7, 0, 9), expected;
