@@ -149,18 +149,22 @@ Complex pass(const Lines& lines, int bits, const Tensor* done, Direction directi
 }
 
 /// After Stockham, as N. Govindaraju et al. have it, "High Performance Discrete Fourier Transforms
-/// on Graphics Processors", 2008: nothing has to be reversed before or after.
-Complex transform_lines(Lines lines, Direction direction) {
+/// on Graphics Processors", 2008: nothing has to be reversed before or after. `ends`: the last pass
+/// is a kernel of its own, which stores only the part that somebody reads.
+Complex transform_lines(Lines lines, Direction direction, bool ends = false) {
     Complex& x = lines.x;
     const Size first = mod(lines.exponent, kPassBits), low = mod(first, 2),
                high = floor_div(first, 2);
     for (Tensor once : loop(low * (Size(1) - high))) x = pass(lines, 1, nullptr, direction);
     for (Tensor once : loop(high * (Size(1) - low))) x = pass(lines, 2, nullptr, direction);
     for (Tensor once : loop(low * high)) x = pass(lines, 3, nullptr, direction);
-    for (Tensor turn : loop(floor_div(lines.exponent, kPassBits))) {
+    const auto pass_after = [&](const Tensor& turn) {
         const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
         x = pass(lines, kPassBits, &done, direction);
-    }
+    };
+    const Size turns = floor_div(lines.exponent, kPassBits), apart = ends ? min(turns, 1) : Size(0);
+    for (Tensor turn : loop(turns - apart)) pass_after(turn);
+    for (Tensor once : loop(apart)) pass_after(turns - 1);
     return x;
 }
 
@@ -209,13 +213,13 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 /// Along an axis whose size is a power of two, where it stands.
-Complex transform_in_place(const Complex& x, int axis, Direction direction) {
+Complex transform_in_place(const Complex& x, int axis, Direction direction, bool ends) {
     const Shape shape = x.re.shape();
     const auto at = shape.begin() + axis;
     const Size outer = element_count(Shape(shape.begin(), at)),
                inner = element_count(Shape(at + 1, shape.end()));
-    return reshaped(transform_lines({flat(x), outer, *at, log2_from(*at), inner}, direction),
-                    shape);
+    const Lines lines{flat(x), outer, *at, log2_from(*at), inner};
+    return reshaped(transform_lines(lines, direction, ends), shape);
 }
 
 /// Each row by one of the ways that take rows.
@@ -228,27 +232,27 @@ Complex transform_rows(const Complex& x, int axis, Direction direction, RowsWay 
 
 /// A size that is known at the call takes one of two ways there, each a loop that runs once or not
 /// at all. What a way takes is what its loop carries, so that none of it is computed before.
-Complex transform_either_way(Complex x, int axis, Direction direction) {
+Complex transform_either_way(Complex x, int axis, Direction direction, bool ends) {
     const Size n = x.re.size(axis), power = Size(1) - min(power_of_two_from(n) - n, Size(1));
-    for (Tensor once : loop(power)) x = transform_in_place(x, axis, direction);
+    for (Tensor once : loop(power)) x = transform_in_place(x, axis, direction, ends);
     for (Tensor once : loop(Size(1) - power))
         x = transform_rows(x, axis, direction, transform_by_convolution);
     return x;
 }
 
-/// Without the factor of the way back.
-Complex transform(const char* what, const Complex& x, int axis, Direction direction) {
+/// Without the factor of the way back. `ends`: see transform_lines.
+Complex transform(const char* what, const Complex& x, int axis, Direction direction, bool ends) {
     const Size n = x.re.size(axis);
     if (n.is_constant() && n.constant() <= kDirect)
         return transform_rows(x, axis, direction, transform_directly);
     if (n.is_constant() && is_power_of_two(n.constant()))
-        return transform_in_place(x, axis, direction);
+        return transform_in_place(x, axis, direction, ends);
     if (n.lower_bound() > kLongestChirp)
         refuse(std::string(what) + ": the size " + n.text() + " is no power of two and above " +
                std::to_string(kLongestChirp) + "; pad x with zeros to a power of two");
     if (n.is_constant() || !data_symbols(n).empty())
         return transform_rows(x, axis, direction, transform_by_convolution);
-    return transform_either_way(x, axis, direction);
+    return transform_either_way(x, axis, direction, ends);
 }
 
 /// x in a float type that transforms are computed in.
@@ -289,7 +293,10 @@ Complex transform_all(const char* what, const Complex& x, const std::vector<int>
     return unpack(custom_gradient(
         [=](const std::vector<Tensor>& xs) {
             Complex y = unpack(xs[0]);
-            for (int axis : axes) y = transform(what, y, axis, direction);
+            // The way back often ends in real numbers.
+            for (size_t k = 0; k < axes.size(); ++k)
+                y = transform(what, y, axes[k], direction,
+                              direction == Direction::Backward && k + 1 == axes.size());
             return pack(y);
         },
         {pack(x)},
