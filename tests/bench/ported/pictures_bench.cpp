@@ -54,6 +54,50 @@ Tensor four_points(Tensor u) {
     return 0.25f * (u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k));
 }
 
+constexpr const char* kPlainFourPoints = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x) / 3, channel = int(gl_GlobalInvocationID.x) % 3;
+    int y = int(gl_GlobalInvocationID.y), row = y * 3072, column = x * 3 + channel;
+    float up = u_at(max(y - 1, 0) * 3072 + column), down = u_at(min(y + 1, 1023) * 3072 + column);
+    float left = u_at(row + max(x - 1, 0) * 3 + channel);
+    float right = u_at(row + min(x + 1, 1023) * 3 + channel);
+    mean[row + column] = 0.25 * (up + down + left + right);
+}
+)";
+// Four pixels of four rows: three vec4s of a row, and what is beside them.
+constexpr const char* kBestFourPoints = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x) * 3, y = int(gl_GlobalInvocationID.y) * 4;
+    vec4 own[6][3];
+    [[unroll]] for (int r = 0; r < 6; ++r) [[unroll]] for (int k = 0; k < 3; ++k)
+        own[r][k] = u_at(clamp(y + r - 1, 0, 1023) * 768 + x + k);
+    [[unroll]] for (int r = 1; r < 5; ++r) {
+        vec4 a = own[r][0], b = own[r][1], c = own[r][2];
+        int row = (y + r - 1) * 768 + x;
+        vec4 left = u_at(max(row - 1, 0)), right = u_at(min(row + 3, 1024 * 768 - 1));
+        left.yzw = x == 0 ? a.xyz : left.yzw;
+        right.xyz = x == 765 ? c.yzw : right.xyz;
+        mean[row] = 0.25 * (own[r - 1][0] + own[r + 1][0] + vec4(left.yzw, a.x) + vec4(a.w, b.xyz));
+        mean[row + 1] =
+            0.25 * (own[r - 1][1] + own[r + 1][1] + vec4(a.yzw, b.x) + vec4(b.w, c.xyz));
+        mean[row + 2] =
+            0.25 * (own[r - 1][2] + own[r + 1][2] + vec4(b.yzw, c.x) + vec4(c.w, right.xyz));
+    }
+}
+)";
+
+HandProgram four_points_by_hand(bool best) {
+    return {{{"stencil_channels",
+              best ? kBestFourPoints : kPlainFourPoints,
+              {64, 4, 1},
+              {best ? 4 : 48, best ? 64 : 256, 1},
+              {{"u", best ? As::Texels4 : As::Floats, 0},
+               {"mean", best ? As::Vec4s : As::Floats, 1, true}},
+              {}}},
+            {},
+            {}};
+}
+
 Contest stencil_channels() {
     const Image x = noise(1024, 1024, 3);
     auto f = compile(four_points, {f32("h", "w", "c")});
@@ -61,8 +105,12 @@ Contest stencil_channels() {
         return 0.25f *
                (x.at(i - 1, j, k) + x.at(i + 1, j, k) + x.at(i, j - 1, k) + x.at(i, j + 1, k));
     };
-    return of_picture(
+    Contest out = of_picture(
         x, [f](Tensor u) { return Tensor(f(u)); }, [=] { return x.map(mean); }, 4);
+    out.arguments = {x.values};
+    out.best = four_points_by_hand(true);
+    out.plain = four_points_by_hand(false);
+    return out;
 }
 
 constexpr int kRadius = 8;
@@ -275,14 +323,161 @@ Image two_passes(const Image& x, int reach, const Weight& weight, bool normalise
     return along(along(x, true), false);
 }
 
+constexpr const char* kWeightOfSigma = R"(
+float weight(int d) { return exp(-float(d * d) / (2.0 * sigma_at(0) * sigma_at(0))); }
+)";
+constexpr const char* kWeightOfTwenty = R"(
+float weight(int d) { return exp(-float(d * d) / 20.0); }
+)";
+
+constexpr const char* kPlainDown = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
+    float total = 0.0, weights = 0.0;
+    int reach = int(ceil(2.5 * sigma_at(0)));
+    for (int d = -reach; d <= reach; ++d) {
+        total += weight(d) * u_at(clamp(y + d, 0, 1023) * 1024 + x);
+        weights += weight(d);
+    }
+    blurred[y * 1024 + x] = total / weights;
+}
+)";
+constexpr const char* kPlainAcross = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
+    float total = 0.0, weights = 0.0;
+    int reach = int(ceil(2.5 * sigma_at(0)));
+    for (int d = -reach; d <= reach; ++d) {
+        total += weight(d) * u_at(y * 1024 + clamp(x + d, 0, 1023));
+        weights += weight(d);
+    }
+    blurred[y * 1024 + x] = total / weights;
+}
+)";
+constexpr const char* kPlainLight = R"(
+void main() {
+    uint k = gl_GlobalInvocationID.x;
+    light[k] = pow(u_at(k), 2.2);
+}
+)";
+constexpr const char* kPlainLightDown = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
+    float total = 0.0;
+    for (int d = -8; d <= 8; ++d) total += weight(d) * u_at(clamp(y + d, 0, 1023) * 1024 + x);
+    blurred[y * 1024 + x] = total;
+}
+)";
+constexpr const char* kPlainLightAcross = R"(
+void main() {
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
+    float total = 0.0;
+    for (int d = -8; d <= 8; ++d) total += weight(d) * u_at(y * 1024 + clamp(x + d, 0, 1023));
+    blurred[y * 1024 + x] = total;
+}
+)";
+
+constexpr const char* kBestLight = R"(
+void main() {
+    int at = int(gl_WorkGroupID.x) * 1024 + int(gl_LocalInvocationID.x);
+    [[unroll]] for (int k = 0; k < 4; ++k)
+        light[at + 256 * k] = pow(u_at(at + 256 * k), vec4(2.2));
+}
+)";
+// What the weights of both sides come to.
+constexpr const char* kBlurWeights = R"(
+    float own[9], weights = 0.0;
+    [[unroll]] for (int d = 0; d < 9; ++d) {
+        own[d] = weight(d);
+        weights += d == 0 ? own[d] : 2.0 * own[d];
+    }
+    float scale = NORMALISED == 1 ? 1.0 / weights : 1.0;
+)";
+// Eight rows of four pixels: what is loaded serves all of them. The reach of eight is a
+// constant, as it is in what Firn compiles for a sigma.
+constexpr const char* kBestDown = R"(
+    int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y) * ROWS;
+    vec4 total[ROWS];
+    [[unroll]] for (int k = 0; k < ROWS; ++k) total[k] = vec4(0.0);
+    [[unroll]] for (int row = 0; row < ROWS + 16; ++row) {
+        vec4 pixel = u_at(clamp(y + row - 8, 0, 1023) * 256 + x);
+        [[unroll]] for (int k = 0; k < ROWS; ++k)
+            if (row >= k && row - k < 17) total[k] += own[abs(row - k - 8)] * pixel;
+    }
+    [[unroll]] for (int k = 0; k < ROWS; ++k) blurred[(y + k) * 256 + x] = scale * total[k];
+}
+)";
+// Sixteen pixels of a row, from eight loads of four.
+constexpr const char* kBestAcross = R"(
+    int x = int(gl_GlobalInvocationID.x) * 4, y = int(gl_GlobalInvocationID.y);
+    float line[32];
+    [[unroll]] for (int k = 0; k < 8; ++k) {
+        int at = x + k - 2;
+        vec4 pixels = u_at(y * 256 + clamp(at, 0, 255));
+        pixels = at < 0 ? pixels.xxxx : at > 255 ? pixels.wwww : pixels;
+        [[unroll]] for (int c = 0; c < 4; ++c) line[4 * k + c] = pixels[c];
+    }
+    [[unroll]] for (int k = 0; k < 16; k += 4) {
+        vec4 total = vec4(0.0);
+        [[unroll]] for (int d = 0; d < 17; ++d)
+            [[unroll]] for (int c = 0; c < 4; ++c) total[c] += own[abs(d - 8)] * line[k + d + c];
+        blurred[y * 256 + x + k / 4] = scale * total;
+    }
+}
+)";
+
+/// Both passes; the weights are of sigma, which is the buffer of that number, or of none.
+std::vector<HandKernel> passes_by_hand(bool best, int from, int between, int to, int sigma) {
+    const bool normalised = sigma >= 0;
+    const std::string weight = normalised ? kWeightOfSigma : kWeightOfTwenty,
+                      head = weight + "void main() {" + kBlurWeights;
+    auto pass = [&](const char* name, const std::string& body, std::array<int, 3> groups, int in,
+                    int out) {
+        HandKernel kernel{name,
+                          body,
+                          {64, 4, 1},
+                          groups,
+                          {{"u", best ? As::Texels4 : As::Floats, in},
+                           {"blurred", best ? As::Vec4s : As::Floats, out, true}},
+                          {{"NORMALISED", normalised}, {"ROWS", 8}}};
+        if (normalised) kernel.bindings.push_back({"sigma", best ? As::Texels : As::Floats, sigma});
+        return kernel;
+    };
+    if (best)
+        return {pass("blur_down", head + kBestDown, {4, 32, 1}, from, between),
+                pass("blur_across", head + kBestAcross, {1, 256, 1}, between, to)};
+    return {pass("blur_down", weight + (normalised ? kPlainDown : kPlainLightDown), {16, 256, 1},
+                 from, between),
+            pass("blur_across", weight + (normalised ? kPlainAcross : kPlainLightAcross),
+                 {16, 256, 1}, between, to)};
+}
+
+HandProgram light_by_hand(bool best) {
+    HandProgram program{{{"light",
+                          best ? kBestLight : kPlainLight,
+                          {256, 1, 1},
+                          {best ? 256 : 4096, 1, 1},
+                          {{"u", best ? As::Texels4 : As::Floats, 0},
+                           {"light", best ? As::Vec4s : As::Floats, 2, true}},
+                          {}}},
+                        {1024 * 1024, 1024 * 1024},
+                        {}};
+    for (HandKernel& kernel : passes_by_hand(best, 2, 3, 1, -1)) program.kernels.push_back(kernel);
+    return program;
+}
+
 Contest blur_by_a_float() {
     const Image x = noise(1024, 1024, 1);
     constexpr float kSigma = 3.2f;
     auto f = compile(blurred_by, {f32("h", "w"), f32()});
     const auto weight = [=](int d) { return std::exp(-d * d / (2.0 * kSigma * kSigma)); };
-    return of_picture(
+    Contest out = of_picture(
         x, [f](Tensor u) { return Tensor(f(u, kSigma)); },
         [=] { return two_passes(x, 8, weight, true); }, 4 * 17);
+    out.arguments = {x.values, {kSigma}};
+    out.best = {passes_by_hand(true, 0, 3, 2, 1), {x.count()}, {}};
+    out.plain = {passes_by_hand(false, 0, 3, 2, 1), {x.count()}, {}};
+    return out;
 }
 
 Contest blur_of_powers() {
@@ -294,8 +489,12 @@ Contest blur_of_powers() {
         return two_passes(
             light, kRadius, [](int d) { return double(weight_of(d * d)); }, false);
     };
-    return of_picture(
+    Contest out = of_picture(
         x, [f](Tensor u) { return Tensor(f(u)); }, host, 4 * 17 + 20);
+    out.arguments = {x.values};
+    out.best = light_by_hand(true);
+    out.plain = light_by_hand(false);
+    return out;
 }
 
 }  // namespace

@@ -79,16 +79,82 @@ double share_of_other_shades(const Floats& a, const Floats& b) {
     return double(count) / double(std::max<size_t>(a.size(), 1));
 }
 
+constexpr const char* kPlainMarch = R"(
+float from_spheres(vec3 p) { return min(length(p - floor(p + 0.5)) - 0.25, p.y + 1.0); }
+void main() {
+    int j = int(gl_GlobalInvocationID.x), i = int(gl_GlobalInvocationID.y);
+    vec3 to = normalize(vec3((float(j) - 512.0) / 512.0, (512.0 - float(i)) / 512.0, 1.5));
+    vec3 eye = vec3(0.5 * sin(time_at(0)), 0.5, time_at(0));
+    float t = 0.0;
+    for (int k = 0; k < 128; ++k) {
+        float d = from_spheres(eye + to * t);
+        t += d;
+        if (d < 0.001 || t > 20.0) break;
+    }
+    vec3 p = eye + to * t;
+    vec2 e = vec2(0.001, 0.0);
+    vec3 normal = normalize(vec3(from_spheres(p + e.xyy) - from_spheres(p - e.xyy),
+                                 from_spheres(p + e.yxy) - from_spheres(p - e.yxy),
+                                 from_spheres(p + e.yyx) - from_spheres(p - e.yyx)));
+    shade[i * 1024 + j] =
+        exp(-0.1 * t) * max(dot(normal, normalize(vec3(1.0, 1.0, -1.0))), 0.1);
+}
+)";
+// Four rays of an invocation march together, so that none waits for its own square roots; eight
+// lanes lie in a square, whose rays are about as long.
+constexpr const char* kBestMarch = R"(
+vec4 from_spheres(vec4 x, vec4 y, vec4 z) {
+    vec4 a = x - floor(x + 0.5), b = y - floor(y + 0.5), c = z - floor(z + 0.5);
+    return min(sqrt(a * a + b * b + c * c) - 0.25, y + 1.0);
+}
+void main() {
+    int lane = int(gl_LocalInvocationID.x);
+    int j = int(gl_WorkGroupID.x) * 32 + (lane & 1) * 4 + ((lane >> 3) & 3) * 8;
+    int i = int(gl_WorkGroupID.y) * 8 + ((lane >> 1) & 3) + (lane >> 5) * 4;
+    vec4 across = (vec4(j, j + 1, j + 2, j + 3) - 512.0) / 512.0;
+    float up = (512.0 - float(i)) / 512.0;
+    vec4 scale = inversesqrt(across * across + up * up + 2.25);
+    vec4 to_x = across * scale, to_y = up * scale, to_z = 1.5 * scale;
+    float eye_x = 0.5 * sin(time_at(0)), eye_z = time_at(0);
+    vec4 t = vec4(0.0), step = vec4(1.0);
+    for (int k = 0; k < 128; ++k) {
+        vec4 d = from_spheres(eye_x + to_x * t, 0.5 + to_y * t, eye_z + to_z * t);
+        t += step * d;
+        step = vec4(greaterThanEqual(d, vec4(0.001))) * vec4(lessThanEqual(t, vec4(20.0))) * step;
+        if (step == vec4(0.0)) break;
+    }
+    vec4 x = eye_x + to_x * t, y = 0.5 + to_y * t, z = eye_z + to_z * t;
+    float e = 0.001;
+    vec4 a = from_spheres(x + e, y, z) - from_spheres(x - e, y, z);
+    vec4 b = from_spheres(x, y + e, z) - from_spheres(x, y - e, z);
+    vec4 c = from_spheres(x, y, z + e) - from_spheres(x, y, z - e);
+    vec4 light = (a + b - c) * inversesqrt(3.0 * (a * a + b * b + c * c));
+    shade[(i * 1024 + j) >> 2] = exp(-0.1 * t) * max(light, 0.1);
+}
+)";
+
+HandProgram march_by_hand(bool best) {
+    return {{{"sphere_tracer",
+              best ? kBestMarch : kPlainMarch,
+              {64, best ? 1u : 4u, 1},
+              {best ? 32 : 16, best ? 128 : 256, 1},
+              {{"time", best ? As::Texels : As::Floats, 0},
+               {"shade", best ? As::Vec4s : As::Floats, 1, true}},
+              {}}},
+            {},
+            {}};
+}
+
 Contest sphere_tracer() {
     auto f = compile(marched, {f32()});
     constexpr float kTime = 0.3f;
     // 14 for each distance; a dozen steps are usual.
     return {.least = {0, 4.0 * kPixels, 14.0 * 18 * kPixels},
-            .arguments = {},
+            .arguments = {{kTime}},
             .results = {kPixels},
             .firn = [f] { return std::vector<Tensor>{f(kTime)}; },
-            .best = {},
-            .plain = {},
+            .best = march_by_hand(true),
+            .plain = march_by_hand(false),
             .tolerance = 0.01,
             .difference = share_of_other_shades,
             .expected =
@@ -143,17 +209,105 @@ Tensor traced(Tensor parameters) {
     return light;
 }
 
+constexpr const char* kPathsStart = R"(
+uint pcg(uint x) {
+    uint state = x * 747796405u + 2891336453u;
+    uint word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return (word >> 22u) ^ word;
+}
+float pcgf(uint x) { return float(pcg(x) >> 8u) / 16777216.0; }
+void main() {
+    int j = int(gl_GlobalInvocationID.x), i = int(gl_GlobalInvocationID.y);
+    uint seed = uint(i * 512 + j);
+    vec3 from = vec3(0.0, 1.0, -4.0);
+    vec3 to = normalize(vec3(float(j - 256) / 512.0, float(256 - i) / 512.0, 1.0));
+    float light = 0.0, weight = 1.0;
+    int bounces = int(parameters_at(5));
+    for (int bounce = 0; bounce < bounces; ++bounce) {
+        float nearest = 1e9, radius = 1.0;
+        int which = 0;
+        vec3 centre = vec3(0.0);
+)";
+constexpr const char* kPlainNearest = R"(
+        for (int k = 0; k < 8; ++k) {
+            float r = k == 0 ? 100.0 : 0.6;
+            vec3 c = k == 0 ? vec3(0.0, -100.0, 0.0) : vec3(float(k) - 4.0, 0.6, float(k % 3));
+            vec3 apart = from - c;
+            float along = dot(apart, to), inside = along * along - dot(apart, apart) + r * r;
+            float t = -along - sqrt(max(inside, 0.0));
+            if (inside > 0.0 && t > 0.001 && t < nearest) {
+                nearest = t;
+                centre = c;
+                radius = r;
+                which = k + 1;
+            }
+        }
+)";
+// Without branches; what the small spheres share is computed once, and the sphere that is hit
+// follows from its number.
+constexpr const char* kBestNearest = R"(
+        float up = from.y - 0.6, along_part[3], apart_part[3];
+        [[unroll]] for (int k = 0; k < 3; ++k) {
+            float z = from.z - float(k);
+            along_part[k] = up * to.y + z * to.z;
+            apart_part[k] = up * up + z * z - 0.36;
+        }
+        [[unroll]] for (int k = 0; k < 8; ++k) {
+            float x = from.x - (k == 0 ? 0.0 : float(k) - 4.0);
+            vec3 apart = from - vec3(0.0, -100.0, 0.0);
+            float along = k == 0 ? dot(apart, to) : x * to.x + along_part[k % 3];
+            float beyond = k == 0 ? dot(apart, apart) - 1e4 : x * x + apart_part[k % 3];
+            float inside = along * along - beyond;
+            float t = -along - sqrt(max(inside, 0.0));
+            t = inside > 0.0 && t > 0.001 ? t : 1e9;
+            which = t < nearest ? k + 1 : which;
+            nearest = min(nearest, t);
+        }
+        float number = float(which - 1);
+        radius = which == 1 ? 100.0 : 0.6;
+        centre = which == 1 ? vec3(0.0, -100.0, 0.0)
+                            : vec3(number - 4.0, 0.6, number - 3.0 * floor((number + 0.5) / 3.0));
+)";
+constexpr const char* kPathsEnd = R"(
+        if (which == 0) {
+            light += weight * (0.5 + 0.5 * to.y);
+            break;
+        }
+        vec3 p = from + to * nearest, normal = (p - centre) / radius;
+        seed = pcg(seed);
+        float z = 2.0 * pcgf(seed) - 1.0;
+        seed = pcg(seed);
+        float angle = 6.2831853 * pcgf(seed), across = sqrt(max(1.0 - z * z, 0.0));
+        to = normalize(normal + vec3(across * cos(angle), across * sin(angle), z));
+        from = p + normal * 0.001;
+        weight *= 0.4 + 0.05 * float(which);
+    }
+    seen[i * 512 + j] = light;
+}
+)";
+
+HandProgram bounces_by_hand(bool best) {
+    return {{{"bounces_of_data",
+              std::string(kPathsStart) + (best ? kBestNearest : kPlainNearest) + kPathsEnd,
+              {64, 4, 1},
+              {8, 128, 1},
+              {{"parameters", best ? As::Texels : As::Floats, 0}, {"seen", As::Floats, 1, true}},
+              {}}},
+            {},
+            {}};
+}
+
 Contest paths(int bounces) {
     auto f = compile(traced, {f32(6)});
     Floats parameters(6);
     parameters[5] = float(bounces);
     // 20 for each sphere, 80 for a bounce; two of them are usual.
     return {.least = {0, 4.0 * kPaths, 2.0 * (20 * kSpheres + 80) * kPaths},
-            .arguments = {},
+            .arguments = {parameters},
             .results = {kPaths},
             .firn = [f, p = tensor(parameters)] { return std::vector<Tensor>{f(p)}; },
-            .best = {},
-            .plain = {},
+            .best = bounces_by_hand(true),
+            .plain = bounces_by_hand(false),
             .tolerance = 0.01,
             .difference = share_of_other_shades,
             .expected =
