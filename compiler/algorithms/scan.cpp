@@ -1,13 +1,20 @@
-// Scans as sums over what comes before, in blocks.
+// Scans as walks along short axes, and as sums over what comes before in blocks of long ones.
 #include "compiler/algorithms/scan.h"
 
 #include <limits>
 
 #include "compiler/algorithms/rows.h"
+#include "compiler/algorithms/unset.h"
+#include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
+#include "compiler/frontend/kernel.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/movement.h"
+#include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
+#include "compiler/frontend/scatter.h"
 
 namespace firn {
 namespace {
@@ -78,15 +85,89 @@ Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
     return slice(reshape(out, {x.size(0), padded}), {.axis = 1, .end = n});
 }
 
+Tensor scan_in_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    const Rows rows = rows_along("scan", x, axis);
+    Tensor values = options.reverse ? flip(rows.values, {.axis = 1}) : rows.values;
+    values = scan_rows(scan, values, options.exclusive, 0);
+    if (options.reverse) values = flip(values, {.axis = 1});
+    return from_rows(values, rows);
+}
+
+// An axis that one invocation walks along is as long as a few launches take at most, beside others
+// that keep more than one group busy, and a dispatch has enough for.
+constexpr int64_t kLongestWalk = 256, kFewestWalks = 1025, kMostWalks = 65535 * 64;
+
+/// 1 where that holds, else 0.
+Size walks(const Size& n, const Size& others) {
+    const auto below = [](const Size& a, const Size& b) {  // a <= b
+        return Size(1) - min(max(a - b, 0), 1);
+    };
+    return below(n, kLongestWalk) * below(kFewestWalks, others) * below(others, kMostWalks);
+}
+
+Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    const Shape shape = x.shape();
+    const auto at = shape.begin() + axis;
+    const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
+               inner = element_count(Shape(at + 1, shape.end()));
+    const Tensor flat = reshape(x, {outer * n * inner});
+    Tensor out = unset_like(flat);
+    kernel({outer * inner}, [&](const Tensor& one) {
+        const Tensor before = one / inner, start = before * (n * inner) + (one - before * inner);
+        Tensor sum = identity(scan, x.dtype()).as(x.dtype());
+        for (Tensor k : loop(n)) {
+            const Tensor place = start + (options.reverse ? n - 1 - k : k) * inner;
+            const Tensor next = combined(scan, sum, unchecked(flat)(place));
+            store(out(place), options.exclusive ? sum : next);
+            sum = next;
+        }
+    });
+    return reshape(out, shape);
+}
+
+Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    const Size n = x.size(axis), all = element_count(x.shape());
+    Size others = 1;
+    for (int other = 0; other < x.rank(); ++other)
+        if (other != axis) others = others * x.size(other);
+    if (!data_symbols(all).empty()) return scan_in_blocks(scan, x, axis, options);
+    const Size walked = walks(n, others);
+    if (walked.is_constant())
+        return walked.is(1) ? scan_by_walking(scan, x, axis, options)
+                            : scan_in_blocks(scan, x, axis, options);
+    Tensor y = x;
+    for (Tensor once : loop(walked)) y = scan_by_walking(scan, y, axis, options);
+    for (Tensor once : loop(Size(1) - walked)) y = scan_in_blocks(scan, y, axis, options);
+    return y;
+}
+
+/// Sums have a rule: a sum of cotangents in the other direction. A walk has no other gradient.
+Tensor scan_values(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    if (!x.dtype().is_float()) return scan_either_way(scan, x, axis, options);
+    if (scan != Scan::Sum) return scan_in_blocks(scan, x, axis, options);
+    const auto sums = [=](const Tensor& y, bool back) {
+        ScanOptions way = options;
+        if (back) way.reverse = !way.reverse;
+        return scan_values(Scan::Sum, y, axis, way);
+    };
+    return custom_gradient(
+        [=](const std::vector<Tensor>& xs) {
+            return scan_either_way(Scan::Sum, xs[0], axis, options);
+        },
+        {x},
+        {.reverse = [=](const std::vector<Tensor>&, const Tensor&,
+                        const Tensor& g) { return std::vector<Tensor>{sums(g, true)}; },
+         .forward = [=](const std::vector<Tensor>&, const Tensor&,
+                        const std::vector<Tensor>& by) { return sums(by[0], false); }});
+}
+
 Tensor scan_along(const char* what, Scan scan, const Operand& x, const ScanOptions& options) {
     LineScope at(x.line());
     DType own = x.tensor().dtype(), type = arithmetic_type(own);
     Tensor wide = x.tensor().as(own.is_half() ? f32 : type);
-    Rows rows = rows_along(what, wide, options.axis);
-    Tensor values = options.reverse ? flip(rows.values, {.axis = 1}) : rows.values;
-    values = scan_rows(scan, values, options.exclusive, 0);
-    if (options.reverse) values = flip(values, {.axis = 1});
-    return from_rows(values, rows).as(type);
+    if (!options.axis) wide = reshape(wide, {element_count(wide.shape())});
+    const int axis = options.axis ? checked_axis(what, *options.axis, wide.shape()) : 0;
+    return scan_values(scan, wide, axis, options).as(type);
 }
 
 }  // namespace

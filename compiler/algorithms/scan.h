@@ -16,9 +16,10 @@ struct ScanOptions {
 /// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and integers of 8 and 16 bits give i32, f16
 /// and bf16 are added in f32; from a nan on everything is nan. The shape stays.
 ///
-/// Sums of blocks, the scan of those, and every element with what is before it: work in proportion
-/// to the elements, 5 kernels for a million of them. Floats are added in that order, which is not
-/// the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
+/// Many short axes beside one another are walked along, one invocation each (floats by sums alone).
+/// Others: sums of blocks, the scan of those, and every element with what is before it: work in
+/// proportion to the elements, 5 kernels for a million of them. Floats are added in that order,
+/// which is not the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
 ///
 /// Examples: `cumsum(tensor({1, 2, 3}))` is `{1, 3, 6}`,
 /// `cumsum(tensor({1, 2, 3}), {.exclusive = true})` is `{0, 1, 3}`.

@@ -103,5 +103,64 @@ TEST(Scans, AMissingAxisIsAnErrorWithTheLine) {
                    {"cumsum", "axis 1", "[3]", "scan_test.cpp:"});
 }
 
+/// Many short axes beside one another are walked along, one invocation each.
+TEST(Scans, ManyShortAxesAreWalkedAlong) {
+    for (bool exclusive : {false, true})
+        for (bool reverse : {false, true})
+            for (int axis : {0, 1, 2}) {
+                const int64_t sizes[] = {axis == 0 ? 7 : 30, axis == 1 ? 7 : 40,
+                                         axis == 2 ? 7 : 50};
+                const int64_t count = sizes[0] * sizes[1] * sizes[2],
+                              step = axis == 0   ? sizes[1] * sizes[2]
+                                     : axis == 1 ? sizes[2]
+                                                 : 1;
+                const Ints x = random_ints(static_cast<size_t>(count), 5, -9, 9);
+                Ints sums(x.size()), most(x.size());
+                for (int64_t k = 0; k < count; ++k) {
+                    const int64_t at = k / step % 7;
+                    int sum = 0, large = INT32_MIN;
+                    for (int64_t other = 0; other < 7; ++other) {
+                        const bool counts = reverse ? other > at : other < at;
+                        if (!counts && (exclusive || other != at)) continue;
+                        const int value = x[size_t(k + (other - at) * step)];
+                        sum += value, large = std::max(large, value);
+                    }
+                    sums[size_t(k)] = sum, most[size_t(k)] = large;
+                }
+                const Shape shape{sizes[0], sizes[1], sizes[2]};
+                const ScanOptions options{.axis = axis, .exclusive = exclusive, .reverse = reverse};
+                expect_values([&] { return cumsum(tensor(x, shape), options); }, sums);
+                expect_values([&] { return cummax(tensor(x, shape), options); }, most);
+                expect_values(
+                    [&] {
+                        auto f = compile([=](Tensor y) { return cumsum(y, options); },
+                                         {f32("a", "b", "c")});
+                        return f(tensor(x, shape).as(f32)).as(i32);
+                    },
+                    sums);
+            }
+}
+
+TEST(Scans, WalksHaveGradientsAndEdges) {
+    expect_values(
+        [] {
+            Tensor x = ones({3, 2000}) * 2.0f, weights = reshape(arange(3).as(f32), {3, 1}) + 1.0f;
+            Tensor g = grad(sum(square(cumsum(x, {.axis = 0})) * weights), x);
+            return g(arange(3), full({3}, 1999));
+        },
+        std::vector<float>{56, 52, 36});
+    expect_values([] { return sum(cumsum(zeros({0, 2000}), {.axis = 0})); }, std::vector<float>{0});
+    expect_values(
+        [] {
+            return sum(cumsum(ones({2000, 1}), {.axis = 1}));
+        },
+        std::vector<float>{2000});
+    expect_values(
+        [] {
+            return max(cumsum(ones({2000, 9}, f16), {.axis = 1}));
+        },
+        std::vector<float>{9});
+}
+
 }  // namespace
 }  // namespace firn
