@@ -48,6 +48,24 @@ struct HandProgram {
     std::vector<HandStep> steps;       // none: every kernel once
 };
 
+/// Where each of the counts of a radix sort, DIGITS x RUNS, begins. One subgroup: each lane adds up
+/// a part, then goes through it again from where it begins.
+inline constexpr const char* kScanCounts = R"(
+void main() {
+    int lane = int(gl_LocalInvocationID.x), part = DIGITS * RUNS / 8, total = 0;
+    for (int k = 0; k < part; ++k) total += counts_at(lane * part + k);
+    int before = 0;
+    for (int k = 0; k < 8; ++k) {
+        int other = eight_shuffle(total, k);
+        before += k < lane ? other : 0;
+    }
+    for (int k = 0; k < part; ++k) {
+        begins[lane * part + k] = before;
+        before += counts_at(lane * part + k);
+    }
+}
+)";
+
 /// A hand-written program with memory of its own for arguments and results.
 class HandWritten {
   public:

@@ -35,23 +35,6 @@ void main() {
 }
 )";
 
-// One subgroup: each lane adds up a part, then goes through it again from where it begins.
-constexpr const char* kScanCounts = R"(
-void main() {
-    int lane = int(gl_LocalInvocationID.x), part = 256 * RUNS / 8, total = 0;
-    for (int k = 0; k < part; ++k) total += counts_at(lane * part + k);
-    int before = 0;
-    for (int k = 0; k < 8; ++k) {
-        int other = eight_shuffle(total, k);
-        before += k < lane ? other : 0;
-    }
-    for (int k = 0; k < part; ++k) {
-        begins[lane * part + k] = before;
-        before += counts_at(lane * part + k);
-    }
-}
-)";
-
 constexpr const char* kMoveKeys = R"(
 void main() {
     int run = int(gl_GlobalInvocationID.x), next[256];
@@ -72,11 +55,9 @@ HandProgram sort_by_hand(As read) {
     out.temporaries = {kDigits * kRuns, kDigits * kRuns, kCount, kCount};
     const int from[] = {kFrom, kKeysA, kKeysB, kKeysA}, to[] = {kKeysA, kKeysB, kKeysA, kResult};
     for (int pass = 0; pass < 4; ++pass) {
-        const std::vector<std::pair<std::string, int>> constants{{"RUN", kRun},
-                                                                 {"RUNS", kRuns},
-                                                                 {"SHIFT", 8 * pass},
-                                                                 {"FIRST", pass == 0},
-                                                                 {"LAST", pass == 3}};
+        const std::vector<std::pair<std::string, int>> constants{
+            {"RUN", kRun},       {"DIGITS", kDigits},  {"RUNS", kRuns},
+            {"SHIFT", 8 * pass}, {"FIRST", pass == 0}, {"LAST", pass == 3}};
         const HandBinding source{"from", read, from[pass]};
         out.kernels.push_back({"count",
                                std::string(kKeys) + kCountDigits,

@@ -324,20 +324,6 @@ void main() {
     [[unroll]] for (int d = 0; d < 16; ++d) counts[d * RUNS + run] = count[d];
 }
 )";
-constexpr const char* kRunBegins = R"(
-void main() {
-    int lane = int(gl_LocalInvocationID.x), part = 16 * RUNS / 8, total = 0, before = 0;
-    for (int k = 0; k < part; ++k) total += counts_at(lane * part + k);
-    for (int k = 0; k < 8; ++k) {
-        int other = eight_shuffle(total, k);
-        before += k < lane ? other : 0;
-    }
-    for (int k = 0; k < part; ++k) {
-        begins[lane * part + k] = before;
-        before += counts_at(lane * part + k);
-    }
-}
-)";
 constexpr const char* kRunMoves = R"(
 void main() {
     int run = int(gl_GlobalInvocationID.x), next[16];
@@ -367,11 +353,11 @@ HandProgram radix_by_hand(bool best) {
     out.temporaries = {kCount, kCount, kCount, kCount, 16 * kBlocks, 16 * kBlocks, kParts};
     if (best) {
         out.kernels.push_back({"radix_begins",
-                               kRunBegins,
+                               kScanCounts,
                                {8, 1, 1},
                                {1, 1, 1},
                                {counts, begins_to},
-                               {{"RUNS", kRuns}}});
+                               {{"DIGITS", 16}, {"RUNS", kRuns}}});
     } else {
         out.kernels.push_back(
             {"radix_sums", kDigitSums, {64, 1, 1}, {kParts / 64, 1, 1}, {counts, sums_to}, {}});
