@@ -12,6 +12,7 @@ void add_flows(std::vector<Case>& cases);
 void add_spectral(std::vector<Case>& cases);
 void add_rays(std::vector<Case>& cases);
 void add_contours(std::vector<Case>& cases);
+void add_components(std::vector<Case>& cases);
 void add_points(std::vector<Case>& cases);
 void add_pictures(std::vector<Case>& cases);
 void add_edges(std::vector<Case>& cases);
