@@ -206,36 +206,34 @@ uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 //@function firn_div_f32
 // For devices whose own division is off by some units in the last place, and 0 where b is beyond 2^126: what is left
-// of a quotient is exact in a fused multiply-add, and corrects it (Markstein 1990). Both are multiplied by the power
-// of two that makes b about 1, so that nothing on the way leaves the range; below 2^-100 what is left may, and the
-// quotient is off as the device's is, below 2^-125 it may be 0. No branch: where a kernel divides often it costs more
-// than it saves.
+// of a quotient is nearly exact in a fused multiply-add, and corrects it (Markstein 1990). Quotients that are numbers
+// come out as such, others within 0.500001 units in the last place. Both are multiplied by the power of two that makes
+// b about 1, so that nothing on the way leaves the range; below 2^-100 what is left may, and the quotient is off as the
+// device's is, below 2^-125 it may be 0. No branch: where a kernel divides often it costs more than it saves.
 float firn_div_f32(float a, float b) {
     int exponent = floatBitsToInt(b) & 0x7f800000;
     float scale = intBitsToFloat(max(0x7e800000 - exponent, 0x00800000));
     float x = a * scale;
     float y = b * scale;
     float inverse = 1.0 / y;
-    precise float lost = fma(-y, inverse, 1.0);
-    precise float better = fma(inverse, lost, inverse);
-    precise float quotient = x * better;
+    precise float quotient = x * inverse;
     precise float rest = fma(-y, quotient, x);
-    precise float corrected = fma(rest, better, quotient);
-    precise float last = fma(-y, corrected, x);
-    precise float value = fma(last, better, corrected);
+    precise float value = fma(rest, inverse, quotient);
     // 0, infinity and nan are not corrected.
-    return abs(value) > 0.0 ? value : x * inverse;
+    return abs(value) > 0.0 ? value : quotient;
 }
 
 //@function firn_sqrt_f32
-// For the same devices, the same way: the root of a square is exact. Beside the middle of two numbers, and below
-// 2^-100, it is as near as the device's.
+// For the same devices, the same way; a second look-up would cost as much as all the rest. Below 2^-100 it is as near
+// as the device's.
 float firn_sqrt_f32(float x) {
-    float root = sqrt(x);
+    float inverse = inversesqrt(x);
+    precise float root = x * inverse;
     precise float rest = fma(-root, root, x);
-    precise float value = fma(rest, 0.5 * inversesqrt(x), root);
-    // 0, infinity and nan are not corrected.
-    return value < uintBitsToFloat(0x7f800000u) ? value : root;
+    precise float value = fma(rest, 0.5 * inverse, root);
+    // 0, infinity and nan are their own roots; of what is below 0 the inverse is nan, too.
+    float special = x < 0.0 ? inverse : x;
+    return value < uintBitsToFloat(0x7f800000u) ? value : special;
 }
 
 //@function firn_rest_f32

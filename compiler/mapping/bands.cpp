@@ -101,7 +101,7 @@ std::optional<Bands> bands_of(const Program& program, const ListedLoop& loop,
         bytes += *elements * info.dtype.bytes();
     }
     const double groups =
-        profile.parallel_invocations / static_cast<double>(band_group_size(profile)[0]);
+        profile.parallel_invocations / static_cast<double>(band_group_size(profile));
     const bool busy = estimate(out.count, facts) >= groups;
     if (!busy || bytes > costs::kBandBytes ||
         out.count.upper_bound(facts.largest) > profile.max_groups[0])

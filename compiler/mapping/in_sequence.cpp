@@ -2,6 +2,8 @@
 #include "compiler/mapping/in_sequence.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "compiler/ir/host_op.h"
 #include "compiler/kernel/bindings.h"
@@ -52,10 +54,10 @@ bool linear_in(const Size& size, const std::string& induction) {
     return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
 }
 
-InSequence::InSequence(std::array<uint32_t, 3> group_size, const Program& program,
-                       const Size& bands, std::set<int> own)
+InSequence::InSequence(uint32_t invocations, const Program& program, const Size& bands,
+                       std::set<int> own)
     : program_(program), bands_(bands), own_(std::move(own)), loops_(1) {
-    code_.group_size = group_size;
+    code_.group_size = {invocations, 1, 1};
     code_.groups[0] = bands;
     code_.in_order = true;
 }
@@ -195,26 +197,42 @@ std::vector<int> InSequence::one_by_one(const KernelNode& block) {
     return out;
 }
 
-/// Along dimensions of the group that the part does not use: whether this is the first of those
+/// The number of the invocation in its group.
+int InSequence::invocation() {
+    Range all;
+    all.name = "t", all.kind = RangeKind::Invocation, all.extent = Size(code_.group_size[0]);
+    KernelNode node;
+    node.op = KernelOp::Range;
+    node.dtype = i32;
+    node.range = range(all, {});
+    node.interval = {0, static_cast<int64_t>(code_.group_size[0]) - 1};
+    return new_node(std::move(node));
+}
+
+/// Its place along a dimension of the part's group.
+int InSequence::place(const KernelCode& part, int dim) {
+    const uint32_t wide = part.group_size[0];
+    if (wide == code_.group_size[0]) return invocation();
+    const int64_t by = dim == 0 ? wide : std::countr_zero(wide);
+    const int operand = new_node(constant_node(scalar_int(by)));
+    const int out =
+        made(dim == 0 ? KernelOp::LowBits : KernelOp::ShiftRight, {invocation(), operand});
+    code_.nodes[static_cast<size_t>(out)].interval = {
+        0, static_cast<int64_t>(part.group_size[static_cast<size_t>(dim)]) - 1};
+    return out;
+}
+
+/// Along dimensions of its group that the part does not use: whether this is the first of those
 /// that would do the same. -1: it uses all.
 int InSequence::first_of_unused(const KernelCode& part) {
     int out = -1;
-    for (int dim = 0; dim < 3; ++dim) {
-        const uint32_t wide = code_.group_size[static_cast<size_t>(dim)];
+    for (int dim = 0; dim < 2; ++dim) {
         const bool used = std::any_of(part.ranges.begin(), part.ranges.end(), [&](const Range& r) {
-            return r.kind == RangeKind::Invocation && r.dim == dim;
+            return r.kind == RangeKind::Subgroup ||
+                   (r.kind == RangeKind::Invocation && r.dim == dim);
         });
-        if (wide == 1 || used) continue;
-        Range lanes;
-        lanes.name = "t", lanes.kind = RangeKind::Invocation, lanes.extent = Size(wide),
-        lanes.dim = dim;
-        KernelNode index;
-        index.op = KernelOp::Range;
-        index.dtype = i32;
-        index.range = range(lanes, {});
-        index.interval = {0, static_cast<int64_t>(wide) - 1};
-        const int place = new_node(std::move(index));
-        const int first = made(KernelOp::Equal, {place, size(Size(0))}, boolean);
+        if (part.group_size[static_cast<size_t>(dim)] == 1 || used) continue;
+        const int first = made(KernelOp::Equal, {place(part, dim), size(Size(0))}, boolean);
         out = out < 0 ? first : made(KernelOp::And, {out, first}, boolean);
     }
     return out;
@@ -249,6 +267,13 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
             nodes.push_back(blocks.at(n.args[0])[static_cast<size_t>(n.lane)]);
             out.several[id] = {};
             continue;
+        }
+        if (n.op == KernelOp::Range) {
+            const Range& range = part.ranges[static_cast<size_t>(n.range)];
+            if (range.kind == RangeKind::Invocation) {
+                nodes.push_back(place(part, range.dim));
+                continue;
+            }
         }
         KernelNode node = n;
         node.args = taken(n.args, nodes);
@@ -303,7 +328,9 @@ void InSequence::add(const KernelCode& part) {
     // something else.
     const bool matrices = std::any_of(part.nodes.begin(), part.nodes.end(),
                                       [](const KernelNode& n) { return is_matrix(n.op); });
-    ensure(part.group_size == code_.group_size && part.sizes_buffer < 0 && !own_memory && !matrices,
+    const std::array<uint32_t, 3>& group = part.group_size;
+    ensure(group[0] * group[1] == code_.group_size[0] && group[2] == 1 && part.sizes_buffer < 0 &&
+               !own_memory && !matrices,
            "sequence: a kernel that cannot follow others");
     if (code_.name.empty()) code_.name = part.name;
     const Taken taken = take_nodes(part);

@@ -1,6 +1,5 @@
 // Mapped kernels, one after the other in one, for each band where there are some.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -12,17 +11,17 @@
 
 namespace firn {
 
-/// Takes kernels of one group each (for each band), all of the same size, into one kernel that runs
-/// them in order:
-/// after each the group waits for its own, and what was stored is seen by what comes next.
+/// Takes kernels of one group each (for each band), all of as many invocations, into one kernel
+/// that runs them in order: after each the group waits for its own, and what was stored is seen by what comes next.
 class InSequence {
   public:
     /// Parameters are those of `program`. With bands (bands.h) there is a group for each, else one.
     /// The buffers `own` lie in the group's memory.
-    InSequence(std::array<uint32_t, 3> group_size, const Program& program,
-               const Size& bands = Size(1), std::set<int> own = {});
+    InSequence(uint32_t invocations, const Program& program, const Size& bands = Size(1),
+               std::set<int> own = {});
     /// `part` is mapped and placed, has its parameters from the host, and never needs a second
-    /// group for a band.
+    /// group for a band. Its group has as many invocations, along axes of its own: x and y, of
+    /// powers of two.
     void add(const KernelCode& part);
     /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
     /// number of the iteration.
@@ -47,6 +46,8 @@ class InSequence {
     int number(int k);
     int range(const Range& range, const std::vector<int>& nodes);
     int buffer(const KernelBuffer& buffer);
+    int invocation();
+    int place(const KernelCode& part, int dim);
     int first_of_unused(const KernelCode& part);
     /// What became of the nodes of a part: its own number, or several that stand in its place.
     struct Taken {

@@ -2,10 +2,12 @@
 #include "compiler/mapping/one_group.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/steps.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/size_env.h"
@@ -46,23 +48,41 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
 bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
                  const DeviceProfile& profile, const SymbolFacts& facts) {
     const double tile = mapping.tile_of(0) % 4 == 0 ? 4 : 1;
-    if (estimate(grid[0], facts) < tile * band_group_size(profile)[0]) return false;
+    if (estimate(grid[0], facts) < tile * band_group_size(profile)) return false;
     double seconds = seconds_of(lowered, 0, profile);
     for (const Size& extent : grid) seconds *= std::max(1.0, estimate(extent, facts));
     const bool shares = mapping.copies() > mapping.tile_of(0);
     return !shares || seconds <= costs::kBandLaunches * profile.seconds_per_launch;
 }
 
-/// What one group takes longer than all cores is less than a launch. `grid`: x first.
-bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
-              const DeviceProfile& profile, const SymbolFacts& facts) {
-    const bool in_turn = rules_of(profile).in_turn;
-    const std::array<uint32_t, 3> group = one_group_sizes(profile)[0];
+/// Indices side by side along an axis.
+int64_t members(const Mapping& mapping, size_t axis) {
+    return axis == 0 ? mapping.group.x / mapping.lanes : axis == 1 ? mapping.group.y : 1;
+}
+
+double indices_of(const std::vector<Size>& grid, const SymbolFacts& facts) {
     double indices = 1;
+    for (const Size& extent : grid) indices *= std::max(1.0, estimate(extent, facts));
+    return indices;
+}
+
+/// Along one axis all of them; along several as many along x as it has tiles. `grid`: x first.
+GroupShape stand(uint32_t invocations, const std::vector<Size>& grid, int64_t tile,
+                 const SymbolFacts& facts) {
+    if (grid.size() < 2) return {invocations, 1};
+    const double tiles = std::ceil(estimate(grid[0], facts) / static_cast<double>(tile));
+    const auto extent = static_cast<uint32_t>(std::clamp<double>(tiles, 1, invocations));
+    const uint32_t x = std::min(std::bit_ceil(extent), invocations);
+    return {x, invocations / x};
+}
+
+/// What one group takes longer than all cores is less than a launch. `grid`: x first.
+bool is_small(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
+              const DeviceProfile& profile, const SymbolFacts& facts) {
+    double indices = 1;  // of lanes that have nothing to do, too
     for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
-        // A GPU's lanes wait for one another; a CPU driver passes by rows that have nothing to do.
         const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts)) : 1;
-        const double wide = d == 0 || (!in_turn && d < 2) ? group[d] : 1;
+        const auto wide = static_cast<double>(members(mapping, d));
         indices *= std::ceil(extent / wide) * wide;
     }
     return indices * seconds_of(lowered, 0, profile) * (groups_at_once(profile) - 1) <=
@@ -71,10 +91,7 @@ bool is_small(const KernelCode& lowered, const std::vector<Size>& grid,
 
 }  // namespace
 
-std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile) {
-    const std::array<uint32_t, 3> one = one_group_sizes(profile)[0];
-    return {std::min(one[0] * one[1], profile.max_group_size), 1, 1};
-}
+uint32_t band_group_size(const DeviceProfile& profile) { return one_group_sizes(profile)[0]; }
 
 namespace {
 
@@ -97,24 +114,40 @@ std::optional<std::vector<Size>> walkable_grid(const KernelCode& lowered, const 
     return grid;
 }
 
-/// A group of this size walks the first axes of the grid; the last `kept` have groups of their own.
+/// There are no more indices than subgroups, and loops in which each lane has a share.
+bool leaves_lanes(const KernelCode& lowered, const std::vector<Size>& grid, uint32_t invocations,
+                  const DeviceProfile& profile, const SymbolFacts& facts) {
+    const int64_t lanes = profile.subgroup_size;
+    if (!lanes_share(profile) || grid.empty() || invocations % lanes != 0 ||
+        indices_of(grid, facts) * static_cast<double>(lanes) > invocations)
+        return false;
+    return std::any_of(lowered.regions.begin(), lowered.regions.end(), [&](const KernelRegion& r) {
+        return r.range >= 0 && lowered.ranges[static_cast<size_t>(r.range)].max_trips >=
+                                   costs::kLeastShareOfOne * lanes;
+    });
+}
+
+/// A group of so many invocations walks the first axes of the grid; the last `kept` have groups of
+/// their own. `lanes` share an index along x.
 Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Size>& grid,
-                size_t kept, const std::array<uint32_t, 3>& group, const SymbolFacts& facts) {
+                size_t kept, uint32_t invocations, uint32_t lanes, const SymbolFacts& facts) {
     // What is small counted the work of one lane, and what a group loads together it loads once,
     // before its blocks.
-    mapping.lanes = mapping.staged_iterations = 1;
+    mapping.lanes = lanes;
+    mapping.staged_iterations = 1;
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
-    mapping.tile = {mapping.tile_of(0) % 4 == 0 ? 4 : 1};
+    mapping.tile = {mapping.tile_of(0) % 4 == 0 && lanes == 1 ? 4 : 1};
     if (pads_tiles(lowered, mapping)) mapping.tile = {1};
-    mapping.group.x = group[0], mapping.group.y = group[1];
+    const bool along_x = kept > 0 || lanes > 1;
+    mapping.group =
+        along_x ? GroupShape{invocations, 1} : stand(invocations, grid, mapping.tile[0], facts);
     mapping.walk.clear();
     for (size_t d = 0; d + kept < grid.size(); ++d) {
-        const int64_t members = d < 2 ? group[d] : 1,
-                      wide = (d == 0 ? mapping.tile[0] : 1) * members;
+        const int64_t beside = members(mapping, d), wide = (d == 0 ? mapping.tile[0] : 1) * beside;
         int64_t walk = (grid[d].upper_bound(facts.largest) + wide - 1) / wide;
         // Of one place for one index nobody asks whether there is an index.
-        if (members * walk == 1 && !grid[d].is_constant()) walk = 2;
+        if (beside * walk == 1 && !grid[d].is_constant()) walk = 2;
         mapping.walk.push_back(walk);
     }
     return mapping;
@@ -122,16 +155,21 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
 
 }  // namespace
 
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
-                                           const std::array<uint32_t, 3>& group,
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
                                            const DeviceProfile& profile, const SymbolFacts& facts) {
     const auto grid = walkable_grid(lowered, facts, 0);
-    if (!grid || !is_small(lowered, *grid, profile, facts)) return std::nullopt;
+    if (!grid) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
     if (mapping.accumulators != MemorySpace::Bound)
         return std::nullopt;  // filled before the blocks
-    KernelCode code =
-        map_kernel(lowered, walking(lowered, mapping, *grid, 0, group, facts), profile, facts);
+    Mapping walk = walking(lowered, mapping, *grid, 0, invocations, 1, facts);
+    if (leaves_lanes(lowered, *grid, invocations, profile, facts)) {
+        Mapping of_lanes =
+            walking(lowered, mapping, *grid, 0, invocations, profile.subgroup_size, facts);
+        if (why_illegal({lowered, of_lanes, profile, facts}).empty()) walk = std::move(of_lanes);
+    }
+    if (!is_small(lowered, *grid, walk, profile, facts)) return std::nullopt;
+    KernelCode code = map_kernel(lowered, walk, profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     for (const Size& groups : code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
@@ -147,9 +185,8 @@ std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DevicePr
         mapping.lanes > 1 || mapping.matrix ||
         !fills_bands(lowered, *grid, mapping, profile, facts))
         return std::nullopt;
-    KernelCode code =
-        map_kernel(lowered, walking(lowered, mapping, *grid, 1, band_group_size(profile), facts),
-                   profile, facts);
+    const Mapping walk = walking(lowered, mapping, *grid, 1, band_group_size(profile), 1, facts);
+    KernelCode code = map_kernel(lowered, walk, profile, facts);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     // One axis of groups: the bands.
     int axes = 0;

@@ -1,6 +1,5 @@
 // Small kernels as one group runs them.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -8,14 +7,15 @@
 
 namespace firn {
 
-/// Of groups that take a band each: no more than one axis wide.
-std::array<uint32_t, 3> band_group_size(const DeviceProfile& profile);
+/// Invocations of groups that take a band each.
+uint32_t band_group_size(const DeviceProfile& profile);
 
-/// The kernel mapped to one group of this size that walks all its indices, where that takes no
-/// longer than all cores take with the launch; and its facts bound its sizes, and one group can (no
-/// row held by its group, no copies of targets, no lanes that share indices). `lowered` is placed.
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered,
-                                           const std::array<uint32_t, 3>& group,
+/// The kernel mapped to one group of so many invocations, which stand as its axes ask for (their
+/// numbers along an axis are powers of two), and walk all its indices; where that takes no longer
+/// than all cores take with the launch, and its facts bound its sizes, and one group can (no row
+/// held by its group, no copies of targets). Lanes share indices where there are no more than
+/// subgroups. `lowered` is placed.
+std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
                                            const DeviceProfile& profile, const SymbolFacts& facts);
 
 /// The kernel mapped to a group for each index of its outermost axis, the bands (bands.h), which

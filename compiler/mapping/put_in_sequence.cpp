@@ -242,7 +242,7 @@ std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep
 
 void put_in_sequence(KernelList& list, const ListTarget& target) {
     SequenceRun run{{}, target};
-    for (const auto& size : one_group_sizes(target.profile)) {
+    for (uint32_t size : one_group_sizes(target.profile)) {
         run.groups.push_back(run.groups.empty()
                                  ? sequence_context(list, target.profile, target.facts)
                                  : run.groups[0]);

@@ -33,7 +33,7 @@ struct SequenceContext {
     const SymbolFacts& facts;
     std::map<int, int> uses;                 // by buffer: of the list (count_uses), and results
     std::optional<Bands> bands = {};         // one group for each runs the pieces, else one all
-    std::array<uint32_t, 3> group{1, 1, 1};  // its size
+    uint32_t group = 1;                      // its invocations
 };
 
 /// For one group of the first of the sizes that it may have.

@@ -218,6 +218,9 @@ inline constexpr int64_t kBandBytes = 128 << 10;
 /// Launches that a kernel must be as long as, before what neighbouring rows share in an invocation
 /// (a tenth of its time, where it was measured) is worth more than one.
 inline constexpr double kBandLaunches = 10;
+/// Iterations for each lane from which on lanes share the few loops of a kernel that one group
+/// runs: less is as fast as what is exchanged at the end. Not measured.
+inline constexpr int64_t kLeastShareOfOne = 2;
 /// Rows of the one group that runs kernels in sequence: its barriers wait for all of them. Not
 /// measured.
 inline constexpr uint32_t kRowsOfOneGroup = 8;

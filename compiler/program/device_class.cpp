@@ -60,21 +60,17 @@ const ClassRules& rules_of(const DeviceProfile& profile) {
     return kGpu;
 }
 
-std::vector<std::array<uint32_t, 3>> one_group_sizes(const DeviceProfile& profile) {
-    const bool in_turn = rules_of(profile).in_turn;
-    const uint32_t wide = in_turn ? profile.subgroup_size : rules_of(profile).wide_group,
-                   rows = std::clamp<uint32_t>(profile.max_group_size / wide, 1,
-                                               costs::kRowsOfOneGroup);
-    std::vector<std::array<uint32_t, 3>> out;
-    if (in_turn && rows > 1) out.push_back({wide, 1, 1});
-    out.push_back({wide, rows, 1});
-    return out;
+std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile) {
+    const ClassRules& rules = rules_of(profile);
+    const uint32_t wide = rules.in_turn ? profile.subgroup_size : rules.wide_group,
+                   large = wide * std::clamp<uint32_t>(profile.max_group_size / wide, 1,
+                                                       costs::kRowsOfOneGroup);
+    if (rules.in_turn && large > wide) return {wide, large};
+    return {large};
 }
 
 double groups_at_once(const DeviceProfile& profile) {
-    const std::array<uint32_t, 3> group = one_group_sizes(profile)[0];
-    const double members = group[0] * group[1];
-    return std::max(1.0, profile.parallel_invocations / members);
+    return std::max(1.0, profile.parallel_invocations / double(one_group_sizes(profile)[0]));
 }
 
 }  // namespace firn

@@ -1,8 +1,8 @@
 // What differs between classes of devices in how kernels are best written: one row for each class.
 // A class that runs kernels like another one takes its row as a start.
 #pragma once
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "compiler/program/device_profile.h"
 
@@ -60,10 +60,10 @@ struct ClassRules {
 
 const ClassRules& rules_of(const DeviceProfile& profile);
 
-/// The sizes of the one group that runs small kernels in sequence: the best first, which may take
-/// more iterations than a driver allows. Where a core runs subgroups in turn, those beside the
-/// first only shorten its loops, and have nothing to do where a kernel has one axis.
-std::vector<std::array<uint32_t, 3>> one_group_sizes(const DeviceProfile& profile);
+/// Invocations of the one group that runs small kernels in sequence: the best first, others that
+/// may take more iterations than a driver allows. Where a core runs subgroups in turn, those beside
+/// the first only shorten its loops.
+std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile);
 /// Such groups that the device runs at once.
 double groups_at_once(const DeviceProfile& profile);
 

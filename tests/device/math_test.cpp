@@ -168,9 +168,9 @@ class MathOfTwo : public DeviceTest {
     }
 };
 
-TEST_F(MathOfTwo, CorrectedQuotientsAreExactWhereMultiplyAddsAreFused) {
+TEST_F(MathOfTwo, CorrectedQuotientsAreTheNearestWhereMultiplyAddsAreFused) {
     // Without fused multiply-adds they are off by two, but such devices need no correction.
-    const double ulps = device->profile().rounds_exactly ? 2 : 0;
+    const double ulps = device->profile().rounds_exactly ? 2 : 0.500001;
     expect_within(
         "firn_div_f32", [](double x, double y) { return x / y; }, ulps, 0x1p-100);
 }
