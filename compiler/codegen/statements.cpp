@@ -23,7 +23,7 @@ void write_barrier(GlslRun& run, int indent) {
     const std::vector<KernelBuffer>& buffers = run.code.buffers;
     const bool coherent =
         std::any_of(buffers.begin(), buffers.end(), [](const auto& b) { return b.coherent; });
-    line(run, indent) << (coherent ? "memoryBarrier(); barrier();\n" : "barrier();\n");
+    line(run, indent) << (coherent ? "groupMemoryBarrier(); barrier();\n" : "barrier();\n");
 }
 
 /// A node that is an expression; `loads`: what it loads. Where one other asks for it, it is written

@@ -56,6 +56,7 @@ class HandWalk : public Walk {
     void run_loop(const Node& loop);
     void run_branch(const Node& branch);
     int evaluate(const Node& node, const Indices& at) override;
+    int load_element(const Node& node, int index) override;
 
     const Node& kernel_;
     const LoopAttr& attr_;

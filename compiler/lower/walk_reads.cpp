@@ -9,11 +9,16 @@
 
 namespace firn {
 
+int Walk::source(const Node& node, int width) {
+    return b_.buffer(context_.buffers.at(&node), node.dtype, element_count(node.shape),
+                     BindingForm::Storage, width, false);
+}
+
+int Walk::load_element(const Node& node, int index) { return b_.load(source(node, 1), index); }
+
 int Walk::load(const Node& node, const Indices& at) {
     b_.set_lines(node.lines);
-    const int buffer = b_.buffer(context_.buffers.at(&node), node.dtype, element_count(node.shape),
-                                 BindingForm::Storage, 1, false);
-    const int value = b_.load(buffer, flat_index(b_, at, node.shape));
+    const int value = load_element(node, flat_index(b_, at, node.shape));
     if (node.dtype == i32)
         if (const Interval bounds = value_bounds(node, context_.facts); bounds != kAnyI32)
             b_.assume(value, Size(bounds.lo), Size(bounds.hi));

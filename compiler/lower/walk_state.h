@@ -65,6 +65,10 @@ class Walk {
     void forget_turn(size_t mark, int range);
     virtual int evaluate(const Node& node, const Indices& at);
     int load(const Node& node, const Indices& at);
+    /// The buffer of a tensor in memory, to be read by so many elements at once.
+    int source(const Node& node, int width);
+    /// The element of a tensor in memory at a flat index.
+    virtual int load_element(const Node& node, int index);
     int pad(const Node& node, const Indices& at);
     int gather(const Node& node, const Indices& at);
 

@@ -12,7 +12,8 @@
 namespace firn {
 
 /// Takes kernels of one group each (for each band), all of as many invocations, into one kernel
-/// that runs them in order: after each the group waits for its own, and what was stored is seen by what comes next.
+/// that runs them in order: after each the group waits for its own, and what was stored is seen by
+/// what comes next.
 class InSequence {
   public:
     /// Parameters are those of `program`. With bands (bands.h) there is a group for each, else one.

@@ -34,6 +34,8 @@ void finish_steps(KernelCode& code, const KernelTarget& t) {
     for (const MappingStep& step : mapping_steps())
         if (finishes(step, t)) step.rules.finish(code, t);
 }
+// Matrices load their own way.
+bool has_blocks(const KernelTarget& t) { return !t.mapping || !t.mapping->matrix; }
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
 bool is_ordered(const KernelTarget& t) { return is_tiled(t) && rules_of(t.profile).keeps_order; }
@@ -73,7 +75,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"finish_steps", Mapped, Mapped, finish_steps, leaves_something},
     {"split_lonely_blocks", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
-     is_tiled},
+     has_blocks},
     {"bind", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { bind(code, t.profile, t.facts); }, is_not_tiled},
     {"place", Mapped, Placed, [](KernelCode& code, const KernelTarget&) { place(code); }},
@@ -81,7 +83,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"drop_unused_buffers", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { drop_unused_buffers(code); }},
     {"join_widths", Placed, Placed,
-     [](KernelCode& code, const KernelTarget& t) { join_widths(code, t.profile); }, is_tiled},
+     [](KernelCode& code, const KernelTarget& t) { join_widths(code, t.profile); }, has_blocks},
     {"use_other_forms", Placed, Placed,
      [](KernelCode& code, const KernelTarget& t) { use_other_forms(code, t.profile, t.facts); }},
     {"order_values", Placed, Placed,

@@ -31,9 +31,9 @@ struct SequenceContext {
     const Program& program;
     const DeviceProfile& profile;
     const SymbolFacts& facts;
-    std::map<int, int> uses;                 // by buffer: of the list (count_uses), and results
-    std::optional<Bands> bands = {};         // one group for each runs the pieces, else one all
-    uint32_t group = 1;                      // its invocations
+    std::map<int, int> uses;          // by buffer: of the list (count_uses), and results
+    std::optional<Bands> bands = {};  // one group for each runs the pieces, else one all
+    uint32_t group = 1;               // its invocations
 };
 
 /// For one group of the first of the sizes that it may have.

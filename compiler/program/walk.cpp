@@ -19,6 +19,9 @@ namespace {
 /// launches, and what runs after the end is in vain.
 constexpr int64_t kTurnsPerLook = 16;
 constexpr double kLaunchesPerLook = 64;
+/// Back edges of one invocation in between at the most: kernels that may take more are chunks of a
+/// loop that is likely to have ended in the first one.
+constexpr int64_t kBackEdgesPerLook = 4096;
 /// Seconds: of a profile that says that launches cost nothing, as tests do.
 constexpr double kLeastLaunch = 1e-6;
 
@@ -42,6 +45,16 @@ int64_t period_of(const std::vector<std::pair<int, int>>& rotation) {
 int64_t whole_periods(const RepeatStep& repeat, int64_t turns) {
     const int64_t period = period_of(repeat.rotation);
     return (turns + period - 1) / period * period;
+}
+
+/// Of an invocation of one of the kernels.
+int64_t most_back_edges(const std::vector<Step>& steps, const Program& program) {
+    int64_t most = 0;
+    for (const Step& step : steps)
+        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
+            most = std::max<int64_t>(
+                most, program.kernels[static_cast<size_t>(dispatch->kernel)].back_edges);
+    return most;
 }
 
 /// Some loop among the steps may have to be asked whether it goes on.
@@ -331,8 +344,10 @@ int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int6
     SizeEnv inside = env;
     if (!repeat.induction.empty()) inside[repeat.induction] = 0;
     const double launches = std::max(1.0, count_launches(repeat.body, inside, program.profile));
+    const int64_t edges = std::max<int64_t>(1, most_back_edges(repeat.body, program));
+    const int64_t most = std::clamp<int64_t>(kBackEdgesPerLook / edges, 1, kTurnsPerLook);
     const int64_t turns =
-        std::clamp<int64_t>(static_cast<int64_t>(kLaunchesPerLook / launches), 1, kTurnsPerLook);
+        std::clamp<int64_t>(static_cast<int64_t>(kLaunchesPerLook / launches), 1, most);
     // Where buffers have their own memory again, nothing needs to be brought there at the end.
     const int64_t period = period_of(repeat.rotation);
     return turns < period ? turns : turns / period * period;

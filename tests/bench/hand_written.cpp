@@ -33,18 +33,20 @@ bool is_texel(As as) { return as == As::Texels || as == As::Texels4 || as == As:
 std::string declaration(const HandBinding& binding, size_t number) {
     const std::string& name = binding.name;
     std::string out = "layout(set = 0, binding = " + std::to_string(number);
+    const std::string coherent = binding.coherent ? " coherent" : "";
     if (is_texel(binding.as)) {
         const bool wide = binding.as == As::Texels4, ints = binding.as == As::IntTexels;
         out += std::string(wide   ? ", rgba32f"
                            : ints ? ", r32i"
                                   : ", r32f") +
-               ") uniform readonly " + (ints ? "iimageBuffer " : "imageBuffer ") + name + ";\n";
+               ")" + coherent + " uniform readonly " + (ints ? "iimageBuffer " : "imageBuffer ") +
+               name + ";\n";
         return out + "#define " + name + "_at(k) imageLoad(" + name + ", k)" +
                (wide ? "\n" : ".x\n");
     }
     const char* type = binding.as == As::Vec4s ? "vec4" : binding.as == As::Ints ? "int" : "float";
-    out += ", std430) " + std::string(binding.written ? "" : "readonly ") + "buffer Of_" + name +
-           " { " + type + " " + name + "[]; };\n";
+    out += ", std430)" + coherent + " " + std::string(binding.written ? "" : "readonly ") +
+           "buffer Of_" + name + " { " + type + " " + name + "[]; };\n";
     return out + "#define " + name + "_at(k) " + name + "[k]\n";
 }
 

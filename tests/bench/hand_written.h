@@ -22,6 +22,7 @@ struct HandBinding {
     As as = As::Floats;
     int buffer = 0;  // arguments come first, then results, then temporaries
     bool written = false;
+    bool coherent = false;  // one invocation reads what another one of the same dispatch stored
 };
 
 /// The text's version, extensions, group size, bindings and constants are written for it, and

@@ -264,5 +264,42 @@ TEST_P(KernelMemory, ElementsOfATensorByPromise) {
     EXPECT_EQ(c.to_vector<int>(), (Ints{11, 13, 12, 10}));
 }
 
+/// Sums of four neighbours each, of a size that may leave some of the last block behind the end.
+Tensor sums_of_fours(const Tensor& x) {
+    Tensor sums = zeros({(x.size(0) + 3) / 4});
+    kernel({sums.size(0)}, [&](Tensor i) {
+        Tensor sum = 0.0f;
+        for (int k = 0; k < 4; ++k) sum += zero(x)(4 * i + k);
+        sums(i) = sum;
+    });
+    return sums;
+}
+
+TEST(KernelBlocks, NeighboursAreReadAsOneBlock) {
+    SessionScope scope(Session::interpreter());
+    auto f = compile(
+        [](Tensor x) {
+            Tensor sums = zeros({16});
+            kernel({16}, [&](Tensor i) {
+                sums(i) = (x(4 * i) + x(4 * i + 1)) + (x(4 * i + 2) + x(4 * i + 3));
+            });
+            return sums;
+        },
+        {f32(64)});
+    EXPECT_EQ(f(cast<float>(arange(64)))(15).item<float>(), 4 * 60 + 6);
+    const std::string& glsl = f.program()->kernels.back().glsl;
+    EXPECT_NE(glsl.find("rgba32f"), std::string::npos) << glsl;
+    EXPECT_EQ(glsl.find("r32f)"), std::string::npos) << glsl;
+}
+
+TEST(KernelBlocks, EndWhereTheTensorDoes) {
+    for (int n : {1, 2, 3, 4, 5, 63, 64, 66}) {
+        SessionScope scope(Session::interpreter());
+        std::vector<float> expected(size_t(n + 3) / 4);
+        for (int k = 0; k < n; ++k) expected[size_t(k) / 4] += float(k + 1);
+        EXPECT_EQ(sums_of_fours(cast<float>(arange(n)) + 1.0f).to_vector<float>(), expected) << n;
+    }
+}
+
 }  // namespace
 }  // namespace firn

@@ -409,7 +409,7 @@ TEST(InSequence, WhatAGroupStoresIsSeenBehindABarrier) {
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 32), i32()});
     f.call({ones({16, 32}), 3});
     const std::string& glsl = f.program()->kernels[0].glsl;
-    EXPECT_NE(glsl.find("memoryBarrier(); barrier();"), std::string::npos);
+    EXPECT_NE(glsl.find("groupMemoryBarrier(); barrier();"), std::string::npos);
     EXPECT_NE(glsl.find("coherent"), std::string::npos);
 }
 

@@ -213,6 +213,22 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
     EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
 }
 
+/// Of a GPU: sums of [64, 64, columns] along the last two axes, of which every row is padded.
+Mapping of_padded_planes(int64_t columns) {
+    Case test;
+    Ref x = input(test.b, 0, f32, {Size(64), Size(64), Size(columns - 2)}, false);
+    test.graph.args = {x};
+    const Ref padded =
+        pad(test.b, x, {Size(0), Size(0), Size(1)}, {Size(0), Size(0), Size(1)}, scalar_int(0));
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, padded, {1, 2}, false)};
+    return choose_mapping(lowered(test), gpu_profile(), {});
+}
+
+TEST(ChooseLanes, ANestIsSharedWhereItsInnermostLoopHasIterationsForAllLanes) {
+    EXPECT_EQ(of_padded_planes(64).lanes, 32u);
+    EXPECT_EQ(of_padded_planes(16).lanes, 1u);
+}
+
 /// [512, 1024] times [1024, 512], the second as it is or by its transpose.
 Mapping of_product(const DeviceProfile& profile, bool transposed) {
     Case test;

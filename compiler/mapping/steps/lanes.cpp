@@ -95,8 +95,12 @@ bool pays(const Choice& c) {
     const int64_t total = c.traits.total;
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(c.ready, profile);
-    if (sharing.repeated || sharing.iterations < costs::kLeastShare * lanes) return false;
     const ClassRules& rules = c.rules();
+    // Of a nest that lanes share only the end costs an exchange; on a CPU driver a loop of few
+    // iterations costs more than they do.
+    const bool nested = !rules.in_turn && sharing.iterations >= lanes;
+    const int64_t iterations = nested ? sharing.all_iterations : sharing.iterations;
+    if (sharing.repeated || iterations < costs::kLeastShare * lanes) return false;
     const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy
                                          : total * (rules.in_turn ? lanes : 1) < busy;

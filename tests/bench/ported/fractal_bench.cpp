@@ -400,7 +400,7 @@ Contest buddhabrot() {
                 },
             .best = best_buddhabrot(),
             .plain = plain_buddhabrot(),
-            .tolerance = 0.02,
+            .tolerance = 0.05,  // orbits go other ways where products and sums are fused
             .difference = mean_difference,
             .expected = [picture = expected.picture] { return std::vector<Floats>{picture}; }};
 }

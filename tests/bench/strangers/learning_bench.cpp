@@ -396,11 +396,11 @@ HandProgram cells_by_hand(bool best) {
                             {kHidden, 1, 1},
                             {kBatch / 16, 1, 1},
                             {{"x", As::Texels4, kX},
-                             {"hidden", As::Texels4, kOutputs},
+                             {"hidden", As::Texels4, kOutputs, false, true},
                              {"input4", As::Texels4, kOwn},
                              {"hidden4", As::Texels4, kOwn + 1},
                              bias,
-                             y},
+                             {"y", As::Floats, kOutputs, true, true}},
                             {}}};
         return program;
     }

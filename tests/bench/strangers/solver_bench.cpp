@@ -225,8 +225,8 @@ HandProgram best_gradients() {
               {1, 1, 1},
               {{"b", As::Texels4, 0},
                {"y", As::Vec4s, 1, true},
-               {"edge", As::Texels4, 2},
-               {"edges", As::Vec4s, 2, true}},
+               {"edge", As::Texels4, 2, false, true},
+               {"edges", As::Vec4s, 2, true, true}},
               {}}},
             {32 * 2 * 256},
             {}};
