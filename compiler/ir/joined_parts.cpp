@@ -1,6 +1,7 @@
 // Values that are parts side by side along an axis.
 #include "compiler/ir/joined_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace firn {
@@ -66,6 +67,97 @@ Ref part_of(const Builder& b, const JoinedParts& joined, size_t k, const Ref& si
     std::vector<Size> first(side->shape.size(), Size(0)), extent = side->shape;
     first[axis] = begin, extent[axis] = joined.extent;
     return slice(b, side, first, extent, std::vector<int64_t>(extent.size(), 1));
+}
+
+namespace {
+
+std::vector<Ref> sides_of(const Ref& x, size_t count) {
+    std::vector<Ref> out;
+    Ref rest = x;
+    for (; out.size() + 1 < count; rest = rest->inputs[2]) out.push_back(rest->inputs[1]);
+    out.push_back(rest);
+    return out;
+}
+
+std::vector<size_t> long_axes(const Shape& shape) {
+    std::vector<size_t> out;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+        if (!shape[axis].is(1)) out.push_back(axis);
+    return out;
+}
+
+PlacedParts placed(const Builder& b, const Ref& x, size_t most);
+
+/// Of a reshape that adds or drops axes of one index, as stacks do before they join; nothing of
+/// others.
+std::optional<PlacedParts> placed_below(const Builder& b, const Ref& x, size_t most) {
+    if (x->op != Op::Reshape) return std::nullopt;
+    const Ref& input = x->inputs[0];
+    const std::vector<size_t> from = long_axes(input->shape), to = long_axes(x->shape);
+    if (from.size() != to.size()) return std::nullopt;
+    for (size_t k = 0; k < from.size(); ++k)
+        if (!(input->shape[from[k]] == x->shape[to[k]])) return std::nullopt;
+    PlacedParts out = placed(b, input, most);
+    const Shape extents = std::exchange(out.extents, x->shape);
+    for (size_t k = 0; k < from.size(); ++k) out.extents[to[k]] = extents[from[k]];
+    for (int& axis : out.axes) {
+        const auto at = std::find(from.begin(), from.end(), static_cast<size_t>(axis));
+        axis = static_cast<int>(to[static_cast<size_t>(at - from.begin())]);
+    }
+    for (PlacedPart& part : out.parts) {
+        const std::vector<Size> begin =
+            std::exchange(part.begin, std::vector<Size>(x->shape.size(), Size(0)));
+        for (size_t k = 0; k < from.size(); ++k) part.begin[to[k]] = begin[from[k]];
+        part.value = reshape(b, part.value, out.extents);
+    }
+    return out;
+}
+
+/// x itself, where it is not joined.
+PlacedParts placed(const Builder& b, const Ref& x, size_t most) {
+    if (auto below = placed_below(b, x, most)) return std::move(*below);
+    const std::vector<Size> start(x->shape.size(), Size(0));
+    const auto joined = joined_parts(*x);
+    if (!joined) return {x->shape, {}, {{start, x}}};
+    const auto axis = static_cast<size_t>(joined->axis);
+    PlacedParts flat{x->shape, {joined->axis}, {}}, deep;
+    flat.extents[axis] = joined->extent;
+    bool alike = true;
+    const std::vector<Ref> sides = sides_of(x, joined->sides.size());
+    for (size_t k = 0; k < sides.size(); ++k) {
+        const Ref part = part_of(b, *joined, k, sides[k]);
+        flat.parts.push_back({start, part});
+        flat.parts.back().begin[axis] = begin_of(*joined, k);
+        // What a part is joined of is seen below the padding around it, or before it is cut out.
+        const bool padded = pads(*sides[k], axis, begin_of(*joined, k), joined->extent);
+        PlacedParts inner = placed(b, padded ? part : sides[k], most);
+        alike = alike && !inner.along(joined->axis);
+        if (!alike) continue;
+        inner.extents[axis] = joined->extent;
+        if (k == 0) deep.extents = inner.extents, deep.axes = inner.axes;
+        alike = inner.extents == deep.extents && inner.axes == deep.axes;
+        for (PlacedPart& one : inner.parts) {
+            if (!padded) one.value = part_of(b, *joined, k, one.value);
+            one.begin[axis] = one.begin[axis] + begin_of(*joined, k);
+            deep.parts.push_back(std::move(one));
+        }
+    }
+    if (!alike || deep.axes.empty() || deep.parts.size() > most) return flat;
+    deep.axes.push_back(joined->axis);
+    std::sort(deep.axes.begin(), deep.axes.end());
+    return deep;
+}
+
+}  // namespace
+
+bool PlacedParts::along(int axis) const {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+std::optional<PlacedParts> placed_parts(const Builder& b, const Ref& x, size_t most) {
+    PlacedParts out = placed(b, x, most);
+    if (out.axes.empty()) return std::nullopt;
+    return out;
 }
 
 }  // namespace firn

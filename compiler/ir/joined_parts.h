@@ -22,4 +22,23 @@ std::optional<JoinedParts> joined_parts(const Node& node);
 /// Part k of a value whose sides are `sides`: [.., extent, ..].
 Ref part_of(const Builder& b, const JoinedParts& joined, size_t k, const Ref& side);
 
+/// A part of a value that is joined along several axes, and where it begins along each axis.
+struct PlacedPart {
+    std::vector<Size> begin;
+    Ref value;
+};
+
+/// Parts of one shape that fill a value: what is joined of parts that are joined alike, too.
+struct PlacedParts {
+    Shape extents;          // of each part
+    std::vector<int> axes;  // along which there are several, in order
+    std::vector<PlacedPart> parts;
+
+    bool along(int axis) const;  // there are several along this axis
+};
+
+/// Of the innermost parts, or of those around them where they are more than `most`; nothing where x
+/// is not joined.
+std::optional<PlacedParts> placed_parts(const Builder& b, const Ref& x, size_t most);
+
 }  // namespace firn

@@ -2,11 +2,15 @@
 #include "compiler/schedule/store_parts.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/joined_parts.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
@@ -15,38 +19,39 @@
 namespace firn {
 namespace {
 
+using Found = std::unordered_map<const Node*, PlacedParts>;
+
 /// Neighbours along the last axis of a part are neighbours in memory, enough to fill its loads.
-bool is_contiguous(const Node& node, const JoinedParts& joined, const SymbolFacts& facts) {
-    Shape run(node.shape.begin() + joined.axis, node.shape.end());
-    run[0] = joined.extent;
+bool is_contiguous(const PlacedParts& placed, const SymbolFacts& facts) {
+    const Shape run(placed.extents.begin() + placed.axes.back(), placed.extents.end());
     return expected_elements(run, facts) >= costs::kBeside;
 }
 
 /// Each part may come to be a tensor in memory.
-bool can_bind(const Node& node, const JoinedParts& joined, const ScheduleFacts& facts) {
-    if (joined.sides.size() > costs::kMaxOutputs) return false;
+bool can_bind(const Node& node, const PlacedParts& placed, const ScheduleFacts& facts) {
+    if (placed.parts.size() > costs::kMaxOutputs) return false;
     BindingCount count;
     count.add(bound_value(node, true), facts.profile, facts.symbols);
-    for (size_t k = 0; k < joined.sides.size(); ++k)
+    for (size_t k = 0; k < placed.parts.size(); ++k)
         count.add(bound_value(node, false), facts.profile, facts.symbols);
     return count.fits(facts.profile);
 }
 
 /// The part itself, below the padding around it.
-const Node& computed(const Node& side) {
-    const Node* at = &side;
+const Node& computed(const PlacedPart& part) {
+    const Node* at = part.value.get();
     while (is_movement(at->op)) at = at->inputs[0].get();
     return *at;
 }
 
 /// What is computed for nothing, or goes through memory, where the value is a choice.
-double saved_seconds(const Node& node, const JoinedParts& joined, const Schedule& schedule,
+double saved_seconds(const Node& node, const PlacedParts& placed, const Schedule& schedule,
                      const ScheduleFacts& facts) {
-    const double parts = static_cast<double>(joined.sides.size()),
-                 elements = expected_elements(node.shape, facts.symbols) / parts;
+    const double parts = static_cast<double>(placed.parts.size()),
+                 elements = expected_elements(placed.extents, facts.symbols);
     double saved = 0;
-    for (const Node* side : joined.sides) {
-        const Node& part = computed(*side);
+    for (const PlacedPart& one : placed.parts) {
+        const Node& part = computed(one);
         if (schedule.materialised.contains(&part))
             saved += elements * 2 * node.dtype.bytes() / facts.profile.bytes_per_second;
         else if (!has_memory(facts.regions, part))
@@ -57,17 +62,20 @@ double saved_seconds(const Node& node, const JoinedParts& joined, const Schedule
 
 /// Values whose kernels compute nothing but values that are joined alike, of parts that are joined
 /// of none: stored by part they need no kernel more.
-NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
+NodeSet joined_alike(const std::vector<ScheduleItem>& items, const Found& found) {
     NodeSet out;
     for (const ScheduleItem& item : items) {
-        out.merge(joined_alike(item.body));
+        out.merge(joined_alike(item.body, found));
         if (item.outputs.empty()) continue;
-        const auto first = joined_parts(*item.outputs[0]);
+        const auto first = found.find(item.outputs[0].get());
         const auto is_like_it = [&](const Ref& output) {
-            const auto other = joined_parts(*output);
-            return first && other && other->axis == first->axis && other->extent == first->extent &&
-                   std::none_of(other->sides.begin(), other->sides.end(),
-                                [](const Node* side) { return joined_parts(computed(*side)); });
+            const auto other = found.find(output.get());
+            return first != found.end() && other != found.end() &&
+                   other->second.axes == first->second.axes &&
+                   other->second.extents == first->second.extents &&
+                   std::none_of(
+                       other->second.parts.begin(), other->second.parts.end(),
+                       [](const PlacedPart& part) { return joined_parts(computed(part)); });
         };
         if (std::all_of(item.outputs.begin(), item.outputs.end(), is_like_it))
             for (const Ref& output : item.outputs) out.insert(output.get());
@@ -75,39 +83,139 @@ NodeSet joined_alike(const std::vector<ScheduleItem>& items) {
     return out;
 }
 
+/// The positions are those of a part, without joined axes along which it has one index.
+Shape positions_of(const PlacedParts& placed) {
+    Shape out;
+    for (size_t axis = 0; axis < placed.extents.size(); ++axis)
+        if (!placed.along(static_cast<int>(axis)) || !placed.extents[axis].is(1))
+            out.push_back(placed.extents[axis]);
+    return out;
+}
+
+// --- values whose parts alternate
+
+/// The parts of every element of a shape follow one another: what a stack along the last axes
+/// makes. As a choice it wastes nothing, since copies know their parts, but it shares a kernel only
+/// with values of its own shape.
+bool alternates(const Node& node, const PlacedParts& placed) {
+    const auto kept = node.shape.size() - placed.axes.size();
+    for (size_t k = 0; k < placed.axes.size(); ++k)
+        if (static_cast<size_t>(placed.axes[k]) != kept + k || !placed.extents[kept + k].is(1))
+            return false;
+    return true;
+}
+
+/// A value that is stored by the indices of `positions`, or may be.
+struct Candidate {
+    const Node* node = nullptr;
+    const PlacedParts* parts = nullptr;  // null: it is not joined
+    Shape positions;
+    NodeSet work;  // what its kernel computes
+};
+
+void add_work(const Node& node, const Schedule& schedule, const ScheduleFacts& facts,
+              NodeSet& out) {
+    for (const Ref& input : node.inputs) {
+        if (schedule.materialised.contains(input.get()) || has_memory(facts.regions, *input) ||
+            !out.insert(input.get()).second)
+            continue;
+        add_work(*input, schedule, facts, out);
+    }
+}
+
+/// What the two compute for each position, once more in a second kernel.
+double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& schedule,
+                      const ScheduleFacts& facts) {
+    const auto is_kept = [&](const Ref& input) {
+        return schedule.materialised.contains(input.get()) || has_memory(facts.regions, *input);
+    };
+    double seconds = 0;
+    for (const Node* node : a.work) {
+        if (!b.work.contains(node) || (info(node->op).properties & kLeaf)) continue;
+        if (node->op == Op::Reduce || node->op == Op::Result) {
+            seconds += facts.seconds.at(node);
+            continue;
+        }
+        const auto loads = std::count_if(node->inputs.begin(), node->inputs.end(), is_kept);
+        seconds += own_operations(*node) / facts.profile.operations_per_second +
+                   static_cast<double>(loads) * facts.profile.seconds_per_load;
+    }
+    return seconds;
+}
+
+/// What stores of single elements cost beyond those of blocks, for each position.
+double scattered_seconds(const Candidate& one, const ScheduleFacts& facts) {
+    if (!one.parts) return 0;
+    const double slow = rules_of(facts.profile).store_operations,
+                 store = slow > 0 ? slow / facts.profile.operations_per_second
+                                  : facts.profile.seconds_per_load;
+    return store * static_cast<double>(one.parts->parts.size()) * 3 / 4;
+}
+
+/// Values whose parts alternate, and which share more with another value of the same positions than
+/// their stores cost: stored by part, they may be computed by one kernel.
+NodeSet shared_by_position(const Schedule& schedule, const Found& found,
+                           const ScheduleFacts& facts) {
+    std::vector<Candidate> all;
+    for (const Ref& ref : facts.regions.order) {
+        const Node& node = *ref;
+        if (!schedule.materialised.contains(&node)) continue;
+        const auto joined = found.find(&node);
+        const bool by_part = joined != found.end() && node.dtype.bytes() >= 4 &&
+                             alternates(node, joined->second) &&
+                             can_bind(node, joined->second, facts);
+        Candidate one{&node,
+                      by_part ? &joined->second : nullptr,
+                      by_part ? positions_of(joined->second) : node.shape,
+                      {}};
+        add_work(node, schedule, facts, one.work);
+        all.push_back(std::move(one));
+    }
+    NodeSet out;
+    for (size_t k = 0; k < all.size(); ++k)
+        for (size_t j = k + 1; j < all.size(); ++j) {
+            const Candidate &a = all[k], &b = all[j];
+            if (!(a.parts || b.parts) || a.positions != b.positions ||
+                home_loop(facts.regions, *a.node) != home_loop(facts.regions, *b.node))
+                continue;
+            const double elements = expected_elements(a.positions, facts.symbols),
+                         saved = shared_seconds(a, b, schedule, facts) -
+                                 scattered_seconds(a, facts) - scattered_seconds(b, facts);
+            if (elements * saved + facts.profile.seconds_per_launch <= 0) continue;
+            for (const Candidate* one : {&a, &b})
+                if (one->parts) out.insert(one->node);
+        }
+    return out;
+}
+
+// --- the graph
+
 /// `alone`: as joined_alike() says.
-bool pays(const Node& node, const Schedule& schedule, const ScheduleFacts& facts, bool alone) {
+bool pays(const Node& node, const PlacedParts& placed, const Schedule& schedule,
+          const ScheduleFacts& facts, bool alone) {
     if (node.dtype.bytes() < 4) return false;  // several elements of a word are stored together
-    const auto joined = joined_parts(node);
-    return joined && is_contiguous(node, *joined, facts.symbols) &&
-           can_bind(node, *joined, facts) &&
-           saved_seconds(node, *joined, schedule, facts) >
+    return is_contiguous(placed, facts.symbols) && can_bind(node, placed, facts) &&
+           saved_seconds(node, placed, schedule, facts) >
                (alone ? 0 : facts.profile.seconds_per_launch);
 }
 
-/// The positions are those of a part, without its axis where that has one index.
-Ref stored_by_part(const Builder& b, const Shape& shape, const JoinedParts& joined,
-                   const std::vector<Ref>& sides) {
-    const auto along = static_cast<size_t>(joined.axis);
-    const bool flat = joined.extent.is(1);
-    Shape positions = shape;
-    positions[along] = joined.extent;
-    if (flat) positions.erase(positions.begin() + joined.axis);
-    Ref out = empty(b, sides[0]->dtype, shape);
-    for (size_t k = 0; k < sides.size(); ++k) {
-        const Ref values = reshape(b, part_of(b, joined, k, sides[k]), positions);
-        const Ref begin = size_value(b, Size(static_cast<int64_t>(k)) * joined.extent);
+Ref stored_by_part(const Builder& b, const Shape& shape, const PlacedParts& placed) {
+    const Shape positions = positions_of(placed);
+    Ref out = empty(b, placed.parts[0].value->dtype, shape);
+    for (const PlacedPart& part : placed.parts) {
         std::vector<Ref> at;
+        int own = 0;
         for (size_t axis = 0; axis < shape.size(); ++axis) {
-            if (axis == along && flat) {
+            const bool joined = placed.along(static_cast<int>(axis));
+            const Ref begin = joined ? size_value(b, part.begin[axis]) : nullptr;
+            if (joined && placed.extents[axis].is(1)) {
                 at.push_back(expand(b, begin, positions));
                 continue;
             }
-            const bool behind = flat && axis > along;
-            const Ref own = index(b, positions, static_cast<int>(axis) - behind);
-            at.push_back(axis == along ? elementwise(b, Op::Add, {own, begin}) : own);
+            const Ref place = index(b, positions, own++);
+            at.push_back(joined ? elementwise(b, Op::Add, {place, begin}) : place);
         }
-        out = scatter(b, out, values, std::move(at),
+        out = scatter(b, out, reshape(b, part.value, positions), std::move(at),
                       {.op = ScatterOp::Last, .unique = true, .part = true});
     }
     return out;
@@ -121,23 +229,25 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
     if (std::none_of(schedule.materialised.begin(), schedule.materialised.end(), is_joined))
         return graph;
     const ScheduleFacts facts = schedule_facts(graph, profile, symbols, true);
-    const NodeSet alone = joined_alike(schedule.items);
-    NodeSet chosen;
-    for (const Node* node : schedule.materialised)
-        if (pays(*node, schedule, facts, alone.contains(node))) chosen.insert(node);
+    const auto builder_at = [&](const Node& node) {
+        return Builder{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+    };
+    Found found;
+    for (const Ref& ref : facts.regions.order)
+        if (schedule.materialised.contains(ref.get()))
+            if (auto placed = placed_parts(builder_at(*ref), ref, costs::kMaxOutputs))
+                found.emplace(ref.get(), std::move(*placed));
+    const NodeSet alone = joined_alike(schedule.items, found);
+    NodeSet chosen = shared_by_position(schedule, found, facts);
+    for (const auto& [node, placed] : found)
+        if (pays(*node, placed, schedule, facts, alone.contains(node))) chosen.insert(node);
     if (chosen.empty()) return graph;
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (!chosen.contains(&node)) return nullptr;
-        const JoinedParts joined = *joined_parts(node);
-        std::vector<Ref> sides{inputs[1]};
-        Ref rest = inputs[2];
-        for (; sides.size() + 1 < joined.sides.size(); rest = rest->inputs[2]) {
-            if (rest->op != Op::Select) return nullptr;  // became a version itself
-            sides.push_back(rest->inputs[1]);
-        }
-        sides.push_back(rest);
-        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
-        const Ref made = stored_by_part(b, node.shape, joined, sides);
+        const Builder b = builder_at(node);
+        const auto placed = placed_parts(b, elementwise(b, Op::Select, inputs), costs::kMaxOutputs);
+        if (!placed) return nullptr;  // a side became a version itself
+        const Ref made = stored_by_part(b, node.shape, *placed);
         note_lines(*made, node.lines);
         return made;
     };
