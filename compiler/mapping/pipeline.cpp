@@ -12,6 +12,7 @@
 #include "compiler/mapping/select_branches.h"
 #include "compiler/mapping/separate_ranges.h"
 #include "compiler/mapping/steps.h"
+#include "compiler/mapping/store_in_blocks.h"
 #include "compiler/mapping/turn_loops.h"
 #include "compiler/mapping/turn_ranges.h"
 #include "compiler/program/device_class.h"
@@ -73,6 +74,9 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
          code = map_ranges(code, *t.mapping, t.profile, t.facts);
      }},
     {"finish_steps", Mapped, Mapped, finish_steps, leaves_something},
+    {"store_in_blocks", Mapped, Mapped,
+     [](KernelCode& code, const KernelTarget& t) { store_in_blocks(code, t.profile, t.facts); },
+     is_tiled},
     {"split_lonely_blocks", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
      has_blocks},

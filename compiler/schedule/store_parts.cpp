@@ -199,6 +199,22 @@ bool pays(const Node& node, const PlacedParts& placed, const Schedule& schedule,
                (alone ? 0 : facts.profile.seconds_per_launch);
 }
 
+using Uses = std::unordered_map<const Node*, int>;
+
+/// What is joined to become parts of `outer`, and nothing else, is stored with it, so many levels
+/// down.
+void leave_inner(const Node& outer, size_t levels, const Uses& uses, NodeSet& chosen) {
+    const auto joined = joined_parts(outer);
+    if (!joined || levels == 0) return;
+    for (const Node* side : joined->sides) {
+        while ((side->op == Op::Pad || side->op == Op::Reshape) && uses.at(side) == 1)
+            side = side->inputs[0].get();
+        if (uses.at(side) > 1) continue;
+        chosen.erase(side);
+        leave_inner(*side, levels - 1, uses, chosen);
+    }
+}
+
 Ref stored_by_part(const Builder& b, const Shape& shape, const PlacedParts& placed) {
     const Shape positions = positions_of(placed);
     Ref out = empty(b, placed.parts[0].value->dtype, shape);
@@ -242,6 +258,13 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
     for (const auto& [node, placed] : found)
         if (pays(*node, placed, schedule, facts, alone.contains(node))) chosen.insert(node);
     if (chosen.empty()) return graph;
+    Uses uses;
+    for (const Ref& ref : facts.regions.order)
+        for (const Ref& input : ref->inputs) ++uses[input.get()];
+    // The outermost first: what is left to one takes nothing itself.
+    for (auto ref = facts.regions.order.rbegin(); ref != facts.regions.order.rend(); ++ref)
+        if (chosen.contains(ref->get()))
+            leave_inner(**ref, found.at(ref->get()).axes.size() - 1, uses, chosen);
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (!chosen.contains(&node)) return nullptr;
         const Builder b = builder_at(node);

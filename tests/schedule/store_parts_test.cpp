@@ -115,5 +115,88 @@ TEST(StoreParts, OfAKernelThatComputesNothingElseNeedNotBeDear) {
     EXPECT_EQ(of_both->kernels.size(), 1u);
 }
 
+/// A quarter of x four times, each with its own wave, as a picture of two rows of two.
+Tensor quarters(const Tensor& x) {
+    const auto one = [&](int k) { return cos(float(k + 1) * x); };
+    return concat({concat({one(0), one(1)}, {.axis = 1}), concat({one(2), one(3)}, {.axis = 1})},
+                  {.axis = 0});
+}
+
+TEST(StoreParts, WhatIsJoinedAlongTwoAxesIsOneKernel) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(
+            profile, [](const Tensors& a) { return Tensors{quarters(a[0])}; }, {f32(512, 512)});
+        ASSERT_EQ(program->kernels.size(), 1u) << profile.name;
+        const std::string& glsl = program->kernels[0].glsl;
+        EXPECT_EQ(glsl.find("<", glsl.find("main")), std::string::npos) << glsl;
+    }
+    expect_agreement(quarters, {64, 48});
+    expect_agreement(
+        [](const Tensor& x) {
+            const Tensors w = waves(x);
+            return stack({stack({w[1], w[2]}), stack({w[3], w[4]}), stack({w[5], w[6]})});
+        },
+        {96, 80});
+}
+
+TEST(StoreParts, UnlikePartsOfPartsStayOne) {
+    expect_agreement(
+        [](const Tensor& x) {
+            const Tensors w = waves(x);
+            const Tensor below = reshape(concat({w[2], w[3]}), {64, 128});
+            return concat({concat({w[0], w[1]}, {.axis = 1}), below});
+        },
+        {64, 64});
+}
+
+/// A step of particles: places [n, 2], what turns them [n, 2, 2] and weights [n], of what they find
+/// around them.
+Tensors moved(const Tensor& x) {
+    Tensor p = arange(x.size(0)), a = x(p, 0), b = x(p, 1), found = 0.0f;
+    for (int k = 1; k < 12; ++k) found += sin(float(k) * a) * cos(float(k) * b);
+    Tensor rows = stack(
+        {stack({found, found * a}, {.axis = 1}), stack({found * b, 1.0f - found}, {.axis = 1})},
+        {.axis = 1});
+    return {stack({a + found, b - found}, {.axis = 1}), rows, found * found};
+}
+
+TEST(StoreParts, ValuesWhosePartsAlternateShareTheKernelOfTheirPositions) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        EXPECT_EQ(
+            program_for(profile, [](const Tensors& a) { return moved(a[0]); }, {f32(16384, 2)})
+                ->kernels.size(),
+            1u)
+            << profile.name;
+    const auto run = [](const Session& session) {
+        SessionScope scope(session);
+        auto f = compile([](const Tensors& a) { return moved(a[0]); },
+                         std::vector<ArgSpec>{f32(1001, 2)});
+        std::vector<std::vector<float>> out;
+        for (const Tensor& t : f.call({tensor(numbers(2002), {1001, 2})}))
+            out.push_back(t.to_vector<float>());
+        return out;
+    };
+    const auto expected = run(Session::oracle());
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto got = run(Session::interpreter(profile));
+        for (size_t k = 0; k < 3; ++k)
+            for (size_t e = 0; e < expected[k].size(); ++e)
+                ASSERT_NEAR(got[k][e], expected[k][e], 1e-4) << k << " at " << e;
+    }
+}
+
+TEST(StoreParts, APictureOfChannelsStaysAChoice) {
+    // Copies know their channel, and are stored as blocks.
+    const auto program = program_for(
+        cpu_profile(),
+        [](const Tensors& a) {
+            return Tensors{stack({sin(a[0]), cos(a[0]), a[0], 1.0f - a[0]}, {.axis = -1})};
+        },
+        {f32(256, 256)});
+    ASSERT_EQ(program->kernels.size(), 1u);
+    EXPECT_NE(program->kernels[0].glsl.find("= vec4("), std::string::npos)
+        << program->kernels[0].glsl;
+}
+
 }  // namespace
 }  // namespace firn

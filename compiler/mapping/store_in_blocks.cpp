@@ -1,0 +1,163 @@
+// Stores of neighbours, one block at a time.
+#include "compiler/mapping/store_in_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/bindings.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kStoredTogether = 4;
+
+/// A flat index as a node and a constant.
+struct Place {
+    int base = -1;
+    int64_t offset = 0;
+};
+
+Place place_of(const KernelCode& code, int index) {
+    const KernelNode& n = code.nodes[static_cast<size_t>(index)];
+    if (n.op != KernelOp::Add) return {index, 0};
+    for (size_t k = 0; k < 2; ++k) {
+        const KernelNode& other = code.nodes[static_cast<size_t>(n.args[1 - k])];
+        if (other.op == KernelOp::Constant) return {n.args[k], other.constant.i};
+    }
+    return {index, 0};
+}
+
+/// The stores to one buffer of a run of stores, by the constant in their place.
+struct Stores {
+    int base = -1;
+    std::map<int64_t, int> singles;  // by offset: the place of the effect in the run
+    std::set<int64_t> all;           // offsets, those of blocks too
+    bool apart = true;               // no two are known to meet, or may
+};
+
+using Effects = std::vector<int>;
+
+std::map<int, Stores> stores_of(const KernelCode& code, const Effects& run) {
+    std::map<int, Stores> out;  // by buffer of the program
+    for (size_t k = 0; k < run.size(); ++k) {
+        const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
+        Stores& stores = out[code.buffers[static_cast<size_t>(n.buffer)].buffer];
+        const Place place = place_of(code, n.args[0]);
+        if (stores.base < 0) stores.base = place.base;
+        stores.apart = stores.apart && stores.base == place.base;
+        for (int64_t e = 0; e < n.width; ++e)
+            stores.apart = stores.all.insert(place.offset + e).second && stores.apart;
+        if (n.width == 1) stores.singles[place.offset] = static_cast<int>(k);
+    }
+    return out;
+}
+
+int wide_buffer(KernelCode& code, int narrow, const DeviceProfile& profile,
+                const SymbolFacts& facts) {
+    KernelBuffer wide = code.buffers[static_cast<size_t>(narrow)];
+    wide.width = kStoredTogether;
+    wide.form = binding_form(wide, profile, facts);
+    for (size_t k = 0; k < code.buffers.size(); ++k) {
+        const KernelBuffer& b = code.buffers[k];
+        if (b.buffer == wide.buffer && b.width == wide.width && b.written && b.form == wide.form &&
+            b.space == wide.space && b.dtype == wide.dtype)
+            return static_cast<int>(k);
+    }
+    return add_bound_buffer(code, wide);
+}
+
+class Joiner {
+  public:
+    Joiner(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts)
+        : code_(code), profile_(profile), facts_(facts) {
+        for (const KernelNode& n : code.nodes)
+            if (n.op == KernelOp::Atomic) combined_.insert(buffer_of(n).buffer);
+    }
+
+    Effects joined(const Effects& effects) {
+        Effects out, run;
+        for (int effect : effects) {
+            if (code_.nodes[static_cast<size_t>(effect)].op == KernelOp::Store) {
+                run.push_back(effect);
+                continue;
+            }
+            close(run, out);
+            out.push_back(effect);
+        }
+        close(run, out);
+        return out;
+    }
+
+  private:
+    const KernelBuffer& buffer_of(const KernelNode& n) const {
+        return code_.buffers[static_cast<size_t>(n.buffer)];
+    }
+
+    bool may_join(const KernelNode& store) const {
+        const KernelBuffer& buffer = buffer_of(store);
+        return buffer.space == MemorySpace::Bound && buffer.dtype.bytes() == 4 &&
+               buffer.dtype != boolean && !combined_.contains(buffer.buffer);
+    }
+
+    /// The stores of `run`, as blocks where they make some.
+    void close(Effects& run, Effects& out) {
+        for (const auto& [buffer, stores] : stores_of(code_, run)) {
+            if (!stores.apart || stores.singles.size() < kStoredTogether) continue;
+            const Congruence base = code_.nodes[static_cast<size_t>(stores.base)].congruence;
+            const int64_t rest = remainder(base, kStoredTogether);
+            if (rest < 0) continue;
+            for (const auto& [offset, first] : stores.singles)
+                if ((rest + offset) % kStoredTogether == 0) join(run, stores, offset);
+        }
+        for (int effect : run)
+            if (effect >= 0) out.push_back(effect);
+        run.clear();
+    }
+
+    void join(Effects& run, const Stores& stores, int64_t offset) {
+        std::vector<int> at;
+        for (int64_t e = 0; e < kStoredTogether; ++e) {
+            const auto found = stores.singles.find(offset + e);
+            if (found == stores.singles.end()) return;
+            at.push_back(found->second);
+        }
+        KernelNode block = code_.nodes[static_cast<size_t>(run[static_cast<size_t>(at[0])])];
+        if (!may_join(block)) return;
+        for (size_t e = 1; e < at.size(); ++e)
+            block.args.push_back(
+                code_.nodes[static_cast<size_t>(run[static_cast<size_t>(at[e])])].args[1]);
+        block.buffer = wide_buffer(code_, block.buffer, profile_, facts_);
+        block.width = kStoredTogether;
+        // What is in a region comes before the node that owns it: the last of the four stores
+        // becomes the block's, the others store nothing.
+        const int last = *std::max_element(at.begin(), at.end(), [&](int a, int b) {
+            return run[static_cast<size_t>(a)] < run[static_cast<size_t>(b)];
+        });
+        for (int place : at) {
+            int& effect = run[static_cast<size_t>(place)];
+            code_.nodes[static_cast<size_t>(effect)] = place == last ? block : KernelNode{};
+            if (place != last) effect = -1;
+        }
+    }
+
+    KernelCode& code_;
+    const DeviceProfile& profile_;
+    const SymbolFacts& facts_;
+    std::set<int> combined_;
+};
+
+}  // namespace
+
+void store_in_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+    if (code.in_order) return;
+    Joiner joiner(code, profile, facts);
+    for (size_t r = 0; r < code.regions.size(); ++r) {
+        std::vector<int> effects = joiner.joined(code.regions[r].effects);
+        code.regions[r].effects = std::move(effects);
+    }
+}
+
+}  // namespace firn
