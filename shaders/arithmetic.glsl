@@ -231,8 +231,11 @@ float firn_sqrt_f32(float x) {
     precise float root = x * inverse;
     precise float rest = fma(-root, root, x);
     precise float value = fma(rest, 0.5 * inverse, root);
-    // 0, infinity and nan are their own roots; of what is below 0 the inverse is nan, too.
+    // Infinity and nan are their own roots, as 0 is, which stands for what is below 2^-126; of what is below 0 the
+    // inverse is nan, too.
+    float zero = uintBitsToFloat(floatBitsToUint(x) & 0x80000000u);
     float special = x < 0.0 ? inverse : x;
+    special = abs(x) < 1.17549435e-38 ? zero : special;
     return value < uintBitsToFloat(0x7f800000u) ? value : special;
 }
 
