@@ -155,16 +155,20 @@ int InSequence::range(const Range& range, const std::vector<int>& nodes) {
     return static_cast<int>(index);
 }
 
+bool InSequence::is_own(const KernelBuffer& buffer) const {
+    return own_.contains(buffer.buffer) && !(bound_side_ && *bound_side_ == buffer.written);
+}
+
 int InSequence::buffer(const KernelBuffer& wanted) {
     KernelBuffer buffer = wanted;
-    if (own_.contains(buffer.buffer)) {
+    if (is_own(buffer)) {
         buffer.space = MemorySpace::Shared, buffer.form = BindingForm::Storage;
         buffer.width = 1, buffer.written = true;
         buffer.elements = own_elements(buffer.elements);
     }
     const auto same = [&](const KernelBuffer& b) {
-        return b.buffer == buffer.buffer && b.dtype == buffer.dtype && b.form == buffer.form &&
-               b.width == buffer.width;
+        return b.buffer == buffer.buffer && b.space == buffer.space && b.dtype == buffer.dtype &&
+               b.form == buffer.form && b.width == buffer.width;
     };
     const auto at = std::find_if(code_.buffers.begin(), code_.buffers.end(), same);
     const auto index = at - code_.buffers.begin();
@@ -288,7 +292,7 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
             else
                 node.range = range_of(n.range);
         }
-        if (is_block(n) && own_.contains(part.buffers[static_cast<size_t>(n.buffer)].buffer)) {
+        if (is_block(n) && is_own(part.buffers[static_cast<size_t>(n.buffer)])) {
             const std::vector<int> made = one_by_one(node);
             for (size_t k = 0; k < made.size(); k += 2) blocks[id].push_back(made[k]);
             nodes.push_back(made[0]);
@@ -346,6 +350,12 @@ void InSequence::add(const KernelCode& part) {
     barrier.pinned = true;
     order().push_back(new_node(std::move(barrier)));
     code_.guards += part.guards;
+}
+
+void InSequence::add_copy(const KernelCode& part, bool in) {
+    bound_side_ = !in;
+    add(part);
+    bound_side_.reset();
 }
 
 void InSequence::open_loop(const Size& trips, int64_t most, const std::string& induction) {

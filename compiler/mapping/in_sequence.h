@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ class InSequence {
     /// group for a band. Its group has as many invocations, along axes of its own: x and y, of
     /// powers of two.
     void add(const KernelCode& part);
+    /// The same of a part that copies a buffer of the group's own memory from where others see it,
+    /// or to there.
+    void add_copy(const KernelCode& part, bool in);
     /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
     /// number of the iteration.
     void open_loop(const Size& trips, int64_t most, const std::string& induction);
@@ -46,7 +50,8 @@ class InSequence {
     int param(const ParamInfo& info);
     int number(int k);
     int range(const Range& range, const std::vector<int>& nodes);
-    int buffer(const KernelBuffer& buffer);
+    bool is_own(const KernelBuffer& buffer) const;
+    int buffer(const KernelBuffer& wanted);
     int invocation();
     int place(const KernelCode& part, int dim);
     int first_of_unused(const KernelCode& part);
@@ -66,7 +71,8 @@ class InSequence {
 
     const Program& program_;
     const Size bands_;
-    const std::set<int> own_;
+    std::set<int> own_;
+    std::optional<bool> bound_side_;  // of a copy: whether what is stored to, or loaded, is bound
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
     SizeMap iterations_;

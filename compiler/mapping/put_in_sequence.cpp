@@ -1,6 +1,7 @@
 // Small steps of a list that need one another, in one kernel.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <variant>
@@ -55,14 +56,31 @@ struct SequenceRun {
     const ListTarget& target;
 };
 
+/// The buffers in the group's memory, and kernels that copy those that others see. What is not
+/// stored to keeps what it was: they are copied before all, too.
+std::pair<std::set<int>, std::vector<KernelCode>> own_memory(const SequenceContext& context,
+                                                             const SequenceNeeds& needs) {
+    OwnMemory own = needs.own_memory();
+    std::vector<KernelCode> copies;
+    for (int buffer : own.copied) {
+        if (std::optional<KernelCode> copy = copied_in_place(context, buffer))
+            copies.push_back(std::move(*copy));
+        else
+            own.buffers.erase(buffer);
+    }
+    return {std::move(own.buffers), std::move(copies)};
+}
+
 /// `steps` as the kernel of these pieces, which need this.
 ListedKernel in_one_kernel(const ListTarget& target, const SequenceContext& context,
                            std::span<const SequencePiece> pieces, std::span<const ListedStep> steps,
                            const SequenceNeeds& needs) {
     const std::optional<Bands>& bands = context.bands;
-    InSequence sequence(context.group, context.program, bands ? bands->count : Size(1),
-                        needs.own_buffers());
+    const auto [own, copies] = own_memory(context, needs);
+    InSequence sequence(context.group, context.program, bands ? bands->count : Size(1), own);
+    for (const KernelCode& copy : copies) sequence.add_copy(copy, true);
     add_pieces(pieces, sequence);
+    for (const KernelCode& copy : copies) sequence.add_copy(copy, false);
     ListedKernel made;
     describe(steps, Size(1), made);
     made.code = sequence.finish();

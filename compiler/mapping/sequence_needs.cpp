@@ -76,38 +76,66 @@ bool SequenceNeeds::binds_without(const std::set<int>& own) const {
            storage <= context_.profile.max_storage_buffers;
 }
 
-bool SequenceNeeds::fits() const { return may_grow() && binds_without(own_buffers()); }
+bool SequenceNeeds::fits() const {
+    int64_t bytes = 0;
+    return may_grow() && binds_without(unseen_buffers(bytes));
+}
 
 bool SequenceNeeds::may_be_own(int buffer) const {
-    const auto all = context_.uses.find(buffer), here = uses_.find(buffer);
-    if (here == uses_.end() || all->second > here->second || live_.contains(buffer) ||
-        types_.at(buffer).size() > 1)
-        return false;
+    if (!uses_.contains(buffer) || types_.at(buffer).size() > 1) return false;
     const BufferInfo& info = context_.program.buffers[static_cast<size_t>(buffer)];
     // Shorter types are packed in memory that is bound alone.
     const bool plain = info.dtype == boolean || info.dtype.bytes() >= 4;
-    return info.role == BufferRole::Temporary && info.elements.is_constant() && plain;
+    return info.elements.is_constant() && plain;
 }
 
-std::set<int> SequenceNeeds::own_buffers() const {
-    const DeviceProfile& profile = context_.profile;
-    std::set<int> own;
-    const auto is_enough = [&] { return profile.shared_loads > 1 && binds_without(own); };
-    if (context_.bands || is_enough()) return own;
+bool SequenceNeeds::is_seen(int buffer) const {
+    const auto all = context_.uses.find(buffer);
+    return all->second > uses_.at(buffer) || live_.contains(buffer) ||
+           context_.program.buffers[static_cast<size_t>(buffer)].role != BufferRole::Temporary;
+}
+
+template <class Enough>
+void SequenceNeeds::add_smallest(std::vector<int> buffers, int64_t& bytes, std::set<int>& own,
+                                 const Enough& enough) const {
     std::vector<std::pair<int64_t, int>> sizes;  // bytes, buffer
-    for (const auto& [buffer, types] : types_) {
-        if (!may_be_own(buffer)) continue;
+    for (int buffer : buffers) {
         const BufferInfo& info = context_.program.buffers[static_cast<size_t>(buffer)];
         const int64_t each = std::max<int64_t>(4, info.dtype.bytes());
         sizes.emplace_back(own_elements(info.elements).constant() * each, buffer);
     }
     std::sort(sizes.begin(), sizes.end());
-    int64_t bytes = 0;
     for (const auto& [size, buffer] : sizes) {
-        if ((bytes += size) > profile.shared_bytes || is_enough()) break;
+        if (bytes + size > context_.profile.shared_bytes || enough()) break;
+        bytes += size;
         own.insert(buffer);
     }
+}
+
+std::set<int> SequenceNeeds::unseen_buffers(int64_t& bytes) const {
+    std::set<int> own;
+    const auto is_enough = [&] { return context_.profile.shared_loads > 1 && binds_without(own); };
+    if (context_.bands || is_enough()) return own;
+    std::vector<int> unseen;
+    for (const auto& [buffer, types] : types_)
+        if (may_be_own(buffer) && !is_seen(buffer)) unseen.push_back(buffer);
+    add_smallest(std::move(unseen), bytes, own, is_enough);
     return own;
+}
+
+OwnMemory SequenceNeeds::own_memory() const {
+    int64_t bytes = 0;
+    OwnMemory out{unseen_buffers(bytes), {}};
+    // For what one iteration stores in bound memory the next one waits.
+    if (context_.bands || !repeats_ || context_.profile.shared_loads > 1) return out;
+    std::vector<int> seen;
+    for (int buffer : stored_)
+        if (may_be_own(buffer) && is_seen(buffer)) seen.push_back(buffer);
+    std::set<int> copied;
+    add_smallest(std::move(seen), bytes, copied, [] { return false; });
+    out.copied.assign(copied.begin(), copied.end());
+    out.buffers.merge(copied);
+    return out;
 }
 
 }  // namespace firn

@@ -13,6 +13,14 @@ namespace firn {
 /// Loop back edges that one group takes.
 int64_t most_back_edges(const DeviceProfile& profile);
 
+/// Buffers that lie in the memory of the group.
+struct OwnMemory {
+    std::set<int> buffers;
+    /// Of these, what others see, too: stored to in loops, copied before and behind all. All others
+    /// no other step sees.
+    std::vector<int> copied;
+};
+
 /// Grows by steps that follow one another.
 class SequenceNeeds {
   public:
@@ -26,16 +34,21 @@ class SequenceNeeds {
     /// More steps may fit, though these alone do not: what is used by them alone needs no binding.
     bool may_grow() const;
     int64_t back_edges() const { return back_edges_; }
-    /// Buffers that no other step sees, in the memory of the group: the smallest first, as many as
-    /// there is room for; where such memory is slower, as many as leave bindings that fit. Groups
-    /// for bands have none.
-    std::set<int> own_buffers() const;
+    /// The smallest first, as many as there is room for; where such memory is slower, as many as
+    /// leave bindings that fit. Groups for bands have none.
+    OwnMemory own_memory() const;
 
   private:
     using Binding = std::tuple<int, bool, int, int>;  // buffer, a texel buffer, type, width
     void add(const SequencePiece& piece);
     bool binds_without(const std::set<int>& own) const;
     bool may_be_own(int buffer) const;
+    bool is_seen(int buffer) const;
+    /// Those of `buffers`, the smallest first, until they take so many bytes or `enough` says so.
+    template <class Enough>
+    void add_smallest(std::vector<int> buffers, int64_t& bytes, std::set<int>& own,
+                      const Enough& enough) const;
+    std::set<int> unseen_buffers(int64_t& bytes) const;
 
     const SequenceContext& context_;
     std::set<Binding> bound_;

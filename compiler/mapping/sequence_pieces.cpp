@@ -231,6 +231,12 @@ SequenceContext sequence_context(const KernelList& list, const DeviceProfile& pr
     return out;
 }
 
+std::optional<KernelCode> copied_in_place(const SequenceContext& context, int buffer) {
+    std::optional<SequencePiece> piece = copy_piece(context, {{buffer, buffer}});
+    if (!piece) return std::nullopt;
+    return std::move(piece->kernel);
+}
+
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step) {
     if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
         return kernel->ready ? kernel_piece(context, *kernel->ready) : std::nullopt;

@@ -52,6 +52,9 @@ void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::
 /// where there are bands: where the step leaves them.
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step);
 
+/// A kernel of the group that stores all elements of the buffer where they are.
+std::optional<KernelCode> copied_in_place(const SequenceContext& context, int buffer);
+
 /// Iterations of a loop: `trips` from `first` on, `most` at most.
 struct IterationSpan {
     Size first, trips;

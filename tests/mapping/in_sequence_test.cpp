@@ -47,6 +47,17 @@ Tensors pyramid(const Tensors& a) {
     return {x, sum(x), sum(x, {.axis = 0})};
 }
 
+/// A row of x for each turn, and the most that ever stood in each place.
+Tensors rows_and_most(const Tensors& a) {
+    Tensor x = a[0], most = a[0];
+    for (Tensor turn : loop(a[1])) {
+        Tensor j = arange(x.size(1));
+        x(2 * turn % x.size(0), j) = x(turn % x.size(0), j) * 0.5f + 1.0f;
+        most = max(most, x);
+    }
+    return {x, most};
+}
+
 /// What a turn leaves is asked for, though the next turn does not ask for it.
 Tensors only_afterwards(const Tensors& a) {
     Tensor x = a[0], found = a[0];
@@ -147,6 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SequenceRow{"perhaps_none", perhaps_none},
                     SequenceRow{"sizes_beside", sizes_beside}, SequenceRow{"strings", strings},
                     SequenceRow{"tied_strings", tied_strings}, SequenceRow{"stores", stores, 7},
+                    SequenceRow{"rows_and_most", rows_and_most, 8},
                     SequenceRow{"many_sums", many_sums, 100}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -281,6 +293,14 @@ TEST(InSequence, AlongOneAxisStandAllInvocationsOfItsGroup) {
     f.call({ones({1024})});
     EXPECT_EQ(f.stats().dispatches, 1);
     EXPECT_LE(f.stats().back_edges, 2 * 4 * 101);  // of 256 invocations
+}
+
+TEST(InSequence, WhatALoopStoresAndOthersSeeLiesInTheGroupsMemory) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    auto f = compile(rows_and_most, std::vector<ArgSpec>{f32(16, 32), i32()});
+    f.call({ones({16, 32}), 5});
+    EXPECT_EQ(f.stats().dispatches, 1);
+    EXPECT_GE(f.program()->kernels.back().shared_bytes, 2u * 4 * 16 * 32);
 }
 
 TEST(InSequence, LanesShareWhatHasFewerResultsThanThereAreSubgroups) {
