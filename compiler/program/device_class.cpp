@@ -2,6 +2,7 @@
 #include "compiler/program/device_class.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/program/cost_table.h"
 
@@ -63,8 +64,9 @@ const ClassRules& rules_of(const DeviceProfile& profile) {
 std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile) {
     const ClassRules& rules = rules_of(profile);
     const uint32_t wide = rules.in_turn ? profile.subgroup_size : rules.wide_group,
-                   large = wide * std::clamp<uint32_t>(profile.max_group_size / wide, 1,
-                                                       costs::kRowsOfOneGroup);
+                   rows = std::clamp<uint32_t>(profile.max_group_size / wide, 1,
+                                               costs::kRowsOfOneGroup),
+                   large = wide * std::bit_floor(rows);
     if (rules.in_turn && large > wide) return {wide, large};
     return {large};
 }

@@ -60,9 +60,9 @@ struct ClassRules {
 
 const ClassRules& rules_of(const DeviceProfile& profile);
 
-/// Invocations of the one group that runs small kernels in sequence: the best first, others that
-/// may take more iterations than a driver allows. Where a core runs subgroups in turn, those beside
-/// the first only shorten its loops.
+/// Invocations of the one group that runs small kernels in sequence, powers of two: the best first,
+/// others that may take more iterations than a driver allows. Where a core runs subgroups in turn,
+/// those beside the first only shorten its loops.
 std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile);
 /// Such groups that the device runs at once.
 double groups_at_once(const DeviceProfile& profile);

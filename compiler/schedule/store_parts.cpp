@@ -2,6 +2,7 @@
 #include "compiler/schedule/store_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -113,13 +114,15 @@ struct Candidate {
     NodeSet work;  // what its kernel computes
 };
 
-void add_work(const Node& node, const Schedule& schedule, const ScheduleFacts& facts,
-              NodeSet& out) {
-    for (const Ref& input : node.inputs) {
-        if (schedule.materialised.contains(input.get()) || has_memory(facts.regions, *input) ||
-            !out.insert(input.get()).second)
-            continue;
-        add_work(*input, schedule, facts, out);
+void find_work(Candidate& out, const Schedule& schedule, const ScheduleFacts& facts) {
+    std::vector<const Node*> waiting{out.node};
+    while (!waiting.empty()) {
+        const Node& node = *waiting.back();
+        waiting.pop_back();
+        for (const Ref& input : node.inputs)
+            if (!schedule.materialised.contains(input.get()) &&
+                !has_memory(facts.regions, *input) && out.work.insert(input.get()).second)
+                waiting.push_back(input.get());
     }
 }
 
@@ -164,17 +167,23 @@ NodeSet shared_by_position(const Schedule& schedule, const Found& found,
         const bool by_part = joined != found.end() && node.dtype.bytes() >= 4 &&
                              alternates(node, joined->second) &&
                              can_bind(node, joined->second, facts);
-        Candidate one{&node,
-                      by_part ? &joined->second : nullptr,
-                      by_part ? positions_of(joined->second) : node.shape,
-                      {}};
-        add_work(node, schedule, facts, one.work);
-        all.push_back(std::move(one));
+        all.push_back({&node,
+                       by_part ? &joined->second : nullptr,
+                       by_part ? positions_of(joined->second) : node.shape,
+                       {}});
     }
+    const auto is_near_parts = [&](const Candidate& one) {
+        return std::any_of(all.begin(), all.end(), [&](const Candidate& other) {
+            return other.parts && other.positions == one.positions;
+        });
+    };
+    std::vector<Candidate> near;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(near), is_near_parts);
+    for (Candidate& one : near) find_work(one, schedule, facts);
     NodeSet out;
-    for (size_t k = 0; k < all.size(); ++k)
-        for (size_t j = k + 1; j < all.size(); ++j) {
-            const Candidate &a = all[k], &b = all[j];
+    for (size_t k = 0; k < near.size(); ++k)
+        for (size_t j = k + 1; j < near.size(); ++j) {
+            const Candidate &a = near[k], &b = near[j];
             if (!(a.parts || b.parts) || a.positions != b.positions ||
                 home_loop(facts.regions, *a.node) != home_loop(facts.regions, *b.node))
                 continue;
