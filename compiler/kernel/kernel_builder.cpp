@@ -151,6 +151,10 @@ int KernelBuilder::load(int buffer, int index, int width) {
     return intern(std::move(n));
 }
 
+int64_t KernelBuilder::place_in_block(DType dtype, int index) const {
+    return dtype.bytes() == 4 && !is_constant(index) ? remainder(node(index).congruence, 4) : -1;
+}
+
 int KernelBuilder::shuffle(int value, int lane, int index) {
     KernelNode n;
     n.op = KernelOp::SubgroupShuffle;

@@ -45,6 +45,9 @@ class KernelBuilder {
     int mul(int a, int b) { return make(KernelOp::Mul, i32, {a, b}); }
     int select(int c, int a, int b) { return make(KernelOp::Select, node(a).dtype, {c, a, b}); }
     int load(int buffer, int index, int width = 1);
+    /// Where the element at a flat index stands in its aligned block of four; -1: that is not
+    /// known, or a load of such a block would serve it alone.
+    int64_t place_in_block(DType dtype, int index) const;
     /// Element `lane` of a vector load, which is the element at the flat `index`.
     int lane(int vector, int lane, int index);
 

@@ -30,9 +30,8 @@ int HandWalk::memory_of(const Node& array) {
 /// What has a known place in an aligned block of four is read with it, as where a mapping makes
 /// copies; split_lonely_blocks() undoes it where nothing else of the block is read.
 int HandWalk::load_element(const Node& node, int index) {
-    const int64_t rest = remainder(b_.node(index).congruence, 4);
-    if (node.dtype.bytes() != 4 || rest < 0 || b_.is_constant(index))
-        return Walk::load_element(node, index);
+    const int64_t rest = b_.place_in_block(node.dtype, index);
+    if (rest < 0) return Walk::load_element(node, index);
     const int block = b_.load(source(node, 4), b_.sub(index, b_.integer(rest)), 4);
     return b_.lane(block, static_cast<int>(rest), index);
 }

@@ -2,7 +2,6 @@
 #include "compiler/schedule/store_parts.h"
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -111,7 +110,8 @@ struct Candidate {
     const Node* node = nullptr;
     const PlacedParts* parts = nullptr;  // null: it is not joined
     Shape positions;
-    NodeSet work;  // what its kernel computes
+    NodeSet work;                       // what its kernel computes
+    std::vector<const Node*> in_order;  // the same, in an order that every run has
 };
 
 void find_work(Candidate& out, const Schedule& schedule, const ScheduleFacts& facts) {
@@ -121,8 +121,10 @@ void find_work(Candidate& out, const Schedule& schedule, const ScheduleFacts& fa
         waiting.pop_back();
         for (const Ref& input : node.inputs)
             if (!schedule.materialised.contains(input.get()) &&
-                !has_memory(facts.regions, *input) && out.work.insert(input.get()).second)
+                !has_memory(facts.regions, *input) && out.work.insert(input.get()).second) {
                 waiting.push_back(input.get());
+                out.in_order.push_back(input.get());
+            }
     }
 }
 
@@ -133,7 +135,7 @@ double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& sc
         return schedule.materialised.contains(input.get()) || has_memory(facts.regions, *input);
     };
     double seconds = 0;
-    for (const Node* node : a.work) {
+    for (const Node* node : a.in_order) {
         if (!b.work.contains(node) || (info(node->op).properties & kLeaf)) continue;
         if (node->op == Op::Reduce || node->op == Op::Result) {
             seconds += facts.seconds.at(node);
@@ -146,40 +148,40 @@ double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& sc
     return seconds;
 }
 
-/// What stores of single elements cost beyond those of blocks, for each position.
+/// What stores of single elements cost beyond those of blocks, for each position, where no four of
+/// them make one (mapping/store_in_blocks).
 double scattered_seconds(const Candidate& one, const ScheduleFacts& facts) {
     if (!one.parts) return 0;
     const double slow = rules_of(facts.profile).store_operations,
                  store = slow > 0 ? slow / facts.profile.operations_per_second
                                   : facts.profile.seconds_per_load;
-    return store * static_cast<double>(one.parts->parts.size()) * 3 / 4;
+    return store * static_cast<double>(one.parts->parts.size()) * (1 - 1.0 / 4);
 }
 
 /// Values whose parts alternate, and which share more with another value of the same positions than
 /// their stores cost: stored by part, they may be computed by one kernel.
 NodeSet shared_by_position(const Schedule& schedule, const Found& found,
                            const ScheduleFacts& facts) {
-    std::vector<Candidate> all;
-    for (const Ref& ref : facts.regions.order) {
-        const Node& node = *ref;
-        if (!schedule.materialised.contains(&node)) continue;
+    const auto alternating = [&](const Node& node) -> const PlacedParts* {
         const auto joined = found.find(&node);
         const bool by_part = joined != found.end() && node.dtype.bytes() >= 4 &&
                              alternates(node, joined->second) &&
                              can_bind(node, joined->second, facts);
-        all.push_back({&node,
-                       by_part ? &joined->second : nullptr,
-                       by_part ? positions_of(joined->second) : node.shape,
-                       {}});
-    }
-    const auto is_near_parts = [&](const Candidate& one) {
-        return std::any_of(all.begin(), all.end(), [&](const Candidate& other) {
-            return other.parts && other.positions == one.positions;
-        });
+        return by_part ? &joined->second : nullptr;
     };
-    std::vector<Candidate> near;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(near), is_near_parts);
-    for (Candidate& one : near) find_work(one, schedule, facts);
+    std::vector<Shape> of_parts;
+    for (const auto& [node, placed] : found)
+        if (alternating(*node)) of_parts.push_back(positions_of(placed));
+    if (of_parts.empty()) return {};
+    std::vector<Candidate> near;  // values of the same positions
+    for (const Ref& ref : facts.regions.order) {
+        if (!schedule.materialised.contains(ref.get())) continue;
+        const PlacedParts* parts = alternating(*ref);
+        Candidate one{ref.get(), parts, parts ? positions_of(*parts) : ref->shape, {}, {}};
+        if (std::find(of_parts.begin(), of_parts.end(), one.positions) == of_parts.end()) continue;
+        find_work(one, schedule, facts);
+        near.push_back(std::move(one));
+    }
     NodeSet out;
     for (size_t k = 0; k < near.size(); ++k)
         for (size_t j = k + 1; j < near.size(); ++j) {
@@ -258,8 +260,9 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
         return Builder{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
     };
     Found found;
+    // Of choices themselves: an axis more around one is a value with memory of its own.
     for (const Ref& ref : facts.regions.order)
-        if (schedule.materialised.contains(ref.get()))
+        if (schedule.materialised.contains(ref.get()) && is_joined(ref.get()))
             if (auto placed = placed_parts(builder_at(*ref), ref, costs::kMaxOutputs))
                 found.emplace(ref.get(), std::move(*placed));
     const NodeSet alone = joined_alike(schedule.items, found);

@@ -139,6 +139,31 @@ TEST(StoreParts, WhatIsJoinedAlongTwoAxesIsOneKernel) {
         {96, 80});
 }
 
+TEST(StoreParts, AnAxisMoreAroundWhatIsJoined) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        SessionScope scope(Session::interpreter(profile));
+        auto f = compile(
+            [](const Tensors& a) {
+                const Tensors w = waves(a[0]);
+                return Tensors{unsqueeze(stack(w, {.axis = 1}), 1), stack({w[0], w[1]})};
+            },
+            std::vector<ArgSpec>{f32(256, 256)});
+        const Tensor x = tensor(numbers(256 * 256), {256, 256});
+        const Tensors got = f.call({x});
+        const Tensors w = waves(x);
+        EXPECT_NEAR(got[0](7, 0, 3, 5).item<float>(), w[3](7, 5).item<float>(), 1e-4);
+        EXPECT_NEAR(got[1](1, 7, 5).item<float>(), w[1](7, 5).item<float>(), 1e-4);
+    }
+}
+
+TEST(StoreParts, NumbersThatAreStacked) {
+    expect_agreement(
+        [](const Tensor& x) {
+            return stack({sum(x), max(x), sum(x) + 1.0f, mean(x)});
+        },
+        {300});
+}
+
 TEST(StoreParts, UnlikePartsOfPartsStayOne) {
     expect_agreement(
         [](const Tensor& x) {
