@@ -45,6 +45,42 @@ double result_seconds(const Node& node, Seconds& seconds, const SymbolFacts& sym
     return cost;
 }
 
+/// Of values that are used more than once, by the one that all of these uses end in, element by
+/// element and as often: in `y = f(x); z = y * g(y)` y serves z alone, where nothing else uses it.
+std::unordered_map<const Node*, std::vector<const Node*>> served_alone(const ScheduleFacts& facts) {
+    struct Uses {
+        int count = 0;
+        const Node* end = nullptr;  // of all so far
+    };
+    const RegionFacts& regions = facts.regions;
+    std::unordered_map<const Node*, Uses> uses;
+    const auto use = [&](const Node& value, const Node* end) {
+        Uses& all = uses[&value];
+        if (all.count++ == 0) all.end = end;
+        while (all.end != end && all.end && end) {
+            const bool later = regions.position.at(all.end) > regions.position.at(end);
+            const Node*& earlier = later ? end : all.end;
+            earlier = uses[earlier].end;
+        }
+        if (all.end != end) all.end = nullptr;
+    };
+    for (const Ref& result : facts.graph.results) use(*result, nullptr);
+    std::unordered_map<const Node*, std::vector<const Node*>> served;
+    for (size_t k = regions.order.size(); k-- > 0;) {
+        const Node& node = *regions.order[k];
+        if (const Uses& all = uses[&node]; all.count > 1 && all.end)
+            served[all.end].push_back(&node);
+        for (const Ref& result : region_results(node)) use(*result, nullptr);
+        for (const Ref& input : node.inputs) {
+            const bool as_often = is_elementwise(node.op) && node.shape == input->shape &&
+                                  node.dtype.bytes() <= input->dtype.bytes() &&
+                                  regions.loops.at(&node) == regions.loops.at(input.get());
+            use(*input, as_often ? &node : nullptr);
+        }
+    }
+    return served;
+}
+
 /// A value that serves others too, or many elements of this one, would be kept in memory where that
 /// is cheaper; one that serves only this node would not: the node itself would.
 double inputs_seconds(const Node& node, Seconds& seconds,
@@ -96,6 +132,7 @@ Seconds element_seconds(const ScheduleFacts& facts) {
     std::unordered_map<const Node*, int> uses;
     for (const Ref& ref : facts.regions.order)
         for (const Ref& input : ref->inputs) ++uses[input.get()];
+    const auto served = served_alone(facts);
     Seconds seconds;
     for (const Ref& ref : facts.regions.order) {
         const Node& node = *ref;
@@ -111,6 +148,8 @@ Seconds element_seconds(const ScheduleFacts& facts) {
             cost = result_seconds(node, seconds, facts.symbols);
         } else if (!(info(node.op).properties & kLeaf)) {
             cost = inputs_seconds(node, seconds, uses, load);
+            if (const auto it = served.find(&node); it != served.end())
+                for (const Node* input : it->second) cost += std::max(0.0, seconds[input] - load);
             if (!widens_a_load(node, facts.profile)) cost += operation * own_operations(node);
         }
         seconds[&node] = cost;

@@ -146,17 +146,25 @@ void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> bod
 }
 
 /// Seconds that the kernel takes longer for computing values of its own at other indices, too,
-/// where another kernel would load them.
-double seconds_again(Draft& draft, const Candidate& candidate) {
+/// where another kernel would load them: `with` and `without` these. What the group computes
+/// already is there.
+double seconds_again(Draft& draft, const Group& group, const Candidate& without,
+                     const KernelNeeds& with) {
     const ScheduleFacts& facts = draft.facts;
+    const double load = facts.profile.seconds_per_load,
+                 operation = 1 / facts.profile.operations_per_second;
     double each = 0;
-    for (const auto& [node, map] : candidate.needs.values)
-        if (candidate.needs.again.contains(node) && map != draft.maps.identity(node->shape))
-            each += std::max(0.0, facts.seconds.at(node) - facts.profile.seconds_per_load) *
-                    draft.maps.trips(map);
-    const double grid =
-        expected_elements(grid_shape(facts.regions, *candidate.root), facts.symbols);
-    return each * grid * idle_factor(grid, facts.profile);
+    for (const auto& value : with.values) {
+        const auto [node, map] = value;
+        const double trips = draft.maps.trips(map);
+        const bool before = without.needs.values.contains(value), again = with.again.contains(node);
+        if (before && again) each -= load * trips;
+        if (group.needs.values.contains(value) || (before && !again)) continue;
+        const bool loaded = is_loaded(draft, *node) && !again;
+        each += (loaded ? load : operation * own_operations(*node)) * trips;
+    }
+    const double grid = expected_elements(grid_shape(facts.regions, *without.root), facts.symbols);
+    return std::max(0.0, each) * grid * idle_factor(grid, facts.profile);
 }
 
 /// What the candidate needs as a part of the last kernel that it waits for, where it computes again
@@ -181,7 +189,8 @@ std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draf
         if (waits) out.needs = kernel_needs(draft, *candidate.root, std::move(again));
     }
     if (first_place(grouping, out) > at || !can_join(draft, grouping.groups[at], out) ||
-        seconds_again(draft, out) * costs::kLeastGain > facts.profile.seconds_per_launch)
+        seconds_again(draft, grouping.groups[at], candidate, out.needs) * costs::kLeastGain >
+            facts.profile.seconds_per_launch)
         return std::nullopt;
     return std::move(out.needs);
 }

@@ -10,6 +10,7 @@
 #include "compiler/schedule/held_rows.h"
 #include "compiler/schedule/row_staging.h"
 #include "compiler/schedule/small_loops.h"
+#include "compiler/schedule/streams.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {
@@ -29,11 +30,15 @@ bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& a
     });
 }
 
-/// A kernel that asks for the value has a body that is long enough already.
-bool overgrown(const Draft& draft, const std::set<Ask>& asks) {
-    return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
-        return draft.round.operations.at(a.root) >= draft.facts.profile.max_body_operations;
-    });
+/// A kernel that asks for the value has a body that is long enough already, and that a load would
+/// make no longer than the value does.
+bool overgrown(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    const ScheduleFacts& facts = draft.facts;
+    const double load = costs::kIndexOperations * (node.rank() + 1),
+                 all = facts.seconds.at(&node) * facts.profile.operations_per_second;
+    return all > load && std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
+               return draft.round.operations.at(a.root) >= draft.facts.profile.max_body_operations;
+           });
 }
 
 /// The result of a loop inside a kernel, asked in the iterations of a reduction: together they may
@@ -59,7 +64,7 @@ bool asked_in_a_range(const AccessMaps& maps, const std::set<Ask>& asks) {
 /// Why no kernel that asks for the value may compute it, whatever that costs; null: all may.
 const char* banned_from_askers(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
     if (asks.size() > costs::kMostMaps) return kReasonBudget;
-    if (overgrown(draft, asks)) return kReasonLarge;
+    if (overgrown(draft, node, asks)) return kReasonLarge;
     if (exceeds_back_edges(draft, node, asks)) return kReasonTrips;
     const bool repeats = node.op == Op::Reduce || loop_of_result(draft.facts.regions, node);
     if (!repeats || !asked_in_a_range(draft.maps, asks)) return nullptr;
@@ -103,12 +108,10 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
                  runs = expected_runs(facts.regions, facts.symbols, node);
     const double own_trips = node.op == Op::Reduce ? reduction_trips(node, facts.symbols) : 1;
     v.elements = std::max(1.0, size) * runs;
-    double loads = 0, streams = -runs;  // the first read comes with the write
-    NodeSet readers;
+    double loads = 0;
     for (const Ask& a : asks) {
         const double root_runs = expected_runs(facts.regions, facts.symbols, *a.root),
                      trips = draft.maps.trips(a.map);
-        if (readers.insert(a.root).second) streams += root_runs;
         const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
         const double asked = evaluated_at(draft, a) * trips * root_runs;
         v.evaluations += asked;
@@ -117,11 +120,9 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         v.inline_seconds += asked * each * idle;
         loads += asked * profile.seconds_per_load * idle;
     }
-    // A value too large for the cache comes from memory again for every further kernel.
-    if (streams > 0 && size * bytes * costs::kWorkingSet > static_cast<double>(profile.cache_bytes))
-        loads += streams * size * bytes / profile.bytes_per_second;
     const bool joins = leaves_with_its_loop(draft, node, asks);
-    v.materialise_seconds = v.elements * 2 * bytes / profile.bytes_per_second + loads;
+    v.materialise_seconds = v.elements * 2 * bytes / profile.bytes_per_second + loads +
+                            streamed_seconds(draft, node, asks);
     if (!joins)
         v.materialise_seconds +=
             v.elements * each * idle_factor(size * sharing_lanes(facts, node, own_trips), profile) +
@@ -136,6 +137,16 @@ bool always_inlined(const ScheduleFacts& facts, const Node& node) {
            node.op == Op::Empty || node.op == Op::Input || is_movement(node.op) ||
            known_to_host(facts.numbers, node) || widens_a_load(node, facts.profile) ||
            inside_kernel_loop(facts.regions, node);
+}
+
+/// Seconds to compute a value where it is asked, with what that reads from memory again. Looked for
+/// only where it decides: the value would be kept if it did not have to be read again itself.
+double with_streams(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks,
+                    double seconds) {
+    const double kept = v.materialise_seconds;
+    const bool decides =
+        seconds <= kept && seconds > kept - streamed_seconds(draft, *v.value, asks);
+    return decides ? seconds + streamed_seconds_of_inputs(draft, *v.value, asks) : seconds;
 }
 
 ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
@@ -155,9 +166,12 @@ ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         return verdict(Verdict::Materialised, reason);
     if (v.stage_seconds > 0 && v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds))
         return verdict(Verdict::Staged, kReasonRow);
+    v.inline_seconds = with_streams(draft, v, asks, v.inline_seconds);
     if (v.inline_seconds > v.materialise_seconds) {
         if (!draft.findings.at_hand.asks.empty())
-            v.inline_seconds = std::min(v.inline_seconds, inline_seconds_beside(draft, node, asks));
+            v.inline_seconds =
+                std::min(v.inline_seconds,
+                         with_streams(draft, v, asks, inline_seconds_beside(draft, node, asks)));
         return v.inline_seconds > v.materialise_seconds
                    ? verdict(Verdict::Materialised, kReasonDearer)
                    : verdict(Verdict::Inlined, kReasonAtHand);

@@ -46,6 +46,19 @@ TEST(Bodies, AreCutWhereTheyAreLong) {
     }
 }
 
+TEST(Bodies, KeepNothingThatALoadWouldNotMakeShorter) {
+    const auto far = [](const std::vector<Tensor>& x) {
+        auto [i] = indices<1>(x[0].shape());
+        Tensor place = 2 * i, all = sines(x[0], 150);
+        for (int k = 0; k < 3; ++k) all = cast<float>(place + k) + all;
+        return all;
+    };
+    const auto program = program_for(cpu_profile(), far, {f32(4096)});
+    EXPECT_GT(program->kernels.size(), 1u);
+    for (const VerdictInfo& v : program->verdicts)
+        EXPECT_FALSE(v.reason == "kernel-too-large" && v.value == "Cast f32[4096]");
+}
+
 TEST(Bodies, HaveFewerCopiesWhereTheyAreLong) {
     auto chain = [](const std::vector<Tensor>& x) { return sines(x[0], 50); };
     const auto program = program_for(cpu_profile(), chain, {f32(1 << 20)});

@@ -82,6 +82,34 @@ TEST(Fusion, WhatNeighboursReadTooIsStored) {
     EXPECT_EQ(stats(*program, {}).bytes_written, 5 * 4 * 512 * 512);
 }
 
+/// Seconds of a launch from which on `count` results of one dear value, and what their neighbours
+/// give, are one kernel.
+double launch_worth_recomputing(int count) {
+    const auto results = [count](const Tensors& a) {
+        Tensor dear = exp(a[0]) * tanh(a[0]);
+        auto [i, j] = indices<2>(dear.shape());
+        Tensors out;
+        Tensor sum = 0.0f;
+        for (int k = 0; k < count; ++k) {
+            out.push_back(dear + static_cast<float>(k));
+            sum = sum + out.back()(i - 1, j) + out.back()(i + 1, j);
+        }
+        out.push_back(sum);
+        return out;
+    };
+    DeviceProfile profile = cpu_profile();
+    for (profile.seconds_per_launch = 1e-6; profile.seconds_per_launch < 1;
+         profile.seconds_per_launch *= 1.1)
+        if (program_for(profile, results, {f32(512, 512)})->kernels.size() == 1)
+            return profile.seconds_per_launch;
+    return 1;
+}
+
+TEST(Fusion, WhatIsRecomputedForSeveralIsRecomputedOnce) {
+    const double one = launch_worth_recomputing(1), three = launch_worth_recomputing(3);
+    EXPECT_NEAR(three, one, 0.3 * one);
+}
+
 TEST(Fusion, SumsThatShareATermLeaveOneKernel) {
     auto sums = [](const Tensors& a) { return Tensors{a[0] + a[1] + a[2], a[0] + a[1] + a[3]}; };
     auto program =

@@ -38,6 +38,54 @@ TEST(Verdict, DearLaunchesMakeRecomputingCheaper) {
     EXPECT_EQ(program_for(profile, blurred, {f32(512, 512)})->kernels.size(), 1u);
 }
 
+/// What is asked at four places uses what costs something twice.
+Tensors blurred_of_two_uses(const Tensors& a) {
+    Tensor word = exp(a[0]) * tanh(a[0]), value = max(word, 0.5f * word);
+    auto [i, j] = indices<2>(value.shape());
+    return {value(i - 1, j) + value(i + 1, j) + value(i, j - 1) + value(i, j + 1)};
+}
+
+TEST(Verdict, TheLastOfWhatServesItAloneIsMaterialised) {
+    auto program = program_for(cpu_profile(), blurred_of_two_uses, {f32(512, 512)});
+    EXPECT_EQ(verdict_of(*program, "Max f32[512, 512]"), "materialised: dearer-recomputed");
+    EXPECT_EQ(program->kernels.size(), 2u);
+}
+
+/// Marks spread within a mask that three tensors make.
+Tensors spread(const Tensors& a) {
+    Tensor mask = max(a[1], a[2]) * a[3], x = a[0];
+    for (Tensor sweep : loop(16)) {
+        auto [i, j] = indices<2>(x.shape());
+        x = min(mask, x + x(i - 1, j));
+    }
+    return {x};
+}
+
+TEST(Verdict, WhatSweepsReadFromMemoryIsOneTensorInsteadOfThree) {
+    const ArgSpec large = f32(2048, 2048), small = f32(64, 64);
+    auto program = program_for(cpu_profile(), spread, {large, large, large, large});
+    EXPECT_EQ(verdict_of(*program, "Mul f32[2048, 2048]"), "materialised: dearer-recomputed");
+    const int64_t passes = stats(*program, {}).bytes_read / (int64_t{4} * 2048 * 2048);
+    EXPECT_EQ(passes, 1 + 3 + 16 * 2) << "a copy of what the loop starts with, the mask, sweeps";
+    program = program_for(cpu_profile(), spread, {small, small, small, small});
+    EXPECT_EQ(verdict_of(*program, "Mul f32[64, 64]"), "inlined: cheaper-recomputed");
+}
+
+/// The mask's parts are read anyway.
+TEST(Verdict, WhatSweepsReadAnywayMakesNothingDearer) {
+    const auto all = [](const Tensors& a) {
+        Tensor mask = max(a[1], a[2]), x = a[0];
+        for (Tensor sweep : loop(16)) {
+            auto [i, j] = indices<2>(x.shape());
+            x = min(mask, x + x(i - 1, j)) + a[1] * a[2];
+        }
+        return Tensors{x};
+    };
+    const ArgSpec large = f32(2048, 2048);
+    auto program = program_for(cpu_profile(), all, {large, large, large});
+    EXPECT_EQ(verdict_of(*program, "Max f32[2048, 2048]"), "inlined: cheaper-recomputed");
+}
+
 /// Sweeps over openings between cells: each is asked for at its own place and one further, and in
 /// their sum.
 Tensors swept(const Tensors& a) {

@@ -1,0 +1,71 @@
+// What kernels read from memory again, because no cache holds it from one to the next.
+#include "compiler/schedule/streams.h"
+
+#include <algorithm>
+
+#include "compiler/program/cost_table.h"
+#include "compiler/schedule/trip_counts.h"
+
+namespace firn {
+namespace {
+
+/// From memory, once; none where a cache would hold all of it.
+double seconds_of_a_pass(const ScheduleFacts& facts, const Node& node) {
+    const double bytes = expected_elements(node.shape, facts.symbols) * node.dtype.bytes();
+    const bool held = bytes * costs::kWorkingSet <= static_cast<double>(facts.profile.cache_bytes);
+    return held ? 0 : bytes / facts.profile.bytes_per_second;
+}
+
+double runs_of(const ScheduleFacts& facts, const Node& node) {
+    return expected_runs(facts.regions, facts.symbols, node);
+}
+
+NodeSet roots_of(const std::set<Ask>& asks) {
+    NodeSet roots;
+    for (const Ask& a : asks) roots.insert(a.root);
+    return roots;
+}
+
+/// What is read from memory to compute a node, but for what it takes to compute `without`.
+NodeSet sources(Draft& draft, const Node& node, const Node* without) {
+    const NodeSet& before = draft.findings.at_hand.materialised;
+    NodeSet seen{&node}, found;
+    std::vector<std::pair<const Node*, int>> queue{
+        {&node, draft.maps.identity(grid_shape(draft.facts.regions, node))}};
+    while (!queue.empty()) {
+        const auto [next, map] = queue.back();
+        queue.pop_back();
+        for_demand(draft.facts, draft.maps, *next, map, [&](const Node& input, int at) {
+            if (&input == without || !seen.insert(&input).second) return;
+            if (in_memory(draft, input) || before.contains(&input))
+                found.insert(&input);
+            else
+                queue.emplace_back(&input, at);
+        });
+    }
+    return found;
+}
+
+}  // namespace
+
+double streamed_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    double passes = -runs_of(draft.facts, node);  // the first comes with the write
+    for (const Node* root : roots_of(asks)) passes += runs_of(draft.facts, *root);
+    return std::max(0.0, passes) * seconds_of_a_pass(draft.facts, node);
+}
+
+double streamed_seconds_of_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks) {
+    double total = 0;
+    const NodeSet inputs = sources(draft, node, nullptr);
+    for (const Node* input : inputs)
+        total -= seconds_of_a_pass(draft.facts, *input) * runs_of(draft.facts, node);
+    for (const Node* root : roots_of(asks)) {
+        const NodeSet others = sources(draft, *root, &node);
+        for (const Node* input : inputs)
+            if (!others.contains(input))
+                total += seconds_of_a_pass(draft.facts, *input) * runs_of(draft.facts, *root);
+    }
+    return std::max(0.0, total);
+}
+
+}  // namespace firn
