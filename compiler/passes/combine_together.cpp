@@ -1,4 +1,6 @@
-// Stores that combine into one tensor, one after the other: one kernel does them all.
+// Stores that combine into one tensor, one after the other: one kernel does them all, and those of
+// other tensors at as many positions.
+#include <map>
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
@@ -11,6 +13,7 @@ namespace {
 constexpr int64_t kOneGroup = 1024;        // positions that one group has; fewer share a dispatch
 constexpr int64_t kGroupMemory = 1 << 16;  // bytes; into what fits there groups combine first
 constexpr int64_t kMostGroups = 65535;     // of an axis, on every device
+constexpr size_t kMostTargets = 3;  // of a kernel: devices bind four tensors to write, or more
 
 using Nodes = std::unordered_set<const Node*>;
 
@@ -57,32 +60,79 @@ bool goes_on(const Node& later, const Node& earlier) {
            later.inputs[1]->shape == earlier.inputs[1]->shape;
 }
 
-/// A kernel over the positions of stores, of which the last stands first.
-Ref combined(const Builder& b, const std::vector<const Node*>& stores) {
-    const Node& last = *stores.front();
-    const Shape& grid = last.inputs[1]->shape;
-    const Ref turn = region_arg(b, i32, {}), target = region_arg(b, last.dtype, last.shape);
-    std::vector<Ref> own;
+/// Stores into one tensor, the last first.
+using Chain = std::vector<const Node*>;
+
+Chain chain_of(const Node& last, const Nodes& begun) {
+    Chain out{&last};
+    while (begun.contains(out.back()->inputs[0].get())) out.push_back(out.back()->inputs[0].get());
+    return out;
+}
+
+/// What a kernel over the positions of chains leaves of each one's tensor.
+std::vector<Ref> combined(const Builder& b, const std::vector<Chain>& chains) {
+    const Shape& grid = chains[0][0]->inputs[1]->shape;
+    const Ref turn = region_arg(b, i32, {});
+    std::vector<Ref> own, targets;
     for (size_t axis = 0; axis < grid.size(); ++axis)
         own.push_back(invocation(b, turn, grid, static_cast<int>(axis)));
     const std::vector<Bounds> inside(grid.size(), Bounds::Unchecked);
     const auto read = [&](const Ref& x) {
         return gather(b, x, own, inside, Scalar{scalar_int(0)}.to(x->dtype));
     };
-    Ref version = target;
-    for (size_t k = stores.size(); k-- > 0;) {
-        const Node& store = *stores[k];
-        std::vector<Ref> at;
-        for (size_t i = 2; i < store.inputs.size(); ++i) at.push_back(read(store.inputs[i]));
-        version = scatter(b, version, read(store.inputs[1]), at,
-                          {.op = store.as<ScatterAttr>().op, .by_hand = true});
-        note_lines(*version, store.lines);
+    Region body{{turn}, {}};
+    for (const Chain& chain : chains) {
+        Ref version = region_arg(b, chain[0]->dtype, chain[0]->shape);
+        targets.push_back(chain.back()->inputs[0]);
+        body.args.push_back(version);
+        for (size_t k = chain.size(); k-- > 0;) {
+            const Node& store = *chain[k];
+            std::vector<Ref> at;
+            for (size_t i = 2; i < store.inputs.size(); ++i) at.push_back(read(store.inputs[i]));
+            version = scatter(b, version, read(store.inputs[1]), at,
+                              {.op = store.as<ScatterAttr>().op, .by_hand = true});
+            note_lines(*version, store.lines);
+        }
+        body.results.push_back(version);
     }
-    Region body{{turn, target}, {version}};
-    return result(b,
-                  kernel_by_hand(b, {stores.back()->inputs[0]}, std::move(body), grid,
-                                 usual_group(grid.size()), false),
-                  0);
+    const Ref kernel =
+        kernel_by_hand(b, targets, std::move(body), grid, usual_group(grid.size()), false);
+    std::vector<Ref> out;
+    for (size_t k = 0; k < chains.size(); ++k)
+        out.push_back(result(b, kernel, static_cast<int>(k)));
+    return out;
+}
+
+Builder builder_at(NodeTable& table, const Node& node) {
+    return {table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+}
+
+/// Kernels of the chains that need nothing of another one's: those of as many positions together.
+std::unordered_map<const Node*, Ref> of_independent_chains(NodeTable& table,
+                                                           const std::vector<Chain>& chains) {
+    Nodes lasts;
+    for (const Chain& chain : chains) lasts.insert(chain[0]);
+    std::vector<std::vector<Chain>> kernels;
+    for (const Chain& chain : chains) {
+        const std::vector<Ref> before = topological(chain[0]->inputs);
+        if (std::any_of(before.begin(), before.end(),
+                        [&](const Ref& node) { return lasts.contains(node.get()); }))
+            continue;
+        const auto room = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+            return kernel.size() < kMostTargets &&
+                   kernel[0][0]->inputs[1]->shape == chain[0]->inputs[1]->shape;
+        });
+        if (room != kernels.end())
+            room->push_back(chain);
+        else
+            kernels.push_back({chain});
+    }
+    std::unordered_map<const Node*, Ref> out;
+    for (const std::vector<Chain>& kernel : kernels) {
+        const std::vector<Ref> results = combined(builder_at(table, *kernel[0][0]), kernel);
+        for (size_t k = 0; k < kernel.size(); ++k) out[kernel[k][0]] = results[k];
+    }
+    return out;
 }
 
 }  // namespace
@@ -95,19 +145,24 @@ Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired) 
         if (node->op == Op::Scatter && uses.at(node->inputs[0].get()) == 1 &&
             goes_on(*node, *node->inputs[0]))
             begun.insert(node->inputs[0].get());
+    std::vector<Chain> chains;
+    for (const Ref& node : topological(graph.results))
+        if (outside.contains(node.get()) && !begun.contains(node.get()) && combines(*node) &&
+            begun.contains(node->inputs[0].get()))
+            chains.push_back(chain_of(*node, begun));
+    if (fired && !chains.empty()) (*fired)["combined together"] += static_cast<int>(chains.size());
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-        if (!outside.contains(&node) || begun.contains(&node) || !combines(node) ||
-            !begun.contains(node.inputs[0].get()))
-            return nullptr;
-        const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+        const auto is_last = [&](const Chain& chain) { return chain[0] == &node; };
+        if (std::none_of(chains.begin(), chains.end(), is_last)) return nullptr;
+        const Builder b = builder_at(table, node);
         const Ref last = remake(b, node, inputs, node.attr);
-        std::vector<const Node*> stores{last.get()};
+        Chain chain{last.get()};
         for (const Node* at = &node; begun.contains(at->inputs[0].get()); at = at->inputs[0].get())
-            stores.push_back(stores.back()->inputs[0].get());
-        if (fired) ++(*fired)["combined together"];
-        return combined(b, stores);
+            chain.push_back(chain.back()->inputs[0].get());
+        return combined(b, {chain})[0];
     };
-    return {graph.args, rewrite(table, graph.results, visit), graph.guards, graph.data_sizes};
+    return {graph.args, rewrite(table, graph.results, visit, of_independent_chains(table, chains)),
+            graph.guards, graph.data_sizes};
 }
 
 }  // namespace firn

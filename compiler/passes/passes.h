@@ -76,8 +76,9 @@ Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = null
 
 /// Stores that combine into one large tensor, one after the other, by the same operation at as many
 /// positions, are one kernel by hand over these positions: what they share is computed once, and
-/// there is one launch. Not in loops and branches, which may be one kernel themselves, nor of few
-/// positions or targets that a group's memory holds. Last, too.
+/// there is one launch. So are such stores into up to three tensors that wait for none of the
+/// others. Not in loops and branches, which may be one kernel themselves, nor of few positions or
+/// targets that a group's memory holds. Last, too.
 Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.

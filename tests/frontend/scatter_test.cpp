@@ -386,6 +386,54 @@ TEST(ScatterPlans, SumsIntoOneLargeTensorAreOneKernel) {
     splat(1);
 }
 
+/// Splats into `tensors` tensors, each twice; the last of them stores what the first holds then, if
+/// it `waits`. Gives the number of kernels that store.
+int64_t kernels_of_splats(int tensors, bool waits, const DeviceProfile& profile = cpu_profile()) {
+    SessionScope scope(Session::interpreter(profile));
+    auto f = compile(
+        [&](Tensor at, Tensor x) {
+            std::vector<Tensor> out(size_t(tensors), zeros({20000}));
+            for (size_t k = 0; k < out.size(); ++k) {
+                Tensor value = waits && k + 1 == out.size() ? out[0](at) : x * float(k + 1);
+                scatter_add(out[k](at), value);
+                scatter_add(out[k](at + 1), value + 1.0f);
+            }
+            return out;
+        },
+        {i32(4000), f32(4000)});
+    const auto sums = f(arange(4000) % 100, arange(4000).as(f32) % 3);
+    std::vector<float> first;
+    for (size_t k = 0; k < size_t(tensors); ++k) {
+        std::vector<float> expected(20000);
+        for (size_t j = 0; j < 4000; ++j) {
+            const float value =
+                waits && k + 1 == size_t(tensors) ? first[j % 100] : float(j % 3) * float(k + 1);
+            expected[j % 100] += value;
+            expected[j % 100 + 1] += value + 1;
+        }
+        EXPECT_EQ(sums[k].to_vector<float>(), expected) << tensors << " " << k;
+        if (k == 0) first = expected;
+    }
+    const auto& kernels = f.program()->kernels;
+    const auto line = [](const KernelInfo& kernel) {
+        return kernel.name.substr(kernel.name.find(' '));
+    };
+    return std::count_if(kernels.begin(), kernels.end(), [&](const KernelInfo& kernel) {
+        return line(kernel) == line(kernels.back());
+    });
+}
+
+TEST(ScatterPlans, SumsIntoSeveralTensorsAreOneKernelForThreeOfThem) {
+    EXPECT_EQ(kernels_of_splats(1, false), 1);
+    EXPECT_EQ(kernels_of_splats(3, false), 1);
+    EXPECT_EQ(kernels_of_splats(4, false), 2);
+    EXPECT_EQ(kernels_of_splats(2, true), 2) << "the second reads what the first one leaves";
+    EXPECT_EQ(kernels_of_splats(3, true), 2);
+    DeviceProfile least = cpu_profile();
+    least.max_storage_buffers = least.max_texel_buffers = 4;
+    EXPECT_EQ(kernels_of_splats(3, false, least), 1);
+}
+
 TEST(ScatterPlans, OtherCombinationsAndWhatReadsBetweenStayApart) {
     SessionScope scope(Session::interpreter());
     auto f = compile(
