@@ -78,7 +78,7 @@ std::vector<Complex> powers(const Complex& w, size_t count) {
     return out;
 }
 
-constexpr int kPassBits = 4;  // of the radix of all passes but the first
+constexpr int kPassBits = 4;  // of the radix of all passes but the first, which has 1 to as many
 /// Invocations of a pass, of as many as every device of Vulkan launches in groups of 64: what is
 /// more goes in turns.
 constexpr int64_t kMostAtOnce = 65535 * 64;
@@ -153,16 +153,19 @@ Complex pass(const Lines& lines, int bits, const Tensor* done, Direction directi
 /// is a kernel of its own, which stores only the part that somebody reads.
 Complex transform_lines(Lines lines, Direction direction, bool ends = false) {
     Complex& x = lines.x;
-    const Size first = mod(lines.exponent, kPassBits), low = mod(first, 2),
-               high = floor_div(first, 2);
-    for (Tensor once : loop(low * (Size(1) - high))) x = pass(lines, 1, nullptr, direction);
-    for (Tensor once : loop(high * (Size(1) - low))) x = pass(lines, 2, nullptr, direction);
-    for (Tensor once : loop(low * high)) x = pass(lines, 3, nullptr, direction);
+    // One pass more or less, and how much of it the first takes; a line of one element takes none.
+    const Size passes = floor_div(lines.exponent + (kPassBits - 1), kPassBits),
+               first = lines.exponent - kPassBits * max(passes - 1, 0), above = max(first - 1, 0),
+               low = mod(above, 2), high = floor_div(above, 2), some = min(passes, 1);
+    const Size runs[kPassBits] = {some * (Size(1) - low) * (Size(1) - high), low * (Size(1) - high),
+                                  (Size(1) - low) * high, low * high};
+    for (int bits = 1; bits <= kPassBits; ++bits)
+        for (Tensor once : loop(runs[bits - 1])) x = pass(lines, bits, nullptr, direction);
     const auto pass_after = [&](const Tensor& turn) {
         const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
         x = pass(lines, kPassBits, &done, direction);
     };
-    const Size turns = floor_div(lines.exponent, kPassBits), apart = ends ? min(turns, 1) : Size(0);
+    const Size turns = max(passes - 1, 0), apart = ends ? min(turns, 1) : Size(0);
     for (Tensor turn : loop(turns - apart)) pass_after(turn);
     for (Tensor once : loop(apart)) pass_after(turns - 1);
     return x;

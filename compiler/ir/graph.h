@@ -246,12 +246,14 @@ std::vector<Ref> topological(const std::vector<Ref>& results);
 /// changed its arguments are fresh, so that old and new may live in one graph; where nothing
 /// changed the node itself stays. `replace` seeds the memo: those nodes are replaced as given
 /// (region arguments, inputs). `visit_region(node, rebuilt)`, where given, is asked for Loops and
-/// Ifs instead of `visit`; it sees the original node too.
+/// Ifs instead of `visit`; it sees the original node too. Loops that `is_idle`, where given, are
+/// not looked into: their results are what they begin with.
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
 using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
+using IsIdle = std::function<bool(const Node& node)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
                          const std::unordered_map<const Node*, Ref>& replace = {},
-                         const VisitRegion& visit_region = {});
+                         const VisitRegion& visit_region = {}, const IsIdle& is_idle = {});
 /// A region with arguments of its own that computes the same.
 Region with_fresh_args(NodeTable& table, const Region& region);
 /// `results` with nodes replaced, and nothing else changed. Where only region arguments are

@@ -2,6 +2,7 @@
 // inputs.
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
@@ -35,15 +36,18 @@ struct Frame {
 };
 
 /// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false
-/// skips.
+/// skips. Of nodes that `is_idle` only the inputs are children.
 template <class Enter, class Leave>
-void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave) {
+void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave,
+          const IsIdle& is_idle = {}) {
     std::vector<Frame> stack;
     for (const Ref& root : roots) {
         if (enter(root)) stack.push_back({&root});
         while (!stack.empty()) {
             Frame& top = stack.back();
-            const Ref* next = child(**top.node, top.next_child++);
+            const Node& node = **top.node;
+            const bool ends = top.next_child == node.inputs.size() && is_idle && is_idle(node);
+            const Ref* next = ends ? nullptr : child(node, top.next_child++);
             if (!next) {
                 const Ref* done = top.node;
                 stack.pop_back();
@@ -55,34 +59,50 @@ void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave)
     }
 }
 
+Ref fresh_arg(NodeTable& table, const Ref& arg) {
+    ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
+    Ref fresh = table.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{});
+    note_lines(*fresh, arg->lines);
+    return fresh;
+}
+
 class Rewriter {
   public:
     Rewriter(NodeTable& table, const Visit& visit,
-             const std::unordered_map<const Node*, Ref>& replace, const VisitRegion& visit_region)
-        : table_(table), visit_(visit), visit_region_(visit_region) {
+             const std::unordered_map<const Node*, Ref>& replace, const VisitRegion& visit_region,
+             const IsIdle& is_idle = {})
+        : table_(table), visit_(visit), visit_region_(visit_region), is_idle_(is_idle) {
         for (const auto& [node, replacement] : replace) memo_.insert(node, replacement);
     }
 
-    /// Leaves every node as it is that needs none of these region arguments (ids, sorted).
-    void only_users_of(std::vector<uint64_t> args) { args_ = std::move(args); }
+    /// Leaves every node as it is that needs none of these region arguments (ids). Loops that do
+    /// have fresh arguments from the start: what is in loops within loops is rebuilt once.
+    void only_users_of(std::unordered_set<uint64_t> args) { args_ = std::move(args); }
 
     std::vector<Ref> run(const std::vector<Ref>& results) {
         walk(
             results,
             [&](const Ref& node) {
                 const bool stays = args_ && !uses_args(*node);
-                return memo_.insert(node.get(), stays ? node : nullptr) && !stays;
+                if (!memo_.insert(node.get(), stays ? node : nullptr) || stays) return false;
+                if (args_ && node->op == Op::Loop) renew_args(*node->as<LoopAttr>().body);
+                return true;
             },
-            [&](const Ref& node) { *memo_.find(node.get()) = rebuild(node); });
+            [&](const Ref& node) { *memo_.find(node.get()) = rebuild(node); }, is_idle_);
         return mapped(results);
     }
 
   private:
     bool uses_args(const Node& node) const {
-        return node.free_args &&
-               std::any_of(node.free_args->begin(), node.free_args->end(), [&](uint64_t id) {
-                   return std::binary_search(args_->begin(), args_->end(), id);
-               });
+        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
+                                             [&](uint64_t id) { return args_->contains(id); });
+    }
+
+    void renew_args(const Region& body) {
+        for (const Ref& arg : body.args) {
+            memo_.insert(arg.get(), fresh_arg(table_, arg));
+            args_->insert(arg->as<RegionArgAttr>().id);
+        }
     }
 
     std::vector<Ref> mapped(const std::vector<Ref>& nodes) const {
@@ -93,6 +113,11 @@ class Rewriter {
     }
 
     Ref rebuild(const Ref& node) {
+        if (is_idle_ && is_idle_(*node)) return node;  // nobody asks for it
+        if (is_idle_ && node->op == Op::Result && is_idle_(*node->inputs[0]))
+            return memo_.at(node->inputs[0]
+                                ->inputs[static_cast<size_t>(node->as<ResultAttr>().index) + 3]
+                                .get());
         std::vector<Ref> inputs = mapped(node->inputs);
         bool changed = inputs != node->inputs;
         if (node->op == Op::Loop || node->op == Op::If) {
@@ -124,7 +149,7 @@ class Rewriter {
         auto body = mapped_region(attr.body);
         if (!inputs_changed && body == attr.body) return node;
         LoopAttr made = attr;
-        made.body = std::make_shared<Region>(with_fresh_args(table_, *body));
+        made.body = args_ ? body : std::make_shared<Region>(with_fresh_args(table_, *body));
         return remake_as(*node, inputs, made);
     }
 
@@ -138,8 +163,9 @@ class Rewriter {
     NodeTable& table_;
     const Visit& visit_;
     const VisitRegion& visit_region_;
+    const IsIdle is_idle_;
     NodeMap<Ref> memo_;  // null: entered, not rebuilt yet
-    std::optional<std::vector<uint64_t>> args_;
+    std::optional<std::unordered_set<uint64_t>> args_;
 };
 
 }  // namespace
@@ -155,18 +181,15 @@ std::vector<Ref> topological(const std::vector<Ref>& results) {
 
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
                          const std::unordered_map<const Node*, Ref>& replace,
-                         const VisitRegion& visit_region) {
-    return Rewriter(table, visit, replace, visit_region).run(results);
+                         const VisitRegion& visit_region, const IsIdle& is_idle) {
+    return Rewriter(table, visit, replace, visit_region, is_idle).run(results);
 }
 
 Region with_fresh_args(NodeTable& table, const Region& region) {
     Region out;
     std::unordered_map<const Node*, Ref> renamed;
     for (const Ref& arg : region.args) {
-        ensure(arg->op == Op::RegionArg, "a region argument was replaced by another node");
-        out.args.push_back(
-            table.intern(Op::RegionArg, arg->dtype, arg->shape, {}, RegionArgAttr{}));
-        note_lines(*out.args.back(), arg->lines);
+        out.args.push_back(fresh_arg(table, arg));
         renamed.emplace(arg.get(), out.args.back());
     }
     out.results = substitute(table, region.results, renamed);
@@ -178,10 +201,9 @@ std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
     const Visit as_it_is = [](const Node&, const std::vector<Ref>&) { return Ref(); };
     const VisitRegion same;
     Rewriter rewriter(table, as_it_is, replace, same);
-    std::vector<uint64_t> args;
+    std::unordered_set<uint64_t> args;
     for (const auto& [node, made] : replace)
-        if (node->op == Op::RegionArg) args.push_back(node->as<RegionArgAttr>().id);
-    std::sort(args.begin(), args.end());
+        if (node->op == Op::RegionArg) args.insert(node->as<RegionArgAttr>().id);
     if (args.size() == replace.size()) rewriter.only_users_of(std::move(args));
     return rewriter.run(results);
 }

@@ -1,7 +1,7 @@
 // Nodes with other sizes.
 #include "compiler/ir/substitute.h"
 
-#include <algorithm>
+#include <optional>
 
 #include "compiler/ir/builder.h"
 
@@ -49,17 +49,28 @@ bool is_i32(const Size& size) {
     return size.is_constant() && size.constant() >= INT32_MIN && size.constant() <= INT32_MAX;
 }
 
+std::optional<int64_t> number(const Node& node, Substitution& size) {
+    if (node.op == Op::Constant && node.dtype == i32) return node.as<ConstantAttr>().value.i;
+    if (node.op != Op::SizeValue) return std::nullopt;
+    const Size value = size(node.as<SizeAttr>().size);
+    return value.is_constant() ? std::optional(value.constant()) : std::nullopt;
+}
+
+/// A loop whose end is known to come before its beginning.
+bool ends_at_once(const Node& node, Substitution& size) {
+    if (node.op != Op::Loop || node.as<LoopAttr>().by_hand()) return false;
+    const auto begin = number(*node.inputs[0], size), end = number(*node.inputs[1], size),
+               step = number(*node.inputs[2], size);
+    return begin && end && step && *step > 0 && *begin >= *end;
+}
+
 SourceLine line_of(const Node& node) {
     return node.lines.empty() ? SourceLine{} : node.lines.front();
 }
 
-}  // namespace
-
-Shape substituted(const Shape& shape, const SizeMap& map) { return Substitution(map)(shape); }
-
-std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
-                                  const SizeMap& map,
-                                  std::unordered_map<const Node*, Ref> replace) {
+/// See substitute_sizes(). Without `rules` values stand for those with a rule of gradients.
+std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const SizeMap& map,
+                         std::unordered_map<const Node*, Ref> replace, bool rules) {
     Substitution size(map);
     for (const Ref& node : topological(roots))
         if (node->op == Op::RegionArg && !replace.contains(node.get()))
@@ -70,6 +81,7 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             const bool sized = node.op == Op::Loop && (node.as<LoopAttr>().by_hand() ||
                                                        !node.as<LoopAttr>().sizes.empty());
+            if (node.op == Op::Ruled && !rules) return inputs[0];
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
             const Attr attr = substituted(node.attr, size);
@@ -80,19 +92,24 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
             note_lines(*made, node.lines);
             return made;
         },
-        replace);
+        replace, {}, [&](const Node& node) { return ends_at_once(node, size); });
+}
+
+}  // namespace
+
+Shape substituted(const Shape& shape, const SizeMap& map) { return Substitution(map)(shape); }
+
+std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
+                                  const SizeMap& map,
+                                  std::unordered_map<const Node*, Ref> replace) {
+    return rebuilt(table, roots, map, std::move(replace), true);
 }
 
 Graph copied_graph(NodeTable& table, const Graph& graph) {
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
     // Rules hold tensors of whoever gave them, and so their session, which must not end here.
-    const std::vector<Ref> all = topological(roots);
-    if (std::any_of(all.begin(), all.end(), [](const Ref& n) { return n->op == Op::Ruled; }))
-        roots = rewrite(table, roots, [](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-            return node.op == Op::Ruled ? inputs[0] : nullptr;
-        });
-    roots = substitute_sizes(table, roots, {});
+    roots = rebuilt(table, roots, {}, {}, false);
     Graph out = graph;
     const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());
     out.args.assign(roots.begin(), results);

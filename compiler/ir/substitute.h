@@ -12,7 +12,8 @@ namespace firn {
 /// `shape` with symbols replaced.
 Shape substituted(const Shape& shape, const SizeMap& map);
 /// Rebuilds `roots` with symbols replaced in every shape and attribute; region arguments become
-/// fresh. `replace`: nodes to be taken as given.
+/// fresh. `replace`: nodes to be taken as given. Loops that are known to end at once give what they
+/// begin with, and nothing of them is looked at.
 std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
                                   const SizeMap& map,
                                   std::unordered_map<const Node*, Ref> replace = {});

@@ -1,6 +1,7 @@
 // Stores that combine into one tensor, one after the other: one kernel does them all, and those of
 // other tensors at as many positions.
-#include <map>
+#include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"

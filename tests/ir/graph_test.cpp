@@ -175,6 +175,46 @@ TEST(Rewrite, AChangedLoopHasItsOwnArguments) {
     EXPECT_EQ(place({elementwise(b, Op::Add, {y, w})}).regions.size(), 3u);
 }
 
+/// Loops in loops, each of which begins with what the one around it carries.
+Ref nested_loops(Builder b, const Ref& init, int depth) {
+    if (depth == 0) return elementwise(b, Op::Sin, {init});
+    Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
+    Region body{{turn, carried}, {nested_loops(b, carried, depth - 1)}};
+    Ref node =
+        loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
+    return result(b, node, 0);
+}
+
+TEST(Rewrite, DeepLoopsAreCopiedAFewTimesNotForEveryOneAround) {
+    NodeTable table;
+    Builder b{table};
+    Ref x = input(b, 0, f32, {4}, false), z = input(b, 1, f32, {4}, false);
+    constexpr int kDepth = 16;
+    const uint64_t begin = input(b, 2, f32, {}, false)->serial;
+    Ref y = nested_loops(b, x, kDepth);
+    const uint64_t built = input(b, 3, f32, {}, false)->serial - begin;
+    Ref w = rewrite(table, {y}, keep, {{x.get(), z}})[0];
+    const uint64_t changed = input(b, 4, f32, {}, false)->serial - begin - built;
+    EXPECT_LT(changed, 3 * kDepth * built);
+    EXPECT_EQ(place({elementwise(b, Op::Add, {y, w})}).regions.size(), 1u + 2 * kDepth);
+}
+
+TEST(Rewrite, WhatIsIdleIsNotLookedInto) {
+    NodeTable table;
+    Builder b{table};
+    Ref x = input(b, 0, f32, {4}, false), z = input(b, 1, f32, {4}, false);
+    Ref y = elementwise(b, Op::Cos, {nested_loops(b, x, 2)});
+    int seen = 0;
+    const auto look = [&](const Node& node, const std::vector<Ref>&) {
+        seen += node.op == Op::Sin;
+        return Ref();
+    };
+    Ref w = rewrite(table, {y}, look, {{x.get(), z}}, {},
+                    [](const Node& node) { return node.op == Op::Loop; })[0];
+    EXPECT_EQ(w, elementwise(b, Op::Cos, {z}));
+    EXPECT_EQ(seen, 0);
+}
+
 TEST(Rewrite, ChangesInsideNestedLoops) {
     NodeTable table;
     Graph g = parse(table, R"(graph(%0: f32[4]) {
