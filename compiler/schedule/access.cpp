@@ -103,27 +103,48 @@ int AccessMaps::projected(int map, const Shape& from, const Shape& to) {
 }
 
 int AccessMaps::reshape_map(const Node& node, int map) {
-    // Dimensions of 1 come and go; everything else must match one to one, else the index is opaque.
+    // Dimensions of 1 come and go. Of all others those match that are equal from the first one on,
+    // or from the last one back; an index of what lies between is opaque.
     const Shape &out = node.shape, &in = node.inputs[0]->shape;
     std::vector<int> kept;
-    Shape kept_shape;
+    Shape from, to;
     for (size_t k = 0; k < out.size(); ++k)
-        if (!out[k].is(1)) kept.push_back(maps_[map].axes[k]), kept_shape.push_back(out[k]);
+        if (!out[k].is(1)) kept.push_back(maps_[map].axes[k]), from.push_back(out[k]);
+    for (const Size& size : in)
+        if (!size.is(1)) to.push_back(size);
+    const size_t most = std::min(from.size(), to.size());
+    size_t first = 0, last = 0;
+    while (first < most && from[first] == to[first]) ++first;
+    while (last < most - first && from[from.size() - 1 - last] == to[to.size() - 1 - last]) ++last;
+    const int between = tuple({kept.begin() + static_cast<std::ptrdiff_t>(first),
+                               kept.end() - static_cast<std::ptrdiff_t>(last)});
     std::vector<int> axes;
     size_t next = 0;
     for (size_t k = 0; k < in.size(); ++k) {
         if (in[k].is(1)) {
             axes.push_back(constant(Size(0)));
-        } else if (next < kept.size() && kept_shape[next] == in[k]) {
-            axes.push_back(kept[next++]);
-        } else {
-            axes.clear();
-            for (size_t j = 0; j < in.size(); ++j)
-                axes.push_back(opaque(kReshape, node, static_cast<int>(j), map));
-            return tuple(std::move(axes));
+            continue;
         }
+        if (next < first)
+            axes.push_back(kept[next]);
+        else if (next >= to.size() - last)
+            axes.push_back(kept[next + from.size() - to.size()]);
+        else
+            axes.push_back(opaque(kReshape, node, static_cast<int>(k), between));
+        ++next;
     }
     return tuple(std::move(axes));
+}
+
+bool AccessMaps::in_padding(const Node& pad, int map) const {
+    const Shape& inside = pad.inputs[0]->shape;
+    for (size_t j = 0; j < inside.size(); ++j) {
+        const std::vector<uint64_t>& key = exprs_[maps_[map].axes[j]].key;
+        if (key[0] != kConstant) continue;
+        const Size at = size_of_[key[1]] - pad.as<PadAttr>().before[j], behind = at - inside[j];
+        if (at.upper_bound() < 0 || behind.lower_bound() >= 0) return true;
+    }
+    return false;
 }
 
 int AccessMaps::input_map(const Node& node, int k, int map) {

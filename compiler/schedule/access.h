@@ -24,6 +24,8 @@ class AccessMaps {
     int identity(const Shape& shape);
     /// Map for input `k` of `node` when the node is asked by `map`; regions are not entered.
     int input_map(const Node& node, int k, int map);
+    /// A Pad that is asked by `map` gives nothing of its input.
+    bool in_padding(const Node& pad, int map) const;
     /// Map for a value of shape `to` that broadcasts to one of shape `from` asked by `map`.
     int projected(int map, const Shape& from, const Shape& to);
     /// How often per grid index a value asked by `map` is evaluated: the trip counts of the ranges

@@ -57,7 +57,7 @@ bool starts_as(Draft& draft, const Node& version, const Node& value, int map);
 /// A root's kernel asks for a value. Beyond costs::kMostMaps maps nothing is noted: the value goes
 /// to memory then.
 void ask(Draft& draft, const Node& node, const Ask& ask);
-/// It asks for what the value asks for.
+/// It asks for what the value asks for: nothing, where a padding is asked in what it adds.
 void ask_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks);
 
 }  // namespace firn

@@ -86,6 +86,31 @@ TEST(Verdict, WhatSweepsReadAnywayMakesNothingDearer) {
     EXPECT_EQ(verdict_of(*program, "Max f32[2048, 2048]"), "inlined: cheaper-recomputed");
 }
 
+/// Four dear numbers of each cell, of the cells that are chosen.
+Tensors chosen_rows(const Tensors& a) {
+    std::vector<Tensor> parts;
+    for (int k = 1; k <= 4; ++k) parts.push_back(max(exp(a[0] * float(k)) / a[1], tanh(a[1])));
+    const Size cells = a[0].size(0) * a[0].size(1);
+    return {compact(reshape(stack(parts, {.axis = 2}), {cells, 4}), reshape(a[0] > 1.0f, {cells}))};
+}
+
+TEST(Verdict, APartOfARowIsAskedWhereItStands) {
+    auto program = program_for(cpu_profile(), chosen_rows, {f32(1000, 1000), f32(1000, 1000)});
+    EXPECT_EQ(verdict_of(*program, "Max f32[1000, 1000]"), "inlined: asked-once");
+}
+
+/// The same of two tensors with two numbers each.
+Tensors chosen_pairs(const Tensors& a) {
+    const Tensor first = max(exp(a[0]) / a[1], tanh(a[1])), second = exp(a[1]) / a[0];
+    const Size cells = a[0].size(0);
+    return {compact(concat({first, second}, {.axis = 1}), indices<1>({cells})[0] % 3 == 0)};
+}
+
+TEST(Verdict, PartsAreNotAskedWhereOthersStand) {
+    auto program = program_for(cpu_profile(), chosen_pairs, {f32(1000000, 2), f32(1000000, 2)});
+    EXPECT_EQ(verdict_of(*program, "Max f32[1000000, 2]"), "inlined: cheaper-recomputed");
+}
+
 /// Sweeps over openings between cells: each is asked for at its own place and one further, and in
 /// their sum.
 Tensors swept(const Tensors& a) {
