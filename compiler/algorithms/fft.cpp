@@ -153,7 +153,8 @@ Complex pass(const Lines& lines, int bits, const Tensor* done, Direction directi
 /// is a kernel of its own, which stores only the part that somebody reads.
 Complex transform_lines(Lines lines, Direction direction, bool ends = false) {
     Complex& x = lines.x;
-    // One pass more or less, and how much of it the first takes; a line of one element takes none.
+    // Every pass takes kPassBits, but for the first, which takes what is left: 1 to as many. A line
+    // of one element has no pass.
     const Size passes = floor_div(lines.exponent + (kPassBits - 1), kPassBits),
                first = lines.exponent - kPassBits * max(passes - 1, 0), above = max(first - 1, 0),
                low = mod(above, 2), high = floor_div(above, 2), some = min(passes, 1);

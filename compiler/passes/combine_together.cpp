@@ -108,16 +108,34 @@ Builder builder_at(NodeTable& table, const Node& node) {
     return {table, node.lines.empty() ? SourceLine{} : node.lines[0]};
 }
 
+/// What needs the end of a chain, and these ends themselves.
+Nodes behind_chains(const std::vector<Ref>& order, const Nodes& lasts) {
+    Nodes out;
+    for (const Ref& node : order) {
+        bool behind = lasts.contains(node.get());
+        for (const Ref& input : node->inputs) behind |= out.contains(input.get());
+        const auto look_into = [&](const Region& region) {
+            for (const Ref& result : region.results) behind |= out.contains(result.get());
+        };
+        if (node->op == Op::Loop) look_into(*node->as<LoopAttr>().body);
+        if (node->op == Op::If) {
+            look_into(*node->as<IfAttr>().then_body);
+            look_into(*node->as<IfAttr>().else_body);
+        }
+        if (behind) out.insert(node.get());
+    }
+    return out;
+}
+
 /// Kernels of the chains that need nothing of another one's: those of as many positions together.
 std::unordered_map<const Node*, Ref> of_independent_chains(NodeTable& table,
-                                                           const std::vector<Chain>& chains) {
-    Nodes lasts;
-    for (const Chain& chain : chains) lasts.insert(chain[0]);
+                                                           const std::vector<Chain>& chains,
+                                                           const Nodes& behind) {
     std::vector<std::vector<Chain>> kernels;
     for (const Chain& chain : chains) {
-        const std::vector<Ref> before = topological(chain[0]->inputs);
-        if (std::any_of(before.begin(), before.end(),
-                        [&](const Ref& node) { return lasts.contains(node.get()); }))
+        const std::vector<Ref>& inputs = chain[0]->inputs;
+        if (std::any_of(inputs.begin(), inputs.end(),
+                        [&](const Ref& input) { return behind.contains(input.get()); }))
             continue;
         const auto room = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
             return kernel.size() < kMostTargets &&
@@ -146,15 +164,19 @@ Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired) 
         if (node->op == Op::Scatter && uses.at(node->inputs[0].get()) == 1 &&
             goes_on(*node, *node->inputs[0]))
             begun.insert(node->inputs[0].get());
+    const std::vector<Ref> order = topological(graph.results);
     std::vector<Chain> chains;
-    for (const Ref& node : topological(graph.results))
-        if (outside.contains(node.get()) && !begun.contains(node.get()) && combines(*node) &&
-            begun.contains(node->inputs[0].get()))
-            chains.push_back(chain_of(*node, begun));
+    Nodes lasts;
+    for (const Ref& node : order) {
+        if (!outside.contains(node.get()) || begun.contains(node.get()) || !combines(*node) ||
+            !begun.contains(node->inputs[0].get()))
+            continue;
+        chains.push_back(chain_of(*node, begun));
+        lasts.insert(node.get());
+    }
     if (fired && !chains.empty()) (*fired)["combined together"] += static_cast<int>(chains.size());
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
-        const auto is_last = [&](const Chain& chain) { return chain[0] == &node; };
-        if (std::none_of(chains.begin(), chains.end(), is_last)) return nullptr;
+        if (!lasts.contains(&node)) return nullptr;
         const Builder b = builder_at(table, node);
         const Ref last = remake(b, node, inputs, node.attr);
         Chain chain{last.get()};
@@ -162,7 +184,9 @@ Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired) 
             chain.push_back(chain.back()->inputs[0].get());
         return combined(b, {chain})[0];
     };
-    return {graph.args, rewrite(table, graph.results, visit, of_independent_chains(table, chains)),
+    return {graph.args,
+            rewrite(table, graph.results, visit,
+                    of_independent_chains(table, chains, behind_chains(order, lasts))),
             graph.guards, graph.data_sizes};
 }
 

@@ -331,6 +331,9 @@ inline constexpr int kLiveValues = 20;
 inline constexpr size_t kMostMaps = 48;
 /// Values between the one that is judged and what is at hand.
 inline constexpr int kMostBesideFollowed = 64;
+/// Values between one that is used more than once and what all of these uses end in, which bounds
+/// the time for a value that thousands use. Not measured.
+inline constexpr int kMostFollowedToEnd = 64;
 /// (Value, map) pairs through one loop body.
 inline constexpr size_t kMostLoopWalk = 20000;
 /// Minima and maxima of a loop's bound.

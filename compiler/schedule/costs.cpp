@@ -57,7 +57,7 @@ std::unordered_map<const Node*, std::vector<const Node*>> served_alone(const Sch
     const auto use = [&](const Node& value, const Node* end) {
         Uses& all = uses[&value];
         if (all.count++ == 0) all.end = end;
-        while (all.end != end && all.end && end) {
+        for (int k = 0; k < costs::kMostFollowedToEnd && all.end != end && all.end && end; ++k) {
             const bool later = regions.position.at(all.end) > regions.position.at(end);
             const Node*& earlier = later ? end : all.end;
             earlier = uses[earlier].end;
