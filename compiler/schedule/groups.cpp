@@ -151,19 +151,21 @@ void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> bod
 double seconds_again(Draft& draft, const Group& group, const Candidate& without,
                      const KernelNeeds& with) {
     const ScheduleFacts& facts = draft.facts;
-    const double load = facts.profile.seconds_per_load,
-                 operation = 1 / facts.profile.operations_per_second;
-    double each = 0;
+    double loads = 0, operations = 0;  // whole numbers, whose sums are the same in any order
     for (const auto& value : with.values) {
         const auto [node, map] = value;
         const double trips = draft.maps.trips(map);
         const bool before = without.needs.values.contains(value), again = with.again.contains(node);
-        if (before && again) each -= load * trips;
+        if (before && again) loads -= trips;
         if (group.needs.values.contains(value) || (before && !again)) continue;
-        const bool loaded = is_loaded(draft, *node) && !again;
-        each += (loaded ? load : operation * own_operations(*node)) * trips;
+        if (is_loaded(draft, *node) && !again)
+            loads += trips;
+        else
+            operations += trips * own_operations(*node);
     }
     const double grid = expected_elements(grid_shape(facts.regions, *without.root), facts.symbols);
+    const double each =
+        loads * facts.profile.seconds_per_load + operations / facts.profile.operations_per_second;
     return std::max(0.0, each) * grid * idle_factor(grid, facts.profile);
 }
 

@@ -20,16 +20,20 @@ double runs_of(const ScheduleFacts& facts, const Node& node) {
     return expected_runs(facts.regions, facts.symbols, node);
 }
 
-NodeSet roots_of(const std::set<Ask>& asks) {
-    NodeSet roots;
-    for (const Ask& a : asks) roots.insert(a.root);
+/// Each once, by age.
+std::vector<const Node*> roots_of(const std::set<Ask>& asks) {
+    std::vector<const Node*> roots;
+    for (const Ask& a : asks)
+        if (roots.empty() || roots.back() != a.root) roots.push_back(a.root);
     return roots;
 }
 
-/// What is read from memory to compute a node, but for what it takes to compute `without`.
-NodeSet sources(Draft& draft, const Node& node, const Node* without) {
+/// What is read from memory to compute a node, but for what it takes to compute `without`; in an
+/// order that is the same in every run.
+std::vector<const Node*> sources(Draft& draft, const Node& node, const Node* without) {
     const NodeSet& before = draft.findings.at_hand.materialised;
-    NodeSet seen{&node}, found;
+    std::vector<const Node*> found;
+    NodeSet seen{&node};
     std::vector<std::pair<const Node*, int>> queue{
         {&node, draft.maps.identity(grid_shape(draft.facts.regions, node))}};
     while (!queue.empty()) {
@@ -38,7 +42,7 @@ NodeSet sources(Draft& draft, const Node& node, const Node* without) {
         for_demand(draft.facts, draft.maps, *next, map, [&](const Node& input, int at) {
             if (&input == without || !seen.insert(&input).second) return;
             if (in_memory(draft, input) || before.contains(&input))
-                found.insert(&input);
+                found.push_back(&input);
             else
                 queue.emplace_back(&input, at);
         });
@@ -56,13 +60,13 @@ double streamed_seconds(const Draft& draft, const Node& node, const std::set<Ask
 
 double streamed_seconds_of_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     double total = 0;
-    const NodeSet inputs = sources(draft, node, nullptr);
+    const std::vector<const Node*> inputs = sources(draft, node, nullptr);
     for (const Node* input : inputs)
         total -= seconds_of_a_pass(draft.facts, *input) * runs_of(draft.facts, node);
     for (const Node* root : roots_of(asks)) {
-        const NodeSet others = sources(draft, *root, &node);
+        const std::vector<const Node*> others = sources(draft, *root, &node);
         for (const Node* input : inputs)
-            if (!others.contains(input))
+            if (std::find(others.begin(), others.end(), input) == others.end())
                 total += seconds_of_a_pass(draft.facts, *input) * runs_of(draft.facts, *root);
     }
     return std::max(0.0, total);
