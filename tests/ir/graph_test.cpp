@@ -13,13 +13,21 @@ namespace {
 
 Ref keep(const Node&, const std::vector<Ref>&) { return nullptr; }
 
-/// A loop of 4 turns that adds `step` to a carried value starting as `init`.
-Ref adding_loop(Builder b, const Ref& init, const Ref& step) {
+/// A loop of 4 turns; `next` gives what it carries from what it carried.
+template <class Next>
+Ref four_turns(Builder b, const Ref& init, const Next& next) {
     Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
-    Region body{{turn, carried}, {elementwise(b, Op::Add, {carried, step})}};
+    Region body{{turn, carried}, {next(carried)}};
     Ref node =
         loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
     return result(b, node, 0);
+}
+
+/// One that adds `step` to a carried value starting as `init`.
+Ref adding_loop(Builder b, const Ref& init, const Ref& step) {
+    return four_turns(b, init, [&](const Ref& carried) {
+        return elementwise(b, Op::Add, {carried, step});
+    });
 }
 
 TEST(Interning, EqualStructureIsOneNode) {
@@ -178,11 +186,8 @@ TEST(Rewrite, AChangedLoopHasItsOwnArguments) {
 /// Loops in loops, each of which begins with what the one around it carries.
 Ref nested_loops(Builder b, const Ref& init, int depth) {
     if (depth == 0) return elementwise(b, Op::Sin, {init});
-    Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
-    Region body{{turn, carried}, {nested_loops(b, carried, depth - 1)}};
-    Ref node =
-        loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
-    return result(b, node, 0);
+    return four_turns(b, init,
+                      [&](const Ref& carried) { return nested_loops(b, carried, depth - 1); });
 }
 
 TEST(Rewrite, DeepLoopsAreCopiedAFewTimesNotForEveryOneAround) {
