@@ -8,7 +8,7 @@ namespace firn {
 
 std::shared_ptr<ProgramSource> source_of(const Graph& graph, const CompileOptions& options) {
     auto out = std::make_shared<ProgramSource>();
-    out->graph = copied_graph(out->table, graph);
+    out->graph = copied_graph(out->table, graph, options.facts);
     out->facts = options.facts;
     out->donated = options.donated;
     out->steps = options.steps;

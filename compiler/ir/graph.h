@@ -243,11 +243,12 @@ std::vector<Ref> topological(const std::vector<Ref>& results);
 /// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose
 /// inputs were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop
 /// or If comes to `visit` already rebuilt: its regions are final. Where anything inside a Loop
-/// changed its arguments are fresh, so that old and new may live in one graph; where nothing
-/// changed the node itself stays. `replace` seeds the memo: those nodes are replaced as given
-/// (region arguments, inputs). `visit_region(node, rebuilt)`, where given, is asked for Loops and
-/// Ifs instead of `visit`; it sees the original node too. Loops that `is_idle`, where given, are
-/// not looked into: their results are what they begin with.
+/// changed its arguments are fresh, so that old and new may live in one graph (by `replace` or
+/// `visit`, where these replace all of them by others); where nothing changed the node itself
+/// stays. `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
+/// `visit_region(node, rebuilt)`, where given, is asked for Loops and Ifs instead of `visit`; it
+/// sees the original node too. Loops that `is_idle`, where given, are not looked into: their
+/// results are what they begin with.
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
 using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
 using IsIdle = std::function<bool(const Node& node)>;

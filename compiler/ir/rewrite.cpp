@@ -149,8 +149,17 @@ class Rewriter {
         auto body = mapped_region(attr.body);
         if (!inputs_changed && body == attr.body) return node;
         LoopAttr made = attr;
-        made.body = args_ ? body : std::make_shared<Region>(with_fresh_args(table_, *body));
+        if (!has_own_args(*body, *attr.body))
+            body = std::make_shared<Region>(with_fresh_args(table_, *body));
+        made.body = std::move(body);
         return remake_as(*node, inputs, made);
+    }
+
+    /// All arguments were replaced already, by others of their own.
+    static bool has_own_args(const Region& made, const Region& before) {
+        for (size_t k = 0; k < made.args.size(); ++k)
+            if (made.args[k] == before.args[k]) return false;
+        return true;
     }
 
     /// The same pointer where nothing inside changed.

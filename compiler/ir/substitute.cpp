@@ -68,17 +68,17 @@ SourceLine line_of(const Node& node) {
     return node.lines.empty() ? SourceLine{} : node.lines.front();
 }
 
-/// See substitute_sizes(). Without `rules` values stand for those with a rule of gradients.
+/// See substitute_sizes(). `known`: by which loops are found that end at once. Without `rules`
+/// values stand for those with a rule of gradients.
 std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const SizeMap& map,
-                         std::unordered_map<const Node*, Ref> replace, bool rules) {
-    Substitution size(map);
-    for (const Ref& node : topological(roots))
-        if (node->op == Op::RegionArg && !replace.contains(node.get()))
-            replace[node.get()] =
-                region_arg({table, line_of(*node)}, node->dtype, size(node->shape));
+                         const SizeMap& known, const std::unordered_map<const Node*, Ref>& replace,
+                         bool rules) {
+    Substitution size(map), trips(known);
     return rewrite(
         table, roots,
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            if (node.op == Op::RegionArg)
+                return region_arg({table, line_of(node)}, node.dtype, size(node.shape));
             const bool sized = node.op == Op::Loop && (node.as<LoopAttr>().by_hand() ||
                                                        !node.as<LoopAttr>().sizes.empty());
             if (node.op == Op::Ruled && !rules) return inputs[0];
@@ -92,24 +92,32 @@ std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const 
             note_lines(*made, node.lines);
             return made;
         },
-        replace, {}, [&](const Node& node) { return ends_at_once(node, size); });
+        replace, {}, [&](const Node& node) { return ends_at_once(node, trips); });
 }
 
 }  // namespace
+
+SizeMap known_sizes(const SymbolFacts& facts) {
+    SizeMap known;
+    for (const auto& [symbol, divisor] : facts.divisors)
+        known[symbol] = Size(divisor) * floor_div(Size::symbol(symbol), divisor);
+    for (const auto& [symbol, value] : facts.exact) known[symbol] = value;
+    return known;
+}
 
 Shape substituted(const Shape& shape, const SizeMap& map) { return Substitution(map)(shape); }
 
 std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
                                   const SizeMap& map,
-                                  std::unordered_map<const Node*, Ref> replace) {
-    return rebuilt(table, roots, map, std::move(replace), true);
+                                  const std::unordered_map<const Node*, Ref>& replace) {
+    return rebuilt(table, roots, map, map, replace, true);
 }
 
-Graph copied_graph(NodeTable& table, const Graph& graph) {
+Graph copied_graph(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
     // Rules hold tensors of whoever gave them, and so their session, which must not end here.
-    roots = rebuilt(table, roots, {}, {}, false);
+    roots = rebuilt(table, roots, {}, known_sizes(facts), {}, false);
     Graph out = graph;
     const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());
     out.args.assign(roots.begin(), results);

@@ -7,10 +7,7 @@
 namespace firn {
 
 Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
-    SizeMap known;
-    for (const auto& [symbol, divisor] : facts.divisors)
-        known[symbol] = Size(divisor) * floor_div(Size::symbol(symbol), divisor);
-    for (const auto& [symbol, value] : facts.exact) known[symbol] = value;
+    const SizeMap known = known_sizes(facts);
     if (known.empty()) return graph;
     Graph out = graph;
     std::unordered_map<const Node*, Ref> replace;

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/regions.h"
+#include "compiler/ir/substitute.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
@@ -202,6 +203,43 @@ TEST(Rewrite, DeepLoopsAreCopiedAFewTimesNotForEveryOneAround) {
     const uint64_t changed = input(b, 4, f32, {}, false)->serial - begin - built;
     EXPECT_LT(changed, 3 * kDepth * built);
     EXPECT_EQ(place({elementwise(b, Op::Add, {y, w})}).regions.size(), 1u + 2 * kDepth);
+}
+
+TEST(Copy, OfLoopsInLoopsMakesEachNodeOnce) {
+    NodeTable table, other;
+    Builder b{table};
+    Graph graph{{input(b, 0, f32, {4}, false)}, {}, {}};
+    const uint64_t begin = input(b, 1, f32, {}, false)->serial;
+    graph.results = {nested_loops(b, graph.args[0], 16)};
+    const uint64_t built = input(b, 2, f32, {}, false)->serial - begin;
+    const Graph copy = copied_graph(other, graph);
+    EXPECT_LE(input({other}, 1, f32, {}, false)->serial, built + 3);
+    EXPECT_EQ(print(copy), print(graph));
+}
+
+TEST(Copy, LeavesOutLoopsThatEndAtOnce) {
+    NodeTable table, other;
+    const Graph graph = parse(table, R"(graph(%0: f32[n, m]) {
+    %1: i32 = Constant 0
+    %2: i32 = SizeValue m - 3
+    %3: i32 = Constant 1
+    %4 = Loop %1, %2, %3, %0 (%5: i32, %6: f32[n, m]) {
+        %7: f32[n, m] = Sin %6
+        yield %7
+    }
+    %8: f32[n, m] = Result %4 index=0
+    %9: f32[n, m] = Cos %8
+    return %9
+}
+)");
+    EXPECT_EQ(print(copied_graph(other, graph)), print(graph));
+    SymbolFacts facts;
+    facts.exact["m"] = 3;
+    EXPECT_EQ(print(copied_graph(other, graph, facts)), R"(graph(%0: f32[n, m]) {
+    %1: f32[n, m] = Cos %0
+    return %1
+}
+)");
 }
 
 TEST(Rewrite, WhatIsIdleIsNotLookedInto) {
