@@ -30,8 +30,8 @@ bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& a
     });
 }
 
-/// A kernel that asks for the value has a body that is long enough already, and that a load would
-/// make no longer than the value does.
+/// A kernel that asks for the value has a body that is long enough already, and a load in the
+/// value's place would make it shorter.
 bool overgrown(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const ScheduleFacts& facts = draft.facts;
     const double load = costs::kIndexOperations * (node.rank() + 1),

@@ -1,0 +1,36 @@
+// At which indices values are asked.
+#include "compiler/schedule/access.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/ir/builder.h"
+
+namespace firn {
+namespace {
+
+/// Of a grid of two axes, how many of the first ones a value needs that has an element for each
+/// index along `axis` of what is reshaped.
+int axes_needed(const Shape& from, const Shape& to, size_t axis) {
+    NodeTable table;
+    Builder b{table};
+    const Ref whole = input(b, 0, f32, from, false), node = reshape(b, whole, to);
+    AccessMaps maps;
+    Shape one(from.size(), Size(1));
+    one[axis] = from[axis];
+    const int map = maps.input_map(*node, 0, maps.identity(to));
+    return maps.prefix(maps.projected(map, from, one), 2);
+}
+
+TEST(Access, AReshapeKeepsTheFirstAxis) {
+    EXPECT_EQ(axes_needed({5, 3, 4}, {5, 12}, 0), 1);
+    EXPECT_EQ(axes_needed({5, 3, 4}, {5, 12}, 1), 2);
+}
+
+TEST(Access, WhatAReshapeMergesNeedsNoLastAxis) {
+    EXPECT_EQ(axes_needed({3, 4, 5}, {12, 5}, 0), 1);
+    EXPECT_EQ(axes_needed({3, 4, 5}, {12, 5}, 1), 1);
+    EXPECT_EQ(axes_needed({3, 4, 5}, {12, 5}, 2), 2);
+}
+
+}  // namespace
+}  // namespace firn
