@@ -76,7 +76,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"finish_steps", Mapped, Mapped, finish_steps, leaves_something},
     {"store_in_blocks", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { store_in_blocks(code, t.profile, t.facts); },
-     is_tiled},
+     has_blocks},
     {"split_lonely_blocks", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
      has_blocks},

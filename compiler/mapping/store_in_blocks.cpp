@@ -75,6 +75,12 @@ class Joiner {
         : code_(code), profile_(profile), facts_(facts) {
         for (const KernelNode& n : code.nodes)
             if (n.op == KernelOp::Atomic) combined_.insert(buffer_of(n).buffer);
+        for (const KernelRegion& region : code.regions)
+            for (int effect : region.effects) {
+                const KernelNode& n = code.nodes[static_cast<size_t>(effect)];
+                if (n.op == KernelOp::Load) loaded_.insert(buffer_of(n).buffer);
+                if (n.op == KernelOp::Store) ++stores_[buffer_of(n).buffer];
+            }
     }
 
     Effects joined(const Effects& effects) {
@@ -106,6 +112,7 @@ class Joiner {
     void close(Effects& run, Effects& out) {
         for (const auto& [buffer, stores] : stores_of(code_, run)) {
             if (!stores.apart || stores.singles.size() < kStoredTogether) continue;
+            if (code_.in_order && !are_all(buffer, stores)) continue;
             const Congruence base = code_.nodes[static_cast<size_t>(stores.base)].congruence;
             const int64_t rest = remainder(base, kStoredTogether);
             if (rest < 0) continue;
@@ -115,6 +122,14 @@ class Joiner {
         for (int effect : run)
             if (effect >= 0) out.push_back(effect);
         run.clear();
+    }
+
+    /// Nothing else touches the buffer: what keeps an order never goes through two bindings of one
+    /// memory.
+    bool are_all(int buffer, const Stores& stores) const {
+        return !loaded_.contains(buffer) && stores.singles.size() == stores.all.size() &&
+               stores.singles.size() == stores_.at(buffer) &&
+               stores.singles.size() % kStoredTogether == 0;
     }
 
     void join(Effects& run, const Stores& stores, int64_t offset) {
@@ -146,13 +161,14 @@ class Joiner {
     KernelCode& code_;
     const DeviceProfile& profile_;
     const SymbolFacts& facts_;
-    std::set<int> combined_;
+    std::set<int> combined_;        // buffers of the program, as the next
+    std::set<int> loaded_;          // by an effect
+    std::map<int, size_t> stores_;  // how many effects store to each
 };
 
 }  // namespace
 
 void store_in_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
-    if (code.in_order) return;
     Joiner joiner(code, profile, facts);
     for (size_t r = 0; r < code.regions.size(); ++r) {
         std::vector<int> effects = joiner.joined(code.regions[r].effects);

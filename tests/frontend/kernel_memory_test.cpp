@@ -301,5 +301,51 @@ TEST(KernelBlocks, EndWhereTheTensorDoes) {
     }
 }
 
+/// x in groups of four, the last one first, by `f(to, from)`.
+template <class F>
+auto turned(F store_four) {
+    return compile(
+        [=](Tensor x) {
+            Tensor out = zeros({64});
+            kernel({16}, [&](Tensor i) { store_four(out, x, 4 * i, 60 - 4 * i); });
+            return out;
+        },
+        {f32(64)});
+}
+bool stores_blocks(const Function& f) {
+    return f.program()->kernels.back().glsl.find("{ vec4 ") != std::string::npos;
+}
+
+TEST(KernelBlocks, NeighboursAreStoredAsOneBlock) {
+    SessionScope scope(Session::interpreter());
+    auto f = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
+        for (int k : {2, 0, 3, 1}) out(to + k) = x(from + k);
+    });
+    const std::vector<float> values = f(cast<float>(arange(64))).to_vector<float>();
+    for (size_t k = 0; k < 64; ++k) EXPECT_EQ(values[k], float(60 - k / 4 * 4 + k % 4)) << k;
+    EXPECT_TRUE(stores_blocks(f)) << f.program()->kernels.back().glsl;
+}
+
+/// Two bindings of one memory would leave open which store comes last.
+TEST(KernelBlocks, WhatElseIsStoredOrReadKeepsAllStoresSingle) {
+    SessionScope scope(Session::interpreter());
+    auto twice = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
+        for (int k = 0; k < 4; ++k) out(to + k) = x(from + k);
+        out(to + cast<int>(x(from)) * 0) = 1.0f;
+    });
+    auto read = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
+        for (int k = 0; k < 4; ++k) out(to + k) = x(from + k);
+        out(to) = own(out)(to) + 1.0f;
+    });
+    auto three = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
+        for (int k = 0; k < 3; ++k) out(to + k) = x(from + k);
+    });
+    const Tensor x = cast<float>(arange(64));
+    EXPECT_EQ(twice(x)(0).item<float>(), 1);
+    EXPECT_EQ(read(x)(0).item<float>(), 61);
+    EXPECT_EQ(three(x)(3).item<float>(), 0);
+    EXPECT_FALSE(stores_blocks(twice) || stores_blocks(read) || stores_blocks(three));
+}
+
 }  // namespace
 }  // namespace firn
