@@ -6,6 +6,7 @@
 #include "compiler/lower/lower_graph.h"
 #include "compiler/plan/plan_sizes.h"
 #include "compiler/plan/reuse_arguments.h"
+#include "compiler/plan/share_dispatches.h"
 #include "compiler/plan/update_in_place.h"
 #include "compiler/program/stage_timer.h"
 
@@ -39,6 +40,9 @@ constexpr auto kPipeline = std::to_array<ListPass>({
     {"put_in_sequence", Placed, Placed, &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { put_in_sequence(list, run.target); },
      &KernelSteps::in_sequence},
+    {"share_dispatches", Placed, Placed, &CompileTimes::plan,
+     [](KernelList& list, FinishRun& run) { share_dispatches(list, run.target); },
+     &KernelSteps::share_dispatches},
     {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
 });
 

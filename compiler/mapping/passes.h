@@ -22,9 +22,10 @@ struct KernelTarget {
 /// What is done to kernels after the walk that writes them. All of it only makes them faster: tests
 /// leave it out, one by one.
 struct KernelSteps {
-    bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true;
+    bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true,
+         share_dispatches = true;
     bool choose_mapping = true;  // off: an invocation per index, groups of 64
-    static KernelSteps none() { return {false, false, false, false, false}; }
+    static KernelSteps none() { return {false, false, false, false, false, false}; }
 };
 
 /// A row of the table: takes code of one stage, gives code of the same or the next.

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "compiler/mapping/list_passes.h"
+#include "tests/mapping/listed_steps.h"
 
 namespace firn {
 namespace {
+
+using test::names, test::steps;
 
 /// A kernel that is Ready and stores what it loads, of `elements`.
 ListedKernel kernel(const std::string& name, int from, int to, int elements = 8) {
@@ -20,29 +23,6 @@ ListedKernel kernel(const std::string& name, int from, int to, int elements = 8)
 
 ListedKernel large(const std::string& name, int from, int to) {
     return kernel(name, from, to, 1 << 24);
-}
-
-/// `a b; copy; (c)`: what stands together, in order; loops in brackets.
-std::string names(const std::vector<ListedStep>& steps) {
-    std::string out;
-    for (const ListedStep& step : steps) {
-        if (!out.empty()) out += "; ";
-        if (std::holds_alternative<CopyStep>(step.step)) out += "copy";
-        if (std::holds_alternative<ListedSize>(step.step)) out += "size";
-        if (const auto* loop = std::get_if<ListedLoop>(&step.step))
-            out += "(" + names(loop->body) + ")";
-        if (const auto* listed = std::get_if<ListedKernel>(&step.step))
-            for (size_t k = 0; k < listed->lines.size(); ++k)
-                out += (k > 0 ? " " : "") + listed->lines[k];
-    }
-    return out;
-}
-
-template <class... Steps>
-std::vector<ListedStep> steps(Steps... all) {
-    std::vector<ListedStep> out;
-    ((out.emplace_back().step = std::move(all)), ...);
-    return out;
 }
 
 std::string after(std::vector<ListedStep> steps) {

@@ -1,0 +1,32 @@
+// Kernels whose buffers have become parts of larger ones.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+
+/// Parts begin at multiples of so many elements: blocks of four stay aligned, and parts share no
+/// line of a cache.
+inline constexpr int64_t kPartAlignment = 64;
+
+/// Where the elements of a buffer that a kernel binds lie: in a part of another one.
+struct PartOf {
+    int whole = -1;  // buffer of the program; -1: where they were
+    Size whole_elements;
+    Size stride;                   // elements from a part to the next
+    std::vector<int64_t> numbers;  // of the part that each copy of the kernel has
+};
+
+/// The placed kernel as so many copies that each have their own `parts`, by place in its buffers.
+/// Several run side by side along the last dimension of which the kernel has one group. Where a
+/// part begins is a constant, or a parameter (`by_parameter`, and of sizes that only the call
+/// knows). Takes no kernel whose sizes the device knows.
+KernelCode in_larger_buffers(const KernelCode& code, const std::vector<PartOf>& parts,
+                             size_t copies, bool by_parameter);
+
+/// The dimension along which a kernel has one group, the last of them; -1: none.
+int free_dimension(const KernelCode& code);
+
+}  // namespace firn
