@@ -338,8 +338,9 @@ inline constexpr int kLiveValues = 20;
 
 // --- How much the compiler looks at. Beyond these it takes the safe answer.
 
-/// Distinct maps of one value that are followed: beyond them it goes to memory.
-inline constexpr size_t kMostMaps = 48;
+/// Distinct maps of one value that are followed, of one kernel and of all that ask for it: beyond
+/// them it goes to memory.
+inline constexpr size_t kMostMaps = 48, kMostMapsOfAll = 256;
 /// Values between the one that is judged and what is at hand.
 inline constexpr int kMostBesideFollowed = 64;
 /// Values between one that is used more than once and what all of these uses end in, which bounds

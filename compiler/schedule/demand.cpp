@@ -1,7 +1,21 @@
 // What a value asks its inputs for, where it is asked itself.
 #include "compiler/schedule/demand.h"
 
+#include <algorithm>
+#include <cstddef>
+
+#include "compiler/program/cost_table.h"
+
 namespace firn {
+
+bool are_too_many(const std::set<Ask>& asks, const Node& root) {
+    if (asks.size() <= costs::kMostMaps) return false;
+    const auto of_root =
+        std::count_if(asks.begin(), asks.end(), [&](const Ask& ask) { return ask.root == &root; });
+    return asks.size() > costs::kMostMapsOfAll ||
+           of_root > static_cast<std::ptrdiff_t>(costs::kMostMaps);
+}
+
 namespace {
 
 using OnDemand = std::function<void(const Node&, int)>;

@@ -20,6 +20,9 @@ struct Ask {
 };
 using Asks = std::unordered_map<const Node*, std::set<Ask>>;
 
+/// More than are followed of one value, by the kernel at `root` or by all.
+bool are_too_many(const std::set<Ask>& asks, const Node& root);
+
 /// Visits what `node` asks for where it is asked at `map`, with the maps at which it does: an input
 /// more than once, where its maps differ or where a loop names it twice. Results of regions ask
 /// into their bodies; what a region is given (RegionArg) asks for nothing, and neither does a leaf.

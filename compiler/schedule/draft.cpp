@@ -39,7 +39,7 @@ bool starts_as(Draft& draft, const Node& version, const Node& value, int map) {
 
 void ask(Draft& draft, const Node& node, const Ask& ask) {
     std::set<Ask>& asks = draft.round.asks[&node];
-    if (asks.size() <= costs::kMostMaps && asks.insert(ask).second)
+    if (!are_too_many(asks, *ask.root) && asks.insert(ask).second)
         draft.round.operations[ask.root] += body_operations(node);
     Findings& findings = draft.findings;
     if (findings.pressure.contains(*ask.root) && findings.memory_readers.contains(&node) &&

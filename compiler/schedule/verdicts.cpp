@@ -63,7 +63,9 @@ bool asked_in_a_range(const AccessMaps& maps, const std::set<Ask>& asks) {
 
 /// Why no kernel that asks for the value may compute it, whatever that costs; null: all may.
 const char* banned_from_askers(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
-    if (asks.size() > costs::kMostMaps) return kReasonBudget;
+    if (std::any_of(asks.begin(), asks.end(),
+                    [&](const Ask& ask) { return are_too_many(asks, *ask.root); }))
+        return kReasonBudget;
     if (overgrown(draft, node, asks)) return kReasonLarge;
     if (exceeds_back_edges(draft, node, asks)) return kReasonTrips;
     const bool repeats = node.op == Op::Reduce || loop_of_result(draft.facts.regions, node);

@@ -303,5 +303,34 @@ TEST(HostNumbers, TurnsOfALoopWithAnUnknownEndAreNoneOfThem) {
     for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f) << k;
 }
 
+/// So many kernels by hand of `places` reads each of what costs something.
+template <int kernels, int places>
+Tensors read_by_hand(const Tensors& a) {
+    const Tensor value = 2.0f * a[0] + 1.0f;
+    Tensors out;
+    for (int k = 0; k < kernels; ++k) {
+        Tensor sums = zeros({4096});
+        kernel({4096}, [&](Tensor i) {
+            Tensor sum = 0.0f;
+            for (int n = 0; n < places; ++n) sum += value(i + 4096 * n);
+            sums(i) = sum * float(k + 1);
+        });
+        out.push_back(sums);
+    }
+    return out;
+}
+
+TEST(Verdict, AccessesAreFollowedKernelByKernel) {
+    const std::vector<ArgSpec> specs{f32(64 * 4096)};
+    const std::string value = "Add f32[262144]";
+    const DeviceProfile profile = cpu_profile();
+    EXPECT_EQ(verdict_of(*program_for(profile, read_by_hand<4, 16>, specs), value),
+              "inlined: cheaper-recomputed");
+    EXPECT_EQ(verdict_of(*program_for(profile, read_by_hand<1, 64>, specs), value),
+              "materialised: too-many-accesses");
+    EXPECT_EQ(verdict_of(*program_for(profile, read_by_hand<20, 16>, specs), value),
+              "materialised: too-many-accesses");
+}
+
 }  // namespace
 }  // namespace firn
