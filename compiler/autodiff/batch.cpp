@@ -69,8 +69,7 @@ Ref batch_node(BatchRun& run, const Ref& node) {
 }  // namespace
 
 void refuse_batch(const Node& node, const std::string& why) {
-    throw UserError("vmap: there is no rule for " + why +
-                    (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+    throw UserError("vmap: there is no rule for " + why + in_brackets(node.lines));
 }
 
 Shape BatchRun::with_samples(Shape shape) const {

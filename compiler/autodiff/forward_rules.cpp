@@ -136,7 +136,7 @@ Ref forward_by_own_rule(ForwardRun& run, const Ref& self, const std::vector<Ref>
     if (found->shape != self->shape)
         throw UserError("custom_gradient: the forward rule gives a tangent of shape " +
                         text(found->shape) + " for a value of shape " + text(self->shape) +
-                        (self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")"));
+                        in_brackets(self->lines));
     return substitute(run.b.table, {cast(run.b, found, self->dtype)}, {{value.get(), self}})[0];
 }
 

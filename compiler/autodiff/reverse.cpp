@@ -46,8 +46,7 @@ void reverse_node(ReverseRun& run, const Ref& node, const Cotangent& g) {
 }  // namespace
 
 void refuse_gradient(const Node& node, const std::string& why) {
-    throw UserError("grad: there are no gradients through " + why +
-                    (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+    throw UserError("grad: there are no gradients through " + why + in_brackets(node.lines));
 }
 
 std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g) {
@@ -56,7 +55,7 @@ std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref
     const Ref value = region_arg(b, self->dtype, self->shape),
               cotangent = region_arg(b, g->dtype, g->shape);
     std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(value, cotangent, inputs);
-    const std::string line = self->lines.empty() ? "" : " (" + text(self->lines[0]) + ")";
+    const std::string line = in_brackets(self->lines);
     if (parts.size() != inputs.size())
         throw UserError("custom_gradient: the rule gives " + std::to_string(parts.size()) +
                         " cotangents for " + std::to_string(inputs.size()) + " inputs" + line);

@@ -10,7 +10,7 @@ Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref&
     const Node* base = node.get();
     while (is_movement(base->op)) base = base->inputs[0].get();
     if (base->op == Op::Constant || node->op == Op::Buffer) return node;
-    SourceLine line = node->lines.empty() ? SourceLine{} : node->lines.front();
+    SourceLine line = first_line(node->lines);
     if (depth != 1)
         fail_at(line,
                 "compile: a tensor that is still being recorded outside is used inside the "

@@ -20,10 +20,6 @@ Folding folding_of(const ConstantAttr& constant) {
     return simple ? Folding::Worth : Folding::Never;
 }
 
-SourceLine first_line(const Node& node) {
-    return node.lines.empty() ? SourceLine{} : node.lines.front();
-}
-
 class Cutter {
   public:
     Cutter(NodeTable& table, Cut& cut, bool constants)
@@ -37,7 +33,8 @@ class Cutter {
         if (node.op != Op::Constant) return nullptr;
         const auto& number = node.as<ConstantAttr>();
         if (constants_) return folds(number) ? nullptr : add(node, nullptr, number.value);
-        return number.parameter ? constant({table_, first_line(node)}, number.value) : nullptr;
+        return number.parameter ? constant({table_, first_line(node.lines)}, number.value)
+                                : nullptr;
     }
 
   private:
@@ -51,7 +48,7 @@ class Cutter {
     }
     Ref add(const Node& node, std::shared_ptr<Memory> memory, const Scalar& value) {
         int index = static_cast<int>(cut_.graph.args.size());
-        Ref made = input({table_, first_line(node)}, index, node.dtype, node.shape, !memory);
+        Ref made = input({table_, first_line(node.lines)}, index, node.dtype, node.shape, !memory);
         cut_.graph.args.push_back(made);
         cut_.call.arguments.push_back(std::move(memory));
         cut_.call.scalars.push_back(value);

@@ -92,7 +92,7 @@ class Collector {
     }
 
     [[noreturn]] static void refuse(const SizeAtom& symbol, const Node& node) {
-        fail_at(node.lines.empty() ? SourceLine{} : node.lines.front(),
+        fail_at(first_line(node.lines),
                 "a size that begins in an iteration of the loop recorded at " +
                     text(source_of(symbol).loop) +
                     " is used outside of it, where no iteration has given it a value; use what the "

@@ -174,7 +174,7 @@ Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t de
         return add_entry(session.scopes[depth], {slot, outer, nullptr, outer, false}).value;
     }
     if (scope.kind == ScopeKind::Branch) return outer;
-    Builder b{session.nodes, outer->lines.empty() ? SourceLine{} : outer->lines.front()};
+    Builder b{session.nodes, first_line(outer->lines)};
     Ref arg = region_arg(b, outer->dtype, outer->shape);
     return add_entry(session.scopes[depth], {slot, outer, arg, arg, false}).value;
 }

@@ -198,7 +198,7 @@ Tensor operator-(const Arg& x) { return apply(Op::Neg, {x}); }
 Tensor operator~(const Arg& x) { return apply(Op::BitNot, {x}); }
 Tensor operator!(const Tensor& x) {
     Ref node = x.node();
-    return apply(Op::Not, {Arg(x, node->lines.empty() ? SourceLine{} : node->lines.front())});
+    return apply(Op::Not, {Arg(x, first_line(node->lines))});
 }
 Tensor operator!(const Access& x) { return !Tensor(x); }
 

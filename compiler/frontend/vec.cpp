@@ -65,8 +65,7 @@ Arg operand_of_kind(const Arg& x, VecKind kind) {
 
 Ref component_of_kind(const Ref& value, VecKind kind) {
     if (kind_of(value->dtype) == kind) return value;
-    const Arg x(Tensor::from_node(value),
-                value->lines.empty() ? SourceLine() : value->lines.front());
+    const Arg x(Tensor::from_node(value), first_line(value->lines));
     // A number of C++ without a fraction may have either sign.
     const bool whole = value->op == Op::Constant && value->dtype.is_integer() &&
                        (kind == VecKind::Int || kind == VecKind::Uint);

@@ -16,10 +16,6 @@ std::string in_braces(const Shape& shape) {
     return "{" + in_brackets.substr(1, in_brackets.size() - 2) + "}";
 }
 
-SourceLine line_of(const Node& node) {
-    return node.lines.empty() ? SourceLine{} : node.lines.front();
-}
-
 class Inference {
   public:
     Inference(Builder b, std::unordered_map<const Node*, Ref> replace, uint64_t oldest)
@@ -74,7 +70,7 @@ class Inference {
 
     Ref again(const Ref& node) {
         std::vector<Ref> inputs = mapped(node->inputs);
-        Builder b{b_.table, line_of(*node), b_.guards};
+        Builder b{b_.table, first_line(node->lines), b_.guards};
         Ref made = node->op == Op::Loop     ? again_loop(b, node, inputs)
                    : node->op == Op::If     ? again_if(b, node, inputs)
                    : inputs == node->inputs ? node
@@ -209,7 +205,7 @@ Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
         const Ref& arg = parts.body.args[k + 1];
         pass.args.push_back(arg);
         if (arg->shape == shapes[k]) continue;
-        pass.args.back() = region_arg({b.table, line_of(*arg)}, arg->dtype, shapes[k]);
+        pass.args.back() = region_arg({b.table, first_line(arg->lines)}, arg->dtype, shapes[k]);
         replace[arg.get()] = pass.args.back();
     }
     std::vector<Ref> roots = parts.body.results;

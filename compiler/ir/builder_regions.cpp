@@ -44,9 +44,7 @@ std::string never_ended(SourceLine line) {
            (line.line ? " (" + text(line) + ")" : std::string());
 }
 
-std::string never_ended(const Node& loop) {
-    return never_ended(loop.lines.empty() ? SourceLine{} : loop.lines[0]);
-}
+std::string never_ended(const Node& loop) { return never_ended(first_line(loop.lines)); }
 
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active, MustEnd must_end, std::vector<Size> sizes, int64_t checkpoint) {

@@ -18,8 +18,7 @@ const Node& unmasked(const Node& index) {
 }  // namespace
 
 void refuse_by_hand(const Node& node, const std::string& message) {
-    throw UserError("inside a kernel, " + message +
-                    (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+    throw UserError("inside a kernel, " + message + in_brackets(node.lines));
 }
 
 // --- arrays --------------------------------------------------------------------------------------

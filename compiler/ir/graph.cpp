@@ -223,6 +223,10 @@ std::string text(const SourceLine& line) {
     return std::string(slash ? slash + 1 : line.file) + ":" + std::to_string(line.line);
 }
 
+std::string in_brackets(const std::vector<SourceLine>& lines) {
+    return lines.empty() ? "" : " (" + text(lines[0]) + ")";
+}
+
 bool equal_attr(const Attr& a, const Attr& b) {
     return a.index() == b.index() && std::visit(AttrEqual{b}, a);
 }

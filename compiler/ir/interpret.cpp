@@ -49,10 +49,6 @@ Value selected(const Value& condition, const Value& yes, const Value& no, const 
     return make_value(interpret_elementwise(Op::Select, yes->dtype, shape, inputs));
 }
 
-std::string at_line(const Node& node) {
-    return node.lines.empty() ? std::string() : " (" + text(node.lines[0]) + ")";
-}
-
 class Interpreter {
   public:
     using Seen = std::function<void(const Evaluated&)>;
@@ -203,7 +199,8 @@ class Interpreter {
         int64_t begin = input(node, 0).at(0).i, end = input(node, 1).at(0).i,
                 step = input(node, 2).at(0).i;
         if (step == 0)
-            throw UserError("loop: the step is 0 and the loop would never end" + at_line(node));
+            throw UserError("loop: the step is 0 and the loop would never end" +
+                            in_brackets(node.lines));
         int64_t distance = step > 0 ? end - begin : begin - end, pace = step > 0 ? step : -step;
         int64_t trips = distance <= 0 ? 0 : (distance + pace - 1) / pace;
         std::vector<Value> carried;
@@ -273,7 +270,7 @@ class Interpreter {
                 return gathered(input(node, 0), inputs(node, 1), shape, node.as<GatherAttr>());
             return scattered(input(node, 0), input(node, 1), inputs(node, 2), promised(node));
         } catch (const UserError& broken_promise) {
-            throw UserError(broken_promise.what() + at_line(node));
+            throw UserError(broken_promise.what() + in_brackets(node.lines));
         }
     }
 

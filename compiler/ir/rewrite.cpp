@@ -130,7 +130,7 @@ class Rewriter {
     }
 
     Ref remake_as(const Node& node, std::vector<Ref> inputs, Attr attr) {
-        SourceLine line = node.lines.empty() ? SourceLine{} : node.lines.front();
+        SourceLine line = first_line(node.lines);
         Ref made = remake(Builder{table_, line}, node, std::move(inputs), std::move(attr));
         note_lines(*made, node.lines);
         return made;

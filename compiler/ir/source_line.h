@@ -1,6 +1,7 @@
 // A line of the user's program: what nodes carry, and what every message ends with.
 #pragma once
 #include <string>
+#include <vector>
 
 namespace firn {
 
@@ -12,6 +13,13 @@ struct SourceLine {
 
 /// `scene.cpp:41`, the file without its folders.
 std::string text(const SourceLine& line);
+
+/// The first of those that a node keeps; none where it keeps none.
+inline SourceLine first_line(const std::vector<SourceLine>& lines) {
+    return lines.empty() ? SourceLine{} : lines[0];
+}
+/// The same behind a message: ` (scene.cpp:41)`, or nothing.
+std::string in_brackets(const std::vector<SourceLine>& lines);
 
 /// As a default argument: the line of the call.
 constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

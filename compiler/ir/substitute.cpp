@@ -64,10 +64,6 @@ bool ends_at_once(const Node& node, Substitution& size) {
     return begin && end && step && *step > 0 && *begin >= *end;
 }
 
-SourceLine line_of(const Node& node) {
-    return node.lines.empty() ? SourceLine{} : node.lines.front();
-}
-
 /// See substitute_sizes(). `known`: by which loops are found that end at once. Without `rules`
 /// values stand for those with a rule of gradients.
 std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const SizeMap& map,
@@ -78,17 +74,18 @@ std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const 
         table, roots,
         [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (node.op == Op::RegionArg)
-                return region_arg({table, line_of(node)}, node.dtype, size(node.shape));
+                return region_arg({table, first_line(node.lines)}, node.dtype, size(node.shape));
             const bool sized = node.op == Op::Loop && (node.as<LoopAttr>().by_hand() ||
                                                        !node.as<LoopAttr>().sizes.empty());
             if (node.op == Op::Ruled && !rules) return inputs[0];
             if ((node.op == Op::Loop && !sized) || node.op == Op::If || node.op == Op::Result)
                 return nullptr;
             const Attr attr = substituted(node.attr, size);
-            Ref made = node.op == Op::SizeValue && is_i32(std::get<SizeAttr>(attr).size)
-                           ? size_value({table, line_of(node)}, std::get<SizeAttr>(attr).size)
-                           : table.intern(node.op, node.dtype, size(node.shape), inputs, attr,
-                                          line_of(node));
+            Ref made =
+                node.op == Op::SizeValue && is_i32(std::get<SizeAttr>(attr).size)
+                    ? size_value({table, first_line(node.lines)}, std::get<SizeAttr>(attr).size)
+                    : table.intern(node.op, node.dtype, size(node.shape), inputs, attr,
+                                   first_line(node.lines));
             note_lines(*made, node.lines);
             return made;
         },

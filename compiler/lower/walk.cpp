@@ -27,7 +27,7 @@ int Walk::ask(const Node& node, const Indices& asked) {
                         std::to_string(kDeepest) +
                         " reads and reductions of one another; give some of them a loop, or a "
                         "kernel of their own" +
-                        (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+                        in_brackets(node.lines));
     const int value = nested_([&] {
         if (nested_.depth() > kDeep) ask_operands(node, at);
         return evaluate(node, at);

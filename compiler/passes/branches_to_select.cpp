@@ -62,7 +62,7 @@ Graph dissolve(NodeTable& table, const Graph& graph, RuleCounts* fired,
         // Sizes that meet here met when the branch was recorded: its guards are in the graph
         // already.
         std::vector<Guard> known;
-        Builder b{table, branch.lines.empty() ? SourceLine{} : branch.lines[0], &known};
+        Builder b{table, first_line(branch.lines), &known};
         if (fired) ++(*fired)["branch to select"];
         std::vector<Ref> operands = {branch.inputs[0], attr.then_body->results[k],
                                      attr.else_body->results[k]};

@@ -104,9 +104,7 @@ std::vector<Ref> combined(const Builder& b, const std::vector<Chain>& chains) {
     return out;
 }
 
-Builder builder_at(NodeTable& table, const Node& node) {
-    return {table, node.lines.empty() ? SourceLine{} : node.lines[0]};
-}
+Builder builder_at(NodeTable& table, const Node& node) { return {table, first_line(node.lines)}; }
 
 /// What needs the end of a chain, and these ends themselves.
 Nodes behind_chains(const std::vector<Ref>& order, const Nodes& lasts) {

@@ -123,7 +123,8 @@ class Pruner {
             auto fates = fates_.find(node.inputs[0].get());
             if (fates == fates_.end()) return nullptr;
             const Fate& fate = fates->second[static_cast<size_t>(node.as<ResultAttr>().index)];
-            return fate.value ? fate.value : result({table_, line(node)}, inputs[0], fate.index);
+            return fate.value ? fate.value
+                              : result({table_, first_line(node.lines)}, inputs[0], fate.index);
         };
         auto visit_region = [&](const Node& node, const Ref& rebuilt) {
             return node.op == Op::Loop ? prune_loop(node, rebuilt) : prune_if(node, rebuilt);
@@ -134,10 +135,6 @@ class Pruner {
     }
 
   private:
-    static SourceLine line(const Node& node) {
-        return node.lines.empty() ? SourceLine{} : node.lines[0];
-    }
-
     void count(const char* rule) {
         if (fired_) ++(*fired_)[rule];
     }
@@ -186,7 +183,7 @@ class Pruner {
         std::vector<Ref> same = unchanged_values(*rebuilt);
         keep_one(original, same);
         std::vector<Fate> fates(same.size());
-        Builder b{table_, line(original)};
+        Builder b{table_, first_line(original.lines)};
         std::unordered_map<const Node*, Ref> replace;
         Region kept{{region_arg(b, i32, {})}, {}};
         replace.emplace(body.args[0].get(), kept.args[0]);
@@ -241,7 +238,7 @@ class Pruner {
         fates_[&original] = std::move(fates);
         if (all_kept) return rebuilt;
         std::vector<Guard> known;  // these sizes met when the branch was recorded
-        Ref made = branch({table_, line(original), &known}, rebuilt->inputs[0],
+        Ref made = branch({table_, first_line(original.lines), &known}, rebuilt->inputs[0],
                           std::move(then_body), std::move(else_body));
         note_lines(*made, original.lines);
         return made;

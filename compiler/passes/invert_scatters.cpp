@@ -139,7 +139,7 @@ Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         std::optional<Solution> solution;
         if (op) solution = solve(*target, *values, {inputs.begin() + 2, inputs.end()});
         std::vector<Guard> known;  // shapes that met here have met before
-        const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
+        const Builder b{table, first_line(node.lines), &known};
         if (!solution) {
             Ref made = combined_apart(b, node, inputs);
             if (made && fired) ++(*fired)["combined where nothing meets"];

@@ -31,7 +31,7 @@ bool fills(const Node& kernel, size_t k, const UseCounts& uses, const CountedBy&
 
 /// A kernel whose target k is filled begins with nothing there, and reads what was from outside.
 Ref without_entry(NodeTable& table, const Node& kernel, size_t k) {
-    const Builder b{table, kernel.lines.empty() ? SourceLine{} : kernel.lines[0]};
+    const Builder b{table, first_line(kernel.lines)};
     LoopAttr attr = kernel.as<LoopAttr>();
     const Ref before = kernel.inputs[k + 3], entry = attr.body->args[k + 1];
     const auto read_outside = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
@@ -60,7 +60,7 @@ Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         if (!replaces(node) || !replaces(*node.inputs[0]) || uses.at(node.inputs[0].get()) != 1 ||
             !fill_in_pairs(*node.inputs[0], node, loops))
             return nullptr;
-        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+        Builder b{table, first_line(node.lines)};
         const ScatterAttr part{.op = ScatterOp::Last, .unique = true, .part = true};
         const std::vector<Ref>& first = inputs[0]->inputs;
         Ref made = scatter(b, empty(b, node.dtype, node.shape), first[1],

@@ -82,13 +82,9 @@ class NestedChoices {
     }
 
   private:
-    static SourceLine line_of(const Node& node) {
-        return node.lines.empty() ? SourceLine{} : node.lines[0];
-    }
-
     Ref again(const Node& node, std::vector<Ref> inputs) {
         std::vector<Guard> known;  // sizes that meet here have met before
-        const Builder b{table_, line_of(node), &known};
+        const Builder b{table_, first_line(node.lines), &known};
         Ref made = folded(b, node, inputs);
         if (!made) made = remake(b, node, std::move(inputs), node.attr);
         note_lines(*made, node.lines);
@@ -140,7 +136,8 @@ class NestedChoices {
         if (fired_) ++(*fired_)["choice around a loop"];
         LoopAttr made = attr;
         made.body = std::make_shared<const Region>(with_fresh_args(table_, chosen));
-        const Ref out = remake({table_, line_of(*loop)}, *loop, std::move(inputs), std::move(made));
+        const Ref out =
+            remake({table_, first_line(loop->lines)}, *loop, std::move(inputs), std::move(made));
         note_lines(*out, loop->lines);
         around_.emplace(out.get(), Around{out, condition, std::move(otherwise)});
         return out;
@@ -151,7 +148,7 @@ class NestedChoices {
         if (at == around_.end()) return nullptr;
         const int index = node.as<ResultAttr>().index;
         std::vector<Guard> known;
-        const Builder b{table_, line_of(node), &known};
+        const Builder b{table_, first_line(node.lines), &known};
         return elementwise(b, Op::Select,
                            {at->second.condition, result(b, loop, index),
                             at->second.otherwise[static_cast<size_t>(index)]});

@@ -46,7 +46,7 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired) {
         if (node.op != Op::Scatter || node.as<ScatterAttr>().by_hand) return nullptr;
         if (element_count(inputs[1]->shape).is(0)) return inputs[0];  // there is no position
         std::vector<Guard> known;  // shapes that met here have met before
-        Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &known};
+        Builder b{table, first_line(node.lines), &known};
         const ScatterAttr& attr = node.as<ScatterAttr>();
         if (attr.op == ScatterOp::Last) {
             const std::vector<Ref> indices(inputs.begin() + 2, inputs.end());

@@ -75,7 +75,7 @@ Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
             if (node->op != Op::Result) continue;
             const auto loop = shared.find(node->inputs[0].get());
             if (loop == shared.end()) continue;
-            const Builder b{table, node->lines.empty() ? SourceLine{} : node->lines[0]};
+            const Builder b{table, first_line(node->lines)};
             results[node.get()] = result(b, loop->second, node->as<ResultAttr>().index);
         }
         if (fired) (*fired)["a loop that does more"] += static_cast<int>(shared.size());

@@ -48,7 +48,7 @@ class Simplifier {
     Graph run(const Graph& graph) {
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (info(node.op).properties & kLeaf) return nullptr;
-            line_ = node.lines.empty() ? SourceLine{} : node.lines[0];
+            line_ = first_line(node.lines);
             Ref made = inputs == node.inputs
                            ? table_.intern(node.op, node.dtype, node.shape, inputs, node.attr)
                            : remake({table_, line_}, node, inputs, node.attr);

@@ -236,8 +236,7 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
         auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
             const auto chunk = chunks.find(&node);
             if (chunk == chunks.end()) return nullptr;
-            return chunked({table, node.lines.empty() ? SourceLine{} : node.lines[0]}, *made,
-                           made->inputs, chunk->second);
+            return chunked({table, first_line(node.lines)}, *made, made->inputs, chunk->second);
         };
         out.results = rewrite(table, out.results, visit, {}, visit_region);
     }

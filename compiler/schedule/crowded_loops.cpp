@@ -135,7 +135,8 @@ class Joiner {
     Graph run(const Graph& graph) {
         const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (node.op != Op::Result || !changed_.contains(inputs[0].get())) return nullptr;
-            const Ref own = result({table_, line_of(node)}, inputs[0], node.as<ResultAttr>().index);
+            const Ref own =
+                result({table_, first_line(node.lines)}, inputs[0], node.as<ResultAttr>().index);
             const auto found = parts_.find(own.get());
             return found == parts_.end() ? own : found->second;
         };
@@ -152,12 +153,8 @@ class Joiner {
     }
 
   private:
-    static SourceLine line_of(const Node& node) {
-        return node.lines.empty() ? SourceLine{} : node.lines[0];
-    }
-
     void join(const Node& node, const Ref& loop, std::vector<const Node*> results) {
-        const Builder b{table_, line_of(node)};
+        const Builder b{table_, first_line(node.lines)};
         while (!results.empty()) {
             const Node& first = *results[0];
             const auto same = std::partition(results.begin(), results.end(), [&](const Node* r) {
@@ -210,7 +207,7 @@ Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfi
         LoopAttr attr = made->as<LoopAttr>();
         attr.host = true;
         return table.intern(Op::Loop, made->dtype, made->shape, made->inputs, attr,
-                            node.lines.empty() ? SourceLine{} : node.lines[0]);
+                            first_line(node.lines));
     };
     Graph out = graph;
     out.results = rewrite(table, out.results, visit, {}, visit_region);

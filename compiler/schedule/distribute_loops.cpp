@@ -42,7 +42,7 @@ class Distributor {
   public:
     Distributor(NodeTable& table, const DeviceProfile& profile, const SymbolFacts& facts,
                 const Ref& loop, Iterations iterations, Asked asked)
-        : b_{table, loop->lines.empty() ? SourceLine{} : loop->lines[0]},
+        : b_{table, first_line(loop->lines)},
           profile_(profile),
           facts_(facts),
           parts_(loop_parts(loop)),

@@ -59,9 +59,7 @@ class Keeper {
         std::vector<Fate> fates;
     };
 
-    Builder builder(const Node& node) const {
-        return {table_, node.lines.empty() ? SourceLine{} : node.lines[0]};
-    }
+    Builder builder(const Node& node) const { return {table_, first_line(node.lines)}; }
 
     /// A kernel loads a state out of the tape as it would load the value: as many elements at once,
     /// through the same kind of binding.

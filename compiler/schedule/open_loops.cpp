@@ -168,7 +168,7 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
             const auto target = targets.find(&node);
             if (target == targets.end()) return nullptr;
             std::vector<Guard> met;
-            const Builder b{table, node.lines.empty() ? SourceLine{} : node.lines[0], &met};
+            const Builder b{table, first_line(node.lines), &met};
             const std::vector<Ref>& inputs = made->inputs;
             const auto& [known, most] = target->second;
             const Ref trips = known  ? loop_trip_count(b, inputs[0], inputs[1], inputs[2])

@@ -312,9 +312,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const Ref& input = inputs[0];
         // Partial sums keep the accumulator's type.
         const DType type = input->dtype.is_half() && attr.op == ReduceOp::Sum ? f32 : input->dtype;
-        Cutter cut{{table, node.lines.empty() ? SourceLine{} : node.lines[0], &out.guards},
-                   attr.op,
-                   facts};
+        Cutter cut{{table, first_line(node.lines), &out.guards}, attr.op, facts};
         // As many results as keep every invocation slot busy several times over.
         cut.enough = profile.parallel_invocations * rules.results;
         const double results = estimate(element_count(node.shape), facts);

@@ -81,7 +81,7 @@ bool has_last_slot(const Node& loop, const Size& slots,
 }
 
 Ref last_state(NodeTable& table, const Node& like, const Ref& loop, size_t tape) {
-    const Builder b{table, like.lines.empty() ? SourceLine{} : like.lines[0]};
+    const Builder b{table, first_line(like.lines)};
     return state_at(b, result(b, loop, static_cast<int>(tape)),
                     elementwise(b, Op::Max, {loop->inputs[1], constant_int(b, 0)}));
 }

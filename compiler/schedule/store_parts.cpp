@@ -257,7 +257,7 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
         return graph;
     const ScheduleFacts facts = schedule_facts(graph, profile, symbols, true);
     const auto builder_at = [&](const Node& node) {
-        return Builder{table, node.lines.empty() ? SourceLine{} : node.lines[0]};
+        return Builder{table, first_line(node.lines)};
     };
     Found found;
     // Of choices themselves: an axis more around one is a value with memory of its own.

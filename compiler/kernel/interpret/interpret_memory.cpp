@@ -19,7 +19,7 @@ const KernelBuffer& buffer_of(const LaneAccess& access) {
     throw InternalError("internal error: kernel " + access.code.name + ": " + info(node.op).name +
                         " of buffer " + std::to_string(node.buffer) + " (program buffer " +
                         std::to_string(buffer_of(access).buffer) + ") " + what +
-                        (node.lines.empty() ? "" : " (" + text(node.lines[0]) + ")"));
+                        in_brackets(node.lines));
 }
 
 /// Where the elements of an access lie, checked: worked out once for all lanes.
