@@ -127,6 +127,19 @@ int turns_of(DType key, int bits) { return 8 * key.bytes() / bits; }
 
 }  // namespace
 
+Tensor ranks_of(const Tensor& key) {
+    const Tensor own = unsqueeze(key, 2), other = unsqueeze(key, 1);
+    const Tensor place = arange(key.size(1)), before = place < unsqueeze(place, 1);
+    return sum((other < own) | ((other == own) & before), {.axis = 2});
+}
+
+Tensor order_by_ranks(const Tensor& key) {
+    Tensor order = zeros(key.shape(), i32);
+    store(order(index(key.shape(), 0), ranks_of(key)), index(key.shape(), 1),
+          {.permutation = true});
+    return order;
+}
+
 Tensor order_by_network(Tensor key) {
     // As many turns as the largest size takes, where only the device knows the size.
     Size n = key.size(1), padded = power_of_two_from(largest(n));

@@ -7,6 +7,10 @@ namespace firn {
 // `key` is i32 or i64 [rows, n]; each row is ordered by itself, equal keys keep their order. Gives
 // i32 [rows, n].
 
+/// Where each element belongs in its row.
+Tensor ranks_of(const Tensor& key);
+/// The same turned round.
+Tensor order_by_ranks(const Tensor& key);
 /// A bitonic network: every step compares all pairs.
 Tensor order_by_network(Tensor key);
 /// Sorted runs of 1, 2, 4, .. elements are merged in pairs.

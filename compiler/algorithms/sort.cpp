@@ -30,15 +30,41 @@ Tensor sort_keys(const Tensor& x) {
     return select(is_nan(x), ~lowest, select(x == 0, 0, ordered));
 }
 
-/// Rows that are known to be shorter are merged. Counted in runs, digits are faster from where a
-/// row is as long as there are digits; compared, from where memory counts (measured on a CPU
-/// driver).
-int64_t radix_from() { return counts_digits_in_runs() ? 256 : 32768; }
+/// Rows of as many elements are ranked: n comparisons of each element take as long as the turns of
+/// the next best way, which a CPU driver launches one by one: 256 rows of 1024 take 10 to 14 ms on
+/// lavapipe where digits take 23 to 31, of 2048 they would take as long. Not measured on a GPU.
+int64_t longest_ranked() { return counts_digits_in_runs() ? 1024 : 256; }
 
-/// The way that it takes.
-SortMethod method_of(const Size& n, SortMethod method) {
-    if (method != SortMethod::Automatic) return method;
-    return n.upper_bound() < radix_from() ? SortMethod::Merge : SortMethod::Radix;
+/// Rows that are known to be shorter are merged where digits are compared: from there on memory
+/// counts (measured on a CPU driver).
+constexpr int64_t kComparedFrom = 32768;
+
+/// The way that long rows take.
+SortMethod method_of_long(const Size& n) {
+    const bool merged = !counts_digits_in_runs() && n.upper_bound() < kComparedFrom;
+    return merged ? SortMethod::Merge : SortMethod::Radix;
+}
+
+/// The rows are short: 1, or 0.
+Size is_short(const Size& n, SortMethod method) {
+    if (method == SortMethod::Rank) return 1;
+    if (method != SortMethod::Automatic) return 0;
+    if (n.upper_bound() <= longest_ranked()) return 1;
+    if (n.lower_bound() > longest_ranked() || !data_symbols(n).empty()) return 0;
+    return max(min(Size(longest_ranked() + 1) - n, 1), 0);
+}
+
+/// A size that is known at the call takes one of two ways there, each a loop that runs once or not
+/// at all.
+template <class Short, class Long>
+Tensor either_way(const Size& is_short, const Tensor& start, const Short& of_short,
+                  const Long& of_long) {
+    if (is_short.is(1)) return of_short();
+    if (is_short.is(0)) return of_long();
+    Tensor out = start;
+    for (Tensor once : loop(is_short)) out = of_short();
+    for (Tensor once : loop(Size(1) - is_short)) out = of_long();
+    return out;
 }
 
 Tensor keys_of(const Tensor& x, const SortOptions& options) {
@@ -49,20 +75,39 @@ Tensor keys_of(const Tensor& x, const SortOptions& options) {
 /// Indices that order the last of two axes.
 Tensor order_of(const Tensor& x, const SortOptions& options) {
     const Tensor key = keys_of(x, options);
-    switch (method_of(x.size(1), options.method)) {
-        case SortMethod::Merge: return order_by_merging(key);
-        case SortMethod::Network: return order_by_network(key);
-        default: return order_by_digits(key);
-    }
+    const auto of_long = [&] {
+        const bool chosen = options.method == SortMethod::Automatic;
+        switch (chosen ? method_of_long(x.size(1)) : options.method) {
+            case SortMethod::Merge: return order_by_merging(key);
+            case SortMethod::Network: return order_by_network(key);
+            default: return order_by_digits(key);
+        }
+    };
+    return either_way(
+        is_short(x.size(1), options.method), index(x.shape(), 1),
+        [&] { return order_by_ranks(key); }, of_long);
 }
 
-/// The last of two axes in order.
-Tensor in_order(const Tensor& x, const SortOptions& options) {
-    const bool alone = method_of(x.size(1), options.method) == SortMethod::Radix &&
-                       counts_digits_in_runs() && x.dtype().bytes() >= 4;
-    if (!alone) return gather(x, order_of(x, options));
+Tensor put_at_ranks(const Tensor& x, const SortOptions& options) {
+    Tensor out = zeros_like(x);
+    store(out(index(x.shape(), 0), ranks_of(keys_of(x, options))), x, {.permutation = true});
+    return out;
+}
+
+/// The last of two axes in order, of rows that are not known to be short.
+Tensor long_in_order(const Tensor& x, const SortOptions& options) {
+    const bool digits =
+        options.method == SortMethod::Radix ||
+        (options.method == SortMethod::Automatic && method_of_long(x.size(1)) == SortMethod::Radix);
+    if (!digits || !counts_digits_in_runs() || x.dtype().bytes() < 4)
+        return gather(x, order_of(x, options));
     const auto sorted = [options](const std::vector<Tensor>& xs) {
-        return sorted_in_runs(xs[0], [&](const Tensor& own) { return keys_of(own, options); });
+        const Tensor& x = xs[0];
+        return either_way(
+            is_short(x.size(1), options.method), x, [&] { return put_at_ranks(x, options); },
+            [&] {
+                return sorted_in_runs(x, [&](const Tensor& own) { return keys_of(own, options); });
+            });
     };
     if (!x.dtype().is_float()) return sorted({x});
     // Gradients ask where the elements came from.
@@ -80,6 +125,11 @@ Tensor in_order(const Tensor& x, const SortOptions& options) {
                        const std::vector<Tensor>& by) {
                  return gather(by[0], order_of(xs[0], options));
              }});
+}
+
+Tensor in_order(const Tensor& x, const SortOptions& options) {
+    const bool ranked = is_short(x.size(1), options.method).is(1);
+    return ranked ? put_at_ranks(x, options) : long_in_order(x, options);
 }
 
 }  // namespace

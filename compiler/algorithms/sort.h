@@ -7,8 +7,12 @@ namespace firn {
 
 /// How elements are sorted; what comes out is the same.
 enum class SortMethod : uint8_t {
-    /// Merge for rows known to be short (below 256 on a CPU, 32768 else); else Radix.
+    /// Rank for short rows (up to 1024 elements on a CPU, 256 else); else Merge for rows known to
+    /// be below 32768 where no CPU sorts them, and Radix. A symbolic size says at the call whether
+    /// it is short.
     Automatic,
+    /// n^2 comparisons in one kernel: each element counts those that come before it.
+    Rank,
     /// log2 n runs of one kernel. Pairs of sorted runs are merged, each element of the result
     /// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012.
     Merge,

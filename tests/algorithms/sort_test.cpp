@@ -31,6 +31,12 @@ TEST_P(Sort, EqualKeysKeepTheirOrder) {
     expect_values([&] { return argsort(tensor(x)); }, stable_order(x));
 }
 
+TEST_P(Sort, ByRanks) {
+    Ints x = random_ints(static_cast<size_t>(GetParam()), 13, -3, 3);
+    expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Rank}); },
+                  stable_order(x));
+}
+
 TEST_P(Sort, ByMerging) {
     Ints x = random_ints(static_cast<size_t>(GetParam()), 13, -3, 3);
     expect_values([&] { return argsort(tensor(x), {.method = SortMethod::Merge}); },
@@ -99,7 +105,8 @@ TEST(Sorts, MinusZeroEqualsZero) {
 }
 
 TEST(Sorts, ElementsComeOutAsTheyWentIn) {
-    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
+    for (SortMethod method :
+         {SortMethod::Rank, SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
         expect_values(
             [&] {
                 return bitcast(sort(tensor({0.0f, 5.0f, -0.0f, -1.0f, 0.0f}), {.method = method}),
@@ -116,7 +123,8 @@ TEST(Sorts, ElementsComeOutAsTheyWentIn) {
 }
 
 TEST(Sorts, GradientsGoWhereElementsCameFrom) {
-    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
+    for (SortMethod method :
+         {SortMethod::Rank, SortMethod::Merge, SortMethod::Radix, SortMethod::Network}) {
         const auto sorted = [method](const Tensor& x) { return sort(x, {.method = method}); };
         expect_values(
             [&] {
@@ -133,10 +141,25 @@ TEST(Sorts, GradientsGoWhereElementsCameFrom) {
     }
 }
 
+TEST(Sorts, GradientsOfASymbolicSize) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        SessionScope scope(Session::interpreter(profile));
+        auto gradient =
+            compile([](Tensor x) { return grad(sum(sort(x) * cast<float>(arange(x.size(0)))), x); },
+                    {f32("n")});
+        EXPECT_EQ(gradient(tensor({3.0f, 1.0f, 2.0f, 1.0f})).to_vector<float>(),
+                  (Floats{3, 0, 2, 1}));
+        Floats reversed(1100), places(1100);
+        for (size_t k = 0; k < 1100; ++k) reversed[k] = places[k] = float(1099 - k);
+        EXPECT_EQ(gradient(tensor(reversed)).to_vector<float>(), places);
+    }
+}
+
 TEST(Sorts, TheLargestIntegerStandsBeforeThePadding) {
     Ints x{INT32_MAX, INT32_MIN, INT32_MAX};
     expect_values([&] { return sort(tensor(x)); }, Ints{INT32_MIN, INT32_MAX, INT32_MAX});
-    for (SortMethod method : {SortMethod::Merge, SortMethod::Radix, SortMethod::Network})
+    for (SortMethod method :
+         {SortMethod::Rank, SortMethod::Merge, SortMethod::Radix, SortMethod::Network})
         expect_values([&] { return argsort(tensor(x), {.descending = true, .method = method}); },
                       Ints{0, 2, 1});
 }
@@ -197,6 +220,46 @@ TEST(Sorts, ByDigitsOfManyLengths) {
             auto order = compile([](Tensor x) { return argsort(x, {.method = SortMethod::Radix}); },
                                  {i32("n")});
             EXPECT_EQ(order(tensor(x)).to_vector<int>(), stable_order(x)) << n;
+        }
+    }
+}
+
+TEST(Sorts, ShortRowsAreOneKernel) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        SessionScope scope(Session::interpreter(profile));
+        auto order = compile([](Tensor x) { return argsort(x); }, {i32(40, 64)});
+        EXPECT_EQ(order.stats().dispatches, 1);
+        auto sorted = compile([](Tensor x) { return sort(x); }, {i32(40, 64)});
+        EXPECT_EQ(sorted.stats().dispatches, 1);
+        EXPECT_EQ(
+            compile([](Tensor x) { return argsort(x); }, {i32(2, 1025)}).program()->kernels.size(),
+            compile(
+                [&](Tensor x) {
+                    const auto way = profile.device_class == DeviceClass::Cpu ? SortMethod::Radix
+                                                                              : SortMethod::Merge;
+                    return argsort(x, {.method = way});
+                },
+                {i32(2, 1025)})
+                .program()
+                ->kernels.size());
+    }
+}
+
+TEST(Sorts, TheCallSaysWhetherRowsAreShort) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        SessionScope scope(Session::interpreter(profile));
+        auto sorted = compile(
+            [](Tensor x) {
+                return std::tuple{sort(x), argsort(x), sort(cast<float>(x))};
+            },
+            {i32("n")});
+        for (int n : {0, 1, 256, 257, 1024, 1025}) {
+            Ints x = random_ints(static_cast<size_t>(n), 7, -100, 100);
+            const auto [values, order, floats] = sorted(tensor(x));
+            EXPECT_EQ(order.to_vector<int>(), stable_order(x)) << n;
+            std::sort(x.begin(), x.end());
+            EXPECT_EQ(values.to_vector<int>(), x) << n;
+            EXPECT_EQ(floats.to_vector<float>(), Floats(x.begin(), x.end())) << n;
         }
     }
 }
