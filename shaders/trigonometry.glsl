@@ -95,6 +95,14 @@ float firn_sin(float x) {
     return mix(firn_turned(r, n), x, x == 0.0);
 }
 
+//@function firn_sin_of_few needs firn_few_quarter_turns firn_turned
+// Of |x| <= 1e5, as the next ones; nan of what is none or infinite.
+float firn_sin_of_few(float x) {
+    int n;
+    float r = firn_few_quarter_turns(x, n);
+    return mix(firn_turned(r, n), x, x == 0.0);
+}
+
 //@function firn_cos needs firn_quarter_turns firn_turned
 float firn_cos(float x) {
     int n;
@@ -102,11 +110,16 @@ float firn_cos(float x) {
     return firn_turned(r, n + 1);
 }
 
-//@function firn_tan needs firn_quarter_turns
-// After Cephes tanf.
-float firn_tan(float x) {
+//@function firn_cos_of_few needs firn_few_quarter_turns firn_turned
+float firn_cos_of_few(float x) {
     int n;
-    float r = firn_quarter_turns(x, n);
+    float r = firn_few_quarter_turns(x, n);
+    return firn_turned(r, n + 1);
+}
+
+//@function firn_tan_part
+// tan(r + n pi/2), after Cephes tanf.
+float firn_tan_part(float r, int n) {
     float z = r * r;
     float p = 9.38540185543e-3;
     p = p * z + 3.11992232697e-3;
@@ -118,7 +131,22 @@ float firn_tan(float x) {
     bool odd = (n & 1) != 0;
     float above = odd ? -1.0 : t;
     float below = odd ? t : 1.0;
-    float value = above / below;
+    return above / below;
+}
+
+//@function firn_tan needs firn_quarter_turns firn_tan_part
+float firn_tan(float x) {
+    int n;
+    float r = firn_quarter_turns(x, n);
+    float value = firn_tan_part(r, n);
+    return x == 0.0 ? x : value;
+}
+
+//@function firn_tan_of_few needs firn_few_quarter_turns firn_tan_part
+float firn_tan_of_few(float x) {
+    int n;
+    float r = firn_few_quarter_turns(x, n);
+    float value = firn_tan_part(r, n);
     return x == 0.0 ? x : value;
 }
 

@@ -38,6 +38,15 @@ std::optional<KernelOp> find_kernel_op(std::string_view name) {
     return static_cast<KernelOp>(row - kOps.begin());
 }
 
+KernelOp of_any_turns(KernelOp op) {
+    switch (op) {
+        case KernelOp::SinOfFew: return KernelOp::Sin;
+        case KernelOp::CosOfFew: return KernelOp::Cos;
+        case KernelOp::TanOfFew: return KernelOp::Tan;
+        default: return op;
+    }
+}
+
 KernelOp kernel_op(Op op) {
     ensure(is_elementwise(op), "an operation of the Graph alone in kernel code");
     return static_cast<KernelOp>(op);

@@ -14,6 +14,8 @@ enum class KernelOp : uint8_t {
 const OpInfo& info(KernelOp op);
 inline bool is_elementwise(KernelOp op) { return info(op).properties & kElementwise; }
 inline bool is_combined(KernelOp op) { return info(op).properties & kCombined; }
+/// What SinOfFew, CosOfFew or TanOfFew computes: Sin, Cos or Tan; any other operation itself.
+KernelOp of_any_turns(KernelOp op);
 /// Cost of one evaluation in simple operations.
 inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }
 /// The operation by its name (`Add`); nothing where there is none.

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/kernel/float_bounds.h"
+
 namespace firn {
 namespace {
 
@@ -68,6 +70,21 @@ void combine_power_of_two(Nodes& nodes, KernelNode& n) {
         n.op = KernelOp::LowBits;
 }
 
+/// |x| <= 1e5 as bounds say it, whose rounding is far below a thousandth.
+constexpr double kFewTurns = 0.999e5;
+
+/// Only what may be beyond asks for the long way, which a CPU driver goes for all.
+void find_few_turns(FloatRanges& ranges, KernelNode& n) {
+    if (n.dtype != f32) return;
+    const KernelOp of_few = n.op == KernelOp::Sin   ? KernelOp::SinOfFew
+                            : n.op == KernelOp::Cos ? KernelOp::CosOfFew
+                            : n.op == KernelOp::Tan ? KernelOp::TanOfFew
+                                                    : n.op;
+    if (of_few == n.op) return;
+    const FloatBounds x = ranges.of(n.args[0]);
+    if (x.lo >= -kFewTurns && x.hi <= kFewTurns) n.op = of_few;
+}
+
 /// Takes the comparisons, tanhs and powers away that are asked for no more.
 void drop_unused(KernelCode& code, const std::vector<int>& before) {
     const std::vector<int> now = count_uses(code);
@@ -79,8 +96,10 @@ void drop_unused(KernelCode& code, const std::vector<int>& before) {
 
 void combine_operations(KernelCode& code) {
     const std::vector<int> uses = count_uses(code);
+    FloatRanges ranges(code);
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) {
+            find_few_turns(ranges, code.nodes[id]);
             combine_tanh(code.nodes, code.nodes[id], uses);
             combine_range_test(code.nodes, code.nodes[id]);
             combine_power_of_two(code.nodes, code.nodes[id]);

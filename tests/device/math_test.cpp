@@ -12,12 +12,14 @@ namespace {
 using Reference = double (*)(double);
 
 /// `ulps`: the largest error that is allowed, in units in the last place of the exact result;
-/// arguments beyond 1e5 may add an error of `huge_error`, relative to results beyond 1.
+/// arguments beyond 1e5 may add an error of `huge_error`, relative to results beyond 1. Numbers
+/// beyond `most` are none of its arguments.
 struct Function {
     const char* name;
     Reference reference;
     double ulps;
     double huge_error = 0;
+    double most = INFINITY;
 };
 
 double one_plus_tanh(double x) { return 2 / (1 + std::exp(-2 * x)); }
@@ -32,6 +34,9 @@ const Function kFunctions[] = {
     {"firn_sin", std::sin, 3, 1e-11},
     {"firn_cos", std::cos, 3, 1e-11},
     {"firn_tan", std::tan, 4, 1e-11},
+    {"firn_sin_of_few", std::sin, 3, 0, 1e5},
+    {"firn_cos_of_few", std::cos, 3, 0, 1e5},
+    {"firn_tan_of_few", std::tan, 4, 0, 1e5},
     {"firn_asin", std::asin, 3},
     {"firn_acos", std::acos, 2},
     {"firn_atan", std::atan, 3},
@@ -112,6 +117,7 @@ TEST_P(MathTest, StaysWithinItsStatedError) {
     double worst = 0;
     size_t where = 0;
     for (size_t i = 0; i < x.size(); ++i) {
+        if (std::isfinite(x[i]) && std::abs(x[i]) > function.most) continue;
         const double exact = function.reference(x[i]);
         const double slack = function.huge_error * std::max(1.0, exact * exact);
         if (std::abs(x[i]) > 1e5f && std::abs(got[i] - exact) <= slack) continue;

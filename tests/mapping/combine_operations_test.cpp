@@ -156,5 +156,47 @@ TEST(CombineOperations, MeansWhatItsPartsMean) {
     EXPECT_EQ(r.to_vector<int>(), (unsqueeze(same, 1) % powers).to_vector<int>());
 }
 
+/// Whether the sine of %9, which `body` computes, is one of few turns.
+bool is_of_few(const std::string& body) {
+    const std::string out = combined(body + "  %10 = Sin f32 %9\n  ! %11 = Store f32 b1 %2 %10\n");
+    return out.find("SinOfFew") != std::string::npos;
+}
+
+TEST(CombineOperations, TurnsAreFewWhereBoundsSaySo) {
+    EXPECT_TRUE(
+        is_of_few("  %4 = Mod i32 %2 1000 in 0 999\n"
+                  "  %5 = Cast f32 %4\n"
+                  "  %9 = Mul f32 %5 100.0\n"));
+    EXPECT_FALSE(
+        is_of_few("  %4 = Mod i32 %2 1001 in 0 1000\n"
+                  "  %5 = Cast f32 %4\n"
+                  "  %9 = Mul f32 %5 100.0\n"));
+    EXPECT_FALSE(is_of_few("  %9 = Add f32 %3 1.0\n")) << "of memory";
+    EXPECT_FALSE(is_of_few("  %5 = Cast f32 %2\n  %9 = Add f32 %5 1.0\n")) << "of any index";
+}
+
+TEST(CombineOperations, TurnsOfWhatIsMadeOfFractionsAndTurnsAreFew) {
+    EXPECT_TRUE(is_of_few("  %4 = Frac f32 %3\n  %9 = Mul f32 %4 6.2831855\n"));
+    EXPECT_TRUE(
+        is_of_few("  %4 = Sin f32 %3\n  %5 = Abs f32 %4\n  %6 = Neg f32 %5\n"
+                  "  %9 = Sub f32 5.0 %6\n"));
+    EXPECT_TRUE(
+        is_of_few("  %4 = Bitcast u32 %3\n  %5 = ShiftRight u32 %4 8:u32\n"
+                  "  %6 = Cast f32 %5\n  %9 = Div f32 %6 16777216.0\n"));
+    EXPECT_FALSE(is_of_few("  %4 = Frac f32 %3\n  %9 = Div f32 1.0 %4\n"));
+    EXPECT_FALSE(is_of_few("  %4 = Frac f32 %3\n  %5 = Sub f32 %4 %3\n  %9 = Neg f32 %5\n"));
+}
+
+/// One of two that is no number leaves the other.
+TEST(CombineOperations, TurnsOfWhatIsClampedAreFew) {
+    EXPECT_TRUE(is_of_few("  %4 = Min f32 %3 100.0\n  %9 = Max f32 %4 -100.0\n"));
+    EXPECT_FALSE(is_of_few("  %4 = Min f32 %3 100.0\n  %9 = Max f32 %4 -1e6\n"));
+    EXPECT_FALSE(is_of_few("  %4 = Sin f32 %3\n  %9 = Min f32 %4 %3\n"));
+    EXPECT_FALSE(is_of_few("  %4 = Sin f32 %3\n  %5 = Max f32 %3 -1.0\n  %9 = Min f32 %4 %5\n"));
+    EXPECT_TRUE(
+        is_of_few("  %4 = Less bool %3 1.0\n  %5 = Frac f32 %3\n"
+                  "  %9 = Select f32 %4 %5 70.0\n"));
+}
+
 }  // namespace
 }  // namespace firn
