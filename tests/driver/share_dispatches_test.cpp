@@ -15,7 +15,7 @@ namespace {
 
 using test::names, test::steps;
 
-constexpr int kBuffers = 12;
+constexpr int kBuffers = 24;
 
 /// A placed kernel that stores what it loads. Those of one `factor` are equal.
 ListedKernel listed(const std::string& name, int from, int to, int factor = 1) {
@@ -110,6 +110,24 @@ TEST(ShareDispatches, LongKernelsKeepTheirDispatches) {
     EXPECT_EQ(after(steps(listed("a", 0, 1), listed("b", 0, 2)), profile), "a b");
     profile.bytes_per_second = 800 / profile.seconds_per_launch / 9;
     EXPECT_EQ(after(steps(listed("a", 0, 1), listed("b", 0, 2)), profile), "a; b");
+}
+
+TEST(ShareDispatches, NoMoreShareOneThanTheCacheHolds) {
+    DeviceProfile profile = cpu_profile();
+    profile.cache_bytes = 2 * 800;
+    const auto three = steps(listed("a", 0, 1), listed("b", 0, 2), listed("c", 0, 3));
+    EXPECT_EQ(after(three, profile), "a b; c");
+    profile.cache_bytes = 799;
+    EXPECT_EQ(after(three, profile), "a; b; c");
+}
+
+TEST(ShareDispatches, OfManySixteenShareOne) {
+    std::vector<ListedStep> many;
+    for (int k = 1; k <= 17; ++k) many.push_back({listed(std::to_string(k), 0, k)});
+    const KernelList list = shared(list_of(std::move(many)));
+    ASSERT_EQ(list.steps.size(), 2u);
+    EXPECT_EQ(code_of(list, 0).groups[2], Size(16));
+    EXPECT_EQ(code_of(list, 1).groups[2], Size(1));
 }
 
 /// Two that fill the parts of one tensor wait for one another: that is a launch's worth.
