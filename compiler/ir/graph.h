@@ -239,6 +239,9 @@ bool equal_attr(const Attr& a, const Attr& b);
 /// Every node that `results` need, inputs before users, region bodies included (a body's nodes come
 /// before the node that owns the region). Deterministic.
 std::vector<Ref> topological(const std::vector<Ref>& results);
+/// The same without what leaves need.
+std::vector<Ref> topological(const std::vector<Ref>& results,
+                             const std::function<bool(const Node&)>& is_leaf);
 
 /// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose
 /// inputs were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop

@@ -137,11 +137,24 @@ struct Placer {
     }
 };
 
+/// What other kernels by hand leave in memory: theirs is not the placement that is sought, nor what
+/// they need.
+std::vector<Ref> own_nodes(const std::vector<Ref>& results) {
+    std::unordered_set<const Node*> own;
+    for (const Ref& result : results)
+        if (result->op == Op::Result) own.insert(result->inputs[0].get());
+    return topological(results, [&](const Node& node) {
+        if (node.op != Op::Result || node.inputs[0]->op != Op::Loop) return false;
+        const Node& loop = *node.inputs[0];
+        return loop.as<LoopAttr>().by_hand() && !own.contains(&loop);
+    });
+}
+
 Placement placed(const std::vector<Ref>& results, bool by_hand) {
     Placer placer{by_hand, {}, {}};
     placer.out.regions.emplace_back();
     for (const Ref& result : results) placer.use(result, 0);
-    std::vector<Ref> nodes = topological(results);
+    const std::vector<Ref> nodes = by_hand ? own_nodes(results) : topological(results);
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) placer.settle(*node);
     for (const Ref& node : nodes)
         if (node->op != Op::RegionArg)

@@ -179,11 +179,20 @@ class Rewriter {
 
 }  // namespace
 
-std::vector<Ref> topological(const std::vector<Ref>& results) {
+std::vector<Ref> topological(const std::vector<Ref>& results) { return topological(results, {}); }
+
+std::vector<Ref> topological(const std::vector<Ref>& results,
+                             const std::function<bool(const Node&)>& is_leaf) {
     std::vector<Ref> order;
     NodeMap<char> seen;
     walk(
-        results, [&](const Ref& node) { return seen.insert(node.get(), 1); },
+        results,
+        [&](const Ref& node) {
+            if (!seen.insert(node.get(), 1)) return false;
+            const bool leaf = is_leaf && is_leaf(*node);
+            if (leaf) order.push_back(node);
+            return !leaf;
+        },
         [&](const Ref& node) { order.push_back(node); });
     return order;
 }

@@ -2,6 +2,7 @@
 #include "compiler/plan/share_dispatches.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -186,16 +187,32 @@ class Sharing {
     /// Brings others to the kernel at a place of the order. Gives its place then: what they need
     /// and it does not comes before it.
     size_t gather(SharedPlan& plan, size_t at) {
-        const size_t most = most_together(*kernel_of(plan, plan.order[at][0]));
-        std::vector<Together> order = plan.order;
+        const auto begin = plan.order.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto end = begin + std::min(static_cast<std::ptrdiff_t>(costs::kSharedWithin),
+                                          plan.order.end() - begin);
+        const auto is_like_it = [&](const Together& o) { return is_alike(plan, *begin, o[0]); };
+        if (std::none_of(begin + 1, end, is_like_it)) return at;
+        std::vector<Together> order(begin, end);
+        const size_t own = gather_in(plan, order);
+        if (order[own].size() < 2 || !join_buffers(plan, order[own])) return at;
+        saved_ += static_cast<int64_t>(order[own].size()) - 1;
+        plan.order.erase(begin, end);
+        plan.order.insert(plan.order.begin() + static_cast<std::ptrdiff_t>(at),
+                          std::make_move_iterator(order.begin()),
+                          std::make_move_iterator(order.end()));
+        return at + own;
+    }
+
+    /// The same for the first of `order`, which it changes.
+    size_t gather_in(const SharedPlan& plan, std::vector<Together>& order) const {
+        const size_t most = most_together(*kernel_of(plan, order[0][0]));
         const auto step = [&](size_t place) -> const ListedStep& {
-            return (*plan.steps)[order[place].back()];
+            return (*plan.steps)[order[place][0]];
         };
         Touched after;  // steps that it must come before, and itself
-        after.add(step(at));
-        size_t own = at;
-        for (size_t other = at + 1; other < std::min(order.size(), at + costs::kSharedWithin) &&
-                                    order[own].size() < most;) {
+        after.add(step(0));
+        size_t own = 0;
+        for (size_t other = 1; other < order.size() && order[own].size() < most;) {
             if (after.meets(step(other))) {
                 after.add(step(other++));
             } else if (is_alike(plan, order[own], order[other][0])) {
@@ -205,9 +222,6 @@ class Sharing {
                 ++other;
             }
         }
-        if (order[own].size() < 2 || !join_buffers(plan, order[own])) return at;
-        saved_ += static_cast<int64_t>(order[own].size()) - 1;
-        plan.order = std::move(order);
         return own;
     }
 

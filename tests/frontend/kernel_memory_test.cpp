@@ -1,4 +1,5 @@
 // Kernels by hand: atomics, arrays of their own and of groups, subgroups.
+#include "compiler/ir/regions.h"
 #include "tests/frontend/kernels.h"
 
 namespace firn {
@@ -351,6 +352,27 @@ TEST(KernelBlocks, WhatElseIsStoredOrReadKeepsAllStoresSingle) {
     EXPECT_EQ(std::get<1>(read(x))(0).item<float>(), 60 + 61);
     EXPECT_EQ(three(x)(3).item<float>(), 0);
     EXPECT_FALSE(stores_blocks(twice) || stores_blocks(read) || stores_blocks(three));
+}
+
+/// The last of a row of kernels that each read what the one before stored.
+Tensor row_of_kernels(int count) {
+    Tensor x = cast<float>(arange(8));
+    for (int k = 0; k < count; ++k) {
+        Tensor next = zeros({8});
+        kernel({8}, [&](Tensor i) { next(i) = x(7 - i) + 1.0f; });
+        x = next;
+    }
+    return x;
+}
+
+/// Else the time of a program of many kernels would grow with the square of their number.
+TEST(KernelRows, AKernelDoesNotLookIntoThoseBeforeIt) {
+    SessionScope scope(Session::interpreter());
+    const Placement few = place_by_hand({row_of_kernels(2).node()}),
+                    many = place_by_hand({row_of_kernels(20).node()});
+    EXPECT_EQ(many.regions.size(), few.regions.size());
+    EXPECT_EQ(few.regions.size(), 2u) << "the root, and the kernel's own";
+    EXPECT_EQ(row_of_kernels(20).to_vector<float>()[0], 20);
 }
 
 }  // namespace
