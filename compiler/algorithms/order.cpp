@@ -1,4 +1,4 @@
-// Sorting by a network, by merging and by digits, as loops of kernels.
+// Sorting by ranks, by a network, by merging and by digits.
 #include "compiler/algorithms/order.h"
 
 #include <limits>
