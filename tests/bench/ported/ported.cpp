@@ -4,8 +4,8 @@
 namespace firn::bench {
 
 void add_ported(std::vector<Case>& cases) {
-    for (auto add : {add_ported_pictures, add_ported_spectra, add_ported_sorts, add_ported_small,
-                     add_ported_rays, add_ported_fractals})
+    for (auto add : {add_ported_pictures, add_ported_blurs, add_ported_spectra, add_ported_sorts,
+                     add_ported_small, add_ported_rays, add_ported_fractals})
         add(cases);
 }
 

@@ -6,6 +6,7 @@ namespace firn::bench {
 
 /// The cases of each file.
 void add_ported_pictures(std::vector<Case>& cases);
+void add_ported_blurs(std::vector<Case>& cases);
 void add_ported_sorts(std::vector<Case>& cases);
 void add_ported_spectra(std::vector<Case>& cases);
 void add_ported_small(std::vector<Case>& cases);
