@@ -5,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include "compiler/algorithms/either_way.h"
 #include "compiler/algorithms/power_of_two.h"
 #include "compiler/algorithms/rows.h"
 #include "compiler/algorithms/unset.h"
@@ -234,14 +235,14 @@ Complex transform_rows(const Complex& x, int axis, Direction direction, RowsWay 
     return {from_rows(made.re, re), from_rows(made.im, im)};
 }
 
-/// A size that is known at the call takes one of two ways there, each a loop that runs once or not
-/// at all. What a way takes is what its loop carries, so that none of it is computed before.
-Complex transform_either_way(Complex x, int axis, Direction direction, bool ends) {
+/// A size that is known at the call is a power of two there, or is none.
+Complex transform_either_way(const Complex& x, int axis, Direction direction, bool ends) {
     const Size n = x.re.size(axis), power = Size(1) - min(power_of_two_from(n) - n, Size(1));
-    for (Tensor once : loop(power)) x = transform_in_place(x, axis, direction, ends);
-    for (Tensor once : loop(Size(1) - power))
-        x = transform_rows(x, axis, direction, transform_by_convolution);
-    return x;
+    return either_way(
+        power, x, [&](const Complex& y) { return transform_in_place(y, axis, direction, ends); },
+        [&](const Complex& y) {
+            return transform_rows(y, axis, direction, transform_by_convolution);
+        });
 }
 
 /// Without the factor of the way back. `ends`: see transform_lines.

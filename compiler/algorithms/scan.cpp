@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "compiler/algorithms/either_way.h"
 #include "compiler/algorithms/rows.h"
 #include "compiler/algorithms/unset.h"
 #include "compiler/frontend/control.h"
@@ -131,14 +132,10 @@ Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& 
     for (int other = 0; other < x.rank(); ++other)
         if (other != axis) others = others * x.size(other);
     if (!data_symbols(all).empty()) return scan_in_blocks(scan, x, axis, options);
-    const Size walked = walks(n, others);
-    if (walked.is_constant())
-        return walked.is(1) ? scan_by_walking(scan, x, axis, options)
-                            : scan_in_blocks(scan, x, axis, options);
-    Tensor y = x;
-    for (Tensor once : loop(walked)) y = scan_by_walking(scan, y, axis, options);
-    for (Tensor once : loop(Size(1) - walked)) y = scan_in_blocks(scan, y, axis, options);
-    return y;
+    return either_way(
+        walks(n, others), x,
+        [&](const Tensor& y) { return scan_by_walking(scan, y, axis, options); },
+        [&](const Tensor& y) { return scan_in_blocks(scan, y, axis, options); });
 }
 
 /// Sums have a rule: a sum of cotangents in the other direction. A walk has no other gradient.

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "compiler/algorithms/either_way.h"
 #include "compiler/algorithms/order.h"
 #include "compiler/algorithms/rows.h"
 #include "compiler/frontend/create.h"
@@ -30,17 +31,18 @@ Tensor sort_keys(const Tensor& x) {
     return select(is_nan(x), ~lowest, select(x == 0, 0, ordered));
 }
 
-/// Rows of as many elements are ranked: n comparisons of each element take as long as the turns of
-/// the next best way, which a CPU driver launches one by one: 256 rows of 1024 take 10 to 14 ms on
-/// lavapipe where digits take 23 to 31, of 2048 they would take as long. Not measured on a GPU.
+/// Rows of as many elements are ranked. n comparisons of each element are few beside the kernels
+/// that the next best way launches: on lavapipe 256 rows of 1024 take two thirds of the time of
+/// digits, 128 of 2048 more than twice. Not measured on a GPU.
 int64_t longest_ranked() { return counts_digits_in_runs() ? 1024 : 256; }
 
 /// Rows that are known to be shorter are merged where digits are compared: from there on memory
 /// counts (measured on a CPU driver).
 constexpr int64_t kComparedFrom = 32768;
 
-/// The way that long rows take.
-SortMethod method_of_long(const Size& n) {
+/// The way that rows take that are not short.
+SortMethod method_of_long(const Size& n, SortMethod method) {
+    if (method != SortMethod::Automatic) return method;
     const bool merged = !counts_digits_in_runs() && n.upper_bound() < kComparedFrom;
     return merged ? SortMethod::Merge : SortMethod::Radix;
 }
@@ -54,19 +56,6 @@ Size is_short(const Size& n, SortMethod method) {
     return max(min(Size(longest_ranked() + 1) - n, 1), 0);
 }
 
-/// A size that is known at the call takes one of two ways there, each a loop that runs once or not
-/// at all.
-template <class Short, class Long>
-Tensor either_way(const Size& is_short, const Tensor& start, const Short& of_short,
-                  const Long& of_long) {
-    if (is_short.is(1)) return of_short();
-    if (is_short.is(0)) return of_long();
-    Tensor out = start;
-    for (Tensor once : loop(is_short)) out = of_short();
-    for (Tensor once : loop(Size(1) - is_short)) out = of_long();
-    return out;
-}
-
 Tensor keys_of(const Tensor& x, const SortOptions& options) {
     const Tensor key = sort_keys(x);
     return options.descending ? ~key : key;
@@ -75,17 +64,16 @@ Tensor keys_of(const Tensor& x, const SortOptions& options) {
 /// Indices that order the last of two axes.
 Tensor order_of(const Tensor& x, const SortOptions& options) {
     const Tensor key = keys_of(x, options);
-    const auto of_long = [&] {
-        const bool chosen = options.method == SortMethod::Automatic;
-        switch (chosen ? method_of_long(x.size(1)) : options.method) {
-            case SortMethod::Merge: return order_by_merging(key);
-            case SortMethod::Network: return order_by_network(key);
-            default: return order_by_digits(key);
-        }
-    };
     return either_way(
         is_short(x.size(1), options.method), index(x.shape(), 1),
-        [&] { return order_by_ranks(key); }, of_long);
+        [&](const Tensor&) { return order_by_ranks(key); },
+        [&](const Tensor&) {
+            switch (method_of_long(x.size(1), options.method)) {
+                case SortMethod::Merge: return order_by_merging(key);
+                case SortMethod::Network: return order_by_network(key);
+                default: return order_by_digits(key);
+            }
+        });
 }
 
 Tensor put_at_ranks(const Tensor& x, const SortOptions& options) {
@@ -96,16 +84,16 @@ Tensor put_at_ranks(const Tensor& x, const SortOptions& options) {
 
 /// The last of two axes in order, of rows that are not known to be short.
 Tensor long_in_order(const Tensor& x, const SortOptions& options) {
-    const bool digits =
-        options.method == SortMethod::Radix ||
-        (options.method == SortMethod::Automatic && method_of_long(x.size(1)) == SortMethod::Radix);
+    const bool digits = method_of_long(x.size(1), options.method) == SortMethod::Radix;
     if (!digits || !counts_digits_in_runs() || x.dtype().bytes() < 4)
         return gather(x, order_of(x, options));
+    // What is read from outside of the loops need not be copied for them.
     const auto sorted = [options](const std::vector<Tensor>& xs) {
         const Tensor& x = xs[0];
         return either_way(
-            is_short(x.size(1), options.method), x, [&] { return put_at_ranks(x, options); },
-            [&] {
+            is_short(x.size(1), options.method), x,
+            [&](const Tensor&) { return put_at_ranks(x, options); },
+            [&](const Tensor&) {
                 return sorted_in_runs(x, [&](const Tensor& own) { return keys_of(own, options); });
             });
     };

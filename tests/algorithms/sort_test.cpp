@@ -264,6 +264,17 @@ TEST(Sorts, TheCallSaysWhetherRowsAreShort) {
     }
 }
 
+TEST(Sorts, WhatTheCallChoosesIsAllThatItLaunches) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto dispatches = [](SortMethod method, int n) {
+        auto order = compile([=](Tensor x) { return argsort(x, {.method = method}); }, {i32("n")});
+        order(zeros({n}, i32)).to_vector<int>();
+        return order.stats().dispatches;
+    };
+    EXPECT_EQ(dispatches(SortMethod::Automatic, 64), dispatches(SortMethod::Rank, 64));
+    EXPECT_EQ(dispatches(SortMethod::Automatic, 2000), dispatches(SortMethod::Radix, 2000));
+}
+
 TEST(Sorts, OneKernelRunsForEveryStep) {
     SessionScope scope(Session::interpreter());
     auto order =

@@ -8,6 +8,7 @@
 #include "compiler/ir/substitute.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
+#include "tests/ir/ending_loop.h"
 
 namespace firn {
 namespace {
@@ -219,19 +220,7 @@ TEST(Copy, OfLoopsInLoopsMakesEachNodeOnce) {
 
 TEST(Copy, LeavesOutLoopsThatEndAtOnce) {
     NodeTable table, other;
-    const Graph graph = parse(table, R"(graph(%0: f32[n, m]) {
-    %1: i32 = Constant 0
-    %2: i32 = SizeValue m - 3
-    %3: i32 = Constant 1
-    %4 = Loop %1, %2, %3, %0 (%5: i32, %6: f32[n, m]) {
-        %7: f32[n, m] = Sin %6
-        yield %7
-    }
-    %8: f32[n, m] = Result %4 index=0
-    %9: f32[n, m] = Cos %8
-    return %9
-}
-)");
+    const Graph graph = parse(table, kEndingLoop);
     EXPECT_EQ(print(copied_graph(other, graph)), print(graph));
     SymbolFacts facts;
     facts.exact["m"] = 3;

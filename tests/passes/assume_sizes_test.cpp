@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"
+#include "tests/ir/ending_loop.h"
 #include "tests/passes/check.h"
 
 namespace firn {
@@ -77,19 +78,7 @@ TEST(AssumeSizes, InsideLoopsToo) {
 }
 
 TEST(AssumeSizes, LoopsThatEndAtOnceAreLeftOut) {
-    check(m_is_three, R"(graph(%0: f32[n, m]) {
-    %1: i32 = Constant 0
-    %2: i32 = SizeValue m - 3
-    %3: i32 = Constant 1
-    %4 = Loop %1, %2, %3, %0 (%5: i32, %6: f32[n, m]) {
-        %7: f32[n, m] = Sin %6
-        yield %7
-    }
-    %8: f32[n, m] = Result %4 index=0
-    %9: f32[n, m] = Cos %8
-    return %9
-}
-)",
+    check(m_is_three, kEndingLoop,
           R"(graph(%0: f32[n, 3]) {
     %1: f32[n, 3] = Cos %0
     return %1

@@ -1,0 +1,19 @@
+// A way to compute that the call's sizes choose; internal.
+#pragma once
+#include "compiler/frontend/control.h"
+
+namespace firn {
+
+/// `one(x)` where the size `first` is 1, `other(x)` where it is 0. Where only the call knows it,
+/// each is a loop that runs once or not at all, and what a way takes is what its loop carries, so
+/// that none of it is computed before. `x` is a Tensor, or a struct of some.
+template <class T, class One, class Other>
+T either_way(const Size& first, T x, const One& one, const Other& other) {
+    if (first.is(1)) return one(x);
+    if (first.is(0)) return other(x);
+    for (Tensor once : loop(first)) x = one(x);
+    for (Tensor once : loop(Size(1) - first)) x = other(x);
+    return x;
+}
+
+}  // namespace firn
