@@ -25,6 +25,9 @@ void emit(KernelList& list, FinishRun& run) {
 constexpr auto kPipeline = std::to_array<ListPass>({
     {"make_ready", Lowered, Ready, &CompileTimes::lower,
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
+    {"raise_radix", Ready, Ready, &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); },
+     &KernelSteps::raise_radix},
     {"put_side_by_side", Ready, Ready, &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { put_side_by_side(list, run.target); },
      &KernelSteps::side_by_side},

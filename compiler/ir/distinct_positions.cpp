@@ -23,56 +23,118 @@ std::optional<int64_t> number(const Node& node) {
     return at.as<ConstantAttr>().value.i;
 }
 
-/// Counts of shifts are taken modulo the width, so that an odd number never becomes 0.
-bool is_never_zero(const Node& node) {
+/// What a block is long: a number, or a power of two by its exponent.
+struct Length {
+    const Node *value = nullptr, *exponent = nullptr;
+    const Node& node() const { return value ? *value : *exponent; }
+    friend bool operator==(const Length&, const Length&) = default;
+};
+
+Length length_of(const Node& node) {
     const Node& at = without_expand(node);
-    if (at.op == Op::ShiftLeft)
-        if (const auto shifted = number(*at.inputs[0])) return *shifted % 2 != 0;
-    return !contains(value_bounds(at, {}), 0);
+    if (at.op == Op::ShiftLeft && number(*at.inputs[0]) == 1)
+        return {nullptr, &without_expand(*at.inputs[1])};
+    return {&at, nullptr};
+}
+
+/// The counts of shifts are taken modulo the width, so that no power of two is 0.
+bool is_power_of_two(const Length& d) {
+    if (d.exponent) return true;
+    const int64_t value = number(*d.value).value_or(0);
+    return value > 0 && (value & (value - 1)) == 0;
+}
+bool is_never_zero(const Length& d) {
+    return d.exponent || !contains(value_bounds(*d.value, {}), 0);
+}
+
+/// The other operand of an operation on two, where one is this number.
+const Node* beside_number(const Node& node, int64_t value) {
+    for (size_t k : {0, 1})
+        if (number(*node.inputs[1 - k]) == value) return node.inputs[k].get();
+    return nullptr;
 }
 
 /// `node` is that many times `d`, modulo 2^32.
-std::optional<int64_t> multiple_of(const Node& node, const Node& d) {
-    const Node &at = without_expand(node), &one = without_expand(d);
-    if (&at == &one) return 1;
+std::optional<int64_t> multiple_of(const Node& node, const Length& d) {
+    const Node& at = without_expand(node);
+    if (length_of(at) == d) return 1;
     if (at.op == Op::Mul)
         for (size_t k : {0, 1})
-            if (&without_expand(*at.inputs[k]) == &one) return number(*at.inputs[1 - k]);
-    if (at.op == Op::Add && &without_expand(*at.inputs[0]) == &one &&
-        &without_expand(*at.inputs[1]) == &one)
+            if (length_of(*at.inputs[k]) == d) return number(*at.inputs[1 - k]);
+    if (at.op == Op::Add && length_of(*at.inputs[0]) == d && length_of(*at.inputs[1]) == d)
         return 2;
-    if (at.op == Op::ShiftLeft && &without_expand(*at.inputs[0]) == &one)
-        if (number(*at.inputs[1]) == 1) return 2;
-    if (at.op == Op::ShiftLeft && one.op == Op::ShiftLeft && at.inputs[1] == one.inputs[1] &&
-        number(*one.inputs[0]) == 1)
-        return number(*at.inputs[0]);
+    if (at.op != Op::ShiftLeft) return std::nullopt;
+    if (length_of(*at.inputs[0]) == d && number(*at.inputs[1]) == 1) return 2;
+    if (d.exponent == &without_expand(*at.inputs[1])) return number(*at.inputs[0]);
     return std::nullopt;
 }
 
 /// x / d * (times d) + x % d
 struct BlockIndex {
-    const Node *x = nullptr, *d = nullptr;
+    const Node* x = nullptr;
+    Length d;
     int64_t times = 0;
 };
 
-std::optional<BlockIndex> block_index(const Node& high, const Node& low) {
-    if (low.op != Op::Mod || high.op != Op::Mul) return std::nullopt;
-    const Node &x = *low.inputs[0], &d = *low.inputs[1];
+/// The d of d - 1.
+std::optional<Length> length_above(const Node& mask) {
+    const Node& at = without_expand(mask);
+    if (at.op == Op::Sub && number(*at.inputs[1]) == 1) return length_of(*at.inputs[0]);
+    if (at.op == Op::Add)
+        if (const Node* above = beside_number(at, -1)) return length_of(*above);
+    return std::nullopt;
+}
+
+/// The x and the d of x % d, which may be a mask.
+std::optional<BlockIndex> place_in_block(const Node& low) {
+    if (low.op == Op::Mod) return BlockIndex{low.inputs[0].get(), length_of(*low.inputs[1]), 0};
+    if (low.op != Op::And) return std::nullopt;
+    for (size_t k : {0, 1})
+        if (const auto d = length_above(*low.inputs[1 - k]); d && is_power_of_two(*d))
+            return BlockIndex{low.inputs[k].get(), *d, 0};
+    return std::nullopt;
+}
+
+bool is_quotient(const Node& node, const Node& x, const Length& d) {
+    if ((node.op != Op::Div && node.op != Op::ShiftRight) || node.inputs[0].get() != &x)
+        return false;
+    return node.op == Op::Div ? length_of(*node.inputs[1]) == d
+                              : d.exponent == &without_expand(*node.inputs[1]);
+}
+
+/// How many times d the quotient of x by d is taken, 0: by something else.
+int64_t times_quotient(const Node& high, const Node& x, const Length& d) {
+    if (high.op == Op::Mul)
+        for (size_t k : {0, 1})
+            if (is_quotient(*high.inputs[k], x, d))
+                return multiple_of(*high.inputs[1 - k], d).value_or(0);
+    if (high.op != Op::ShiftLeft || !d.exponent || !is_quotient(*high.inputs[0], x, d)) return 0;
+    const Node& by = without_expand(*high.inputs[1]);
+    if (&by == d.exponent) return 1;
+    const Node* less = by.op == Op::Add ? beside_number(by, 1) : nullptr;
+    return less && &without_expand(*less) == d.exponent ? 2 : 0;
+}
+
+/// Of two that are added, or joined where they have no bits in common.
+std::optional<BlockIndex> block_index(const Node& node) {
+    if (node.op != Op::Add && node.op != Op::Or && node.op != Op::Xor) return std::nullopt;
     for (size_t k : {0, 1}) {
-        const Node& quotient = *high.inputs[k];
-        if (quotient.op != Op::Div || quotient.inputs[0] != low.inputs[0] ||
-            &without_expand(*quotient.inputs[1]) != &without_expand(d))
-            continue;
-        if (const auto times = multiple_of(*high.inputs[1 - k], d))
-            return BlockIndex{&x, &d, *times};
+        auto block = place_in_block(*node.inputs[k]);
+        if (!block || (node.op != Op::Add && !is_power_of_two(block->d))) continue;
+        block->times = times_quotient(*node.inputs[1 - k], *block->x, block->d);
+        if (block->times != 0) return block;
     }
     return std::nullopt;
 }
 
-std::optional<BlockIndex> block_index(const Node& node) {
-    if (node.op != Op::Add) return std::nullopt;
-    if (auto out = block_index(*node.inputs[0], *node.inputs[1])) return out;
-    return block_index(*node.inputs[1], *node.inputs[0]);
+/// `high` is d more than `low`, whose multiples of 2 d have room for that. Of a power of two it is
+/// a bit that `low` does not have.
+bool is_more(const Node& high, const Node& low, const Length& d) {
+    const bool by_bits = high.op == Op::Xor || high.op == Op::Or;
+    if (high.op != Op::Add && !(by_bits && is_power_of_two(d))) return false;
+    for (size_t k : {0, 1})
+        if (high.inputs[k].get() == &low && length_of(*high.inputs[1 - k]) == d) return true;
+    return false;
 }
 
 class Follower {
@@ -84,11 +146,13 @@ class Follower {
             case Op::Index: return node.as<IndexAttr>().axis;
             case Op::Expand: return expanded(node);
             case Op::Add:
-                if (const auto axis = blocks(*node.inputs[0], *node.inputs[1])) return axis;
-                if (const auto axis = blocks(*node.inputs[1], *node.inputs[0])) return axis;
+            case Op::Xor:
+                if (const auto axis = blocks(node)) return axis;
                 return beside_same(node);
-            case Op::Sub:
-            case Op::Xor: return beside_same(node);
+            case Op::Or:
+                if (const auto axis = blocks(node)) return axis;
+                return with_bit(node);
+            case Op::Sub: return beside_same(node);
             case Op::Neg: return axis_of(*node.inputs[0]);
             case Op::Mul: return scaled(node);
             case Op::Select:
@@ -129,12 +193,21 @@ class Follower {
     }
 
     /// x / d * (k d) + x % d is x + (k - 1) d (x / d), which grows with x and stays below k 2^31.
-    std::optional<int> blocks(const Node& high, const Node& low) {
-        const auto block = block_index(high, low);
-        if (!block || without_expand(*block->x).op != Op::Index || !is_same_everywhere(*block->d) ||
-            !is_never_zero(*block->d))
+    std::optional<int> blocks(const Node& node) {
+        const auto block = block_index(node);
+        if (!block || without_expand(*block->x).op != Op::Index ||
+            !is_same_everywhere(block->d.node()) || !is_never_zero(block->d))
             return std::nullopt;
         return block->times == 1 || block->times == 2 ? axis_of(*block->x) : std::nullopt;
+    }
+
+    /// The second of a pair, by the bit that the first does not have.
+    std::optional<int> with_bit(const Node& node) {
+        for (const Ref& low : node.inputs) {
+            const auto block = block_index(*low);
+            if (block && block->times == 2 && is_more(node, *low, block->d)) return blocks(*low);
+        }
+        return std::nullopt;
     }
 
     int steps_ = kProofSteps;
@@ -173,33 +246,25 @@ std::optional<int> own_axis(const Node& node, size_t rank) {
 }
 
 /// `d` is positive, and `extent` a multiple of it.
-bool divides(const Node& d, const Size& extent, const CountedBy& loops) {
-    const Node& at = without_expand(d);
-    int64_t largest = number(at).value_or(0);
-    if (at.op == Op::ShiftLeft && number(*at.inputs[0]) == 1) {
-        const Interval count = value_bounds(*at.inputs[1], {}, loops);
+bool divides(const Length& d, const Size& extent, const CountedBy& loops) {
+    int64_t largest = d.value ? number(*d.value).value_or(0) : 0;
+    if (d.exponent) {
+        const Interval count = value_bounds(*d.exponent, {}, loops);
         // Powers of two divide what the largest of them divides.
         if (count.lo >= 0 && count.hi < 31) largest = int64_t{1} << count.hi;
     }
     return largest > 0 && extent.divisor() % largest == 0;
 }
 
-/// `high` is d more than `low`, whose multiples of 2 d have room for that.
 bool is_pair(const Node& low, const Node& high, const Size& extent, const Shape& positions,
              int& axis, const CountedBy& loops) {
     const auto block = block_index(low);
-    if (!block || block->times != 2 ||
-        (high.op != Op::Add && high.op != Op::Xor && high.op != Op::Or))
-        return false;
-    const bool more = (high.inputs[0].get() == &low &&
-                       &without_expand(*high.inputs[1]) == &without_expand(*block->d)) ||
-                      (high.inputs[1].get() == &low &&
-                       &without_expand(*high.inputs[0]) == &without_expand(*block->d));
+    if (!block || block->times != 2 || !is_more(high, low, block->d)) return false;
     const auto own = own_axis(*block->x, positions.size());
-    if (!more || !own || !is_same_everywhere(*block->d)) return false;
+    if (!own || !is_same_everywhere(block->d.node())) return false;
     axis = *own;
     const Size& half = positions[static_cast<size_t>(axis)];
-    return extent == half * Size(2) && divides(*block->d, half, loops);
+    return extent == half * Size(2) && divides(block->d, half, loops);
 }
 
 }  // namespace

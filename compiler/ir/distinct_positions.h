@@ -8,7 +8,8 @@ namespace firn {
 /// index differs along it, whatever the others are. Such an index is made of the axis' own by
 ///  - sums with what is the same at all positions, differences, xor with it, multiples;
 ///  - x / d * (k d) + x % d for a k of 1 or 2, which leaves a gap behind each block of d: the
-///    pairs of a butterfly.
+///    pairs of a butterfly; of a power of two by shifts and masks, too, as in
+///    x >> s << (s + 1) | x & ((1 << s) - 1), and d more than that.
 /// Arithmetic wraps around. A condition around the store only leaves positions out.
 bool has_distinct_positions(const Node& scatter);
 

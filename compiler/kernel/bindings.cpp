@@ -7,14 +7,15 @@
 
 namespace firn {
 
-void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& profile,
+                         const SymbolFacts& facts) {
     place_apart(code);
     std::vector<std::vector<int>> lanes(code.nodes.size());
     for (const KernelRegion& region : code.regions)
         for (int id : region.order)
             if (code.nodes[id].op == KernelOp::Lane) lanes[code.nodes[id].args[0]].push_back(id);
     for (size_t block = 0; block < code.nodes.size(); ++block) {
-        if (lanes[block].empty() || lanes[block].size() >= 2) continue;
+        if (lanes[block].empty() || lanes[block].size() >= least) continue;
         const KernelNode vector = code.nodes[block];
         const KernelBuffer wide = code.buffers[vector.buffer];
         if (wide.space != MemorySpace::Bound) continue;

@@ -5,9 +5,9 @@
 
 namespace firn {
 
-/// Blocks of four of which one is used become plain loads again. Two are worth a block: on
-/// lavapipe a convolution of 3x3 in tiles of 4x4 takes 4.8 ms with them and 5.8 without.
-void split_lonely_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
+/// Blocks of four of which fewer than `least` are used become plain loads again.
+void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& profile,
+                         const SymbolFacts& facts);
 /// How a kernel reaches a buffer of its width. Of symbolic sizes, what the facts say.
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                          const SymbolFacts& facts);

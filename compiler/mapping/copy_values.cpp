@@ -62,12 +62,10 @@ int map_param(MappingRun& run, const ParamInfo& p) {
 int load_element(MappingRun& run, const KernelNode& n, int index) {
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     run.b.set_lines(n.lines);
-    const Mapping& m = run.mapping;
-    const bool several = m.tile_of(0) * m.unroll >= 4 || m.staged_iterations >= 4;
     const int64_t rest = run.b.place_in_block(buffer.dtype, index);
     // Of a block that is not whole, elements behind the end would be taken for some.
     const bool whole = !run.grid.padded || buffer.elements.divisor() % 4 == 0;
-    if (!several || !whole || rest < 0)
+    if (!whole || rest < 0)
         return run.b.load(bound_buffer(run, buffer, false, 1), inside(run, buffer, index));
     const int first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), 4);
     const int block = run.b.load(bound_buffer(run, buffer, false, 4), first, 4);

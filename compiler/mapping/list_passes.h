@@ -25,6 +25,11 @@ void make_ready(KernelList& list, const ListTarget& target);
 /// Kernels are Ready.
 void put_side_by_side(KernelList& list, const ListTarget& target);
 
+/// Loops whose iterations exchange elements at distances of powers of two (sorting networks,
+/// transforms) take several of them in one kernel, in whose invocations these elements lie in
+/// registers. Which kernel an iteration takes is known to the host. Kernels are Ready.
+void raise_radix(KernelList& list, const ListTarget& target);
+
 /// Takes every kernel from Ready to Placed, mapped as the heuristics say.
 void map_kernels(KernelList& list, const ListTarget& target);
 

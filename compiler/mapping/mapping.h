@@ -31,6 +31,8 @@ struct Mapping {
 
     int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
     int64_t walk_of(size_t range) const { return range < walk.size() ? walk[range] : 1; }
+    /// Copies of the body are neighbours, which share blocks of what they load.
+    bool has_neighbours() const { return tile_of(0) * unroll >= 4 || staged_iterations >= 4; }
     int64_t copies() const;  // of the kernel's body in one invocation
 };
 

@@ -23,9 +23,9 @@ struct KernelTarget {
 /// leave it out, one by one.
 struct KernelSteps {
     bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true,
-         share_dispatches = true;
+         share_dispatches = true, raise_radix = true;
     bool choose_mapping = true;  // off: an invocation per index, groups of 64
-    static KernelSteps none() { return {false, false, false, false, false, false}; }
+    static KernelSteps none() { return {false, false, false, false, false, false, false}; }
 };
 
 /// A row of the table: takes code of one stage, gives code of the same or the next.

@@ -41,6 +41,13 @@ bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
 bool is_ordered(const KernelTarget& t) { return is_tiled(t) && rules_of(t.profile).keeps_order; }
 
+/// Elements that are worth a block of four. Two of a tile: on lavapipe a convolution of 3x3 in
+/// tiles of 4x4 takes 4.8 ms with them and 5.8 without. All four where nothing is shared between
+/// copies: fluid takes 1.05 times as long with less.
+size_t least_of_block(const KernelTarget& t) {
+    return !t.mapping || t.mapping->has_neighbours() ? 2 : 4;
+}
+
 constexpr auto kPipeline = std::to_array<KernelPass>({
     {"fuse_loops", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
@@ -78,7 +85,9 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      [](KernelCode& code, const KernelTarget& t) { store_in_blocks(code, t.profile, t.facts); },
      has_blocks},
     {"split_lonely_blocks", Mapped, Mapped,
-     [](KernelCode& code, const KernelTarget& t) { split_lonely_blocks(code, t.profile, t.facts); },
+     [](KernelCode& code, const KernelTarget& t) {
+         split_lonely_blocks(code, least_of_block(t), t.profile, t.facts);
+     },
      has_blocks},
     {"bind", Mapped, Mapped,
      [](KernelCode& code, const KernelTarget& t) { bind(code, t.profile, t.facts); }, is_not_tiled},

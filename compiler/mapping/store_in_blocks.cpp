@@ -2,6 +2,7 @@
 #include "compiler/mapping/store_in_blocks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -30,28 +31,41 @@ Place place_of(const KernelCode& code, int index) {
     return {index, 0};
 }
 
-/// The stores to one buffer of a run of stores, by the constant in their place.
+/// Stores to one buffer that follow one another in a run of stores and never meet, by the constant
+/// in their place.
 struct Stores {
     int base = -1;
     std::map<int64_t, int> singles;  // by offset: the place of the effect in the run
     std::set<int64_t> all;           // offsets, those of blocks too
-    bool apart = true;               // no two are known to meet, or may
 };
 
 using Effects = std::vector<int>;
 
-std::map<int, Stores> stores_of(const KernelCode& code, const Effects& run) {
-    std::map<int, Stores> out;  // by buffer of the program
+/// Adds the store at place `k` of the run; false where it may meet one of these.
+bool add(const KernelCode& code, const Effects& run, size_t k, Stores& to) {
+    const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
+    const Place place = place_of(code, n.args[0]);
+    if (to.base >= 0 && to.base != place.base) return false;
+    for (int64_t e = 0; e < n.width; ++e)
+        if (to.all.contains(place.offset + e)) return false;
+    to.base = place.base;
+    for (int64_t e = 0; e < n.width; ++e) to.all.insert(place.offset + e);
+    if (n.width == 1) to.singles[place.offset] = static_cast<int>(k);
+    return true;
+}
+
+/// The stores of a run, as many together as never meet.
+std::vector<Stores> stores_of(const KernelCode& code, const Effects& run) {
+    std::map<int, std::vector<Stores>> found;  // by buffer of the program
     for (size_t k = 0; k < run.size(); ++k) {
         const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
-        Stores& stores = out[code.buffers[static_cast<size_t>(n.buffer)].buffer];
-        const Place place = place_of(code, n.args[0]);
-        if (stores.base < 0) stores.base = place.base;
-        stores.apart = stores.apart && stores.base == place.base;
-        for (int64_t e = 0; e < n.width; ++e)
-            stores.apart = stores.all.insert(place.offset + e).second && stores.apart;
-        if (n.width == 1) stores.singles[place.offset] = static_cast<int>(k);
+        auto& of_buffer = found[code.buffers[static_cast<size_t>(n.buffer)].buffer];
+        if (!of_buffer.empty() && add(code, run, k, of_buffer.back())) continue;
+        add(code, run, k, of_buffer.emplace_back());
     }
+    std::vector<Stores> out;
+    for (auto& [buffer, of_buffer] : found)
+        std::move(of_buffer.begin(), of_buffer.end(), std::back_inserter(out));
     return out;
 }
 
@@ -110,9 +124,9 @@ class Joiner {
 
     /// The stores of `run`, as blocks where they make some.
     void close(Effects& run, Effects& out) {
-        for (const auto& [buffer, stores] : stores_of(code_, run)) {
-            if (!stores.apart || stores.singles.size() < kStoredTogether) continue;
-            if (code_.in_order && !are_all(buffer, stores)) continue;
+        for (const Stores& stores : stores_of(code_, run)) {
+            if (stores.singles.size() < kStoredTogether) continue;
+            if (code_.in_order && !are_all(run, stores)) continue;
             const Congruence base = code_.nodes[static_cast<size_t>(stores.base)].congruence;
             const int64_t rest = remainder(base, kStoredTogether);
             if (rest < 0) continue;
@@ -126,7 +140,9 @@ class Joiner {
 
     /// Nothing else touches the buffer: what keeps an order never goes through two bindings of one
     /// memory.
-    bool are_all(int buffer, const Stores& stores) const {
+    bool are_all(const Effects& run, const Stores& stores) const {
+        const int first = run[static_cast<size_t>(stores.singles.begin()->second)];
+        const int buffer = buffer_of(code_.nodes[static_cast<size_t>(first)]).buffer;
         return !loaded_.contains(buffer) && stores.singles.size() == stores.all.size() &&
                stores.singles.size() == stores_.at(buffer) &&
                stores.singles.size() % kStoredTogether == 0;

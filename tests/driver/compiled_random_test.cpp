@@ -93,9 +93,9 @@ TEST_P(CompiledRandom, GivesWhatTheOracleGives) {
                   compiled_is_oracle(GetParam().profile, {KernelSteps::none(), {}}));
 }
 TEST_P(CompiledRandom, StepByStepToo) {
-    std::vector<KernelSteps> one(6, KernelSteps::none());
+    std::vector<KernelSteps> one(7, KernelSteps::none());
     one[0].fuse_loops = one[1].select_branches = one[2].side_by_side = one[3].choose_mapping = true;
-    one[4].in_sequence = one[5].share_dispatches = true;
+    one[4].in_sequence = one[5].share_dispatches = one[6].raise_radix = true;
     expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions),
                   compiled_is_oracle(GetParam().profile, one));
 }

@@ -61,6 +61,39 @@ TEST(SettleStores, PairsOfAButterflyAreDistinct) {
     EXPECT_TRUE(is_distinct(blocks("    %d: i32 = Constant 5\n", "    %k: i32 = Add %d, %d\n")));
 }
 
+/// x >> s << %b joined with x & (2^s - 1) by `join`, as %low; then `rest`. `by`: %b, else it is %s.
+std::string by_bits(const std::string& by, const std::string& join, const std::string& rest) {
+    return kPower + "    %ss: i32[512] = Expand %s\n    %q: i32[512] = ShiftRight %x, %ss\n" + by +
+           "    %bs: i32[512] = Expand " + (by.empty() ? "%s" : "%b") +
+           "\n    %high: i32[512] = ShiftLeft %q, %bs\n"
+           "    %mask: i32 = Sub %d, %1\n    %masks: i32[512] = Expand %mask\n"
+           "    %inner: i32[512] = And %x, %masks\n    %low: i32[512] = " +
+           join + " %high, %inner\n    %ds: i32[512] = Expand %d\n" + rest;
+}
+const std::string kNext = "    %b: i32 = Add %s, %1\n", kLow = "    %at: i32[512] = Neg %low\n",
+                  kHigh = "    %at: i32[512] = Or %low, %ds\n";
+
+TEST(SettleStores, PairsByShiftsAndMasksAreDistinct) {
+    for (const char* join : {"Or", "Add", "Xor"}) {
+        EXPECT_TRUE(is_distinct(by_bits(kNext, join, kLow))) << join;
+        EXPECT_TRUE(is_distinct(by_bits(kNext, join, kHigh))) << join;
+    }
+    EXPECT_TRUE(is_distinct(by_bits("", "Or", kLow))) << "x itself";
+}
+
+TEST(SettleStores, BitsThatMayBeThereAlreadyAreNot) {
+    EXPECT_FALSE(is_distinct(by_bits("", "Or", kHigh)));
+    EXPECT_FALSE(is_distinct(by_bits("    %2: i32 = Constant 2\n    %b: i32 = Add %s, %2\n", "Or",
+                                     "    %2s: i32[512] = Expand %2\n"
+                                     "    %at: i32[512] = Or %low, %2s\n")));
+    EXPECT_FALSE(
+        is_distinct("    %5: i32 = Constant 5\n    %d: i32[512] = Expand %5\n"
+                    "    %10: i32 = Constant 10\n    %k: i32[512] = Expand %10\n"
+                    "    %q: i32[512] = Div %x, %d\n    %high: i32[512] = Mul %q, %k\n"
+                    "    %low: i32[512] = Mod %x, %d\n    %at: i32[512] = Or %high, %low\n"))
+        << "bits of blocks of 5 overlap";
+}
+
 TEST(SettleStores, BlocksThatMayBeEmptyOrOverlapAreNot) {
     EXPECT_FALSE(is_distinct(blocks("    %d: i32 = Abs %s\n", kTwice))) << "by 0 all are 0";
     EXPECT_FALSE(
