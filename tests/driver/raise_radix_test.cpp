@@ -215,6 +215,16 @@ TEST(RaiseRadix, BitsOfIndicesAreFoundByShiftsAndMasksToo) {
                     {256}, 2, 2);
 }
 
+TEST(RaiseRadix, BitsThatAreThereAlreadyAreSetOnce) {
+    expect_launches(levels(8,
+                           [](const Tensor& x, const Tensor& level) {
+                               Tensor i = arange(x.size(0)), distance = 1 << level;
+                               Tensor block = i / distance * distance;
+                               return 0.5f * (x + x((block | distance) | (i % distance)));
+                           }),
+                    {256}, 2, 2);
+}
+
 /// None of these keeps to bands of its distance.
 TEST(RaiseRadix, WhatReadsBeyondABandIsLaunched) {
     const auto each = [](const Step& step) { expect_launches(levels(4, step), {64}, 4, 4); };

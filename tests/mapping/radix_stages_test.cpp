@@ -120,6 +120,13 @@ TEST(RadixStages, BandsAreApart) {
                       rows}),
               0)
         << "each row has the same bands";
+    EXPECT_EQ(joined({row + "  %20 = Add i32 y1 1\n  %21 = Mod i32 %20 4\n"
+                            "  %22 = Mul i32 %21 16\n  %3 = Xor i32 x0 %1\n"
+                            "  %8 = Add i32 %3 %22\n  %2 = Load T b0 %8\n"
+                            "  %9 = Add i32 x0 %7\n  ! %6 = Store T b1 %9 %2\n",
+                      rows}),
+              0)
+        << "of another row";
 }
 
 TEST(RadixStages, ADistanceIsABit) {
