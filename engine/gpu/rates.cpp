@@ -14,7 +14,7 @@ namespace firn {
 namespace {
 
 constexpr const char* kRatesCache = "rates";
-constexpr const char* kFirstWord = "rates2";  // with the version of what is measured
+constexpr const char* kFirstWord = "rates3";  // with the version of what is measured
 constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
 constexpr double kClearly = 1.5;  // times as good; less is what two measurements differ by

@@ -14,7 +14,7 @@ namespace firn {
 struct Rates {
     double bytes_per_second = 0;       // reads and writes of a copy that no cache holds
     double operations_per_second = 0;  // independent chains of f32 fma, each of which counts two
-    double seconds_per_launch = 0;     // a small dispatch and the barrier behind it
+    double seconds_per_launch = 0;     // a dispatch and the barrier behind it, beside its work
 };
 
 Rates rates_of(const DeviceProfile& profile);

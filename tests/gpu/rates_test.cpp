@@ -66,13 +66,13 @@ TEST(Rates, HaveATextThatReadsBack) {
 
 TEST(Rates, OfATextThatIsNoneAreNone) {
     for (const char* words :
-         {"", "rates2", "rates2 1e10 1e11 1e-5 1790000000", "rates2 1e10 1e11 1e-5 1790000000 1 2",
-          "rates0 1e10 1e11 1e-5 1790000000 1", "rates2 nan 1e11 1e-5 1790000000 1",
-          "rates2 1e10 inf 1e-5 1790000000 1", "rates2 1e10 1e11 0 1790000000 1",
-          "rates2 -1e10 1e11 1e-5 1790000000 1", "rates2 1e10 1e99 1e-5 1790000000 1",
-          "rates2 1e10 1e11 1e-5 1790000000 0", "rates2 1e10 1e11 fast 1790000000 1"})
+         {"", "rates3", "rates3 1e10 1e11 1e-5 1790000000", "rates3 1e10 1e11 1e-5 1790000000 1 2",
+          "rates2 1e10 1e11 1e-5 1790000000 1", "rates3 nan 1e11 1e-5 1790000000 1",
+          "rates3 1e10 inf 1e-5 1790000000 1", "rates3 1e10 1e11 0 1790000000 1",
+          "rates3 -1e10 1e11 1e-5 1790000000 1", "rates3 1e10 1e99 1e-5 1790000000 1",
+          "rates3 1e10 1e11 1e-5 1790000000 0", "rates3 1e10 1e11 fast 1790000000 1"})
         EXPECT_FALSE(parse_rates(words)) << words;
-    EXPECT_TRUE(parse_rates("rates2 1e10 1e11 1e-5 1790000000 1"));
+    EXPECT_TRUE(parse_rates("rates3 1e10 1e11 1e-5 1790000000 1"));
 }
 
 TEST(Rates, AreMeasuredAgainAfterAnHourTwice) {
@@ -192,7 +192,7 @@ TEST_F(MeasuredRates, AreKept) {
 
 TEST_F(MeasuredRates, AreMeasuredAnewWhereNoDeviceCouldHaveThem) {
     profile_of(measuring());
-    for (const char* words : {"rates2 nan 1e11 1e-5 1790000000 1", "rates2 0 1e11 1e-5 1 1", "x"}) {
+    for (const char* words : {"rates3 nan 1e11 1e-5 1790000000 1", "rates3 0 1e11 1e-5 1 1", "x"}) {
         keep(words);
         EXPECT_TRUE(profile_of(measuring()).rates_measured);
         EXPECT_GT(dispatches, 0) << words;
@@ -203,7 +203,7 @@ TEST_F(MeasuredRates, AreMeasuredAnewWhereNoDeviceCouldHaveThem) {
 
 TEST_F(MeasuredRates, OfABusyMachineDoNotStay) {
     profile_of(measuring());
-    const std::string slow = "rates2 1.1e8 1.1e8 0.09 ";
+    const std::string slow = "rates3 1.1e8 1.1e8 0.09 ";
     keep(slow + std::to_string(std::time(nullptr) - 4000) + " 1");
     EXPECT_GT(profile_of(measuring()).bytes_per_second, 1.5e8);
     EXPECT_GT(dispatches, 0);
