@@ -10,7 +10,7 @@ namespace firn {
 Draft make_draft(const ScheduleFacts& facts) {
     Draft draft{facts,
                 AccessMaps(facts.symbols),
-                Findings{{}, {}, {}, {}, BindingPressure(facts.profile, facts.symbols), {}},
+                Findings{{}, {}, {}, {}, BindingPressure(facts.profile, facts.symbols), {}, {}},
                 {}};
     draft.maps.set_loop_dependencies(
         [&facts](const Node& node) { return kernel_loops(facts.regions, facts.symbols, node); });

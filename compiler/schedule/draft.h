@@ -32,6 +32,7 @@ struct Findings {
         held_by;               // what was in memory before, and the root that holds it
     BindingPressure pressure;  // of kernels that would bind too much
     NodeSet memory_readers;    // what is in memory, and what is computed from it
+    NodeSet early_cuts;        // kept so that what they ask for need not be
 };
 
 /// What verdicts and groups work on: facts that stay, what was found out, and the round.

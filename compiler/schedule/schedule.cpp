@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/crowded_kernels.h"
+#include "compiler/schedule/early_cuts.h"
 #include "compiler/schedule/groups.h"
 #include "compiler/schedule/held_rows.h"
 #include "compiler/schedule/verdicts.h"
@@ -31,6 +32,7 @@ void seek_verdicts(Draft& draft) {
         draft.findings.at_hand = {std::move(draft.round.asks), std::move(draft.round.materialised)};
         next_round(draft);
     }
+    while (note_early_cuts(draft)) next_round(draft);
     while (note_crowded_kernels(draft)) next_round(draft);
 }
 

@@ -133,14 +133,6 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     return v;
 }
 
-/// It has no memory of its own, or is never worth any.
-bool always_inlined(const ScheduleFacts& facts, const Node& node) {
-    return node.op == Op::Constant || node.op == Op::SizeValue || node.op == Op::Index ||
-           node.op == Op::Empty || node.op == Op::Input || is_movement(node.op) ||
-           known_to_host(facts.numbers, node) || widens_a_load(node, facts.profile) ||
-           inside_kernel_loop(facts.regions, node);
-}
-
 /// Seconds to compute a value where it is asked, with what that reads from memory again. Looked for
 /// only where it decides: the value would be kept if it did not have to be read again itself.
 double with_streams(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks,
@@ -159,13 +151,15 @@ ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         v.reason = reason;
         return v;
     };
-    if (always_inlined(draft.facts, node)) return v;
+    if (!is_ever_kept(draft.facts, node)) return v;
     if (combines_in_groups(draft, node, asks)) {
         v.stage_seconds = combine_seconds(draft.facts, node.inputs[0]->shape);
         return verdict(Verdict::Staged, kReasonGroup);
     }
     if (const char* reason = banned_from_askers(draft, node, asks))
         return verdict(Verdict::Materialised, reason);
+    if (draft.findings.early_cuts.contains(&node))
+        return verdict(Verdict::Materialised, kReasonBudget);
     if (v.stage_seconds > 0 && v.stage_seconds < std::min(v.inline_seconds, v.materialise_seconds))
         return verdict(Verdict::Staged, kReasonRow);
     v.inline_seconds = with_streams(draft, v, asks, v.inline_seconds);
@@ -200,6 +194,13 @@ void apply(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks) {
 }
 
 }  // namespace
+
+bool is_ever_kept(const ScheduleFacts& facts, const Node& node) {
+    return node.op != Op::Constant && node.op != Op::SizeValue && node.op != Op::Index &&
+           node.op != Op::Empty && node.op != Op::Input && !is_movement(node.op) &&
+           !known_to_host(facts.numbers, node) && !widens_a_load(node, facts.profile) &&
+           !inside_kernel_loop(facts.regions, node);
+}
 
 void decide(Draft& draft) {
     const ScheduleFacts& facts = draft.facts;

@@ -4,6 +4,10 @@
 
 namespace firn {
 
+/// It has memory of its own where that is worth it: no leaf, no movement, nothing that the host or
+/// a kernel's loop has at hand.
+bool is_ever_kept(const ScheduleFacts& facts, const Node& node);
+
 /// One round: decides every value that something asks for, from consumers to producers. Requires: a
 /// fresh round (start_round). Ensures: its verdicts, asks, rows and what is materialised.
 void decide(Draft& draft);

@@ -332,5 +332,54 @@ TEST(Verdict, AccessesAreFollowedKernelByKernel) {
               "materialised: too-many-accesses");
 }
 
+/// Each level reads four of the one before.
+Tensors pyramid(const Tensors& a) {
+    Tensor x = a[0];
+    for (int level = 0; level < 5; ++level) {
+        auto [i, j] = indices<2>({floor_div(x.size(0), 2), floor_div(x.size(1), 2)});
+        x = sqrt(x(2 * i, 2 * j) + x(2 * i, 2 * j + 1) + x(2 * i + 1, 2 * j) +
+                 x(2 * i + 1, 2 * j + 1));
+    }
+    return {x};
+}
+
+/// The shapes of what was kept since it is asked at too many places.
+std::vector<std::string> kept_of_chain(Tensors (*chain)(const Tensors&), const ArgSpec& spec) {
+    const auto program = program_for(cpu_profile(), chain, {spec});
+    std::vector<std::string> out;
+    for (const VerdictInfo& v : program->verdicts)
+        if (v.reason == "too-many-accesses") out.push_back(v.value.substr(v.value.find(' ') + 1));
+    return out;
+}
+
+/// The last level asks for 64 elements of the second, which are more than are followed: it is
+/// cheaper to keep the third, of which it asks for 16.
+TEST(Verdict, AChainIsCutWhereThatCostsLess) {
+    EXPECT_EQ(kept_of_chain(pyramid, f32(2048, 2048)), std::vector<std::string>{"f32[256, 256]"});
+}
+
+/// Each level reads two of the first half of the one before, in two ways.
+Tensors two_ways(const Tensors& a) {
+    Tensor x = a[0];
+    for (int level = 0; level < 7; ++level) {
+        x = sin(slice(x, {.axis = 0, .begin = 0, .end = floor_div(x.size(0), 2)}));
+        Tensor even = slice(x, {.axis = 0, .begin = 0, .step = 2}),
+               odd = slice(x, {.axis = 0, .begin = 1, .step = 2});
+        x = max(even + odd, even - odd);
+    }
+    return {x};
+}
+
+/// Neither the sums nor the differences are all that leads to what is asked at 64 places, and a
+/// half is never kept by itself.
+TEST(Verdict, AChainIsCutWhereAllOfItPasses) {
+    EXPECT_EQ(kept_of_chain(two_ways, f32(1 << 22)), std::vector<std::string>{"f32[262144]"});
+}
+
+/// Where they are small, one more launch costs more than what is kept.
+TEST(Verdict, AChainOfSmallValuesIsCutWhereItHasToBe) {
+    EXPECT_EQ(kept_of_chain(pyramid, f32(256, 256)), std::vector<std::string>{"f32[64, 64]"});
+}
+
 }  // namespace
 }  // namespace firn
