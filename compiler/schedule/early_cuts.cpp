@@ -2,27 +2,37 @@
 #include "compiler/schedule/early_cuts.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
-#include "compiler/program/cost_table.h"
 #include "compiler/schedule/verdicts.h"
 
 namespace firn {
 namespace {
 
-bool asks_one_of(const Node& node, const NodeSet& values) {
-    return std::any_of(node.inputs.begin(), node.inputs.end(),
-                       [&](const Ref& input) { return values.contains(input.get()); });
-}
+using Places = std::unordered_map<const Node*, size_t>;  // among the verdicts
 
-/// The values that are computed where they are asked, from `value`, itself among them; not those
-/// that only `without` leads to.
-NodeSet computed_from(const Draft& draft, const Node& value, const Node* without = nullptr) {
-    NodeSet out{&value};
-    const std::vector<ValueVerdict>& verdicts = draft.round.verdicts;
-    for (size_t k = verdicts.size(); k-- > 0;) {  // producers first
-        const Node& node = *verdicts[k].value;
-        if (verdicts[k].verdict == Verdict::Inlined && &node != without && asks_one_of(node, out))
-            out.insert(&node);
+/// The values that are computed where they are asked, from `cut` on up to `root`, by their place;
+/// `cut` among them.
+Places between(const std::vector<ValueVerdict>& verdicts, size_t cut, const Node& root) {
+    NodeSet needed;
+    const auto need_inputs = [&](const Node& node) {
+        for (const Ref& input : node.inputs) needed.insert(input.get());
+    };
+    need_inputs(root);
+    for (size_t k = 0; k < cut; ++k)  // consumers first
+        if (verdicts[k].verdict == Verdict::Inlined && needed.contains(verdicts[k].value.get()))
+            need_inputs(*verdicts[k].value);
+    Places out;
+    if (!needed.contains(verdicts[cut].value.get())) return out;
+    out[verdicts[cut].value.get()] = cut;
+    for (size_t k = cut; k-- > 0;) {
+        const ValueVerdict& v = verdicts[k];
+        const auto& inputs = v.value->inputs;
+        if (v.verdict == Verdict::Inlined && needed.contains(v.value.get()) &&
+            std::any_of(inputs.begin(), inputs.end(),
+                        [&](const Ref& input) { return out.contains(input.get()); }))
+            out[v.value.get()] = k;
     }
     return out;
 }
@@ -30,16 +40,30 @@ NodeSet computed_from(const Draft& draft, const Node& value, const Node* without
 /// The value that the kernel at `root` cannot do without for the one that was cut and that had
 /// better be kept, as that saves more than a launch. The one next to what was cut: the farther
 /// away, the sooner another has to be.
-const ValueVerdict* better_kept(const Draft& draft, const ValueVerdict& cut, const Node& root) {
-    const double most = cut.materialise_seconds - draft.facts.profile.seconds_per_launch;
-    const NodeSet between = computed_from(draft, *cut.value);
+const Node* better_kept(const Draft& draft, size_t cut, const Node& root) {
     const std::vector<ValueVerdict>& verdicts = draft.round.verdicts;
-    for (size_t k = verdicts.size(); k-- > 0;) {  // producers first
+    const Places path = between(verdicts, cut, root);
+    if (path.empty()) return nullptr;
+    // Nobody asks past a value that all of the kernel passes: of every value before it the last
+    // that asks for it is no later.
+    Places last;  // the place of the last that asks for it; those of consumers are less
+    const auto note_inputs = [&](const Node& node, size_t place) {
+        for (const Ref& input : node.inputs)
+            if (path.contains(input.get())) {
+                const auto [at, first] = last.emplace(input.get(), place);
+                at->second = std::min(at->second, place);
+            }
+    };
+    for (const auto& [node, place] : path) note_inputs(*node, place + 1);
+    note_inputs(root, 0);
+    const double most = verdicts[cut].materialise_seconds - draft.facts.profile.seconds_per_launch;
+    size_t reached = last.at(verdicts[cut].value.get());
+    for (size_t k = cut; k-- > 0;) {
         const ValueVerdict& v = verdicts[k];
-        if (&v != &cut && v.materialise_seconds < most && between.contains(v.value.get()) &&
-            is_ever_kept(draft.facts, *v.value) &&
-            !asks_one_of(root, computed_from(draft, *cut.value, v.value.get())))
-            return &v;
+        if (!path.contains(v.value.get())) continue;
+        if (reached > k && v.materialise_seconds < most && is_ever_kept(draft.facts, *v.value))
+            return v.value.get();
+        reached = std::min(reached, last.at(v.value.get()));
     }
     return nullptr;
 }
@@ -47,17 +71,25 @@ const ValueVerdict* better_kept(const Draft& draft, const ValueVerdict& cut, con
 }  // namespace
 
 bool note_early_cuts(Draft& draft) {
-    if (draft.findings.early_cuts.size() >= costs::kMostEarlyCuts) return false;
-    for (const ValueVerdict& v : draft.round.verdicts) {
-        if (v.verdict != Verdict::Materialised || v.reason != kReasonBudget) continue;
-        const std::set<Ask>& asks = draft.round.asks.at(v.value.get());
+    bool changed = false;
+    NodeSet roots;  // one cut for each at a time: it may make others needless
+    const std::vector<ValueVerdict>& verdicts = draft.round.verdicts;
+    for (size_t k = 0; k < verdicts.size(); ++k) {
+        if (verdicts[k].verdict != Verdict::Materialised || verdicts[k].reason != kReasonBudget)
+            continue;
+        const std::set<Ask>& asks = draft.round.asks.at(verdicts[k].value.get());
+        const Node* before = nullptr;
         for (const Ask& ask : asks) {
-            if (!are_too_many(asks, *ask.root)) continue;
-            const ValueVerdict* early = better_kept(draft, v, *ask.root);
-            if (early && draft.findings.early_cuts.insert(early->value.get()).second) return true;
+            if (std::exchange(before, ask.root) == ask.root || roots.contains(ask.root) ||
+                !are_too_many(asks, *ask.root))
+                continue;
+            const Node* early = better_kept(draft, k, *ask.root);
+            if (!early || !draft.findings.early_cuts.insert(early).second) continue;
+            roots.insert(ask.root);
+            changed = true;
         }
     }
-    return false;
+    return changed;
 }
 
 }  // namespace firn

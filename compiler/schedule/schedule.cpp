@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/program/cost_table.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/early_cuts.h"
 #include "compiler/schedule/groups.h"
@@ -32,7 +33,7 @@ void seek_verdicts(Draft& draft) {
         draft.findings.at_hand = {std::move(draft.round.asks), std::move(draft.round.materialised)};
         next_round(draft);
     }
-    while (note_early_cuts(draft)) next_round(draft);
+    for (int k = 0; k < costs::kEarlyCutRounds && note_early_cuts(draft); ++k) next_round(draft);
     while (note_crowded_kernels(draft)) next_round(draft);
 }
 
