@@ -22,7 +22,8 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--section NAME] [--only CASE] [--rounds N] [--csv FILE] [--list]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
-and PyTorch on the host where python3 can import it. The bound is the time that the device would need
+and PyTorch on the host where python3 can import it: medians, and how far from them the middle half
+of the rounds lies. The bound is the time that the device would need
 at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whichever binds. A case above
 3 times its bound says where its time goes.
 
@@ -31,7 +32,8 @@ at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whiche
                   which it has no rules; held-out, more of those, kept for the end of a change (all)
   --only CASE     this case, or all whose names begin with CASE_ (--list names them)
   --rounds N      as many rounds (15)
-  --csv FILE      a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound
+  --csv FILE      a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,
+                  firn_spread,best_spread (of the medians)
 )";
 
 struct SectionName {
@@ -131,17 +133,24 @@ std::string report(const std::string& name, const Outcome& outcome, const TorchT
     const std::string best = number(outcome.best, "%.3f"), plain = number(outcome.plain, "%.3f"),
                       torch_text = number(torch.written, "%.3f"),
                       torch_best = number(torch.best, "%.3f"), bound_text = number(bound, "%.2f");
+    const auto percent = [](double time, double spread) {
+        char text[20];
+        std::snprintf(text, sizeof text, "%.0f%%", 100 * spread);
+        return std::string(time > 0 ? text : "");
+    };
     const auto ratio = [&](double other) {
         return number(other > 0 ? outcome.firn / other : 0, "%.2f");
     };
-    std::printf("%-26s %10.3f %10s %10s %10s %10s %8s %8s %8s\n", name.c_str(), outcome.firn,
-                best.c_str(), plain.c_str(), torch_text.c_str(), torch_best.c_str(),
-                ratio(outcome.best).c_str(), ratio(torch.best).c_str(), bound_text.c_str());
+    std::printf("%-26s %10.3f %4s %10s %4s %10s %10s %10s %8s %8s %8s\n", name.c_str(),
+                outcome.firn, percent(outcome.firn, outcome.firn_spread).c_str(), best.c_str(),
+                percent(outcome.best, outcome.best_spread).c_str(), plain.c_str(),
+                torch_text.c_str(), torch_best.c_str(), ratio(outcome.best).c_str(),
+                ratio(torch.best).c_str(), bound_text.c_str());
     std::fflush(stdout);
     char line[200];
-    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s\n", name.c_str(), outcome.firn,
-                  best.c_str(), plain.c_str(), torch_text.c_str(), torch_best.c_str(),
-                  bound_text.c_str());
+    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s,%.4f,%.4f\n", name.c_str(),
+                  outcome.firn, best.c_str(), plain.c_str(), torch_text.c_str(), torch_best.c_str(),
+                  bound_text.c_str(), outcome.firn_spread, outcome.best_spread);
     return line;
 }
 
@@ -215,7 +224,9 @@ bool run(const Options& options, const std::vector<Case>& cases) {
             throw UserError("cannot write '" + options.csv + "'");
     };
     if (!options.csv.empty()) file.open(options.csv);
-    write("case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound\n");
+    write(
+        "case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,firn_spread,"
+        "best_spread\n");
     Session session = current_session();
     session.compile_in_background(false);  // what is measured is the program that fits, alone
     Executor& executor = session.executor();
@@ -224,8 +235,9 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     std::printf("%s, medians of %d rounds\n", executor.profile().name.c_str(), options.rounds);
     std::printf("PyTorch: %s\n",
                 torch ? torch->c_str() : "python3 cannot import torch, so its column stays empty");
-    std::printf("%-26s %10s %10s %10s %10s %10s %8s %8s %8s\n", "case", "Firn ms", "best ms",
-                "plain ms", "torch ms", "best torch", "/ best", "/ torch", "/ bound");
+    std::printf("%-26s %10s %4s %10s %4s %10s %10s %10s %8s %8s %8s\n", "case", "Firn ms", "+-",
+                "best ms", "+-", "plain ms", "torch ms", "best torch", "/ best", "/ torch",
+                "/ bound");
     const Setting setting{executor, kernels, options.rounds, torch.has_value()};
     bool good = true;
     Peaks peaks;

@@ -84,6 +84,8 @@ double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 /// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.
 struct Outcome {
     double firn = 0, best = 0, plain = 0;  // 0: no such side
+    /// Of the median: how far from it the middle half of the rounds lies, on the farther side.
+    double firn_spread = 0, best_spread = 0;
     Peaks peaks;
 };
 /// Checks the results first; throws InternalError where they differ by more than the tolerance.

@@ -27,6 +27,14 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+/// See Outcome.
+double spread(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const double middle = median(values), low = values[values.size() / 4],
+                 high = values[values.size() - 1 - values.size() / 4];
+    return std::max(middle - low, high - middle) / middle;
+}
+
 /// One of those that take turns.
 struct Side {
     std::function<void()> run;
@@ -246,6 +254,8 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
     return {time(0),
             by_hand.empty() ? 0 : time(1),
             by_hand.empty() ? 0 : time(2),
+            spread(sides[0].times),
+            by_hand.empty() ? 0 : spread(sides[1].times),
             {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
              kOfAThread * double(peaks.threads) / time(peak + 3)}};
 }
