@@ -202,6 +202,26 @@ TEST(RaiseRadix, SeveralTensorsAlongAnyAxis) {
     expect_launches(transformed(2, 5), {5, 3, 32}, 2, 5);
 }
 
+TEST(RaiseRadix, OneAxisOfFive) {
+    const auto step = [](const Tensor& x, const Tensor& level) -> Tensor {
+        auto [h, i, j, k, l] = indices<5>(x.shape());
+        return 0.5f * x + x(h, i, j ^ (1 << level), k, l);
+    };
+    expect_launches(levels(4, step), {2, 20, 32, 20, 3}, 1, 1);
+}
+
+/// A comparison of what has wrapped around, and a quotient by 0.
+TEST(RaiseRadix, NumbersWrapAroundAsEver) {
+    expect_launches(levels(4,
+                           [](const Tensor& x, const Tensor& level) {
+                               Tensor i = arange(x.size(0)), large = i * 50000 * 50000;
+                               Tensor least = 2147483647 - (i & 1) * 0;
+                               return rising(x, level) + select(large + 1 < large, 1.0f, 0.0f) +
+                                      select(least + 1 < least, 1.0f, 0.0f) + cast<float>(i / 0);
+                           }),
+                    {64}, 1, 4);
+}
+
 TEST(RaiseRadix, BitsOfIndicesAreFoundByShiftsAndMasksToo) {
     expect_launches(levels(8,
                            [](const Tensor& x, const Tensor& level) {

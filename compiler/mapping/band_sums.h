@@ -1,0 +1,60 @@
+// Indices of the points of bands as sums, by which elements of one band are told apart.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/program/affine.h"
+
+namespace firn {
+
+/// What an index of a point is a sum of, beside nodes of the kernel that is made (their numbers).
+/// The index along the axis is (points * high + u) * 2^exponent + low, u being the point's place in
+/// its band, and low less than 2^exponent.
+enum BandAtom : int {
+    kHighFar = -1,      // high * 2^exponent
+    kFar = -2,          // 2^exponent
+    kLow = -3,          // low
+    kHigh = -4,         // high
+    kExponent = -5,     // exponent
+    kFirstGroup = -16,  // the number of the group along axis k is kFirstGroup - k
+    kFirstLane = -32,   // that of the invocation in it
+};
+using BandSum = Affine<int, int64_t, int64_t>;
+
+inline BandSum number(int64_t value) { return {{}, value}; }
+inline BandSum atom(int id, int64_t times = 1) {
+    return times ? BandSum{{{id, times}}, 0} : BandSum{};
+}
+inline bool is_number(const BandSum& s) { return s.terms.empty(); }
+
+/// What operations on indices give, as sums. Bands have `points` points, and 2^exponent times that
+/// divides the `extent` of their axis. Sums are of numbers of 32 bits.
+class BandAlgebra {
+  public:
+    BandAlgebra(const KernelBuilder& b, int64_t points, Size extent)
+        : b_(b), points_(points), extent_(std::move(extent)) {}
+    /// Nothing: it is no sum, and has to be computed.
+    std::optional<BandSum> combined(KernelOp op, const BandSum& a, const BandSum& b) const;
+    /// What is known of a comparison of two.
+    std::optional<bool> compared(KernelOp op, const BandSum& a, const BandSum& b) const;
+    /// Of parameters from the host alone.
+    std::optional<Size> size_of(const BandSum& s) const;
+
+  private:
+    std::optional<Size> limit_of(const BandSum& s) const;
+    std::optional<BandSum> quotient(const BandSum& a, int64_t w) const;
+    std::optional<BandSum> remainder(const BandSum& a, int64_t w) const;
+    std::pair<std::optional<BandSum>, std::optional<BandSum>> parts(const BandSum& a,
+                                                                    int64_t by) const;
+    std::optional<BandSum> bits_of(const BandSum& a, const BandSum& mask) const;
+    std::optional<BandSum> bit_changed(KernelOp op, const BandSum& a, const BandSum& bit) const;
+    bool are_apart(const BandSum& a, const BandSum& b) const;
+    bool stays_below(const BandSum& a, const BandSum& b, int64_t less) const;
+
+    const KernelBuilder& b_;
+    const int64_t points_;
+    const Size extent_;
+};
+
+}  // namespace firn
