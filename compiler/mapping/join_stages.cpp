@@ -1,6 +1,4 @@
 // Several stages of butterflies as one kernel.
-#include "compiler/mapping/radix_stages.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/band_sums.h"
+#include "compiler/mapping/radix_stages.h"
 
 namespace firn {
 namespace {
