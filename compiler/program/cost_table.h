@@ -320,9 +320,9 @@ inline constexpr double kLeastGain = 2;
 inline constexpr int64_t kMostInOneGroup = 1 << 16;
 
 /// Iterations of a loop of butterflies in one kernel, and values that an invocation holds for them:
-/// a sorting network of a million keys takes lavapipe 69 ms with 3 iterations in a kernel, 41 with
-/// 4 (64 values), 45 with 5 (128), 44 with 6; a transform of a million complex numbers 18 ms with 3
-/// (64 values), 24 with 4 (128).
+/// a sorting network of a million keys takes lavapipe 66 ms with 3 iterations in a kernel, 39 with
+/// 4 (64 values), 40 with 5 (128), which is more to compile; a transform of a million complex
+/// numbers 18 ms with 3 (64 values), 24 with 4 (128).
 inline constexpr int kMostStages = 4;
 inline constexpr int64_t kHeldInBands = 64;
 
