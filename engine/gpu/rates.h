@@ -42,7 +42,7 @@ bool is_due(const KeptRates& kept, int64_t now);
 /// makes it look faster.
 KeptRates merged(const KeptRates& kept, const Rates& later, int64_t now);
 
-/// Runs kernels to see; takes about three times `seconds_each`, and the time that the driver needs
+/// Runs kernels to see; takes about four times `seconds_each`, and the time that the driver needs
 /// to compile two small kernels and to allocate. Throws DeviceError. The rates may be implausible
 /// where the clock of the device is.
 Rates measure_rates(const std::shared_ptr<Device>& device, double seconds_each = 0.06);
