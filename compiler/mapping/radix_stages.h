@@ -20,9 +20,9 @@ struct PointAxis {
     int64_t stride = 1;  // in its range
 };
 
-/// A loop of one kernel, the stages of a transform, a sort or a scan: it reads buffers and writes
-/// others, which take their names after each iteration. Elements 2^exponent apart meet, and the
-/// exponent grows or falls by 1 from iteration to iteration.
+/// A loop of one kernel, the stages of a transform or a sorting network: it reads buffers and
+/// writes others, which take their names after each iteration. Elements 2^exponent apart meet, and
+/// the exponent grows or falls by 1 from iteration to iteration.
 struct RadixStages {
     const KernelCode* code = nullptr;
     std::string induction;
