@@ -8,6 +8,7 @@
 
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/step_counts.h"
+#include "compiler/schedule/schedule.h"
 
 namespace firn {
 namespace {
@@ -105,6 +106,18 @@ void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
     }
 }
 
+/// Stores that may meet, as far as the compiler can see, with the way out.
+void print_meeting_stores(std::ostringstream& out, const std::vector<VerdictInfo>& verdicts) {
+    std::set<std::string> lines;
+    for (const VerdictInfo& v : verdicts)
+        if (v.reason == kReasonLast) lines.insert(v.lines);
+    for (const std::string& line : lines)
+        out << "  the store could be unique, but its indices do not show it: which of its "
+               "positions is the last at an element is looked for; if no two ever meet, promise "
+               "it, as in store(x(i), v, {.unique = true})  ("
+            << line << ")\n";
+}
+
 }  // namespace
 
 std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& env,
@@ -148,6 +161,7 @@ std::string explain(const Program& program, const SizeEnv& env,
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
     print_open_loops(out, program.steps);
+    print_meeting_stores(out, program.verdicts);
     const bool known = sizes_known(program, env);
     const std::vector<KernelReport> reports =
         known ? kernel_reports(program, env, milliseconds) : std::vector<KernelReport>();

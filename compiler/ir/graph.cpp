@@ -61,8 +61,9 @@ struct AttrHash {
         return mix(mix(hash_of_numbers(a.modes), hash_of(a.fill)), a.own);
     }
     uint64_t operator()(const ScatterAttr& a) const {
-        return mix(mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand),
-                   a.part);
+        return mix(mix(mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand),
+                       a.part),
+                   a.finds_last);
     }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
@@ -125,7 +126,7 @@ struct AttrEqual {
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
         return a.op == b.op && a.unique == b.unique && a.complete == b.complete &&
-               a.by_hand == b.by_hand && a.part == b.part;
+               a.by_hand == b.by_hand && a.part == b.part && a.finds_last == b.finds_last;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();

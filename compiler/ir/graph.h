@@ -85,9 +85,11 @@ struct GatherAttr {
 /// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
 /// `part`: one of several with the same positions, each with the one before as its target, that
 /// store inside of it and fill it together: one kernel does all of it (store_parts, join_stores).
+/// `finds_last`: of a Max of positions, made by settle_stores to find which store of the user's is
+/// the last at each element; it changes nothing but what is said of it.
 struct ScatterAttr {
     ScatterOp op = ScatterOp::Last;
-    bool unique = false, complete = false, by_hand = false, part = false;
+    bool unique = false, complete = false, by_hand = false, part = false, finds_last = false;
 };
 struct ReduceAttr {
     ReduceOp op = ReduceOp::Sum;

@@ -127,7 +127,8 @@ Attr scatter_attribute(GraphParseRun& run) {
     const bool unique = accept(run, "unique");
     const bool complete = accept(run, "complete");
     const bool by_hand = accept(run, "by_hand");
-    return ScatterAttr{op, unique, complete, by_hand, accept(run, "part")};
+    const bool part = accept(run, "part");
+    return ScatterAttr{op, unique, complete, by_hand, part, accept(run, "finds_last")};
 }
 
 Attr buffer_attribute(GraphParseRun& run) {

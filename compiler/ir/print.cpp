@@ -235,6 +235,7 @@ class Printer {
                 if (node.as<ScatterAttr>().complete) out_ += " complete";
                 if (node.as<ScatterAttr>().by_hand) out_ += " by_hand";
                 if (node.as<ScatterAttr>().part) out_ += " part";
+                if (node.as<ScatterAttr>().finds_last) out_ += " finds_last";
                 break;
             case Op::Reduce:
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);

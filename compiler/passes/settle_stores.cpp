@@ -23,7 +23,8 @@ Ref last_position(const Builder& b, const Shape& target, const Shape& positions,
                   std::vector<Ref> indices) {
     const Size count = element_count(positions);
     Ref position = reshape(b, index(b, {count}, 0), positions);
-    return scatter(b, filled(b, -1, target), position, std::move(indices), {ScatterOp::Max});
+    return scatter(b, filled(b, -1, target), position, std::move(indices),
+                   {.op = ScatterOp::Max, .finds_last = true});
 }
 
 Ref read_by_owner(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {

@@ -45,6 +45,8 @@ inline constexpr const char* kReasonGroup =
 inline constexpr const char* kReasonStage =
     "stage-of-reduction";  // nested, it would walk memory in long strides
 inline constexpr const char* kReasonStore = "store";  // written by index
+inline constexpr const char* kReasonLast =
+    "last-of-stores";  // which store at an element is the last: its user promised nothing
 inline constexpr const char* kReasonStates =
     "states-of-iterations";  // what a loop's iterations begin with, for its gradient
 inline constexpr const char* kReasonAgain =

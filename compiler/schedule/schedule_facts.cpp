@@ -19,6 +19,11 @@ bool keeps_a_state(const Node& store) {
            without_expand(*store.inputs[2]).shape.empty();
 }
 
+const char* reason_of_store(const Node& store) {
+    if (store.op == Op::Scatter && store.as<ScatterAttr>().finds_last) return kReasonLast;
+    return keeps_a_state(store) ? kReasonStates : kReasonStore;
+}
+
 void require_memory(ScheduleFacts& facts) {
     const auto require = [&](const Ref& ref, const char* reason) {
         if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
@@ -30,7 +35,7 @@ void require_memory(ScheduleFacts& facts) {
     for (const Ref& ref : facts.regions.order) {
         if (const Written w = written(facts, *ref);
             w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
-            require(ref, keeps_a_state(*ref) ? kReasonStates : kReasonStore);
+            require(ref, reason_of_store(*ref));
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
         if (!facts.regions.host_loops.contains(ref.get())) continue;
         for (size_t k = 3; k < ref->inputs.size(); ++k)

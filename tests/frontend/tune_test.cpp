@@ -345,6 +345,37 @@ TEST(Explain, SaysWhichLoopsOnlyTheDataEnds) {
     EXPECT_EQ(text(true).find("only the data"), std::string::npos);
 }
 
+TEST(Explain, SaysWhichStoresCouldBeUnique) {
+    SessionScope scope(Session::interpreter());
+    const auto text = [](auto&& make) {
+        auto f = compile(
+            [=](Tensor x, Tensor to, Tensor v) {
+                make(x, to, v);
+                return x;
+            },
+            {f32("n"), i32("m"), f32("m")});
+        return f.explain();
+    };
+    const std::string hint = "could be unique";
+    const auto open = [](Tensor& x, Tensor& to, Tensor& v) { x(to) = v; };
+    for (const std::string& part : {hint, std::string("(tune_test.cpp:"),
+                                    std::string("last-of-stores"), std::string(".unique = true")})
+        EXPECT_NE(text(open).find(part), std::string::npos) << part;
+    const std::string looped = text([](Tensor& x, Tensor& to, Tensor& v) {
+        for (Tensor k : loop(10)) x(to + k) = v * x(to);
+    });
+    EXPECT_NE(looped.find(hint), std::string::npos) << looped;
+    const std::string promised =
+        text([](Tensor& x, Tensor& to, Tensor& v) { store(x(to), v, {.unique = true}); });
+    EXPECT_EQ(promised.find(hint), std::string::npos) << promised;
+    const std::string seen =
+        text([](Tensor& x, Tensor& to, Tensor& v) { x(2 * index_of(to, 0) + 1) = v; });
+    EXPECT_EQ(seen.find(hint), std::string::npos) << seen;
+    const std::string combined =
+        text([](Tensor& x, Tensor& to, Tensor& v) { scatter_max(x(to), v); });
+    EXPECT_EQ(combined.find(hint), std::string::npos) << combined;
+}
+
 TEST(TuningCache, KeepsAMappingForItsKernelDeviceAndDriver) {
     const std::string directory = ::testing::TempDir() + "firn_tuning_" + std::to_string(getpid());
     CompileOptions options;

@@ -25,7 +25,7 @@ const char* const kEverything = R"(graph(%0: f32[n, 4], %1: i32 scalar, %2: f32[
     %14: i32[3, n - 1] = Index axis=0
     %15: f32[3, n - 1] = Gather %0, %13, %14 modes=[wrap, constant] fill=nan
     %16: f32[3, n - 1] = Mul %12, %15
-    %17: f32[3, n - 1] = Scatter %16, %12, %14, %13 op=add unique
+    %17: f32[3, n - 1] = Scatter %16, %12, %14, %13 op=max unique complete by_hand part finds_last
     %18: f32[n - 1] = Reduce %17 op=sum axes=[0]
     %19: bool = Constant true
     %20 = Loop %4, %5, %6, %18, %19 active=1 (%21: i32, %22: f32[n - 1], %23: bool) {
