@@ -76,17 +76,16 @@ GroupShape stand(uint32_t invocations, const std::vector<Size>& grid, int64_t ti
     return {x, invocations / x};
 }
 
-/// What one group takes longer than all cores is less than a launch. `grid`: x first.
-bool is_small(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
-              const DeviceProfile& profile, const SymbolFacts& facts) {
+/// What one group takes longer than all cores, in seconds. `grid`: x first.
+double excess_of(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
+                 const DeviceProfile& profile, const SymbolFacts& facts) {
     double indices = 1;  // of lanes that have nothing to do, too
     for (size_t d = 0; d < 2 || d < grid.size(); ++d) {
         const double extent = d < grid.size() ? std::max(1.0, estimate(grid[d], facts)) : 1;
         const auto wide = static_cast<double>(members(mapping, d));
         indices *= std::ceil(extent / wide) * wide;
     }
-    return indices * seconds_of(lowered, 0, profile) * (groups_at_once(profile) - 1) <=
-           profile.seconds_per_launch;
+    return indices * seconds_of(lowered, 0, profile) * (groups_at_once(profile) - 1);
 }
 
 }  // namespace
@@ -155,8 +154,9 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
 
 }  // namespace
 
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
-                                           const DeviceProfile& profile, const SymbolFacts& facts) {
+std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
+                                               double most_excess, const DeviceProfile& profile,
+                                               const SymbolFacts& facts) {
     const auto grid = walkable_grid(lowered, facts, 0);
     if (!grid) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
@@ -168,12 +168,13 @@ std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, uint32_t i
             walking(lowered, mapping, *grid, 0, invocations, profile.subgroup_size, facts);
         if (why_illegal({lowered, of_lanes, profile, facts}).empty()) walk = std::move(of_lanes);
     }
-    if (!is_small(lowered, *grid, walk, profile, facts)) return std::nullopt;
-    KernelCode code = map_kernel(lowered, walk, profile, facts);
-    if (code.back_edges < 0 || code.in_order) return std::nullopt;
-    for (const Size& groups : code.groups)
+    const double excess = excess_of(lowered, *grid, walk, profile, facts);
+    if (excess > most_excess) return std::nullopt;
+    OneGroupKernel out{map_kernel(lowered, walk, profile, facts), excess};
+    if (out.code.back_edges < 0 || out.code.in_order) return std::nullopt;
+    for (const Size& groups : out.code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
-    return code;
+    return out;
 }
 
 std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DeviceProfile& profile,

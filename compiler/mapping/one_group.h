@@ -10,13 +10,18 @@ namespace firn {
 /// Invocations of groups that take a band each.
 uint32_t band_group_size(const DeviceProfile& profile);
 
+struct OneGroupKernel {
+    KernelCode code;
+    double excess = 0;  // seconds that one group takes longer than all cores, by estimate
+};
 /// The kernel mapped to one group of so many invocations, which stand as its axes ask for (their
-/// numbers along an axis are powers of two), and walk all its indices; where that takes no longer
-/// than all cores take with the launch, and its facts bound its sizes, and one group can (no row
-/// held by its group, no copies of targets). Lanes share indices where there are no more than
+/// numbers along an axis are powers of two), and walk all its indices; where that takes no more
+/// than `most_excess` longer than all cores, and its facts bound its sizes, and one group can (no
+/// row held by its group, no copies of targets). Lanes share indices where there are no more than
 /// subgroups. `lowered` is placed.
-std::optional<KernelCode> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
-                                           const DeviceProfile& profile, const SymbolFacts& facts);
+std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
+                                               double most_excess, const DeviceProfile& profile,
+                                               const SymbolFacts& facts);
 
 /// The kernel mapped to a group for each index of its outermost axis, the bands (bands.h), which
 /// walks all others. Nothing where a mapping by itself has more than that: lanes that share work,

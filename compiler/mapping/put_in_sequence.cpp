@@ -18,6 +18,10 @@
 namespace firn {
 namespace {
 
+/// Launches that a kernel saves in the kernel of its neighbours: its own, and where it stands
+/// between them, that of those behind it.
+constexpr size_t kMostSaved = 2;
+
 // --- the kernel
 
 void add_pieces(std::span<const SequencePiece> pieces, InSequence& sequence) {
@@ -159,7 +163,7 @@ std::optional<ListedStep> in_bands(const SequenceRun& run, const ListedLoop& lis
     if (!banded.bands) return std::nullopt;
     banded.group = band_group_size(banded.profile);
     const ListedStep whole{listed};
-    const std::optional<SequencePiece> piece = piece_of(banded, whole);
+    const std::optional<SequencePiece> piece = piece_of(banded, whole, kMostSaved);
     SequenceNeeds needs(banded);
     if (piece) needs.add(whole, *piece);
     if (piece && needs.fits())
@@ -203,7 +207,7 @@ size_t longest_fitting(const SequenceContext& context, std::span<const ListedSte
 Pieces pieces_of(const SequenceContext& context, std::span<const ListedStep> steps) {
     Pieces out;
     for (const ListedStep& step : steps) {
-        std::optional<SequencePiece> piece = piece_of(context, step);
+        std::optional<SequencePiece> piece = piece_of(context, step, kMostSaved);
         if (!piece) return {};
         out.push_back(std::move(*piece));
     }
@@ -237,22 +241,26 @@ void close(const SequenceRun& run, std::vector<ListedStep> steps, Pieces pieces,
 }
 
 std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep> steps) {
-    std::vector<ListedStep> out, open;
-    Pieces pieces;
-    const auto close_open = [&] {
-        close(run, std::exchange(open, {}), std::exchange(pieces, {}), out);
-    };
-    for (ListedStep& step : steps) {
+    const SequenceContext& context = run.groups[0];
+    std::vector<std::optional<SequencePiece>> pieces;
+    std::vector<CutStep> costs;
+    for (const ListedStep& step : steps) {
         check_stop(run.target.stop);
-        if (std::optional<SequencePiece> piece = piece_of(run.groups[0], step)) {
-            open.push_back(std::move(step));
-            pieces.push_back(std::move(*piece));
-            continue;
-        }
-        close_open();
-        add_as_it_is(run, std::move(step), out);
+        pieces.push_back(piece_of(context, step, kMostSaved));
+        costs.push_back(cut_step(context, pieces.back()));
     }
-    close_open();
+    std::vector<ListedStep> out;
+    size_t first = 0;
+    for (size_t end : cheapest_cuts(costs, context.profile.seconds_per_launch).ends) {
+        std::vector<ListedStep> open;
+        Pieces taken;
+        for (; first < end && pieces[first]; ++first) {
+            open.push_back(std::move(steps[first]));
+            taken.push_back(std::move(*pieces[first]));
+        }
+        if (!open.empty()) close(run, std::move(open), std::move(taken), out);
+        for (; first < end; ++first) add_as_it_is(run, std::move(steps[first]), out);
+    }
     return out;
 }
 

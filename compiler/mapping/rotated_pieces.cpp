@@ -57,6 +57,7 @@ SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
     SequencePiece one = loop;
     one.is_loop = false;
     SequencePiece whole = loop, rest = loop, out;
+    out.excess = loop.excess;
     whole.trips = floor_div(trips, period), whole.most_trips /= period.constant();
     whole.body.clear();
     for (int64_t k = 0; k < period.constant(); ++k) {

@@ -58,13 +58,17 @@ bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induc
     });
 }
 
-std::optional<SequencePiece> kernel_piece(const SequenceContext& context,
-                                          const KernelCode& lowered) {
+std::optional<SequencePiece> kernel_piece(const SequenceContext& context, const KernelCode& lowered,
+                                          size_t launches) {
     SequencePiece out;
-    if (!context.bands)
-        out.kernel = map_to_one_group(lowered, context.group, context.profile, context.facts);
-    else if (stays_in_bands(lowered, *context.bands))
-        out.kernel = map_to_bands(lowered, context.profile, context.facts);
+    if (context.bands) {
+        if (stays_in_bands(lowered, *context.bands))
+            out.kernel = map_to_bands(lowered, context.profile, context.facts);
+    } else {
+        const double most = static_cast<double>(launches) * context.profile.seconds_per_launch;
+        auto made = map_to_one_group(lowered, context.group, most, context.profile, context.facts);
+        if (made) out.kernel = std::move(made->code), out.excess = made->excess;
+    }
     if (!out.kernel) return std::nullopt;
     return out;
 }
@@ -109,7 +113,7 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
         code.regions[0].effects.push_back(store);
     }
     place(code);
-    return kernel_piece(context, code);
+    return kernel_piece(context, code, 1);
 }
 
 /// The same of pairs of any size and type: no buffer of one size is the other of a pair of another.
@@ -195,11 +199,18 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
     out.is_loop = true;
     out.trips = span.trips, out.most_trips = span.most;
     out.induction = repeat.induction;
+    std::vector<CutStep> steps;
+    double excess = 0;  // of an iteration
     for (const ListedStep& step : listed.body) {
-        std::optional<SequencePiece> piece = piece_of(context, step);
+        std::optional<SequencePiece> piece = piece_of(context, step, listed.body.size());
         if (!piece) return std::nullopt;
+        steps.push_back(cut_step(context, piece));
+        excess += piece->excess;
         out.body.push_back(std::move(*piece));
     }
+    if (excess > cheapest_cuts(steps, context.profile.seconds_per_launch).seconds)
+        return std::nullopt;
+    out.excess = excess * std::max(0.0, estimate(span.trips, context.facts));
     if (!can_loop(out.body, out.induction, context.program)) return std::nullopt;
     const std::vector<std::pair<int, int>> moved = moved_values(context, listed, out);
     if (!moved.empty()) {
@@ -237,9 +248,16 @@ std::optional<KernelCode> copied_in_place(const SequenceContext& context, int bu
     return std::move(piece->kernel);
 }
 
-std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step) {
+CutStep cut_step(const SequenceContext& context, const std::optional<SequencePiece>& piece) {
+    const double launch = context.profile.seconds_per_launch;
+    if (!piece) return {false, launch, 0};
+    return {true, launch + (piece->kernel ? 0 : piece->excess), piece->excess};
+}
+
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step,
+                                      size_t launches) {
     if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
-        return kernel->ready ? kernel_piece(context, *kernel->ready) : std::nullopt;
+        return kernel->ready ? kernel_piece(context, *kernel->ready, launches) : std::nullopt;
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy_piece(context, {{copy->target, copy->source}});
     const auto& listed = std::get<ListedLoop>(step.step);

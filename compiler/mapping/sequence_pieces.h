@@ -12,6 +12,7 @@
 
 #include "compiler/kernel/kernel_list.h"
 #include "compiler/mapping/bands.h"
+#include "compiler/mapping/sequence_cuts.h"
 
 namespace firn {
 
@@ -22,6 +23,7 @@ struct SequencePiece {
     bool is_loop = false;  // of `trips` iterations
     Size trips;
     int64_t most_trips = 0;
+    double excess = 0;  // seconds that one group takes longer than all cores, by estimate
     std::string induction;
     std::optional<Size> iteration;  // what `induction` stands for in the body, where it is no loop
 };
@@ -48,9 +50,13 @@ void count_uses(const ListedLoop& loop, std::map<int, int>& uses);
 /// stored to. `stored`: what is stored to before, and by the pieces.
 void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::set<int>& stored);
 
-/// Nothing where one group cannot run the step, or takes longer than all cores with the launches;
+/// Nothing where one group cannot run the step, or a kernel takes more than so many launches longer
+/// than on all cores, or a loop takes longer than its steps with the launches they need at least;
 /// where there are bands: where the step leaves them.
-std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step);
+std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step,
+                                      size_t launches);
+/// What the step costs beside others, with its piece, if it has one.
+CutStep cut_step(const SequenceContext& context, const std::optional<SequencePiece>& piece);
 
 /// A kernel of the group that stores all elements of the buffer where they are.
 std::optional<KernelCode> copied_in_place(const SequenceContext& context, int buffer);
