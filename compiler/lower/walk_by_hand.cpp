@@ -2,6 +2,7 @@
 // allow.
 #include <utility>
 
+#include "compiler/lower/needs_order.h"
 #include "compiler/lower/order_steps.h"
 #include "compiler/lower/walk_by_hand_grid.h"
 #include "compiler/lower/walk_by_hand_state.h"
@@ -18,7 +19,16 @@ HandWalk::HandWalk(const KernelRequest& request, const LowerContext& context,
       placement_(place_by_hand(request.outputs)),
       arrays_(kernel_, placement_, kept_apart(context)) {}
 
+bool HandWalk::needs_order() const { return firn::needs_order(kernel_, arrays_, placement_); }
+
 void HandWalk::lower() {
+    b_.code().in_order = false;
+    self_ = make_grid(b_, attr_.grid, false, false).indices;
+    remember({attr_.body->args[0].get(), {}}, b_.integer(0));
+    run_level(placement_.first_region.at(&kernel_));
+}
+
+void HandWalk::lower_in_order() {
     b_.code().in_order = true;
     note_fetched();
     const std::vector<uint32_t> group = hand_group(attr_, profile_);
@@ -112,7 +122,7 @@ void HandWalk::run_branch(const Node& branch) {
     const int yes = fill(*attr.then_body, first), no = fill(*attr.else_body, first + 1);
     b_.set_lines(branch.lines);
     const int made = b_.branch(condition, yes, no, false);
-    effect(made);
+    if (b_.code().in_order) effect(made);  // else nothing is stored in it
     for (size_t k = 0; k < attr.then_body->results.size(); ++k)
         results_[{&branch, static_cast<int>(k)}] = b_.result(made, static_cast<int>(k));
 }
@@ -145,7 +155,16 @@ KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& conte
                          const DeviceProfile& profile) {
     KernelCode code;
     code.name = request.name;
-    HandWalk(request, context, profile, code).lower();
+    HandWalk walk(request, context, profile, code);
+    if (!walk.needs_order()) {
+        walk.lower();
+        if (!stores_may_meet(code)) return code;
+        code = KernelCode{};
+        code.name = request.name;
+        HandWalk(request, context, profile, code).lower_in_order();
+        return code;
+    }
+    walk.lower_in_order();
     return code;
 }
 

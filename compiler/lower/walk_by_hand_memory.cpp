@@ -30,6 +30,7 @@ int HandWalk::memory_of(const Node& array) {
 /// What has a known place in an aligned block of four is read with it, as where a mapping makes
 /// copies; split_lonely_blocks() undoes it where nothing else of the block is read.
 int HandWalk::load_element(const Node& node, int index) {
+    if (!b_.code().in_order) return Walk::load_element(node, index);
     const int64_t rest = b_.place_in_block(node.dtype, index);
     if (rest < 0) return Walk::load_element(node, index);
     const int block = b_.load(source(node, 4), b_.sub(index, b_.integer(rest)), 4);
@@ -97,8 +98,11 @@ void HandWalk::read(const Node& node) {
     const Node& array = *arrays_.root.at(node.inputs[0].get());
     const Place place = place_of(array, std::span(node.inputs).subspan(1), &gather.modes, node);
     b_.set_lines(node.lines);
-    const int value = b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array));
-    effect(value);
+    const bool pinned = b_.code().in_order;
+    const int value = pinned
+                          ? b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array))
+                          : b_.load(memory_of(array), place.index);
+    if (pinned) effect(value);
     give(node, b_.select(place.inside, value, b_.constant(gather.fill.to(node.dtype))));
 }
 

@@ -19,7 +19,12 @@ class HandWalk : public Walk {
   public:
     HandWalk(const KernelRequest& request, const LowerContext& context,
              const DeviceProfile& profile, KernelCode& code);
+    /// See firn::needs_order.
+    bool needs_order() const;
+    /// As a kernel that computes values, of which a mapping makes groups and invocations.
     void lower();
+    /// With groups, and effects in the order in which they were recorded.
+    void lower_in_order();
 
   private:
     /// Arguments whose versions at entry live elsewhere than what becomes of them.

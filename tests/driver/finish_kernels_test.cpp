@@ -93,10 +93,10 @@ TEST(CutAgain, ARowThatTakesTooManyIterationsIsLeftToAsManyInvocationsAsItHasEle
     expect_values_of_oracle(rows, 532);
 }
 
-/// A loop by hand of 100 iterations, which no schedule can cut.
+/// A loop by hand of 100 iterations, which no schedule can cut, nor a mapping unroll.
 Tensors by_hand(const Tensors& a) {
     Tensor out = zeros({64});
-    kernel({64}, [&](Tensor i) {
+    kernel({64}, {.group = {64}}, [&](Tensor i) {
         Tensor x = a[0](i);
         for (Tensor k : loop(100)) x = sin(x) + cast<float>(k);
         out(i) = x;

@@ -308,7 +308,7 @@ auto turned(F store_four) {
     return compile(
         [=](Tensor x) {
             Tensor out = zeros({64});
-            kernel({16}, [&](Tensor i) { store_four(out, x, 4 * i, 60 - 4 * i); });
+            kernel({16}, {.group = {16}}, [&](Tensor i) { store_four(out, x, 4 * i, 60 - 4 * i); });
             return out;
         },
         {f32(64)});

@@ -136,20 +136,26 @@ TEST_P(StoringKernels, TreeOfSumsInARecordedLoop) {
     EXPECT_EQ(sums.to_vector<int>(), (Ints{28, 92}));
 }
 
-/// The group of a kernel over `shape`, by axis from the last.
+/// The group of a kernel over `shape`, by axis from the last, whose loads must follow its stores.
 std::array<uint32_t, 3> group_over(const Shape& shape, const KernelOptions& options = {}) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto f = compile(
         [&](Tensor x) {
             Tensor out = zeros(x.shape());
             if (shape.size() == 1)
-                kernel(shape, options, [&](Tensor i) { out(i) = x(i) + 1.0f; });
+                kernel(shape, options, [&](Tensor i) {
+                    out(i) = x(i) + 1.0f;
+                    out(i) = 2.0f * out(i);
+                });
             else
-                kernel(shape, options, [&](Tensor i, Tensor j) { out(i, j) = x(i, j) + 1.0f; });
+                kernel(shape, options, [&](Tensor i, Tensor j) {
+                    out(i, j) = x(i, j) + 1.0f;
+                    out(i, j) = 2.0f * out(i, j);
+                });
             return out;
         },
         {{f32, shape}});
-    return f.program()->kernels.at(0).group_size;
+    return f.program()->kernels.back().group_size;
 }
 
 TEST(GroupsOfKernels, AreWiderWhereNobodySaidThemAndEnoughAreLeft) {

@@ -139,12 +139,12 @@ int64_t kernels_of_splats(int tensors, bool waits, const DeviceProfile& profile 
             }
             return out;
         },
-        {i32(4000), f32(4000)});
-    const auto sums = f(arange(4000) % 100, arange(4000).as(f32) % 3);
+        {i32(40000), f32(40000)});
+    const auto sums = f(arange(40000) % 100, arange(40000).as(f32) % 3);
     std::vector<float> first;
     for (size_t k = 0; k < size_t(tensors); ++k) {
         std::vector<float> expected(20000);
-        for (size_t j = 0; j < 4000; ++j) {
+        for (size_t j = 0; j < 40000; ++j) {
             const float value =
                 waits && k + 1 == size_t(tensors) ? first[j % 100] : float(j % 3) * float(k + 1);
             expected[j % 100] += value;

@@ -247,7 +247,7 @@ TEST(HostNumbers, ThoseOfATurnAreComputedByTheHost) {
 }
 
 TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {
-    for (const auto& [n, steps] : std::vector<std::pair<int64_t, bool>>{{200, true}, {9, false}}) {
+    for (const auto& [n, steps] : std::vector<std::pair<int64_t, bool>>{{300, true}, {9, false}}) {
         const auto run = [&, n = n, loops = steps](const Session& session) {
             SessionScope scope(session);
             auto f = compile(
