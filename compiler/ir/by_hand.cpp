@@ -8,14 +8,10 @@
 #include "compiler/program/error.h"
 
 namespace firn {
-namespace {
 
-/// The condition of a store stands in its first index.
 const Node& unmasked(const Node& index) {
     return index.op == Op::Select && is_outside(*index.inputs[2]) ? *index.inputs[1] : index;
 }
-
-}  // namespace
 
 void refuse_by_hand(const Node& node, const std::string& message) {
     throw UserError("inside a kernel, " + message + in_brackets(node.lines));

@@ -28,6 +28,9 @@ struct HandArrays {
     std::unordered_set<const Node*> steps;
 };
 
+/// The first index of a store without the condition that stands in it.
+const Node& unmasked(const Node& index);
+
 /// How a kernel by hand uses a tensor that it stores to.
 struct TargetUse {
     bool covered =

@@ -5,7 +5,6 @@
 #include "compiler/kernel/place.h"
 
 namespace firn {
-namespace {
 
 int last_grid_range(const KernelCode& code) {
     int x = -1;
@@ -13,8 +12,6 @@ int last_grid_range(const KernelCode& code) {
         if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
     return x;
 }
-
-}  // namespace
 
 bool reads_in_turn(KernelCode code, int64_t lanes) {
     for (int effect : code.regions[0].effects)

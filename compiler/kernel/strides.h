@@ -6,6 +6,8 @@
 
 namespace firn {
 
+/// The last range of the grid, along which lanes lie; -1: there is none.
+int last_grid_range(const KernelCode& code);
 /// Some load in a loop of at least `lanes` iterations walks along it, and is the same for
 /// neighbours along x; the kernel's effects are stores.
 bool reads_in_turn(KernelCode code, int64_t lanes);

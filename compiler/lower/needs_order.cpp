@@ -2,11 +2,10 @@
 #include "compiler/lower/needs_order.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
+#include "compiler/ir/affine_index.h"
+#include "compiler/kernel/index_form.h"
 #include "compiler/lower/order_steps.h"
 
 namespace firn {
@@ -32,29 +31,76 @@ class OrderCheck {
   private:
     bool is_free(const Node& step, bool in_loop) {
         switch (step.op) {
-            case Op::Scatter:
-                ++stores_;
-                stored_.insert(arrays_.root.at(&step));
-                return true;
+            case Op::Scatter: return may_store(step, in_loop);
             // It may come before all stores, and before a loop that it stands in.
             case Op::Gather: {
                 const Node* root = arrays_.root.at(step.inputs[0].get());
-                return !in_loop && !stored_.contains(root) && !arrays_.exchanged.contains(root);
+                return !in_loop && !stores_.contains(root) && !arrays_.exchanged.contains(root);
             }
             case Op::Loop:
                 return !asked_.contains(&step) && is_free(placement_.first_region.at(&step), true);
             case Op::If: {
-                const int before = stores_, first = placement_.first_region.at(&step);
-                return is_free(first, in_loop) && is_free(first + 1, in_loop) && stores_ == before;
+                const size_t before = count_;
+                const int first = placement_.first_region.at(&step);
+                return is_free(first, in_loop) && is_free(first + 1, in_loop) && count_ == before;
             }
             default: return false;  // arrays, barriers, subgroups, what an atomic returns
         }
     }
 
+    struct Store {
+        const Node* node;
+        bool in_loop;
+    };
+
+    bool may_store(const Node& node, bool in_loop) {
+        std::vector<Store>& others = stores_[arrays_.root.at(&node)];
+        for (const Store& other : others)
+            if (!in_any_order(node, *other.node, in_loop || other.in_loop)) return false;
+        others.push_back({&node, in_loop});
+        ++count_;
+        return true;
+    }
+
+    /// They combine in one way, or store to different elements.
+    static bool in_any_order(const Node& a, const Node& b, bool in_loop) {
+        const ScatterOp op = a.as<ScatterAttr>().op;
+        if (op != b.as<ScatterAttr>().op) return false;
+        if (op != ScatterOp::Last) return true;
+        for (size_t k = 2; k < a.inputs.size(); ++k) {
+            const auto [base, offset] = place_of(*a.inputs[k]);
+            const auto [other, other_offset] = place_of(*b.inputs[k]);
+            // In a loop the same node may be another number.
+            if (base == other && (!base || !in_loop) && offset != other_offset) return true;
+        }
+        return false;
+    }
+
+    /// The index as a value, none where it is a number, and a number.
+    static std::pair<const Node*, int64_t> place_of(const Node& index) {
+        const Node* node = &without_expand(unmasked(index));
+        int64_t offset = 0;
+        while (node->op == Op::Add || node->op == Op::Sub) {
+            const Node &a = without_expand(*node->inputs[0]), &b = without_expand(*node->inputs[1]);
+            if (b.op == Op::Constant) {
+                offset += (node->op == Op::Add ? 1 : -1) * b.as<ConstantAttr>().value.i;
+                node = &a;
+            } else if (a.op == Op::Constant && node->op == Op::Add) {
+                offset += a.as<ConstantAttr>().value.i;
+                node = &b;
+            } else {
+                break;
+            }
+        }
+        if (node->op == Op::Constant) return {nullptr, offset + node->as<ConstantAttr>().value.i};
+        return {node, offset};
+    }
+
     const HandArrays& arrays_;
     const Placement& placement_;
-    std::unordered_set<const Node*> asked_, stored_;  // loops and branches; tensors
-    int stores_ = 0;
+    std::unordered_set<const Node*> asked_;                       // loops and branches
+    std::unordered_map<const Node*, std::vector<Store>> stores_;  // by tensor
+    size_t count_ = 0;                                            // of all stores
 };
 
 bool fetches(const Placement& placement) {
@@ -64,110 +110,33 @@ bool fetches(const Placement& placement) {
     });
 }
 
-/// An effect, and where it stands.
-struct Effect {
-    const KernelNode* node;
-    int region = 0;
-    std::vector<int> loops;  // ranges, the outermost first
-};
-
-/// By buffer of the program.
-using EffectsOf = std::map<int, std::vector<Effect>>;
-
-void collect(const KernelCode& code, int region, std::vector<int>& loops, EffectsOf& out) {
-    for (int id : code.regions[static_cast<size_t>(region)].effects) {
+/// `loops`: how many the region stands in; `range`: of the innermost one.
+bool may_meet(const KernelCode& code, IndexForms& forms, int region, int loops, int range) {
+    const std::vector<int>& effects = code.regions[static_cast<size_t>(region)].effects;
+    return std::any_of(effects.begin(), effects.end(), [&](int id) {
         const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-        if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
-            out[code.buffers[static_cast<size_t>(n.buffer)].buffer].push_back({&n, region, loops});
+        if (n.op == KernelOp::Store && loops > 0) {
+            // Where a factor that is a size is 0 there is no element.
+            const IndexForm& index = forms.of(n.args[0]);
+            const bool moves = !index.carried && !index.others.contains(range) &&
+                               !coefficient_of(index.sum, range).is(0);
+            if (loops > 1 || !moves) return true;
+        }
         for (int inner : {n.region, n.else_region}) {
             if (inner < 0) continue;
-            const int range = code.regions[static_cast<size_t>(inner)].range;
-            if (range >= 0) loops.push_back(range);
-            collect(code, inner, loops, out);
-            if (range >= 0) loops.pop_back();
+            const int own = code.regions[static_cast<size_t>(inner)].range;
+            if (may_meet(code, forms, inner, loops + (own >= 0), own >= 0 ? own : range))
+                return true;
         }
-    }
-}
-
-/// A flat index as a node and a constant.
-std::pair<int, int64_t> place_of(const KernelCode& code, int index) {
-    const KernelNode& n = code.nodes[static_cast<size_t>(index)];
-    for (size_t k = 0; n.op == KernelOp::Add && k < 2; ++k) {
-        const KernelNode& other = code.nodes[static_cast<size_t>(n.args[1 - k])];
-        if (other.op == KernelOp::Constant) return {n.args[k], other.constant.i};
-    }
-    return {index, 0};
-}
-
-/// How far values move with each iteration of a loop.
-class Steps {
-  public:
-    Steps(const KernelCode& code, int range) : code_(code), range_(range) {}
-
-    /// Nothing where that is not the same for all iterations. A multiple of a size counts as a step
-    /// of one: where the size is 0 there is no element.
-    std::optional<int64_t> of(int id) {
-        if (const auto known = known_.find(id); known != known_.end()) return known->second;
-        const auto step = found(id);
-        known_.emplace(id, step);
-        return step;
-    }
-
-  private:
-    std::optional<int64_t> found(int id) {
-        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        if (n.op == KernelOp::Range) return n.range == range_;
-        if (n.region >= 0 || n.op == KernelOp::RegionArg) return std::nullopt;
-        std::vector<int64_t> steps;
-        for (int arg : n.args) {
-            const auto step = of(arg);
-            if (!step) return std::nullopt;
-            steps.push_back(*step);
-        }
-        const auto moving = std::find_if(steps.begin(), steps.end(), [](int64_t s) { return s; });
-        if (moving == steps.end()) return 0;
-        if (std::any_of(moving + 1, steps.end(), [](int64_t s) { return s; })) return std::nullopt;
-        if (n.op == KernelOp::Add) return *moving;
-        if (n.op == KernelOp::Sub) return moving == steps.begin() ? *moving : -*moving;
-        if (n.op != KernelOp::Mul) return std::nullopt;
-        const KernelNode& by =
-            code_.nodes[static_cast<size_t>(n.args[moving == steps.begin() ? 1 : 0])];
-        if (by.op == KernelOp::Constant) return *moving * by.constant.i;
-        if (by.op == KernelOp::Param) return *moving;
-        return std::nullopt;
-    }
-
-    const KernelCode& code_;
-    int range_;
-    std::map<int, std::optional<int64_t>> known_;
-};
-
-bool may_meet(const KernelCode& code, const std::vector<Effect>& effects) {
-    const Effect& first = effects[0];
-    const auto is_alike = [&](const Effect& e) {
-        return e.node->op == first.node->op && e.node->combine == first.node->combine;
-    };
-    if (!std::all_of(effects.begin(), effects.end(), is_alike)) return true;
-    if (first.node->op == KernelOp::Atomic) return false;
-    const int base = place_of(code, first.node->args[0]).first;
-    std::set<int64_t> offsets;
-    for (const Effect& e : effects) {
-        const auto [at, offset] = place_of(code, e.node->args[0]);
-        if (e.region != first.region || at != base || !offsets.insert(offset).second) return true;
-    }
-    if (first.loops.empty()) return false;
-    const auto step = Steps(code, first.loops[0]).of(base);
-    return first.loops.size() > 1 || effects.size() > 1 || !step || *step == 0;
+        return false;
+    });
 }
 
 }  // namespace
 
-bool stores_may_meet(const KernelCode& code) {
-    EffectsOf effects;
-    std::vector<int> loops;
-    collect(code, 0, loops, effects);
-    return std::any_of(effects.begin(), effects.end(),
-                       [&](const auto& entry) { return may_meet(code, entry.second); });
+bool iterations_may_meet(const KernelCode& code) {
+    IndexForms forms(code);
+    return may_meet(code, forms, 0, 0, -1);
 }
 
 bool needs_order(const Node& kernel, const HandArrays& arrays, const Placement& placement) {

@@ -8,13 +8,12 @@ namespace firn {
 /// Loads and stores of an invocation must follow one another as they were recorded, or invocations
 /// of a group work together; or stores stand where a mapping does not copy them: in a branch, or in
 /// a loop whose values are asked for behind it. Any other kernel by hand, without a group of its
-/// user's, is mapped as one that computes values, where its stores never meet: all that it loads it
-/// may load before its stores.
+/// user's, is mapped as one that computes values, if its iterations never meet: all that it loads
+/// it may load before its stores, and these in any order.
 bool needs_order(const Node& kernel, const HandArrays& arrays, const Placement& placement);
 
-/// Stores of one invocation to one element, as far as their indices show, so that the last must
-/// win. `code` is lowered. Those apart stand in one region at constant distances, or in a loop
-/// along which their index moves; what combines in one way has no order.
-bool stores_may_meet(const KernelCode& code);
+/// What two iterations of a loop store may be one element, as far as its index shows, so that the
+/// last must win. `code` is lowered.
+bool iterations_may_meet(const KernelCode& code);
 
 }  // namespace firn

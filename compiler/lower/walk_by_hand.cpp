@@ -158,7 +158,7 @@ KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& conte
     HandWalk walk(request, context, profile, code);
     if (!walk.needs_order()) {
         walk.lower();
-        if (!stores_may_meet(code)) return code;
+        if (!iterations_may_meet(code)) return code;
         code = KernelCode{};
         code.name = request.name;
         HandWalk(request, context, profile, code).lower_in_order();

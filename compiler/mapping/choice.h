@@ -33,6 +33,10 @@ struct Choice {
         if (staged) return at_once / costs::kStagedShare;
         return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
     }
+    /// `factor` times as many copies have few enough values that wait for stores of one element.
+    bool may_hold(int64_t factor) const {
+        return traits.scattered * m.copies() * factor <= costs::kHeldByCopies;
+    }
     /// `factor` times as many copies fit, and leave enough invocations.
     bool has_room(int64_t factor) const {
         return traits.nodes * m.copies() * factor <= traits.bearable(costs::kBodyBudget) &&

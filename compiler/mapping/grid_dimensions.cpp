@@ -27,13 +27,6 @@ std::vector<int64_t> divisors_of(const KernelCode& code, int range) {
 
 }  // namespace
 
-int last_grid_range(const KernelCode& code) {
-    int out = -1;
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) out = static_cast<int>(r);
-    return out;
-}
-
 std::vector<int64_t> dimensions_in(const KernelCode& code, int range) {
     const std::vector<int64_t> divisors = divisors_of(code, range);
     std::set<int64_t> strides{1};

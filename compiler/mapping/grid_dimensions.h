@@ -3,13 +3,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/kernel/kernel_code.h"
+#include "compiler/kernel/strides.h"
 #include "compiler/mapping/mapping.h"
 
 namespace firn {
 
-/// The last range of the grid, along which lanes lie; -1: there is none.
-int last_grid_range(const KernelCode& code);
 /// The extents of the dimensions that are joined in the range, the last one first; one alone where
 /// none are. Its own extent is known.
 std::vector<int64_t> dimensions_in(const KernelCode& code, int range);

@@ -1,7 +1,9 @@
 // What the choice of a mapping asks of a kernel.
 #include "compiler/mapping/kernel_traits.h"
 
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
+#include "compiler/kernel/strides.h"
 #include "compiler/mapping/map_grid.h"
 #include "compiler/program/cost_table.h"
 
@@ -29,12 +31,16 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
     place(code);
     KernelTraits traits;
     double operations = 0;
+    IndexForms forms(code);
+    const int x = last_grid_range(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         ++traits.nodes;
         operations += operations_of(n);
         traits.loops |= n.op == KernelOp::For;
         traits.stores += n.op == KernelOp::Store;
+        traits.scattered +=
+            n.op == KernelOp::Store && stride(forms.of(n.args[0]), x) != Stride::One;
         if (n.op == KernelOp::Load) traits.shifted |= !is_at_own_index(code, n);
     };
     for (const KernelRegion& region : code.regions) {

@@ -18,7 +18,8 @@ struct KernelTraits {
     std::vector<Size> grid;    // extents, x first
     /// Indices along the first two ranges and of all; where only the call knows them, many.
     int64_t x = 1, y = 1, total = 1;
-    int64_t stores = 0;  // of an index
+    int64_t stores = 0;     // of an index
+    int64_t scattered = 0;  // of these, to places that are no neighbours where indices are, along x
 
     /// Every invocation does the same, and stores once.
     bool plain() const { return !divergent && !rows; }

@@ -95,7 +95,8 @@ void choose(Choice& c) {
     const bool in_turn = c.rules().in_turn && by_four && !traits.loops &&
                          (traits.nodes >= costs::kLongBody || stored) &&
                          traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
-    if (traits.plain() && (((by_four || padded) && c.has_room(4)) || in_turn)) m.tile[0] = 4;
+    if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || in_turn))
+        m.tile[0] = 4;
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
     if (traits.loops) {
