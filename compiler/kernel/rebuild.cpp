@@ -46,6 +46,11 @@ int Rebuild::build(const KernelNode& n, int id) {
         case KernelOp::Result: {
             const KernelNode& owner = from_.nodes[n.args[0]];
             if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), n.position);
+            if (const std::vector<int>* inside = written_out(n.args[0])) {
+                if (!last_values_.contains(n.args[0]))
+                    last_values_[n.args[0]] = iterations(n.args[0], *inside);
+                return last_values_.at(n.args[0])[static_cast<size_t>(n.position)];
+            }
             const int loop = value(n.args[0]);
             return b_.result(loop, first_result_.at(n.args[0]) + n.position);
         }
@@ -103,6 +108,24 @@ int Rebuild::loop(int id) {
     const int made = b_.close_for(region, std::move(inits));
     for (int member : members) memo_[member] = made;
     return made;
+}
+
+std::vector<int> Rebuild::iterations(int loop, const std::vector<int>& inside) {
+    const KernelNode& n = from_.nodes[loop];
+    const KernelRegion& body = from_.regions[n.region];
+    const int64_t trips = from_.nodes[from_.ranges[body.range].extent_node].constant.i;
+    std::vector<int> carried;
+    for (int init : n.args) carried.push_back(value(init));
+    for (int64_t k = 0; k < trips; ++k) {
+        for (int id : inside) memo_[id] = -1;
+        for (size_t a = 0; a < carried.size(); ++a) memo_[body.args[a]] = carried[a];
+        if (auto it = range_node_.find(body.range); it != range_node_.end())
+            memo_[it->second] = b_.integer(k);
+        std::vector<int> next;
+        for (int y : body.yields) next.push_back(value(y));
+        carried = std::move(next);
+    }
+    return carried;
 }
 
 int Rebuild::branch(const KernelNode& n) {

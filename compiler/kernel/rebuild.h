@@ -28,19 +28,24 @@ class Rebuild {
     /// The loops (For nodes) that become one loop with `loop`, itself among them, always in the
     /// same order.
     virtual std::vector<int> joined(int loop) const { return {loop}; }
+    /// Where the loop is written out, iteration by iteration: what stands in it and in loops
+    /// inside. It has a constant trip count, and no effects.
+    virtual const std::vector<int>* written_out(int /*loop*/) const { return nullptr; }
 
   private:
     int build(const KernelNode& n, int id);
     int buffer(int index);
     int loop(int id);
+    std::vector<int> iterations(int loop, const std::vector<int>& inside);
     int branch(const KernelNode& n);
     int effect(int id);
 
     const KernelCode& from_;
     KernelBuilder& b_;
     std::vector<int> memo_;
-    std::unordered_map<int, int> first_result_;  // by For node: where its results begin
-    std::unordered_map<int, int> range_node_;    // by range
+    std::unordered_map<int, int> first_result_;              // by For node: where its results begin
+    std::unordered_map<int, int> range_node_;                // by range
+    std::unordered_map<int, std::vector<int>> last_values_;  // of loops that are written out
 };
 
 }  // namespace firn

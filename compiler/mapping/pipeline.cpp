@@ -15,6 +15,7 @@
 #include "compiler/mapping/store_in_blocks.h"
 #include "compiler/mapping/turn_loops.h"
 #include "compiler/mapping/turn_ranges.h"
+#include "compiler/mapping/write_out_nests.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 
@@ -72,6 +73,11 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"turn_loops", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = turn_loops(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::choose_mapping},
+    {"write_out_nests", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = write_out_nests(std::move(code), t.facts);
      },
      nullptr, &KernelSteps::choose_mapping},
     {"place", Lowered, Ready, [](KernelCode& code, const KernelTarget&) { place(code); }},

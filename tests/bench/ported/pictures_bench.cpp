@@ -8,6 +8,13 @@ Tensor four_points(Tensor u) {
     auto [i, j, k] = indices<3>(u.shape());
     return 0.25f * (u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k));
 }
+Tensor four_points_kernel(Tensor u) {
+    Tensor mean = zeros(u.shape());
+    kernel(u.shape(), [&](Tensor i, Tensor j, Tensor k) {
+        mean(i, j, k) = 0.25f * (u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k));
+    });
+    return mean;
+}
 
 constexpr const char* kPlainFourPoints = R"(
 void main() {
@@ -53,9 +60,9 @@ HandProgram four_points_by_hand(bool best) {
             {}};
 }
 
-Contest stencil_channels() {
+Contest stencil_channels(Tensor (*program)(Tensor)) {
     const Image x = noise(1024, 1024, 3);
-    auto f = compile(four_points, {f32("h", "w", "c")});
+    auto f = compile(program, {f32("h", "w", "c")});
     const auto mean = [x](int i, int j, int k) {
         return 0.25f *
                (x.at(i - 1, j, k) + x.at(i + 1, j, k) + x.at(i, j - 1, k) + x.at(i, j + 1, k));
@@ -77,6 +84,20 @@ Tensor blurred(Tensor u) {
             weights = weights + weight;
         }
     return total / weights;
+}
+Tensor blurred_kernel(Tensor u) {
+    Tensor out = zeros(u.shape());
+    kernel(u.shape(), [&](Tensor i, Tensor j, Tensor k) {
+        Tensor total = 0.0f, weights = 0.0f;
+        for (Tensor y : loop(-kRadius, kRadius + 1))
+            for (Tensor x : loop(-kRadius, kRadius + 1)) {
+                Tensor weight = exp(-cast<float>(x * x + y * y) / 20.0f);
+                total += weight * u(i + y, j + x, k);
+                weights += weight;
+            }
+        out(i, j, k) = total / weights;
+    });
+    return out;
 }
 
 // Ten pixels below one another: what is loaded serves all of them. Four take 1.25 times as long.
@@ -130,9 +151,9 @@ HandProgram blur_by_hand(bool best) {
             {}};
 }
 
-Contest blur_channels() {
+Contest blur_channels(Tensor (*program)(Tensor)) {
     const Image x = noise(320, 320, 4);
-    auto f = compile(blurred, {f32("h", "w", "c")});
+    auto f = compile(program, {f32("h", "w", "c")});
     const auto mean = [x](int i, int j, int k) {
         double total = 0, weights = 0;
         for (int dy = -kRadius; dy <= kRadius; ++dy)
@@ -203,11 +224,21 @@ Tensor convolved(Tensor x, Tensor w) {
     auto [i, j, k, l] = indices<4>({rows, columns, w.size(0), w.size(1)});
     return sum(x(i + k, j + l) * w(k, l), {2, 3});
 }
+Tensor convolved_kernel(Tensor x, Tensor w) {
+    Tensor out = zeros({x.size(0) - w.size(0) + 1, x.size(1) - w.size(1) + 1});
+    kernel(out.shape(), [&](Tensor i, Tensor j) {
+        Tensor total = 0.0f;
+        for (Tensor k : loop(w.size(0)))
+            for (Tensor l : loop(w.size(1))) total += x(i + k, j + l) * w(k, l);
+        out(i, j) = total;
+    });
+    return out;
+}
 
-Contest convolution() {
+Contest convolution(Tensor (*program)(Tensor, Tensor)) {
     const Image x = noise(2048, 2048, 1);
     const Floats taps = numbers(9, -1, 1, 3);
-    auto f = compile(convolved, {f32("h", "w"), f32("p", "q")});
+    auto f = compile(program, {f32("h", "w"), f32("p", "q")});
     const int side = x.h - 2;
     const int64_t count = int64_t(side) * side;
     const auto all = [=] {
@@ -234,9 +265,15 @@ Contest convolution() {
 }  // namespace
 
 void add_ported_pictures(std::vector<Case>& cases) {
-    cases.push_back({"stencil_channels", stencil_channels, Section::Ported});
-    cases.push_back({"blur_channels", blur_channels, Section::Ported});
-    cases.push_back({"convolution", convolution, Section::Ported});
+    const auto add = [&](const char* name, std::function<Contest()> make) {
+        cases.push_back({name, std::move(make), Section::Ported});
+    };
+    add("stencil_channels", [] { return stencil_channels(four_points); });
+    add("stencil_channels_kernel", [] { return stencil_channels(four_points_kernel); });
+    add("blur_channels", [] { return blur_channels(blurred); });
+    add("blur_channels_kernel", [] { return blur_channels(blurred_kernel); });
+    add("convolution", [] { return convolution(convolved); });
+    add("convolution_kernel", [] { return convolution(convolved_kernel); });
 }
 
 }  // namespace firn::bench

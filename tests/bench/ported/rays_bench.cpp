@@ -20,12 +20,11 @@ constexpr float kStep = 0.001f;
 /// Of spheres in a lattice, above a floor.
 Tensor distance(const vec3& p) { return min(length(p - floor(p + 0.5f)) - 0.25f, p.y + 1.0f); }
 
-Tensor marched(Tensor time) {
-    auto [i, j] = indices<2>({kPicture, kPicture});
+/// Of the pixel, from t = 0 on.
+Tensor shade_of(const Tensor& i, const Tensor& j, Tensor t, const Tensor& time) {
     constexpr float half = kPicture / 2;
     vec3 to = normalize(vec3((cast<float>(j) - half) / half, (half - cast<float>(i)) / half, 1.5f));
     vec3 eye(0.5f * sin(time), 0.5f, time);
-    Tensor t = zeros({kPicture, kPicture});
     for (Tensor step : loop(kMarch)) {
         Tensor d = distance(eye + to * t);
         t = t + d;
@@ -36,6 +35,15 @@ Tensor marched(Tensor time) {
         normalize(vec3(distance(p + x) - distance(p - x), distance(p + y) - distance(p - y),
                        distance(p + z) - distance(p - z)));
     return exp(-0.1f * t) * max(dot(normal, normalize(vec3(1.0f, 1.0f, -1.0f))), 0.1f);
+}
+Tensor marched(Tensor time) {
+    auto [i, j] = indices<2>({kPicture, kPicture});
+    return shade_of(i, j, zeros({kPicture, kPicture}), time);
+}
+Tensor marched_kernel(Tensor time) {
+    Tensor out = zeros({kPicture, kPicture});
+    kernel(out.shape(), [&](Tensor i, Tensor j) { out(i, j) = shade_of(i, j, 0.0f, time); });
+    return out;
 }
 
 using Point = std::array<float, 3>;
@@ -145,8 +153,8 @@ HandProgram march_by_hand(bool best) {
             {}};
 }
 
-Contest sphere_tracer() {
-    auto f = compile(marched, {f32()});
+Contest sphere_tracer(Tensor (*program)(Tensor)) {
+    auto f = compile(program, {f32()});
     constexpr float kTime = 0.3f;
     // 14 for each distance; a dozen steps are usual.
     return {.least = {0, 4.0 * kPixels, 14.0 * 18 * kPixels},
@@ -321,7 +329,9 @@ Contest paths(int bounces) {
 }  // namespace
 
 void add_ported_rays(std::vector<Case>& cases) {
-    cases.push_back({"sphere_tracer", sphere_tracer, Section::Ported});
+    cases.push_back({"sphere_tracer", [] { return sphere_tracer(marched); }, Section::Ported});
+    cases.push_back(
+        {"sphere_tracer_kernel", [] { return sphere_tracer(marched_kernel); }, Section::Ported});
     cases.push_back({"bounces_of_data", [] { return paths(kBounces); }, Section::Ported});
 }
 

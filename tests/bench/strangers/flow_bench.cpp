@@ -93,8 +93,8 @@ constexpr std::array<int, 9> kAcross{0, 1, 0, -1, 0, 1, -1, -1, 1},
 
 /// Streams around the edges, then relaxes: Y. Qian et al., "Lattice BGK Models for Navier-Stokes
 /// Equation", 1992.
-Tensor lattice_step(Tensor f, Tensor omega) {
-    auto [i, j] = indices<2>({f.size(1), f.size(2)});
+std::vector<Tensor> lattice_cell(const Tensor& f, const Tensor& omega, const Tensor& i,
+                                 const Tensor& j) {
     std::vector<Tensor> in, out;
     Tensor density = 0.0f, across = 0.0f, down = 0.0f;
     for (size_t k = 0; k < 9; ++k) {
@@ -113,7 +113,19 @@ Tensor lattice_step(Tensor f, Tensor omega) {
             weight * density * (1.0f + 3.0f * along + 4.5f * along * along - 1.5f * squared);
         out.push_back(in[k] + omega * (even - in[k]));
     }
-    return stack(out);
+    return out;
+}
+Tensor lattice_step(Tensor f, Tensor omega) {
+    auto [i, j] = indices<2>({f.size(1), f.size(2)});
+    return stack(lattice_cell(f, omega, i, j));
+}
+Tensor lattice_kernel(Tensor f, Tensor omega) {
+    Tensor next = zeros(f.shape());
+    kernel({f.size(1), f.size(2)}, [&](Tensor i, Tensor j) {
+        const std::vector<Tensor> out = lattice_cell(f, omega, i, j);
+        for (size_t k = 0; k < 9; ++k) next(k, i, j) = out[k];
+    });
+    return next;
 }
 
 constexpr const char* kLatticeStep = R"(
@@ -164,8 +176,8 @@ void main() {
 }
 )";
 
-Contest lattice_boltzmann() {
-    auto step = compile(lattice_step, {f32(9, "h", "w"), f32()});
+Contest lattice_boltzmann(Tensor (*program)(Tensor, Tensor)) {
+    auto step = compile(program, {f32(9, "h", "w"), f32()});
     const std::vector<float> f = numbers(9 * kSites, 0.08f, 0.14f);
     HandProgram plain{{{"lattice_boltzmann",
                         kLatticeStep,
@@ -195,7 +207,10 @@ Contest lattice_boltzmann() {
 
 void add_flows(std::vector<Case>& cases) {
     cases.push_back({"maccormack", maccormack, Section::Strangers});
-    cases.push_back({"lattice_boltzmann", lattice_boltzmann, Section::Strangers});
+    cases.push_back(
+        {"lattice_boltzmann", [] { return lattice_boltzmann(lattice_step); }, Section::Strangers});
+    cases.push_back({"lattice_boltzmann_kernel", [] { return lattice_boltzmann(lattice_kernel); },
+                     Section::Strangers});
 }
 
 }  // namespace firn::bench

@@ -13,8 +13,7 @@ constexpr int64_t kRays = int64_t(kSide) * kSide;
 
 /// The distance of the nearest triangle, and which it is: -1 where there is none. T. Moeller and B.
 /// Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997.
-std::pair<Tensor, Tensor> nearest_triangle(Tensor origins, Tensor directions, Tensor triangles) {
-    vec3 o = vec3_of(origins), d = vec3_of(directions);
+std::pair<Tensor, Tensor> nearest_of(const vec3& o, const vec3& d, const Tensor& triangles) {
     Tensor nearest = 1e9f, which = -1;
     for (Tensor k : loop(triangles.size(0))) {
         auto corner = [&](int c) {
@@ -29,6 +28,19 @@ std::pair<Tensor, Tensor> nearest_triangle(Tensor origins, Tensor directions, Te
         nearest = select(hit, t, nearest);
         which = select(hit, k, which);
     }
+    return {nearest, which};
+}
+std::pair<Tensor, Tensor> nearest_triangle(Tensor origins, Tensor directions, Tensor triangles) {
+    return nearest_of(vec3_of(origins), vec3_of(directions), triangles);
+}
+std::pair<Tensor, Tensor> nearest_triangle_kernel(Tensor origins, Tensor directions,
+                                                  Tensor triangles) {
+    Tensor nearest = zeros({origins.size(0)}), which = zeros({origins.size(0)}, i32);
+    kernel({origins.size(0)}, [&](Tensor ray) {
+        auto row = [&](const Tensor& x) { return vec3(x(ray, 0), x(ray, 1), x(ray, 2)); };
+        const auto [t, k] = nearest_of(row(origins), row(directions), triangles);
+        nearest(ray) = t, which(ray) = k;
+    });
     return {nearest, which};
 }
 
@@ -88,8 +100,8 @@ std::vector<float> scene() {
     return out;
 }
 
-Contest ray_triangle() {
-    auto f = compile(nearest_triangle, {f32("n", 3), f32("n", 3), f32("t", 3, 3)});
+Contest ray_triangle(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor, Tensor)) {
+    auto f = compile(program, {f32("n", 3), f32("n", 3), f32("t", 3, 3)});
     const std::vector<float> origins(3 * kRays), triangles = scene();
     std::vector<float> directions;
     for (int i = 0; i < kSide; ++i)
@@ -134,8 +146,9 @@ Tensor mandelbox_distance(const vec3& p) {
     return length(z) / growth;
 }
 
-std::pair<Tensor, Tensor> march_mandelbox(Tensor eye_y, Tensor eye_z) {
-    auto [i, j] = indices<2>({kPicture, kPicture});
+/// Of the pixel: how far its ray goes, and in how many steps.
+std::pair<Tensor, Tensor> march_mandelbox_of(const Tensor& i, const Tensor& j, const Tensor& eye_y,
+                                             const Tensor& eye_z) {
     vec3 eye(0.0f, eye_y, eye_z);
     vec3 d = normalize(
         vec3((j + 0.5f) / (0.5f * kPicture) - 1.0f, (i + 0.5f) / (0.5f * kPicture) - 1.0f, 1.5f));
@@ -146,6 +159,18 @@ std::pair<Tensor, Tensor> march_mandelbox(Tensor eye_y, Tensor eye_z) {
         t += room;
         steps += 1;
     }
+    return {t, steps};
+}
+std::pair<Tensor, Tensor> march_mandelbox(Tensor eye_y, Tensor eye_z) {
+    auto [i, j] = indices<2>({kPicture, kPicture});
+    return march_mandelbox_of(i, j, eye_y, eye_z);
+}
+std::pair<Tensor, Tensor> march_mandelbox_kernel(Tensor eye_y, Tensor eye_z) {
+    Tensor t = zeros({kPicture, kPicture}), steps = zeros({kPicture, kPicture}, i32);
+    kernel(t.shape(), [&](Tensor i, Tensor j) {
+        const auto [far, turns] = march_mandelbox_of(i, j, eye_y, eye_z);
+        t(i, j) = far, steps(i, j) = turns;
+    });
     return {t, steps};
 }
 
@@ -217,8 +242,8 @@ double count_distances() {
     return 64 * count;
 }
 
-Contest mandelbox() {
-    auto draw = compile(march_mandelbox, {f32(), f32()});
+Contest mandelbox(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor)) {
+    auto draw = compile(program, {f32(), f32()});
     // Of a fold: 12 for the box, 5 for the length, 3 for the sphere, 7 for z, 3 for the growth; of
     // a distance beside them: the place 6, the length 6, the quotient, and 4 to go on.
     constexpr double kOfADistance = 30.0 * kFolds + 17;
@@ -239,8 +264,14 @@ Contest mandelbox() {
 }  // namespace
 
 void add_rays(std::vector<Case>& cases) {
-    cases.push_back({"ray_triangle", ray_triangle, Section::Strangers});
-    cases.push_back({"mandelbox", mandelbox, Section::HeldOut});
+    const auto add = [&](const char* name, Section section, std::function<Contest()> make) {
+        cases.push_back({name, std::move(make), section});
+    };
+    add("ray_triangle", Section::Strangers, [] { return ray_triangle(nearest_triangle); });
+    add("ray_triangle_kernel", Section::Strangers,
+        [] { return ray_triangle(nearest_triangle_kernel); });
+    add("mandelbox", Section::HeldOut, [] { return mandelbox(march_mandelbox); });
+    add("mandelbox_kernel", Section::HeldOut, [] { return mandelbox(march_mandelbox_kernel); });
 }
 
 }  // namespace firn::bench
