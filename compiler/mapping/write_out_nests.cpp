@@ -41,11 +41,11 @@ Nests find_nests(const KernelCode& code) {
             const auto stands_in = [&](int loop) {
                 return std::count(needs[k].begin(), needs[k].end(), code.nodes[loop].region) > 0;
             };
-            const bool in_outer = stands_in(outer), in_inner = stands_in(inner);
-            if (!in_outer && !in_inner) continue;
+            if (!stands_in(outer) && !stands_in(inner)) continue;
             inside.push_back(static_cast<int>(k));
             const KernelOp op = code.nodes[k].op;
-            plain = plain && !(in_inner && (op == KernelOp::For || op == KernelOp::Branch));
+            const bool another = op == KernelOp::For && static_cast<int>(k) != inner;
+            plain = plain && !another && op != KernelOp::Branch;
         }
         if (plain && inside.size() <= costs::kSmallTerm) out[outer] = std::move(inside);
     }

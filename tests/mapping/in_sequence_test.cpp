@@ -255,6 +255,35 @@ TEST(InSequence, WhatOneGroupAloneUsesLiesInItsMemory) {
               most_shared(*sums_of(gpu_profile(), {2, 14})).shared_bytes);
 }
 
+/// Conjugate gradients for a matrix that is 4 on its diagonal and -1 beside it.
+Tensor solved(Tensor b) {
+    Tensor x = zeros(b.shape()), residual = b, direction = b, squared = sum(b * b);
+    for (Tensor turn : loop(5)) {
+        Reader at = zero(direction);
+        Tensor i = index_of(b, 0);
+        Tensor image = 4.0f * direction - at(i - 1) - at(i + 1);
+        Tensor length = squared / sum(direction * image);
+        x += length * direction;
+        residual -= length * image;
+        Tensor next = sum(residual * residual);
+        direction = residual + next / squared * direction;
+        squared = next;
+    }
+    return x;
+}
+
+/// One of its kernels alone takes one group longer than a launch.
+TEST(InSequence, ALoopIsOneKernelWhereAllItsLaunchesAreWorthMoreThanAllThatTakesLonger) {
+    const auto kernels = [](int n) {
+        SessionScope scope(Session::interpreter(cpu_profile()));
+        auto f = compile(solved, {f32(n)});
+        f(ones({n}));
+        return f.program()->kernels.size();
+    };
+    EXPECT_EQ(kernels(1 << 14), 1u);
+    EXPECT_GT(kernels(1 << 16), 3u);
+}
+
 TEST(InSequence, AGroupsMemoryIsNoLargerThanTheDeviceHas) {
     DeviceProfile profile = gpu_profile();
     profile.shared_bytes = 2048;

@@ -1,0 +1,81 @@
+// Short loops around short loops are written out, and give what they gave.
+#include <gtest/gtest.h>
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/language.h"
+#include "compiler/program/program.h"
+
+namespace firn {
+namespace {
+
+/// Weighted taps around each pixel, `rows` times `columns` of them, and the sum of their weights.
+auto window(int rows, int columns, int h, int w) {
+    return compile(
+        [=](Tensor u) {
+            auto [i, j] = indices<2>(u.shape());
+            Tensor total = zeros(u.shape()), weights = 1.0f;
+            for (Tensor y : loop(rows))
+                for (Tensor x : loop(columns)) {
+                    Tensor weight = 1.0f + cast<float>(2 * y + x);
+                    total = total + weight * u(i + y, j - x);
+                    weights = weights + weight;
+                }
+            return total + weights;
+        },
+        {f32(h, w)});
+}
+
+/// Loops of the lowered kernel.
+int64_t loops_of(int rows, int columns) {
+    SessionScope scope(Session::interpreter());
+    const auto program = window(rows, columns, 512, 512).program();
+    const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
+    int64_t loops = 0;
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order) loops += code.nodes[id].op == KernelOp::For;
+    return loops;
+}
+
+TEST(WriteOutNests, AFewRowsOfAWindowEachHaveTheirLoop) {
+    EXPECT_EQ(loops_of(3, 3), 3);
+    EXPECT_EQ(loops_of(4, 8), 4);
+    EXPECT_EQ(loops_of(1, 1), 0);
+    EXPECT_EQ(loops_of(5, 3), 2) << "too many";
+    EXPECT_EQ(loops_of(3, 30), 2) << "too long inside";
+}
+
+/// The innermost loop needs nothing of the one around it.
+TEST(WriteOutNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
+    const auto values = [](const Session& session) {
+        SessionScope scope(session);
+        const auto f = compile(
+            [](Tensor u) {
+                Tensor total = 0.0f, n = index_of(u, 0);
+                for (Tensor y : loop(4))
+                    for (Tensor x : loop(1)) {
+                        Tensor part = 0.0f;
+                        for (Tensor k : loop(3)) part = part * 0.5f + u(n + y + k);
+                        total = total + part;
+                    }
+                return total;
+            },
+            {f32(50)});
+        return f(cast<float>(arange(50) * 7 % 11)).to_vector<float>();
+    };
+    EXPECT_EQ(values(Session::interpreter()), values(Session::oracle()));
+}
+
+TEST(WriteOutNests, GiveWhatTheOracleGives) {
+    for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{2, 2}, {3, 5}, {4, 8}}) {
+        const auto values = [&, r = rows, c = columns](const Session& session) {
+            SessionScope scope(session);
+            const Tensor u = reshape(cast<float>(arange(23 * 17) * 7 % 11 - 5), {23, 17});
+            return window(r, c, 23, 17)(u).to_vector<float>();
+        };
+        EXPECT_EQ(values(Session::interpreter(cpu_profile())), values(Session::oracle()));
+        EXPECT_EQ(values(Session::interpreter(gpu_profile())), values(Session::oracle()));
+    }
+}
+
+}  // namespace
+}  // namespace firn
