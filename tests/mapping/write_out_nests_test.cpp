@@ -54,7 +54,8 @@ TEST(WriteOutNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
                 for (Tensor y : loop(4))
                     for (Tensor x : loop(1)) {
                         Tensor part = 0.0f;
-                        for (Tensor k : loop(3)) part = part * 0.5f + u(n + y + k);
+                        for (Tensor k : loop(3))
+                            part = part * 0.5f + u(n + y + k) * cast<float>(k * k + 1);
                         total = total + part;
                     }
                 return total;
