@@ -33,10 +33,8 @@ class OrderCheck {
         switch (step.op) {
             case Op::Scatter: return may_store(step, in_loop);
             // It may come before all stores, and before a loop that it stands in.
-            case Op::Gather: {
-                const Node* root = arrays_.root.at(step.inputs[0].get());
-                return !in_loop && !stores_.contains(root) && !arrays_.exchanged.contains(root);
-            }
+            case Op::Gather:
+                return !in_loop && !stores_.contains(arrays_.root.at(step.inputs[0].get()));
             case Op::Loop:
                 return !asked_.contains(&step) && is_free(placement_.first_region.at(&step), true);
             case Op::If: {

@@ -86,6 +86,11 @@ const std::vector<Body> kBodies{
          }
          t.a(i) = sum;
      }},
+    {"sum_of_what_was_there", false,
+     [](Arrays& t, Tensor i) {
+         Tensor before = t.c(i);
+         scatter_add(t.c(i), before + i + 1);
+     }},
     {"sum_and_largest", true,
      [](Arrays& t, Tensor i) { scatter_add(t.c(i), 3), scatter_max(t.c(i), 2); }},
     {"places_of_data", true,
@@ -129,6 +134,29 @@ TEST_P(OpenKernels, GiveWhatTheOracleGivesWhoeverMapsThem) {
                 << n;
             EXPECT_EQ(mapped, !GetParam().ordered) << n;
         }
+}
+
+/// The tile of an invocation that stores `count` elements, each at a place of its own.
+std::string mapping_of_stores(int count) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    constexpr int kLength = 1 << 18;
+    const auto f = compile(
+        [=](Tensor x) {
+            Tensor out = zeros({count * kLength});
+            kernel({kLength}, [&](Tensor i) {
+                for (int k = 0; k < count; ++k) out((i ^ 5) + k * kLength) = x(i) + float(k);
+            });
+            return out;
+        },
+        {f32(kLength)});
+    return f.program()->kernels.back().mapping;
+}
+
+TEST(OpenKernels, NeighboursAreOneInvocationsWhereItHoldsWhatTheyStore) {
+    EXPECT_NE(mapping_of_stores(1).find("tile 4"), std::string::npos) << mapping_of_stores(1);
+    EXPECT_NE(mapping_of_stores(8).find("tile 4"), std::string::npos) << mapping_of_stores(8);
+    EXPECT_EQ(mapping_of_stores(8).find("strides"), std::string::npos) << mapping_of_stores(8);
+    EXPECT_EQ(mapping_of_stores(16).find("tile"), std::string::npos) << mapping_of_stores(16);
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ TEST(InSequence, ALoopIsOneKernelWhereAllItsLaunchesAreWorthMoreThanAllThatTakes
         return f.program()->kernels.size();
     };
     EXPECT_EQ(kernels(1 << 14), 1u);
-    EXPECT_EQ(kernels(48000), 2u);
+    EXPECT_EQ(kernels(56000), 5u);
 }
 
 TEST(InSequence, AGroupsMemoryIsNoLargerThanTheDeviceHas) {

@@ -52,7 +52,7 @@ TEST(WriteOutNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
             [](Tensor u) {
                 Tensor total = 0.0f, n = index_of(u, 0);
                 for (Tensor y : loop(4))
-                    for (Tensor x : loop(1)) {
+                    for (Tensor x : loop(2)) {
                         Tensor part = 0.0f;
                         for (Tensor k : loop(3))
                             part = part * 0.5f + u(n + y + k) * cast<float>(k * k + 1);
