@@ -77,6 +77,14 @@ const std::vector<Body> kBodies{
      [](Arrays& t, Tensor i) {
          for (Tensor k : loop(4)) t.a(i) = t.a(i) + cast<float>(k) * t.x(i);
      }},
+    {"rows_in_place", true,
+     [](Arrays& t, Tensor i) {
+         for (Tensor k : loop(4)) t.b(i, k) = t.b(i, k) * 2.0f + cast<float>(k);
+     }},
+    {"overlapping_iterations", true,
+     [](Arrays& t, Tensor i) {
+         for (Tensor k : loop(3)) t.b(i, k) = 1.0f, t.b(i, k + 1) = 2.0f + t.x(i);
+     }},
     {"sum_behind_its_stores", true,
      [](Arrays& t, Tensor i) {
          Tensor sum = t.x(i);
