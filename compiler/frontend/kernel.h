@@ -15,7 +15,8 @@ struct KernelOptions {
     /// Invocations of one group, by axis; their product is at most what the device allows (1024 on
     /// most). Where it is given, whole groups run: the shape is rounded up to them, invocations
     /// outside are known by their index, read at the edge, and what they store outside is dropped.
-    /// Where it is not, exactly the shape runs, and there is no shared memory.
+    /// Where it is not, exactly the shape runs, and there is no shared memory; the compiler chooses
+    /// groups, and what an invocation of the device does, as for values.
     std::vector<int> group = {};
 };
 
