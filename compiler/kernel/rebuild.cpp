@@ -18,6 +18,12 @@ void Rebuild::copy_grid() {
             bind_grid(static_cast<int>(r), b_.range(b_.add_range(from_.ranges[r])));
 }
 
+void Rebuild::copy_kernel() {
+    copy_grid();
+    std::vector<int> made = effects(0);
+    b_.code().regions[0].effects = std::move(made);
+}
+
 void Rebuild::bind_grid(int range, int made) {
     if (const auto it = range_node_.find(range); it != range_node_.end()) memo_[it->second] = made;
 }

@@ -15,6 +15,8 @@ class Rebuild {
     virtual ~Rebuild() = default;
     /// Adds the Grid ranges as they are.
     void copy_grid();
+    /// Copies the whole kernel: its grid, and the effects of its root.
+    void copy_kernel();
     /// The index of a range that is not copied is the node `made`.
     void bind_grid(int range, int made);
     /// Node `id` is the node `made`.

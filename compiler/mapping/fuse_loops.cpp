@@ -199,10 +199,7 @@ KernelCode fuse_loops(KernelCode code, const DeviceProfile& profile, const Symbo
         KernelCode fused;
         fused.name = code.name;
         KernelBuilder b(fused, facts);
-        Fuser fuser(code, b, groups);
-        fuser.copy_grid();
-        std::vector<int> effects = fuser.effects(0);
-        fused.regions[0].effects = std::move(effects);
+        Fuser(code, b, groups).copy_kernel();
         code = std::move(fused);
     }
     return code;

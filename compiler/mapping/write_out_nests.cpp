@@ -24,7 +24,7 @@ int64_t constant_trips(const KernelCode& code, int loop) {
 
 Nests find_nests(const KernelCode& code) {
     Nests out;
-    const auto needs = region_needs(code);
+    std::vector<std::vector<int>> needs;  // found for the first nest: most kernels have none
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const int outer = static_cast<int>(id);
         if (code.nodes[id].op != KernelOp::For) continue;
@@ -35,6 +35,7 @@ Nests find_nests(const KernelCode& code) {
         const KernelRegion& body = code.regions[code.nodes[inner].region];
         if (turns < 1 || turns > costs::kShortLoop || body.alive >= 0 || !body.effects.empty())
             continue;
+        if (needs.empty()) needs = region_needs(code);
         std::vector<int> inside;
         bool plain = true;
         for (size_t k = 0; k < code.nodes.size(); ++k) {
@@ -75,10 +76,7 @@ KernelCode write_out_nests(KernelCode code, const SymbolFacts& facts) {
     KernelCode made;
     made.name = code.name;
     KernelBuilder b(made, facts);
-    Writer writer(code, b, nests);
-    writer.copy_grid();
-    std::vector<int> effects = writer.effects(0);
-    made.regions[0].effects = std::move(effects);
+    Writer(code, b, nests).copy_kernel();
     return made;
 }
 
