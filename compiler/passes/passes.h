@@ -51,6 +51,12 @@ Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = null
 /// what is substituted may fold.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// A Loop inside a region (of another Loop, or of a kernel by hand) may carry values that need
+/// nothing of that region: weights that are summed beside what they weigh. They are carried by a
+/// Loop of their own, which leaves the region: it runs once, where the scheduler likes. After
+/// dead_loop_values, which shows what needs what; what it leaves behind, that pass removes.
+Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// Folds constants and applies the algebra of the rule table until nothing changes for a node.
 /// Never changes a result, nan, infinities and the sign of zero included. Linear in the size of the
 /// graph. Last: the other passes leave work for it.

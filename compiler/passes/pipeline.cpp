@@ -31,6 +31,7 @@ const PassRow kPipeline[] = {
     {"nested_choices", nested_choices, ops({Op::Select})},
     {"simplify", simplify, ~Ops()},
     {"dead_loop_values", dead_loop_values, ops({Op::Loop, Op::If})},
+    {"hoist_carried", hoist_carried, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},
     {"settle_stores", settle_stores, ops({Op::Scatter})},
     {"invert_scatters", invert_scatters, ops({Op::Scatter})},
