@@ -220,12 +220,32 @@ int KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remain
     return add(mul(rest, integer(g)), integer(between));
 }
 
+/// min(x, c) / d is min(x / d, c / d), as quotients never fall; so of max. Where nothing is divided
+/// in x / d any more: elements that fall into one then share what is read by it.
+int KernelBuilder::divide_clamped(int a, int b) {
+    const KernelNode clamped = node(a);
+    if (clamped.op != KernelOp::Min && clamped.op != KernelOp::Max) return -1;
+    for (size_t k = 0; k < 2; ++k) {
+        const int limit = clamped.args[k], x = clamped.args[1 - k];
+        if (!is_constant(limit) || node(x).interval.lo < 0) continue;
+        const int quotient = make(KernelOp::Div, i32, {x, b});
+        const LinearForm sum = linear_of(quotient);
+        if (std::any_of(sum.terms.begin(), sum.terms.end(),
+                        [&](const auto& term) { return node(term.first).op == KernelOp::Div; }))
+            continue;
+        return make(clamped.op, i32, {quotient, make(KernelOp::Div, i32, {limit, b})});
+    }
+    return -1;
+}
+
 int KernelBuilder::divide(int a, int b, bool remainder) {
     // Copies: making a node moves the others.
     const KernelNode x = node(a), y = node(b);
     const bool positive = x.interval.lo >= 0 || (facts_[a].lo && facts_[a].lo->lower_bound() >= 0);
     if (!positive) return -1;
     if (is_constant(b) && y.constant.i == 1) return remainder ? integer(0) : a;
+    if (!remainder && is_constant(b) && y.constant.i > 1)
+        if (const int out = divide_clamped(a, b); out >= 0) return out;
     // Split the sum into multiples of the divisor and a rest that is proved to lie in [0, divisor).
     const LinearForm linear = linear_of(a);
     LinearForm whole, rest;

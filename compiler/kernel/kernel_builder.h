@@ -103,6 +103,7 @@ class KernelBuilder {
     LinearForm linear_of(int id) const;
     int product(int a, int b);
     int divide(int a, int b, bool remainder);
+    int divide_clamped(int a, int b);
     int divide_steps(const LinearForm& linear, int64_t d, bool remainder);
     std::optional<bool> compare(KernelOp op, int a, int b) const;
     bool never_minus_zero(int id, int steps) const;

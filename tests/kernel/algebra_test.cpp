@@ -268,6 +268,25 @@ TEST(BuilderAlgebra, WhatLiesBetweenStepsIsInOneBlock) {
     EXPECT_NE(made(KernelOp::Div, below(3)), made(KernelOp::Div, below(0)));
 }
 
+TEST(BuilderAlgebra, AClampIsDividedWithWhatItClamps) {
+    KernelCode code;
+    KernelBuilder b(code, {});
+    Range range;
+    range.name = "r", range.extent = Size(100);
+    const int i = b.range(b.add_range(range)), four = b.integer(4);
+    const auto quotient = [&](KernelOp clamp, int x, int limit) {
+        return b.make(KernelOp::Div, i32, {b.make(clamp, i32, {x, b.integer(limit)}), four});
+    };
+    const int steps = b.mul(i, b.integer(2));
+    for (KernelOp clamp : {KernelOp::Min, KernelOp::Max})
+        for (int k : {0, 1, 2, 3}) {
+            const int x = b.add(b.mul(i, b.integer(8)), b.integer(k));
+            EXPECT_EQ(quotient(clamp, x, 397), b.make(clamp, i32, {steps, b.integer(99)}));
+        }
+    // Nothing is won where what it clamps is divided all the same.
+    EXPECT_EQ(code.nodes[quotient(KernelOp::Min, i, 50)].op, KernelOp::Div);
+}
+
 TEST(BuilderAlgebra, IsExactWhateverTheSizesAre) {
     for (uint32_t seed = 0; seed < 250 && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
