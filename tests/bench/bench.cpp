@@ -24,8 +24,8 @@ constexpr const char* kUsage =
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
 and PyTorch on the host where python3 can import it: medians, and how far from them the middle half
 of the rounds lies. The bound is the time that the device would need
-at its peaks, measured in the same rounds: of arithmetic or of bandwidth, whichever binds. A case above
-3 times its bound says where its time goes.
+at its peaks, measured in the same rounds: of bandwidth, of arithmetic or of reads at places that data
+decide, whichever binds. A case above 3 times its bound says why, and where its time goes.
 
   --section NAME  own, what the compiler was made for; ported, examples of another compiler as
                   their authors wrote them; strangers, programs as users write them, for
@@ -154,7 +154,7 @@ std::string report(const std::string& name, const Outcome& outcome, const TorchT
     return line;
 }
 
-constexpr double kFar = 3;  // a case so many times above its bound says where its time goes
+constexpr double kFar = 3;  // a case so many times above its bound says why
 
 /// Firn's time over another one, by case.
 using Ratios = std::vector<std::pair<double, std::string>>;
@@ -208,7 +208,10 @@ void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     if (outcome.best > 0) rows.best.emplace_back(outcome.firn / outcome.best, one.name);
     rows.lines += report(one.name, outcome,
                          setting.torch ? torch_milliseconds(one.name) : TorchTimes{}, bound);
-    if (bound > kFar) std::printf("    %s\n", where_time_goes(setting.executor, contest).c_str());
+    if (bound > kFar) {
+        if (!one.far.empty()) std::printf("    %s\n", one.far.c_str());
+        std::printf("    %s\n", where_time_goes(setting.executor, contest).c_str());
+    }
     std::fflush(stdout);
 } catch (const std::exception& error) {
     std::printf("%-26s %s\n", one.name.c_str(), error.what());
@@ -253,9 +256,10 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         good = good && rows.good;
         if (rows.peaks.operations_per_ms > 0) peaks = rows.peaks;
     }
-    std::printf("peaks: %.1f GB/s read, %.1f GB/s written, %.1f GFLOP/s\n",
-                peaks.bytes_read_per_ms * 1e-6, peaks.bytes_written_per_ms * 1e-6,
-                peaks.operations_per_ms * 1e-6);
+    std::printf(
+        "peaks: %.1f GB/s read, %.1f GB/s written, %.1f GFLOP/s, %.2f gathers in a nanosecond\n",
+        peaks.bytes_read_per_ms * 1e-6, peaks.bytes_written_per_ms * 1e-6,
+        peaks.operations_per_ms * 1e-6, peaks.gathers_per_ms * 1e-6);
     return good;
 }
 

@@ -16,7 +16,8 @@ namespace firn::bench {
 /// What any program for a piece of work must do at least.
 struct LeastWork {
     double bytes_read = 0, bytes_written = 0;
-    double operations = 0;  // of f32, an fma is two; below 0: not known
+    double operations = 0;  // of f32, an fma is two
+    double gathers = 0;     // numbers read at places that data decide
 };
 
 using Difference = double (*)(const std::vector<float>& a, const std::vector<float>& b);
@@ -49,6 +50,7 @@ struct Case {
     std::string name;
     std::function<Contest()> make;
     Section section = Section::Own;
+    std::string far = {};  // what keeps any program for it from the bound
 };
 
 /// The cases of each file.
@@ -70,15 +72,16 @@ std::vector<Case> all_cases();
 /// The device's rates.
 struct Peaks {
     double bytes_read_per_ms = 0, bytes_written_per_ms = 0, operations_per_ms = 0;
+    double gathers_per_ms = 0;  // of numbers in a table that stays near the cores
 };
-/// Hand-written kernels that do nothing but read, write or compute.
+/// Hand-written kernels that do nothing but read, write, compute or gather.
 struct PeakKernels {
     explicit PeakKernels(Executor& executor);
-    int64_t elements, threads;  // that are read, or written, and that compute
+    int64_t elements, threads, gatherers;  // that are read, or written; that compute; that gather
     std::vector<HandWritten> programs;
 };
-/// Milliseconds that a device at its peaks would need: the bytes' or the operations', whichever
-/// binds; 0 where that is not known.
+/// Milliseconds that a device at its peaks would need: the bytes', the operations' or the gathers',
+/// whichever binds.
 double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
 /// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.

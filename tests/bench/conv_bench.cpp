@@ -278,8 +278,10 @@ Contest convolution(int size, const std::string& which) {
 void add_convolutions(std::vector<Case>& cases) {
     for (int size : {3, 5})
         for (const char* which : {"", "gradient_of_input", "gradient_of_weights"})
-            cases.push_back({"conv" + std::to_string(size) + (*which ? "_" : "") + which,
-                             [=] { return convolution(size, which); }});
+            cases.push_back(
+                {"conv" + std::to_string(size) + (*which ? "_" : "") + which,
+                 [=] { return convolution(size, which); }, Section::Own,
+                 "an operand is loaded for every few products, which the peak has in registers"});
 }
 
 }  // namespace firn::bench

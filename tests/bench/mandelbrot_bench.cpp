@@ -112,6 +112,9 @@ Contest mandelbrot() {
 
 }  // namespace
 
-void add_mandelbrot(std::vector<Case>& cases) { cases.push_back({"mandelbrot", mandelbrot}); }
+void add_mandelbrot(std::vector<Case>& cases) {
+    cases.push_back(
+        {"mandelbrot", mandelbrot, Section::Own, "lanes go on until the last of them has escaped"});
+}
 
 }  // namespace firn::bench

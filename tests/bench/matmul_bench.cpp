@@ -139,8 +139,10 @@ Contest matmul_contest(int n, bool fused) {
 void add_matmuls(std::vector<Case>& cases) {
     for (int n : {512, 1024, 2048})
         for (bool fused : {false, true})
-            cases.push_back({"matmul_" + std::to_string(n) + (fused ? "_fused" : ""),
-                             [=] { return matmul_contest(n, fused); }});
+            cases.push_back(
+                {"matmul_" + std::to_string(n) + (fused ? "_fused" : ""),
+                 [=] { return matmul_contest(n, fused); }, Section::Own,
+                 "an operand is loaded for every few products, which the peak has in registers"});
 }
 
 }  // namespace firn::bench

@@ -136,6 +136,29 @@ void main() {
             {{"TURNS", kTurns}}};
 }
 
+// Next places are drawn, not read: they wait for no load.
+constexpr int kGathers = 512, kPlaces = 1 << 14;  // of an invocation; numbers, 64 KB
+constexpr int64_t kLeastGatherers = 1 << 14, kMostGatherers = 1 << 22;
+HandKernel gathering(int64_t threads, As as) {
+    return {"peak_gather",
+            R"(
+void main() {
+    int place = int(gl_GlobalInvocationID.x) * 40503;
+    float total = 0.0;
+    for (int turn = 0; turn < TURNS; ++turn)
+        [[unroll]] for (int k = 0; k < 8; ++k) {
+            place = place * 1229 + 12345;
+            total += x_at(place >> 8 & MASK);
+        }
+    y[gl_GlobalInvocationID.x] = total;
+}
+)",
+            {256, 1, 1},
+            {int(threads / 256), 1, 1},
+            {{"x", as, 0}, {"y", As::Floats, 1, true}},
+            {{"TURNS", kGathers / 8}, {"MASK", kPlaces - 1}}};
+}
+
 }  // namespace
 
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -163,7 +186,9 @@ PeakKernels::PeakKernels(Executor& executor)
     : elements(peak_count(executor.profile().bytes_per_second / 4, kLeastPeakElements,
                           kMostPeakElements)),
       threads(peak_count(executor.profile().operations_per_second / kOfAThread, kLeastPeakThreads,
-                         kMostPeakThreads)) {
+                         kMostPeakThreads)),
+      gatherers(peak_count(1 / executor.profile().seconds_per_load / kGathers, kLeastGatherers,
+                           kMostGatherers)) {
     const std::vector<std::vector<float>> input{
         std::vector<float>(static_cast<size_t>(elements), 1.0f)};
     const auto add = [&](const HandKernel& kernel, const std::vector<std::vector<float>>& reads,
@@ -175,13 +200,15 @@ PeakKernels::PeakKernels(Executor& executor)
     add(reading(elements, 256), input, elements / 256);
     add(writing(elements), {}, elements);
     add(computing(threads), {}, threads);
+    const std::vector<std::vector<float>> table{std::vector<float>(kPlaces, 1.0f)};
+    for (As as : {As::Texels, As::Floats}) add(gathering(gatherers, as), table, gatherers);
 }
 
 double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
-    if (least.operations < 0) return 0;
-    return std::max(least.bytes_read / peaks.bytes_read_per_ms +
-                        least.bytes_written / peaks.bytes_written_per_ms,
-                    least.operations / peaks.operations_per_ms);
+    return std::max({least.bytes_read / peaks.bytes_read_per_ms +
+                         least.bytes_written / peaks.bytes_written_per_ms,
+                     least.operations / peaks.operations_per_ms,
+                     least.gathers / peaks.gathers_per_ms});
 }
 
 namespace {
@@ -257,7 +284,8 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
             spread(sides[0].times),
             by_hand.empty() ? 0 : spread(sides[1].times),
             {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
-             kOfAThread * double(peaks.threads) / time(peak + 3)}};
+             kOfAThread * double(peaks.threads) / time(peak + 3),
+             kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5))}};
 }
 
 std::string where_time_goes(Executor& executor, const Contest& contest) {

@@ -85,24 +85,26 @@ HandProgram sort_by_hand(As read) {
 }  // namespace
 
 void add_sorts(std::vector<Case>& cases) {
-    cases.push_back({"sort", [] {
-                         const std::vector<float> x = numbers(kCount, -1, 1);
-                         auto f = compile([](Tensor v) { return sort(v); }, {f32("n")});
-                         return Contest{
-                             .least = {4.0 * kCount, 4.0 * kCount, 1.0 * kCount},
-                             .arguments = {x},
-                             .results = {kCount},
-                             .firn = [f, v = tensor(x)] { return std::vector<Tensor>{f(v)}; },
-                             .best = sort_by_hand(As::IntTexels),
-                             .plain = sort_by_hand(As::Ints),
-                             .tolerance = 0,
-                             .expected =
-                                 [x] {
-                                     std::vector<float> out = x;
-                                     std::sort(out.begin(), out.end());
-                                     return std::vector<std::vector<float>>{out};
-                                 }};
-                     }});
+    cases.push_back(
+        {"sort",
+         [] {
+             const std::vector<float> x = numbers(kCount, -1, 1);
+             auto f = compile([](Tensor v) { return sort(v); }, {f32("n")});
+             return Contest{.least = {4.0 * kCount, 4.0 * kCount, 1.0 * kCount},
+                            .arguments = {x},
+                            .results = {kCount},
+                            .firn = [f, v = tensor(x)] { return std::vector<Tensor>{f(v)}; },
+                            .best = sort_by_hand(As::IntTexels),
+                            .plain = sort_by_hand(As::Ints),
+                            .tolerance = 0,
+                            .expected =
+                                [x] {
+                                    std::vector<float> out = x;
+                                    std::sort(out.begin(), out.end());
+                                    return std::vector<std::vector<float>>{out};
+                                }};
+         },
+         Section::Own, "every digit is a pass: counts, their sums, and a move of all keys"});
 }
 
 }  // namespace firn::bench

@@ -223,8 +223,10 @@ Contest blur_of_powers() {
 }  // namespace
 
 void add_ported_blurs(std::vector<Case>& cases) {
-    cases.push_back({"blur_by_a_float", blur_by_a_float, Section::Ported});
-    cases.push_back({"blur_of_powers", blur_of_powers, Section::Ported});
+    cases.push_back({"blur_by_a_float", blur_by_a_float, Section::Ported,
+                     "a tap is a load, which takes as long as many sums"});
+    cases.push_back({"blur_of_powers", blur_of_powers, Section::Ported,
+                     "a power is dozens of operations, and a tap a load"});
 }
 
 }  // namespace firn::bench

@@ -408,7 +408,9 @@ Contest buddhabrot() {
 }  // namespace
 
 void add_ported_fractals(std::vector<Case>& cases) {
-    cases.push_back({"buddhabrot", buddhabrot, Section::Ported});
+    cases.push_back({"buddhabrot", buddhabrot, Section::Ported,
+                     "lanes go on until the last of them has escaped, and every point is a sum at "
+                     "a place of its own"});
 }
 
 }  // namespace firn::bench

@@ -329,10 +329,14 @@ Contest paths(int bounces) {
 }  // namespace
 
 void add_ported_rays(std::vector<Case>& cases) {
-    cases.push_back({"sphere_tracer", [] { return sphere_tracer(marched); }, Section::Ported});
     cases.push_back(
-        {"sphere_tracer_kernel", [] { return sphere_tracer(marched_kernel); }, Section::Ported});
-    cases.push_back({"bounces_of_data", [] { return paths(kBounces); }, Section::Ported});
+        {"sphere_tracer", [] { return sphere_tracer(marched); }, Section::Ported,
+         "lanes go on until the last of them has arrived, and a root counts as one operation"});
+    cases.push_back(
+        {"sphere_tracer_kernel", [] { return sphere_tracer(marched_kernel); }, Section::Ported,
+         "lanes go on until the last of them has arrived, and a root counts as one operation"});
+    cases.push_back({"bounces_of_data", [] { return paths(kBounces); }, Section::Ported,
+                     "roots, quotients and random numbers are many operations each"});
 }
 
 }  // namespace firn::bench

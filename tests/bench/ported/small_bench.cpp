@@ -453,11 +453,18 @@ Contest scan(int axis) {
 }  // namespace
 
 void add_ported_small(std::vector<Case>& cases) {
-    cases.push_back({"qr_by_hand", [] { return of_matrix(factorised, false); }, Section::Ported});
-    cases.push_back({"inverse_by_hand", [] { return of_matrix(inverted, true); }, Section::Ported});
-    cases.push_back({"poisson", poisson, Section::Ported});
-    cases.push_back({"scan_outer", [] { return scan(0); }, Section::Ported});
-    cases.push_back({"scan_inner", [] { return scan(2); }, Section::Ported});
+    cases.push_back(
+        {"qr_by_hand", [] { return of_matrix(factorised, false); }, Section::Ported,
+         "columns wait for one another, and a launch takes longer than all operations"});
+    cases.push_back(
+        {"inverse_by_hand", [] { return of_matrix(inverted, true); }, Section::Ported,
+         "columns wait for one another, and a launch takes longer than all operations"});
+    cases.push_back({"poisson", poisson, Section::Ported,
+                     "its iterations wait for one another, each of them short"});
+    cases.push_back({"scan_outer", [] { return scan(0); }, Section::Ported,
+                     "a sum needs those before it: two passes"});
+    cases.push_back({"scan_inner", [] { return scan(2); }, Section::Ported,
+                     "a sum needs those before it: two passes"});
 }
 
 }  // namespace firn::bench

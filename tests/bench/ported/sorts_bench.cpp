@@ -444,11 +444,14 @@ Contest radix_pairs() {
 }  // namespace
 
 void add_ported_sorts(std::vector<Case>& cases) {
-    cases.push_back({"bitonic_stores", [] { return bitonic(sorted_by_stores); }, Section::Ported});
-    cases.push_back(
-        {"bitonic_kernels", [] { return bitonic(sorted_by_kernels); }, Section::Ported});
-    cases.push_back({"bitonic_values", [] { return bitonic(sorted_by_values); }, Section::Ported});
-    cases.push_back({"radix_pairs", radix_pairs, Section::Ported});
+    cases.push_back({"bitonic_stores", [] { return bitonic(sorted_by_stores); }, Section::Ported,
+                     "levels that no core holds are passes through memory, 210 levels in all"});
+    cases.push_back({"bitonic_kernels", [] { return bitonic(sorted_by_kernels); }, Section::Ported,
+                     "levels that no core holds are passes through memory, 210 levels in all"});
+    cases.push_back({"bitonic_values", [] { return bitonic(sorted_by_values); }, Section::Ported,
+                     "levels that no core holds are passes through memory, 210 levels in all"});
+    cases.push_back({"radix_pairs", radix_pairs, Section::Ported,
+                     "every digit is a pass: counts, their sums, and a move of all pairs"});
 }
 
 }  // namespace firn::bench

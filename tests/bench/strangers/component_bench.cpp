@@ -295,7 +295,8 @@ Contest components() {
 }  // namespace
 
 void add_components(std::vector<Case>& cases) {
-    cases.push_back({"components", components, Section::Strangers});
+    cases.push_back({"components", components, Section::Strangers,
+                     "labels travel: sweeps follow one another until none changes"});
 }
 
 }  // namespace firn::bench

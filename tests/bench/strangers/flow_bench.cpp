@@ -76,8 +76,9 @@ Contest maccormack() {
         {}};
     Tensor q0 = tensor(q, {kSide, kSide}), u0 = tensor(u, {kSide, kSide}),
            v0 = tensor(v, {kSide, kSide});
-    // Of a cell: two places (4 each), two bilinear reads (13 each), the correction 3, the limits 8.
-    return {.least = {12.0 * kCells, 4.0 * kCells, 45.0 * kCells},
+    // Of a cell: two places (4 each), two bilinear reads (13 each, of four numbers), the correction
+    // 3, the limits 8.
+    return {.least = {12.0 * kCells, 4.0 * kCells, 45.0 * kCells, 8.0 * kCells},
             .arguments = {q, u, v},
             .results = {kCells},
             .firn = [=] { return std::vector<Tensor>{step(q0, u0, v0, 0.8f)}; },
@@ -206,7 +207,8 @@ Contest lattice_boltzmann(Tensor (*program)(Tensor, Tensor)) {
 }  // namespace
 
 void add_flows(std::vector<Case>& cases) {
-    cases.push_back({"maccormack", maccormack, Section::Strangers});
+    cases.push_back({"maccormack", maccormack, Section::Strangers,
+                     "beside what is read there are places to compute, and limits to keep"});
     cases.push_back(
         {"lattice_boltzmann", [] { return lattice_boltzmann(lattice_step); }, Section::Strangers});
     cases.push_back({"lattice_boltzmann_kernel", [] { return lattice_boltzmann(lattice_kernel); },

@@ -354,9 +354,9 @@ Contest pagerank() {
         to.push_back(std::min(int(u * u * u * kPages), kPages - 1));
         ++degree[static_cast<size_t>(from.back())];
     }
-    // A sum of every link in every turn, 5 of every page.
+    // In every turn a read and a sum of every link, 5 of every page.
     return {.least = {8.0 * kLinks + 4.0 * kPages, 4.0 * kPages,
-                      kTurns * (1.0 * kLinks + 5.0 * kPages)},
+                      kTurns * (1.0 * kLinks + 5.0 * kPages), 1.0 * kTurns * kLinks},
             .arguments = {graph_bits(from), graph_bits(to), graph_bits(degree)},
             .results = {kPages},
             .firn = [f, a = tensor(from), b = tensor(to),
@@ -477,8 +477,8 @@ Contest sparse_rows(Tensor (*program)(Tensor, Tensor, Tensor, Tensor)) {
                 y[i] += values[size_t(k)] * x[static_cast<size_t>(columns[size_t(k)])];
         return std::vector<std::vector<float>>{y};
     };
-    // A product and a sum of every element.
-    return {.least = {8 * elements + 8.0 * kRows, 4.0 * kRows, 2 * elements},
+    // A read, a product and a sum of every element.
+    return {.least = {8 * elements + 8.0 * kRows, 4.0 * kRows, 2 * elements, elements},
             .arguments = {graph_bits(start), column_bits, padded, x},
             .results = {kRows},
             .firn = [f, s = tensor(start), c = tensor(columns), v = tensor(values),
@@ -491,12 +491,15 @@ Contest sparse_rows(Tensor (*program)(Tensor, Tensor, Tensor, Tensor)) {
 }  // namespace
 
 void add_graphs(std::vector<Case>& cases) {
-    cases.push_back({"floyd_warshall", floyd_warshall, Section::Strangers});
-    cases.push_back(
-        {"sparse_rows", [] { return sparse_rows(sparse_product); }, Section::Strangers});
+    cases.push_back({"floyd_warshall", floyd_warshall, Section::Strangers,
+                     "its turns wait for one another, each of them short"});
+    cases.push_back({"sparse_rows", [] { return sparse_rows(sparse_product); }, Section::Strangers,
+                     "rows have different lengths, and lanes wait for the longest"});
     cases.push_back({"sparse_rows_kernel", [] { return sparse_rows(sparse_product_kernel); },
-                     Section::Strangers});
-    cases.push_back({"pagerank", pagerank, Section::HeldOut});
+                     Section::Strangers,
+                     "rows have different lengths, and lanes wait for the longest"});
+    cases.push_back({"pagerank", pagerank, Section::HeldOut,
+                     "sums at places that others share, turn after turn"});
 }
 
 }  // namespace firn::bench

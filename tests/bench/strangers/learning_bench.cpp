@@ -463,8 +463,10 @@ Contest lstm() {
 }  // namespace
 
 void add_learning(std::vector<Case>& cases) {
-    cases.push_back({"k_means", k_means, Section::Strangers});
-    cases.push_back({"lstm", lstm, Section::Strangers});
+    cases.push_back({"k_means", k_means, Section::Strangers,
+                     "its turns wait for one another: distances, sums of clusters, centres"});
+    cases.push_back({"lstm", lstm, Section::Strangers,
+                     "its steps wait for one another, each two short products"});
 }
 
 }  // namespace firn::bench

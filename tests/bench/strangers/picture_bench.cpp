@@ -184,7 +184,7 @@ Contest equalise() {
     std::vector<float> bits;
     for (int pixel : picture) bits.push_back(std::bit_cast<float>(pixel));
     // A count and a look-up of each pixel.
-    return {.least = {4.0 * kPixels, 4.0 * kPixels, 1.0 * kPixels},
+    return {.least = {4.0 * kPixels, 4.0 * kPixels, 1.0 * kPixels, 1.0 * kPixels},
             .arguments = {bits},
             .results = {kPixels},
             .firn = [f, x = tensor(picture, {kSide, kSide})] { return std::vector<Tensor>{f(x)}; },
@@ -349,8 +349,10 @@ Contest haar() {
 }  // namespace
 
 void add_pictures(std::vector<Case>& cases) {
-    cases.push_back({"equalise", equalise, Section::Strangers});
-    cases.push_back({"haar", haar, Section::HeldOut});
+    cases.push_back({"equalise", equalise, Section::Strangers,
+                     "counts of grey levels are sums at places that others share"});
+    cases.push_back({"haar", haar, Section::HeldOut,
+                     "its levels wait for one another, and the smallest are launches alone"});
 }
 
 }  // namespace firn::bench

@@ -264,14 +264,24 @@ Contest mandelbox(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor)) {
 }  // namespace
 
 void add_rays(std::vector<Case>& cases) {
-    const auto add = [&](const char* name, Section section, std::function<Contest()> make) {
-        cases.push_back({name, std::move(make), section});
+    const auto add = [&](const char* name, Section section, std::function<Contest()> make,
+                         const char* far) {
+        cases.push_back({name, std::move(make), section, far});
     };
-    add("ray_triangle", Section::Strangers, [] { return ray_triangle(nearest_triangle); });
-    add("ray_triangle_kernel", Section::Strangers,
-        [] { return ray_triangle(nearest_triangle_kernel); });
-    add("mandelbox", Section::HeldOut, [] { return mandelbox(march_mandelbox); });
-    add("mandelbox_kernel", Section::HeldOut, [] { return mandelbox(march_mandelbox_kernel); });
+    constexpr const char* kTested =
+        "lanes go through the whole test where one of them may hit; few operations are an fma";
+    add(
+        "ray_triangle", Section::Strangers, [] { return ray_triangle(nearest_triangle); }, kTested);
+    add(
+        "ray_triangle_kernel", Section::Strangers,
+        [] { return ray_triangle(nearest_triangle_kernel); }, kTested);
+    constexpr const char* kMarched =
+        "lanes go on until the last of them has arrived; few operations are an fma";
+    add(
+        "mandelbox", Section::HeldOut, [] { return mandelbox(march_mandelbox); }, kMarched);
+    add(
+        "mandelbox_kernel", Section::HeldOut, [] { return mandelbox(march_mandelbox_kernel); },
+        kMarched);
 }
 
 }  // namespace firn::bench
