@@ -15,15 +15,21 @@ namespace {
 
 using Seconds = std::unordered_map<const Node*, double>;
 
-/// Simple operations of an indexed read: of the axes whose index is neither a constant nor simply
-/// the reader's own, and of the access. Rows as they lie in memory are read as their copy would be.
+/// One number for all elements.
+bool is_same_for_all(const Node& index) {
+    return index.rank() == 0 || (index.op == Op::Expand && index.inputs[0]->rank() == 0);
+}
+
+/// Simple operations of an indexed read: of the axes whose index is neither the same for all
+/// elements nor simply the reader's own, and of the access. Rows as they lie in memory are read as
+/// their copy would be.
 double read_operations(const Node& gather) {
     const Node& from = *gather.inputs[0];
     int moved = 0;
     bool rows = !from.shape.empty();
     for (size_t j = 0; j < from.shape.size(); ++j) {
         const auto known = affine_index(*gather.inputs[j + 1]);
-        const bool fixed = known && known->axis < 0,
+        const bool fixed = is_same_for_all(*gather.inputs[j + 1]) || (known && known->axis < 0),
                    own = known && !fixed && known->offset.is(0) &&
                          gather.shape[static_cast<size_t>(known->axis)] == from.shape[j];
         moved += !fixed && !own;

@@ -23,7 +23,7 @@ using ReadersOf = std::unordered_map<const Node*, Readers>;
 
 struct Group {
     ScheduleItem item;
-    bool heavy = false;  // has loops: kept apart from plain elementwise kernels
+    bool heavy = false;  // has loops: kept apart from elementwise values that do not go on from it
     KernelNeeds needs;   // of memory, sizes and values
 };
 
@@ -101,11 +101,23 @@ bool has_room(const Draft& draft, const Group& group, const Candidate& candidate
                costs::kMostlyShared * std::min(group.needs.operations, candidate.needs.operations);
 }
 
+/// The candidate reads, at its own index, what the group gives: beside it nothing is left to load
+/// or to wait for. What combines has kernels of its own form.
+bool goes_on_from(const Group& group, const Candidate& candidate) {
+    const Node& root = *candidate.root;
+    if (root.op == Op::Scatter && root.as<ScatterAttr>().op != ScatterOp::Last) return false;
+    return std::any_of(group.item.outputs.begin(), group.item.outputs.end(), [&](const Ref& out) {
+        const auto read = candidate.needs.items.find(out.get());
+        return read != candidate.needs.items.end() && read->second;
+    });
+}
+
 bool can_join(const Draft& draft, const Group& group, const Candidate& candidate) {
     const Node& root = *candidate.root;
+    const bool alike =
+        group.heavy == candidate.heavy || (group.heavy && goes_on_from(group, candidate));
     if (candidate.alone() || group.item.loop || group.item.inner ||
-        !group.item.row_reductions.empty() || group.heavy != candidate.heavy ||
-        !has_room(draft, group, candidate))
+        !group.item.row_reductions.empty() || !alike || !has_room(draft, group, candidate))
         return false;
     const Node& other = *group.item.outputs[0];
     if (is_stored_by_hand(root) || is_stored_by_hand(other))

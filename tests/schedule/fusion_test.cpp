@@ -23,6 +23,13 @@ Tensors softmax(const Tensors& a) {
     return {e / sum(e, {.axis = 1, .keep_dims = true})};
 }
 
+/// Without those that fill what they are stored to.
+int kernels_that_write(const Program& program) {
+    const auto fills = [](const KernelInfo& k) { return k.bindings.size() == 1; };
+    return int(program.kernels.size()) -
+           int(std::count_if(program.kernels.begin(), program.kernels.end(), fills));
+}
+
 TEST(Fusion, TheWaveIsOneKernelWithTwoResults) {
     auto program = program_for(cpu_profile(), wave, {f32("n", "m"), f32("n", "m"), f32()});
     EXPECT_EQ(program->kernels.size(), 1u);
@@ -131,6 +138,24 @@ TEST(Fusion, AnActivationIsTheEpilogueOfTheMatmul) {
     auto program = program_for(cpu_profile(), layer, {f32(512, 512), f32(512, 512)});
     EXPECT_EQ(program->kernels.size(), 1u);
     EXPECT_EQ(stats(*program, {}).operations, 2 * 512 * 512 * 512 + 512 * 512);
+}
+
+TEST(Fusion, WhatGoesOnFromAProductIsStoredByItsKernel) {
+    auto both = [](const Tensors& a) {
+        Tensor product = matmul(a[0], a[1]), states = zeros({4, 512, 512});
+        states(a[2]) = product;
+        return Tensors{product, tanh(product), states};
+    };
+    auto program = program_for(cpu_profile(), both, {f32(512, 512), f32(512, 512), i32()});
+    EXPECT_EQ(kernels_that_write(*program), 1) << explain(*program);
+    // What combines has a kernel of its own form, and what waits for all of it comes behind.
+    auto others = [](const Tensors& a) {
+        Tensor product = matmul(a[0], a[1]), count = zeros({8});
+        scatter_add(count(cast<int>(product)), 1.0f);
+        return Tensors{product, count, product + sum(product, {.axis = 0})};
+    };
+    program = program_for(cpu_profile(), others, {f32(512, 512), f32(512, 512)});
+    EXPECT_EQ(kernels_that_write(*program), 4) << explain(*program);
 }
 
 TEST(Fusion, CostlyOperandsOfAMatmulAreNotEvaluatedPerProduct) {

@@ -131,10 +131,10 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
         << explain(*program);
 }
 
-/// A recurrence whose weights are rows of one tensor.
+/// A recurrence whose weights are rows of one tensor, one of them another one in every iteration.
 Tensors weighed(const Tensors& a) {
     Tensor x = a[0];
-    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
+    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](turn % 4)) / sum(x);
     return {x};
 }
 
