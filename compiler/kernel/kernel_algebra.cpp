@@ -227,7 +227,7 @@ int KernelBuilder::divide_clamped(int a, int b) {
     if (clamped.op != KernelOp::Min && clamped.op != KernelOp::Max) return -1;
     for (size_t k = 0; k < 2; ++k) {
         const int limit = clamped.args[k], x = clamped.args[1 - k];
-        if (!is_constant(limit) || node(x).interval.lo < 0) continue;
+        if (!is_constant(limit)) continue;
         const int quotient = make(KernelOp::Div, i32, {x, b});
         const LinearForm sum = linear_of(quotient);
         if (std::any_of(sum.terms.begin(), sum.terms.end(),
