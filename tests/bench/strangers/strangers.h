@@ -21,6 +21,9 @@ void add_learning(std::vector<Case>& cases);
 void add_sequences(std::vector<Case>& cases);
 void add_solvers(std::vector<Case>& cases);
 void add_particles(std::vector<Case>& cases);
+void add_filters(std::vector<Case>& cases);
+void add_fields(std::vector<Case>& cases);
+void add_terrain(std::vector<Case>& cases);
 
 /// The share of elements that are off by more than a thousandth: where a rounding decides between
 /// two outcomes, a few are others.
