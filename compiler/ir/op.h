@@ -24,6 +24,7 @@ enum OpProperty : uint32_t {
     kMedium = 128,    // about 8 simple operations
     kCostly = 256,    // about 30 simple operations
     kCombined = 512,  // does what several elementwise operations do
+    kLong = 1024,     // of long text: see body_cost
 };
 
 /// Of operands.
@@ -54,6 +55,8 @@ inline bool is_movement(Op op) { return info(op).properties & kMovement; }
 /// Cost of one evaluation in simple operations.
 double operation_cost(const OpInfo& row);
 inline double operation_cost(Op op) { return operation_cost(info(op)); }
+/// What the driver's compiler takes for it, in simple operations: at least one.
+double body_cost(const OpInfo& row);
 /// What every table of operations must hold for each of its rows.
 constexpr bool is_sound(const OpInfo& row) {
     const bool elementwise = row.properties & (kElementwise | kCombined);

@@ -30,7 +30,7 @@ KernelNode constant_node(const Scalar& value) {
 }
 
 double operations_of(const KernelNode& n) {
-    return is_elementwise(n.op) || is_combined(n.op) ? std::max(1.0, operation_cost(n.op)) : 1;
+    return is_elementwise(n.op) || is_combined(n.op) ? body_cost(info(n.op)) : 1;
 }
 
 bool is_matrix(KernelOp op) {

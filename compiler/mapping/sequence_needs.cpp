@@ -64,8 +64,9 @@ void SequenceNeeds::add(const SequencePiece& piece) {
 
 bool SequenceNeeds::may_grow() const {
     const double bodies = repeats_ ? costs::kBodiesInLoop : 1;
-    return operations_ <= bodies * context_.profile.max_body_operations &&
-           back_edges_ <= most_back_edges(context_.profile);
+    const double body =
+        std::min<double>(context_.profile.max_body_operations, costs::kSequenceBody);
+    return operations_ <= bodies * body && back_edges_ <= most_back_edges(context_.profile);
 }
 
 bool SequenceNeeds::binds_without(const std::set<int>& own) const {

@@ -199,8 +199,11 @@ inline constexpr uint32_t kSquareGroup = 16;
 /// subgroup, and what lives across it is stored and loaded, against 20 to 40 us. On a GPU: not
 /// measured.
 inline constexpr double kBarrierOnCpu = 1.0 / 512, kBarrierOnGpu = 1.0 / 64;
-/// Operations of a loop of kernels that run in sequence, of what the driver's compiler bears in one
-/// body (DeviceProfile::max_body_operations): as much as two kernels, between which there would be
+/// Operations of kernels that run in sequence, where the driver's compiler bears so many in one
+/// body (DeviceProfile::max_body_operations): it looks at all of them together. With twice as many
+/// the first call of apps/fluid's step takes 1.3 times as long, and later ones as long.
+inline constexpr double kSequenceBody = 3072;
+/// Of these, what a loop of such kernels may have: as much as two, between which there would be
 /// launches in every iteration. Its time grows with the square of all of them: gradients of
 /// recurrent networks of 4,300 to 8,000 operations, of which 900 to 1,800 between two barriers,
 /// take lavapipe 1.7 to 5.8 s.

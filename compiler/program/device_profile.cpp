@@ -22,6 +22,7 @@ DeviceProfile gpu_profile() {
     profile.max_storage_range = 4294967295;
     profile.buffer_alignment = 256;
     profile.max_back_edges = 0;
+    profile.max_body_operations = 3072;
     profile.rounds_exactly = false;  // few do, and Vulkan asks for less
     profile.texel_loads = false;
     profile.float_atomic_add = false;  // an extension: a device says so itself

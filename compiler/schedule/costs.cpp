@@ -129,7 +129,8 @@ double own_operations(const Node& node) {
 }
 
 double body_operations(const Node& node) {
-    return std::max(1.0, own_operations(node)) + loop_in_body(node);
+    const double own = is_elementwise(node.op) ? body_cost(info(node.op)) : own_operations(node);
+    return std::max(1.0, own) + loop_in_body(node);
 }
 
 Seconds element_seconds(const ScheduleFacts& facts) {

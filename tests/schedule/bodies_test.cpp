@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSine = 30;  // simple operations
+constexpr int kSine = 60;  // simple operations of a body
 
 DeviceProfile patient(DeviceProfile profile) {
     profile.max_body_operations = 1 << 20;
