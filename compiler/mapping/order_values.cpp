@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/mapping/core_work.h"
+#include "compiler/ir/op.h"
 #include "compiler/program/cost_table.h"
 
 namespace firn {
@@ -17,6 +17,24 @@ struct Block {
     double work = 0, latency = 0;   // operations; cycles from its first operand to its value
     double rest = 0;                // cycles from its begin to the end of the longest chain
 };
+
+double work(const KernelNode& n) {
+    if (n.op == KernelOp::Load) return costs::kLoadWork * n.width;
+    if (n.op == KernelOp::Cast) return costs::kCastWork;
+    return std::max(1.0, operation_cost(n.op));
+}
+
+double latency(const KernelNode& n) {
+    if (n.op == KernelOp::Load) return costs::kLoadCycles;
+    if (n.op == KernelOp::Cast) return costs::kCastCycles;
+    const double cost = operation_cost(n.op);
+    return cost > 8 ? costs::kDearCycles : cost > 1 ? costs::kMediumCycles : costs::kSimpleCycles;
+}
+
+bool is_plain(const KernelNode& n) {
+    return !n.pinned && (n.op == KernelOp::Load || n.op == KernelOp::Lane ||
+                         n.op == KernelOp::SubgroupShuffle || is_elementwise(n.op));
+}
 
 class BlockNesting {
   public:
@@ -174,7 +192,7 @@ class BlockNesting {
         // From the last on: who uses a value has its block already.
         for (size_t k = order.size(); k-- > 0;) {
             const auto id = static_cast<size_t>(order[k]);
-            const double own = core_work(code_.nodes[id]);
+            const double own = work(code_.nodes[id]);
             const int by = user[id] >= 0 ? block_of_[static_cast<size_t>(user[id])] : -1;
             const bool joins = by >= 0 && code_.nodes[id].width == 1 &&
                                blocks_[static_cast<size_t>(by)].work + own <= costs::kOrderedBlock;
@@ -204,7 +222,7 @@ class BlockNesting {
                     else if (other >= 0)
                         block.needs.push_back(other);
                 }
-                own += core_latency(n);
+                own += latency(n);
                 block.latency = std::max(block.latency, own);
             }
             std::sort(block.needs.begin(), block.needs.end());
@@ -239,7 +257,7 @@ void order_values(KernelCode& code) {
     for (KernelRegion& region : code.regions) {
         const std::vector<int>& order = region.order;
         const bool plain = std::all_of(order.begin(), order.end(), [&](int id) {
-            return may_move(code.nodes[static_cast<size_t>(id)]);
+            return is_plain(code.nodes[static_cast<size_t>(id)]);
         });
         if (!plain || static_cast<double>(order.size()) < costs::kLookAhead) continue;
         const BlockNesting blocks(code, region);

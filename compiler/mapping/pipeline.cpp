@@ -6,7 +6,6 @@
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/combine_operations.h"
-#include "compiler/mapping/cut_bodies.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
@@ -42,9 +41,6 @@ bool has_blocks(const KernelTarget& t) { return !t.mapping || !t.mapping->matrix
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }
 bool is_ordered(const KernelTarget& t) { return is_tiled(t) && rules_of(t.profile).keeps_order; }
-
-/// Copies of a body are chains side by side, which order_values lets a core run at once.
-bool is_alone(const KernelTarget& t) { return is_ordered(t) && t.mapping->copies() == 1; }
 
 /// Elements that are worth a block of four. Two of a tile: on lavapipe a convolution of 3x3 in
 /// tiles of 4x4 takes 4.8 ms with them and 5.8 without. All four where nothing is shared between
@@ -109,8 +105,6 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      [](KernelCode& code, const KernelTarget& t) { join_widths(code, t.profile); }, has_blocks},
     {"use_other_forms", Placed, Placed,
      [](KernelCode& code, const KernelTarget& t) { use_other_forms(code, t.profile, t.facts); }},
-    {"cut_bodies", Placed, Placed, [](KernelCode& code, const KernelTarget&) { cut_bodies(code); },
-     is_alone},
     {"order_values", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { order_values(code); }, is_ordered},
     {"combine_operations", Placed, Placed,

@@ -343,12 +343,6 @@ inline constexpr double kLoadWork = 14, kCastWork = 4;
 /// cost, of a dear one.
 inline constexpr double kLoadCycles = 30, kCastCycles = 12, kSimpleCycles = 3, kMediumCycles = 15,
                         kDearCycles = 60;
-/// Operations of straight code from which on its compiler loses the order, those that it is given
-/// at once then, and values that they may hand on through memory: more than a core's 16 registers
-/// of vectors. On lavapipe eight octaves of noise (900 operations) take 16.6 ms in one block, 9.9
-/// in blocks of 60 to 240; 240 operations in two blocks take 1.1 times as long.
-inline constexpr double kStraightBody = 600, kStraightPiece = 120;
-inline constexpr size_t kMostHandedOn = 24;
 /// Of the cycles, that a region may take afterwards, for another order to be worth it.
 inline constexpr double kWorthwhileOrder = 0.86;
 /// Operations of a block that is moved as a whole.
