@@ -41,13 +41,13 @@ std::string declaration(const HandBinding& binding, size_t number) {
                                   : ", r32f") +
                ")" + coherent + " uniform readonly " + (ints ? "iimageBuffer " : "imageBuffer ") +
                name + ";\n";
-        return out + "#define " + name + "_at(k) imageLoad(" + name + ", k)" +
+        return out + "#define " + name + "_at(place_) imageLoad(" + name + ", place_)" +
                (wide ? "\n" : ".x\n");
     }
     const char* type = binding.as == As::Vec4s ? "vec4" : binding.as == As::Ints ? "int" : "float";
     out += ", std430)" + coherent + " " + std::string(binding.written ? "" : "readonly ") +
            "buffer Of_" + name + " { " + type + " " + name + "[]; };\n";
-    return out + "#define " + name + "_at(k) " + name + "[k]\n";
+    return out + "#define " + name + "_at(place_) " + name + "[place_]\n";
 }
 
 std::string full_text(const HandKernel& kernel) {

@@ -16,7 +16,7 @@ namespace firn::bench {
 enum class As : uint8_t { Texels, Texels4, IntTexels, Floats, Vec4s, Ints };
 
 /// In the kernel's text `name_at(k)` reads element k (of one or four), whatever the form; a storage
-/// buffer is the array `name`.
+/// buffer is the array `name`. A local variable of that name hides it from both.
 struct HandBinding {
     std::string name;
     As as = As::Floats;

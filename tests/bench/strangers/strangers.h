@@ -29,7 +29,8 @@ void add_terrain(std::vector<Case>& cases);
 /// two outcomes, a few are others.
 double share_that_differs(const std::vector<float>& a, const std::vector<float>& b);
 
-/// The same kernels, with what they only read bound as texels instead of storage buffers.
+/// The same kernels, with what they only read (by `name_at(k)`) bound as texels instead of storage
+/// buffers.
 HandProgram through_texels(HandProgram program);
 
 /// A picture on the host.
