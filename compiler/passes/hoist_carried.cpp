@@ -123,7 +123,7 @@ class Needs {
     std::unordered_map<const Node*, std::vector<Args>> carried_;
 };
 
-/// Loops by their carried values, with those alone that leave: null for the others.
+/// By carried value, what stands for it outside; null for those that stay.
 using Hoisted = std::vector<Ref>;
 
 Hoisted hoisted(NodeTable& table, const Ref& loop, const std::vector<bool>& leaves) {

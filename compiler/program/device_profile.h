@@ -41,7 +41,7 @@ struct DeviceProfile {
     /// Simple operations in the body of one kernel, copies and iterations that are written out
     /// included: what the driver's compiler bears. Its time grows with the square of a straight
     /// body: of so many in sines lavapipe takes 0.8 to 1.5 s, SwiftShader 10 s; of exponentials,
-    /// sums and products lavapipe takes 0.2 s.
+    /// sums and products lavapipe takes 0.2 to 0.4 s.
     uint32_t max_body_operations = 6144;
 
     // Features.

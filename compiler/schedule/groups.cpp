@@ -101,8 +101,8 @@ bool has_room(const Draft& draft, const Group& group, const Candidate& candidate
                costs::kMostlyShared * std::min(group.needs.operations, candidate.needs.operations);
 }
 
-/// The candidate reads, at its own index, what the group gives: beside it nothing is left to load
-/// or to wait for. What combines has kernels of its own form.
+/// The candidate reads, at its own index, what the group gives: there it is at hand. What combines
+/// has kernels of its own form.
 bool goes_on_from(const Group& group, const Candidate& candidate) {
     const Node& root = *candidate.root;
     if (root.op == Op::Scatter && root.as<ScatterAttr>().op != ScatterOp::Last) return false;

@@ -131,10 +131,10 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
         << explain(*program);
 }
 
-/// A recurrence whose weights are rows of one tensor, one of them another one in every iteration.
+/// A recurrence whose weights are rows of one tensor.
 Tensors weighed(const Tensors& a) {
     Tensor x = a[0];
-    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](turn % 4)) / sum(x);
+    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
     return {x};
 }
 
@@ -147,6 +147,20 @@ TEST(Verdict, RowsOfATensorAreReadWhereTheyLie) {
             EXPECT_EQ(v.verdict, "inlined") << explain(*program);
         }
     EXPECT_NE(verdict_of(*program, "Gather f32[14]"), "none");
+}
+
+/// A recurrence with the input of every step.
+Tensors recurrent(const Tensors& a) {
+    Tensor state = zeros({32, 512});
+    for (Tensor turn : loop(64)) state = tanh(matmul(a[0](turn), a[1]) + matmul(state, a[2]));
+    return {state};
+}
+
+TEST(Verdict, APartAtOneNumberIsReadWhereItLies) {
+    auto program =
+        program_for(cpu_profile(), recurrent, {f32(64, 32, 128), f32(128, 512), f32(512, 512)});
+    EXPECT_EQ(verdict_of(*program, "Gather f32[32, 128]").substr(0, 7), "inlined")
+        << explain(*program);
 }
 
 TEST(Verdict, AnExplanationShowsTheCompetingCostsAndTheLine) {
