@@ -37,6 +37,10 @@ Contest fluid_step() {
 
 }  // namespace
 
-void add_fluid(std::vector<Case>& cases) { cases.push_back({"fluid", fluid_step}); }
+void add_fluid(std::vector<Case>& cases) {
+    cases.push_back({"fluid", fluid_step, Section::Own,
+                     "sweeps and levels of its pressure wait for one another, the small ones are "
+                     "launches alone"});
+}
 
 }  // namespace firn::bench

@@ -95,7 +95,8 @@ Contest scatter_contest(int places) {
 }  // namespace
 
 void add_scatters(std::vector<Case>& cases) {
-    cases.push_back({"scatter_1k", [] { return scatter_contest(1 << 10); }});
+    cases.push_back({"scatter_1k", [] { return scatter_contest(1 << 10); }, Section::Own,
+                     "a sum reads what it adds to and stores it again"});
     cases.push_back({"scatter_1M", [] { return scatter_contest(1 << 20); }, Section::Own,
                      "a sum at a place that others may share takes as long as many reads"});
 }
