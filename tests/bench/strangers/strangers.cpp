@@ -45,7 +45,7 @@ float host_pcgf(uint32_t x) { return float(host_pcg(x) >> 8) / float(1 << 24); }
 void add_strangers(std::vector<Case>& cases) {
     for (auto add : {add_flows, add_spectral, add_rays, add_contours, add_components, add_points,
                      add_pictures, add_edges, add_graphs, add_learning, add_sequences, add_solvers,
-                     add_particles, add_filters, add_fields, add_terrain})
+                     add_particles, add_filters, add_fields, add_terrain, add_attention})
         add(cases);
 }
 

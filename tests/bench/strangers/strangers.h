@@ -24,6 +24,7 @@ void add_particles(std::vector<Case>& cases);
 void add_filters(std::vector<Case>& cases);
 void add_fields(std::vector<Case>& cases);
 void add_terrain(std::vector<Case>& cases);
+void add_attention(std::vector<Case>& cases);
 
 /// The share of elements that are off by more than a thousandth: where a rounding decides between
 /// two outcomes, a few are others.
