@@ -68,16 +68,35 @@ concept DimensionPair = (std::same_as<A, Dimension> &&
                         (std::same_as<B, Dimension> &&
                          (std::integral<A> || std::derived_from<A, Size>));
 
+/// @cond
+
+// The line of the first one that has one.
+template <class A, class B>
+SourceLine line_of(const A& a, const B& b) {
+    if constexpr (std::same_as<A, Dimension>)
+        return a.line();
+    else
+        return b.line();
+}
+
+/// @endcond
+
 /// Sums, differences and products of sizes, which may be symbolic.
 ///
 /// Example: `2 * zeros({5}).size(0) - 1` is `9`.
 /// @{
 template <class A, class B>
-requires DimensionPair<A, B> Size operator+(const A& a, const B& b) { return Size(a) + Size(b); }
+requires DimensionPair<A, B> Dimension operator+(const A& a, const B& b) {
+    return Dimension(Size(a) + Size(b), line_of(a, b));
+}
 template <class A, class B>
-requires DimensionPair<A, B> Size operator-(const A& a, const B& b) { return Size(a) - Size(b); }
+requires DimensionPair<A, B> Dimension operator-(const A& a, const B& b) {
+    return Dimension(Size(a) - Size(b), line_of(a, b));
+}
 template <class A, class B>
-requires DimensionPair<A, B> Size operator*(const A& a, const B& b) { return Size(a) * Size(b); }
+requires DimensionPair<A, B> Dimension operator*(const A& a, const B& b) {
+    return Dimension(Size(a) * Size(b), line_of(a, b));
+}
 /// @}
 
 /// Floor division, and what it leaves, as for every Size.
@@ -85,12 +104,12 @@ requires DimensionPair<A, B> Size operator*(const A& a, const B& b) { return Siz
 /// Examples: `zeros({5}).size(0) / 2` is `2`, `zeros({5}).size(0) % 2` is `1`.
 /// @{
 template <class A, class B>
-requires DimensionPair<A, B> Size operator/(const A& a, const B& b) {
-    return floor_div(Size(a), Size(b));
+requires DimensionPair<A, B> Dimension operator/(const A& a, const B& b) {
+    return Dimension(floor_div(Size(a), Size(b)), line_of(a, b));
 }
 template <class A, class B>
-requires DimensionPair<A, B> Size operator%(const A& a, const B& b) {
-    return mod(Size(a), Size(b));
+requires DimensionPair<A, B> Dimension operator%(const A& a, const B& b) {
+    return Dimension(mod(Size(a), Size(b)), line_of(a, b));
 }
 /// @}
 

@@ -372,4 +372,19 @@ requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
 }
 /// @}
 
+/// Of a size, as of a tensor: `matmul(q, k.T()) / sqrt(q.size(-1))`.
+///
+/// Examples: `sqrt(zeros({4}).size(0))` is `2`, `rsqrt(zeros({4}).size(0))` is `0.5`,
+/// `log2(zeros({8}).size(0))` is `3`, `cast<float>(zeros({4}).size(0)) / 8` is `0.5`.
+/// @{
+inline Tensor sqrt(const Dimension& size) { return sqrt(Tensor(size)); }
+inline Tensor rsqrt(const Dimension& size) { return rsqrt(Tensor(size)); }
+inline Tensor log(const Dimension& size) { return log(Tensor(size)); }
+inline Tensor log2(const Dimension& size) { return log2(Tensor(size)); }
+template <Arithmetic T>
+Tensor cast(const Dimension& size) {
+    return cast<T>(Tensor(size));
+}
+/// @}
+
 }  // namespace firn
