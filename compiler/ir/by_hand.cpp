@@ -346,10 +346,12 @@ class AccessCheck {
                     "; put a barrier() between, or read it by own(array)(..) where no other "
                     "invocation does");
         refuse_by_hand(
-            read, "an element is read that another invocation may have stored" + where +
-                      "; read what was there at entry before the store, or give it "
-                      "through shared(...) and a "
-                      "barrier(), or read it by own(x)(..) where no other invocation stores it");
+            read,
+            "an element is read that another invocation may have stored" + where +
+                "; read it in a kernel(...) of its own after this one, which sees all that "
+                "this one stored; or read what was there at entry before the store, give it "
+                "through shared(...) and a barrier() inside a group, or read it by own(x)(..) "
+                "where no other invocation stores it");
     }
 
     const Node& kernel_;

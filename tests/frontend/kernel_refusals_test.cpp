@@ -146,7 +146,7 @@ TEST_F(RefusedWhenCompiled, WhatAnotherInvocationStoredWithoutABarrier) {
                      });
                      c.to_vector<int>();
                  }),
-                 {"another invocation", "kernel_refusals_test.cpp"});
+                 {"another invocation", "kernel(...) of its own", "kernel_refusals_test.cpp"});
 }
 
 TEST_F(RefusedWhenCompiled, SharedMemoryReadWithoutABarrier) {
