@@ -43,9 +43,14 @@ uint32_t host_pcg(uint32_t x) {
 float host_pcgf(uint32_t x) { return float(host_pcg(x) >> 8) / float(1 << 24); }
 
 void add_strangers(std::vector<Case>& cases) {
-    for (auto add : {add_flows, add_spectral, add_rays, add_contours, add_components, add_points,
-                     add_pictures, add_edges, add_graphs, add_learning, add_sequences, add_solvers,
-                     add_particles, add_filters, add_fields, add_terrain, add_attention})
+    for (auto add : {add_flows,           add_spectral,      add_rays,           add_contours,
+                     add_components,      add_points,        add_pictures,       add_edges,
+                     add_graphs,          add_learning,      add_sequences,      add_solvers,
+                     add_particles,       add_filters,       add_fields,         add_terrain,
+                     add_attention,       add_shallow_water, add_perona_malik,   add_stereo,
+                     add_non_local_means, add_black_hole,    add_newton_fractal, add_cloth,
+                     add_lennard_jones,   add_mixture,       add_logistic,       add_summed_area,
+                     add_run_lengths})
         add(cases);
 }
 

@@ -25,6 +25,18 @@ void add_filters(std::vector<Case>& cases);
 void add_fields(std::vector<Case>& cases);
 void add_terrain(std::vector<Case>& cases);
 void add_attention(std::vector<Case>& cases);
+void add_shallow_water(std::vector<Case>& cases);
+void add_perona_malik(std::vector<Case>& cases);
+void add_stereo(std::vector<Case>& cases);
+void add_non_local_means(std::vector<Case>& cases);
+void add_black_hole(std::vector<Case>& cases);
+void add_newton_fractal(std::vector<Case>& cases);
+void add_cloth(std::vector<Case>& cases);
+void add_lennard_jones(std::vector<Case>& cases);
+void add_mixture(std::vector<Case>& cases);
+void add_logistic(std::vector<Case>& cases);
+void add_summed_area(std::vector<Case>& cases);
+void add_run_lengths(std::vector<Case>& cases);
 
 /// The share of elements that are off by more than a thousandth: where a rounding decides between
 /// two outcomes, a few are others.
