@@ -2,6 +2,7 @@
 #include "compiler/algorithms/scan.h"
 
 #include <limits>
+#include <optional>
 
 #include "compiler/algorithms/either_way.h"
 #include "compiler/algorithms/rows.h"
@@ -36,12 +37,12 @@ Tensor combined(Scan scan, const Tensor& a, const Tensor& b) {
     return a;
 }
 
-Tensor total(Scan scan, const Tensor& x) {
+Tensor total(Scan scan, const Tensor& x, int axis = -1) {
     switch (scan) {
-        case Scan::Sum: return sum(x, {.axis = -1});
-        case Scan::Product: return prod(x, {.axis = -1});
-        case Scan::Largest: return max(x, {.axis = -1});
-        case Scan::Smallest: return min(x, {.axis = -1});
+        case Scan::Sum: return sum(x, {.axis = axis});
+        case Scan::Product: return prod(x, {.axis = axis});
+        case Scan::Largest: return max(x, {.axis = axis});
+        case Scan::Smallest: return min(x, {.axis = axis});
     }
     return x;
 }
@@ -97,45 +98,94 @@ Tensor scan_in_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& o
 // An axis that one invocation walks along is as long as a few launches take at most, beside others
 // that keep more than one group busy, and a dispatch has enough for.
 constexpr int64_t kLongestWalk = 256, kFewestWalks = 1025, kMostWalks = 65535 * 64;
+/// Invocations side by side read neighbours where so many elements follow one another across the
+/// axis: a subgroup of any device has no more lanes.
+constexpr int64_t kNeighbours = 64;
 
-/// 1 where that holds, else 0.
+/// 1 where a <= b, else 0.
+Size below(const Size& a, const Size& b) { return Size(1) - min(max(a - b, 0), 1); }
+
+/// 1 where walks along n of so many others are worth it, else 0.
 Size walks(const Size& n, const Size& others) {
-    const auto below = [](const Size& a, const Size& b) {  // a <= b
-        return Size(1) - min(max(a - b, 0), 1);
-    };
     return below(n, kLongestWalk) * below(kFewestWalks, others) * below(others, kMostWalks);
 }
 
-Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+/// The same of a longer axis in blocks, across which `inner` elements follow one another.
+Size walks_in_blocks(const Size& n, const Size& inner, const Size& others) {
+    const Size all = others * ceil_div(n, kLongestWalk);
+    return below(kNeighbours, inner) * below(kFewestWalks, all) * below(all, kMostWalks);
+}
+
+/// Invocations walk along the axis; each through one of `count` blocks of it, and goes on from
+/// what `before` has for that one: [outer, count, inner], or nothing.
+Tensor walk_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options,
+                   const Size& count, const Size& length, const std::optional<Tensor>& before) {
     const Shape shape = x.shape();
     const auto at = shape.begin() + axis;
     const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
                inner = element_count(Shape(at + 1, shape.end()));
     const Tensor flat = reshape(x, {outer * n * inner});
     Tensor out = unset_like(flat);
-    kernel({outer * inner}, [&](const Tensor& one) {
-        const Tensor before = one / inner, start = before * (n * inner) + (one - before * inner);
-        Tensor sum = identity(scan, x.dtype()).as(x.dtype());
-        for (Tensor k : loop(n)) {
-            const Tensor place = start + (options.reverse ? n - 1 - k : k) * inner;
-            const Tensor next = combined(scan, sum, unchecked(flat)(place));
-            store(out(place), options.exclusive ? sum : next);
+    const auto walk = [&](const Tensor& o, const Tensor& block, const Tensor& i) {
+        Tensor sum =
+            before ? unchecked(*before)(o, block, i) : identity(scan, x.dtype()).as(x.dtype());
+        const Tensor begin = block * length;
+        const bool even = (count * length - n).is(0);
+        for (Tensor k : loop(length)) {
+            const Tensor step = begin + k, turn = options.reverse ? n - 1 - step : step,
+                         place = (o * n + turn) * inner + i;
+            const Tensor next =
+                combined(scan, sum, even ? unchecked(flat)(place) : Tensor(flat(place)));
+            // The last block may be shorter: what lies outside is not stored.
+            store(out(even ? place : select(step < n, place, -1)), options.exclusive ? sum : next);
             sum = next;
         }
-    });
+    };
+    if (before)
+        kernel({outer, count, inner}, walk);
+    else
+        kernel({outer * inner}, [&](const Tensor& one) {
+            const Tensor o = one / inner;
+            walk(o, 0, one - o * inner);
+        });
     return reshape(out, shape);
+}
+
+Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    return walk_blocks(scan, x, axis, options, 1, x.size(axis), std::nullopt);
+}
+
+Tensor scan_by_walking_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    const Shape shape = x.shape();
+    const auto at = shape.begin() + axis;
+    const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
+               inner = element_count(Shape(at + 1, shape.end())), count = ceil_div(n, kLongestWalk);
+    Tensor rows = reshape(x, {outer, n, inner});
+    if (options.reverse) rows = flip(rows, {.axis = 1});
+    rows =
+        pad(rows, {.after = {0, count * kLongestWalk - n, 0}, .value = identity(scan, x.dtype())});
+    const Tensor totals = total(scan, reshape(rows, {outer, count, kLongestWalk, inner}), 2);
+    const Tensor before = scan_in_blocks(scan, totals, 1, {.exclusive = true});
+    return walk_blocks(scan, x, axis, options, count, kLongestWalk, before);
 }
 
 Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
     const Size n = x.size(axis), all = element_count(x.shape());
-    Size others = 1;
-    for (int other = 0; other < x.rank(); ++other)
+    Size others = 1, inner = 1;
+    for (int other = 0; other < x.rank(); ++other) {
         if (other != axis) others = others * x.size(other);
+        if (other > axis) inner = inner * x.size(other);
+    }
     if (!data_symbols(all).empty()) return scan_in_blocks(scan, x, axis, options);
+    const auto in_blocks = [&](const Tensor& y) {
+        return either_way(
+            walks_in_blocks(n, inner, others), y,
+            [&](const Tensor& z) { return scan_by_walking_blocks(scan, z, axis, options); },
+            [&](const Tensor& z) { return scan_in_blocks(scan, z, axis, options); });
+    };
     return either_way(
         walks(n, others), x,
-        [&](const Tensor& y) { return scan_by_walking(scan, y, axis, options); },
-        [&](const Tensor& y) { return scan_in_blocks(scan, y, axis, options); });
+        [&](const Tensor& y) { return scan_by_walking(scan, y, axis, options); }, in_blocks);
 }
 
 /// Sums have a rule: a sum of cotangents in the other direction. A walk has no other gradient.

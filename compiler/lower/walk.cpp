@@ -21,7 +21,16 @@ Walk::Walk(const KernelRequest& request, const LowerContext& context, KernelCode
 int Walk::ask(const Node& node, const Indices& asked) {
     const Indices at = normal(node.shape, asked);
     const auto key = std::make_pair(&node, at);
-    if (auto it = memo_.find(key); it != memo_.end()) return it->second;
+    if (auto it = memo_.find(key); it != memo_.end()) {
+        borrows_ += !borrowed_.empty() && borrowed_.contains(key);
+        return it->second;
+    }
+    for (const OpenStore& store : open_stores_)
+        if (store.target == &node && store.stored == at) {
+            ++borrows_;
+            return ask(node, store.at);
+        }
+    const int64_t before = borrows_;
     if (nested_.depth() == kDeepest)
         throw UserError("lower: a value inside one loop or kernel is made of more than " +
                         std::to_string(kDeepest) +
@@ -32,6 +41,7 @@ int Walk::ask(const Node& node, const Indices& asked) {
         if (nested_.depth() > kDeep) ask_operands(node, at);
         return evaluate(node, at);
     });
+    if (borrows_ != before) borrowed_.insert(key);
     remember(key, value);
     return value;
 }
@@ -54,7 +64,11 @@ void Walk::ask_operands(const Node& node, const Indices& at) {
             continue;
         }
         chain.pop_back();
-        if (!chain.empty()) remember({&last, at}, evaluate(last, at));
+        if (chain.empty()) break;
+        const int64_t before = borrows_;
+        const int value = evaluate(last, at);
+        if (borrows_ != before) borrowed_.insert({&last, at});
+        remember({&last, at}, value);
     }
 }
 

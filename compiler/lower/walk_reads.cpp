@@ -73,17 +73,18 @@ bool Walk::never(int condition) const {
 
 int Walk::store_as_read(const Node& node, const Indices& at) {
     const Shape& positions = node.inputs[1]->shape;
-    std::vector<int> p(positions.size(), -1);
+    Indices p(positions.size(), -1), stored;
     int written = b_.boolean_value(true);
     auto require = [&](int condition) {
         written = b_.make(KernelOp::And, boolean, {written, condition});
     };
     std::vector<const Node*> guards;
+    std::vector<AffineIndex> affine;
     for (size_t k = 0; k < at.size(); ++k) {
-        const std::optional<StoreIndex> stored = store_index(*node.inputs[k + 2]);
-        ensure(stored.has_value(), "a store that is not affine reached the walk");
-        const AffineIndex& index = stored->index;
-        if (stored->guard) guards.push_back(stored->guard);
+        const std::optional<StoreIndex> found = store_index(*node.inputs[k + 2]);
+        ensure(found.has_value(), "a store that is not affine reached the walk");
+        const AffineIndex& index = affine.emplace_back(found->index);
+        if (found->guard) guards.push_back(found->guard);
         const int offset = b_.size(index.offset);
         if (index.axis < 0) {
             require(b_.make(KernelOp::Equal, boolean, {at[k], offset}));
@@ -103,9 +104,33 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
     for (const Node* guard : guards) require(ask(*guard, project(b_, p, positions, guard->shape)));
     const int old = ask(*node.inputs[0], at);
     if (never(written)) return old;
-    const int value = ask(*node.inputs[1], p);
+    for (const AffineIndex& index : affine) {
+        const int offset = b_.size(index.offset);
+        stored.push_back(index.axis < 0 ? offset : b_.add(p[index.axis], offset));
+    }
+    const int value = stored_value(node, p, stored, at);
     b_.set_lines(node.lines);
     return b_.select(written, value, old);
+}
+
+int Walk::stored_value(const Node& store, const Indices& p, const Indices& stored,
+                       const Indices& at) {
+    const Node& target = *store.inputs[0];
+    const Indices asked = normal(target.shape, stored), own = normal(target.shape, at);
+    if (asked == own || !memo_.contains({&target, own})) return ask(*store.inputs[1], p);
+    const size_t mark = log_.size();
+    const int first_new = static_cast<int>(b_.code().nodes.size());
+    const int64_t before = borrows_;
+    open_stores_.push_back({&target, asked, own});
+    const int value = ask(*store.inputs[1], p);
+    open_stores_.pop_back();
+    if (borrows_ == before) return value;
+    for (size_t k = mark; k < log_.size(); ++k)
+        if (borrowed_.erase(log_[k])) memo_.erase(log_[k]);
+    std::erase_if(loop_results_, [&](const auto& entry) { return entry.second >= first_new; });
+    // What the store leaves is true of its element, whoever asks; other stores may be open yet.
+    if (open_stores_.empty()) borrows_ = before;
+    return value;
 }
 
 }  // namespace firn

@@ -76,6 +76,10 @@ class Walk {
 
     /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
     int store_as_read(const Node& node, const Indices& at);
+    /// The value that a store of the element `at` leaves there, asked at the position `p`. Where it
+    /// reads that element of its own target, at `stored`, `at` is as good: where `p` was kept
+    /// inside, the value is not taken.
+    int stored_value(const Node& store, const Indices& p, const Indices& stored, const Indices& at);
     /// Few values are asked on the way to `root`, and no loop.
     bool is_small(const Node& root) const;
     int reduce(const Node& node, const Indices& at);
@@ -140,6 +144,15 @@ class Walk {
     std::unordered_map<const Node*, Indices>
         carried_at_;                     // where what a loop carries was asked first
     std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
+    /// A store whose value is being asked.
+    struct OpenStore {
+        const Node* target;
+        Indices stored, at;
+    };
+    std::vector<OpenStore> open_stores_;
+    /// What was computed with such an element read at `at`: known only as long as the store is open.
+    std::unordered_set<std::pair<const Node*, Indices>, KeyHash> borrowed_;
+    int64_t borrows_ = 0;  // how often one was read, or what was computed with it
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     int open_loops_ = 0;
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
