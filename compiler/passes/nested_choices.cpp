@@ -9,6 +9,7 @@
 #include "compiler/ir/node_map.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
+#include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 constexpr size_t kMostBelow =
     4096;  // nodes that one Select looks at: time stays linear in the graph
 
-constexpr int kFollowed = 100;  // of what a condition joins
+constexpr int kFollowed = 100;          // of what a condition joins
+constexpr size_t kMostConditions = 16;  // of a loop, each of which looks at all of its body
 
 /// One of 64 marks, by which most values show that they do not depend on a condition.
 uint64_t mark_of(const Node& condition) {
@@ -75,7 +77,9 @@ class NestedChoices {
             return again(node, {inputs[0], yes, no});
         };
         auto visit_region = [&](const Node&, const Ref& made) {
-            return made->op == Op::Loop ? around(made) : nullptr;
+            if (made->op != Op::Loop) return Ref();
+            const Ref chosen = around(made);
+            return chosen ? chosen : until_still(made);
         };
         return {graph_.args, rewrite(table_, graph_.results, visit, {}, visit_region),
                 graph_.guards, graph_.data_sizes};
@@ -140,6 +144,100 @@ class NestedChoices {
             remake({table_, first_line(loop->lines)}, *loop, std::move(inputs), std::move(made));
         note_lines(*out, loop->lines);
         around_.emplace(out.get(), Around{out, condition, std::move(otherwise)});
+        return out;
+    }
+
+    /// A Loop that goes its own way for each element, and gives back what it carries as it is where
+    /// a condition of that alone holds (or does not): the condition says so in all iterations that
+    /// follow, so that the loop ends there. Null where there is no such condition.
+    Ref until_still(const Ref& loop) {
+        const auto& attr = loop->as<LoopAttr>();
+        if (attr.active >= 0 || attr.host || attr.open || attr.must_end != MustEnd::No ||
+            !attr.sizes.empty() || attr.checkpoint != 0 || attr.by_hand() || is_short(*loop))
+            return nullptr;
+        const Region& body = *attr.body;
+        const Shape& shape = body.args.back()->shape;
+        for (size_t k = 0; k < body.results.size(); ++k)
+            if (body.args[k + 1]->shape != shape || body.results[k]->shape != shape) return nullptr;
+        const std::vector<Ref> conditions = conditions_of(body);
+        if (conditions.empty() || !goes_by_elements(body)) return nullptr;
+        for (const Ref& condition : conditions)
+            for (const bool held : {false, true})
+                if (is_still(body, Facts(*condition, held))) {
+                    if (fired_) ++(*fired_)["loop until nothing changes"];
+                    return ending(loop, condition, held);
+                }
+        return nullptr;
+    }
+
+    /// Written out as a whole, such a loop has no need of an end.
+    static bool is_short(const Node& loop) {
+        const auto begin = constant_value(*loop.inputs[0]), end = constant_value(*loop.inputs[1]),
+                   step = constant_value(*loop.inputs[2]);
+        return begin && end && step && step->i != 0 &&
+               (end->i - begin->i) / step->i <= costs::kShortLoop;
+    }
+
+    /// What a body chooses by, or a part of that, which the values that it carries decide alone.
+    static std::vector<Ref> conditions_of(const Region& body) {
+        std::vector<Ref> out, open;
+        const std::vector<uint64_t> all = ids_of(body.args), first{all[0]};
+        for (size_t k = 0; k < body.results.size(); ++k) {
+            if (body.args[k + 1]->dtype.is_bool()) out.push_back(body.args[k + 1]);
+            if (body.results[k]->op == Op::Select) open.push_back(body.results[k]->inputs[0]);
+        }
+        for (size_t at = 0; at < open.size() && at < kMostConditions; ++at) {
+            const Ref condition = open[at];
+            if (condition->op == Op::And || condition->op == Op::Or || condition->op == Op::Not)
+                open.insert(open.end(), condition->inputs.begin(), condition->inputs.end());
+            if (condition->shape == body.args.back()->shape && depends(*condition, all) &&
+                !depends(*condition, first) &&
+                std::find(out.begin(), out.end(), condition) == out.end())
+                out.push_back(condition);
+        }
+        return out;
+    }
+
+    /// An iteration changes nothing where the facts hold.
+    bool is_still(const Region& body, const Facts& facts) {
+        for (size_t k = 0; k < body.results.size(); ++k) {
+            const Ref &arg = body.args[k + 1], next = below(body.results[k], facts);
+            const auto truth = constant_value(*next);
+            const bool is_known =
+                truth && arg->dtype.is_bool() && facts.value(*arg) == std::optional(truth->i != 0);
+            const bool adds_nothing =
+                next->op == Op::Add && ((next->inputs[0] == arg && is_zero(*next->inputs[1])) ||
+                                        (next->inputs[1] == arg && is_zero(*next->inputs[0])));
+            if (next != arg && !is_known && !adds_nothing) return false;
+        }
+        return true;
+    }
+    static bool is_zero(const Node& node) {
+        if (node.op == Op::Cast) return is_zero(*node.inputs[0]);
+        const auto value = constant_value(node);
+        return value && (node.dtype.is_float() ? value->f == 0 : value->i == 0);
+    }
+
+    /// The loop without iterations that change nothing: those where `condition` is `held`.
+    Ref ending(const Ref& loop, const Ref& condition, bool held) {
+        const auto& attr = loop->as<LoopAttr>();
+        const Builder b{table_, first_line(loop->lines)};
+        Region body = *attr.body;
+        const auto arg = std::find(body.args.begin() + 1, body.args.end(), condition);
+        std::vector<Ref> inits(loop->inputs.begin() + 3, loop->inputs.end());
+        auto active = static_cast<int>(arg - body.args.begin()) - 1;
+        if (arg == body.args.end() || held) {
+            // What is decided by values before the iteration ends the loop one iteration later.
+            const Ref decides =
+                arg == body.args.end() ? condition : body.results[static_cast<size_t>(active)];
+            active = static_cast<int>(inits.size());
+            body.args.push_back(region_arg(b, boolean, condition->shape));
+            body.results.push_back(held ? elementwise(b, Op::Not, {decides}) : decides);
+            inits.push_back(truth(b, true, condition->shape));
+        }
+        const Ref out = firn::loop(b, loop->inputs[0], loop->inputs[1], loop->inputs[2],
+                                   std::move(inits), with_fresh_args(table_, body), active);
+        note_lines(*out, loop->lines);
         return out;
     }
 
