@@ -99,7 +99,25 @@ class JammedLoop {
             for (int arg : old_.args)
                 args_[g].push_back(b_.region_arg(region, run_.from.nodes[arg].dtype));
         }
+        if (end_together())
+            for (size_t g = 0; g < jam_.group.size(); ++g)
+                goes_on_.push_back(b_.region_arg(region, boolean));
         current_ = args_;
+    }
+
+    /// Copies that may end at different iterations run until the last one ends. What has ended
+    /// keeps its values.
+    bool end_together() const { return old_.alive >= 0 && jam_.group.size() > 1; }
+    void keep_ended(size_t g, std::vector<int>& next) {
+        const int alive = copy_value(run_, old_.alive, jam_.group[g]);
+        if (!end_together()) {
+            alive_ = alive;
+            return;
+        }
+        for (size_t k = 0; k < next.size(); ++k)
+            next[k] = b_.select(goes_on_[g], next[k], args_[g][k]);
+        next_on_.push_back(b_.make(KernelOp::And, boolean, {goes_on_[g], alive}));
+        alive_ = g == 0 ? next_on_[0] : b_.make(KernelOp::Or, boolean, {alive_, next_on_[g]});
     }
 
     /// One of the iterations that are unrolled, of all copies.
@@ -113,7 +131,7 @@ class JammedLoop {
                 next.push_back(gathers && gather(g, k)
                                    ? current_[g][k]
                                    : copy_value(run_, old_.yields[k], jam_.group[g]));
-            if (old_.alive >= 0) alive_ = copy_value(run_, old_.alive, jam_.group[g]);
+            if (old_.alive >= 0) keep_ended(g, next);
             current_[g] = std::move(next);
         }
     }
@@ -140,6 +158,10 @@ class JammedLoop {
                 yields.push_back(yield(g, k));
                 inits.push_back(values[g][k]);
             }
+        for (int on : next_on_) {
+            yields.push_back(on);
+            inits.push_back(b_.boolean_value(true));
+        }
         for (int index : joined_.next(b_)) {
             yields.push_back(index);
             inits.push_back(b_.integer(0));
@@ -168,6 +190,7 @@ class JammedLoop {
     Carried args_, current_;      // at the start of an iteration; after those built so far
     std::vector<Carried> terms_;  // of each value in `current_`: what unrolled iterations gather
     int alive_ = -1;
+    std::vector<int> goes_on_, next_on_;  // of copies that end together, by copy
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
             traits.unlike_rows |= code.nodes[extent].op != KernelOp::Constant &&
                                   code.nodes[extent].op != KernelOp::Param;
         }
-        traits.divergent |= region.alive >= 0;
+        traits.ends_early |= region.alive >= 0;
         for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Constant &&

@@ -11,7 +11,9 @@ namespace firn {
 struct KernelTraits {
     int64_t nodes = 0;
     int64_t most_nodes = 0;  // of such that a body may have for the driver's compiler
-    bool loops = false, divergent = false;
+    bool loops = false;
+    bool divergent = false;    // invocations run different code, or other numbers of iterations
+    bool ends_early = false;   // loops may end at an iteration that data decide
     bool rows = false;         // stores stand in loops: each invocation walks a row
     bool unlike_rows = false;  // of lengths that differ
     bool shifted = false;      // some load is not at the invocation's own index
@@ -22,7 +24,7 @@ struct KernelTraits {
     int64_t scattered = 0;  // of these, to places that are no neighbours where indices are, along x
 
     /// Every invocation does the same, and stores once.
-    bool plain() const { return !divergent && !rows; }
+    bool plain() const { return !divergent && !ends_early && !rows; }
     /// Nodes of a body that the driver's compiler bears, and no more than `budget`.
     int64_t bearable(int64_t budget) const { return std::min(budget, most_nodes); }
 };

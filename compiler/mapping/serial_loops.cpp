@@ -21,8 +21,7 @@ namespace {
 std::vector<size_t> jammed_with(const MappingRun& run, int id, size_t copy) {
     if (!run.varies[id]) return {0};
     const KernelRegion& body = run.from.regions[run.from.nodes[id].region];
-    const bool jam = body.alive < 0 && !run.varies[run.from.ranges[body.range].extent_node] &&
-                     !run.around.in_branch;
+    const bool jam = !run.varies[run.from.ranges[body.range].extent_node] && !run.around.in_branch;
     if (!jam) return {copy};
     std::vector<size_t> all(run.copies.size());
     std::iota(all.begin(), all.end(), size_t{0});

@@ -126,7 +126,7 @@ std::optional<Mapping> choose_alone(const Choice& c) {
     const std::vector<Size>& grid = traits.grid;
     m.tile.assign(grid.size(), 1);
     int64_t nodes = traits.nodes, carried = 0;
-    if (!traits.rows && !traits.divergent) {
+    if (!traits.rows && !traits.divergent && !traits.ends_early) {
         const TileModel model(c.ready, true);
         m.tile = grow_tile(model, m.tile, grid, total, slots * costs::kLeastGroups, true,
                            profile.max_body_operations);
@@ -142,7 +142,7 @@ std::optional<Mapping> choose_alone(const Choice& c) {
            total >= subgroups * 2 * slots * rules.groups_per_core)
         subgroups *= 2;
     m.group.x = static_cast<uint32_t>(subgroups * lanes);
-    while (!traits.divergent && m.written_out < costs::kShortLoop &&
+    while (!traits.divergent && !traits.ends_early && m.written_out < costs::kShortLoop &&
            nodes * (m.written_out + 1) <= std::min(costs::kWholeBudget, traits.most_nodes))
         ++m.written_out;
     // Blocks of four along the loop are worth more than a short body, where several copies read
