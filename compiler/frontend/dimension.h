@@ -70,14 +70,16 @@ concept DimensionPair = (std::same_as<A, Dimension> &&
 
 /// @cond
 
-// The line of the first one that has one.
-template <class A, class B>
-SourceLine line_of(const A& a, const B& b) {
-    if constexpr (std::same_as<A, Dimension>)
-        return a.line();
-    else
-        return b.line();
+inline SourceLine line_of(const Dimension& a, const Size&) { return a.line(); }
+template <class A>
+SourceLine line_of(const A&, const Dimension& b) {
+    return b.line();
 }
+#define FIRN_OF_SIZES(op, of)                                                    \
+    template <class A, class B>                                                  \
+    requires DimensionPair<A, B> Dimension operator op(const A& a, const B& b) { \
+        return Dimension(of, line_of(a, b));                                     \
+    }
 
 /// @endcond
 
@@ -85,33 +87,19 @@ SourceLine line_of(const A& a, const B& b) {
 ///
 /// Example: `2 * zeros({5}).size(0) - 1` is `9`.
 /// @{
-template <class A, class B>
-requires DimensionPair<A, B> Dimension operator+(const A& a, const B& b) {
-    return Dimension(Size(a) + Size(b), line_of(a, b));
-}
-template <class A, class B>
-requires DimensionPair<A, B> Dimension operator-(const A& a, const B& b) {
-    return Dimension(Size(a) - Size(b), line_of(a, b));
-}
-template <class A, class B>
-requires DimensionPair<A, B> Dimension operator*(const A& a, const B& b) {
-    return Dimension(Size(a) * Size(b), line_of(a, b));
-}
+FIRN_OF_SIZES(+, Size(a) + Size(b))
+FIRN_OF_SIZES(-, Size(a) - Size(b))
+FIRN_OF_SIZES(*, Size(a) * Size(b))
 /// @}
 
 /// Floor division, and what it leaves, as for every Size.
 ///
 /// Examples: `zeros({5}).size(0) / 2` is `2`, `zeros({5}).size(0) % 2` is `1`.
 /// @{
-template <class A, class B>
-requires DimensionPair<A, B> Dimension operator/(const A& a, const B& b) {
-    return Dimension(floor_div(Size(a), Size(b)), line_of(a, b));
-}
-template <class A, class B>
-requires DimensionPair<A, B> Dimension operator%(const A& a, const B& b) {
-    return Dimension(mod(Size(a), Size(b)), line_of(a, b));
-}
+FIRN_OF_SIZES(/, floor_div(Size(a), Size(b)))
+FIRN_OF_SIZES(%, mod(Size(a), Size(b)))
 /// @}
+#undef FIRN_OF_SIZES
 
 /// Equal forms; two symbols are equal when they are the same.
 template <class A, class B>

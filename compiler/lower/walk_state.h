@@ -150,7 +150,8 @@ class Walk {
         Indices stored, at;
     };
     std::vector<OpenStore> open_stores_;
-    /// What was computed with such an element read at `at`: known only as long as the store is open.
+    /// What was computed with such an element read at `at`: known only as long as the store is
+    /// open.
     std::unordered_set<std::pair<const Node*, Indices>, KeyHash> borrowed_;
     int64_t borrows_ = 0;  // how often one was read, or what was computed with it
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered

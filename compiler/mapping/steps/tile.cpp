@@ -100,7 +100,7 @@ void choose(Choice& c) {
     // Of a short body a core waits for one operation after the other: elements side by side fill
     // the gaps, though they run until the last one ends.
     if (c.rules().in_turn && traits.ends_early && !traits.divergent && !traits.rows && by_four &&
-        traits.nodes < costs::kLongBody && c.may_hold(4) && c.has_room(4))
+        c.may_hold(4) && c.has_room(4))
         m.tile[0] = 4;
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
