@@ -6,6 +6,7 @@
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/combine_operations.h"
+#include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
@@ -50,6 +51,11 @@ size_t least_of_block(const KernelTarget& t) {
 }
 
 constexpr auto kPipeline = std::to_array<KernelPass>({
+    {"find_extremes", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = find_extremes(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::fuse_loops},
     {"fuse_loops", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = fuse_loops(std::move(code), t.profile, t.facts);
