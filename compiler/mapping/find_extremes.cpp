@@ -30,8 +30,9 @@ class Alike {
         } else if (x.op != KernelOp::Load && x.op != KernelOp::Result && !is_elementwise(x.op)) {
             return false;
         }
-        for (size_t k = 0; k < x.args.size(); ++k)
-            if (!(*this)(x.args[k], y.args[k])) return false;
+        if (!same_operands(x.args, y.args) && !((info(x.op).properties & kCommutative) &&
+                                                same_operands(x.args, {y.args[1], y.args[0]})))
+            return false;
         same_.insert({a, b});
         return true;
     }
@@ -65,6 +66,12 @@ class Alike {
         pair_bodies(a, b);
         for (size_t k = 0; k < a.yields.size(); ++k)
             if (!(*this)(a.yields[k], b.yields[k])) return false;
+        return true;
+    }
+
+    bool same_operands(const std::vector<int>& x, const std::vector<int>& y) {
+        for (size_t k = 0; k < x.size(); ++k)
+            if (!(*this)(x[k], y[k])) return false;
         return true;
     }
 

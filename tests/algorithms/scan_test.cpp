@@ -141,6 +141,33 @@ TEST(Scans, ManyShortAxesAreWalkedAlong) {
             }
 }
 
+/// A long axis across rows of many elements is walked along in blocks.
+TEST(Scans, LongAxesAcrossRowsAreWalkedAlongInBlocks) {
+    for (const int64_t n : {257, 512, 700})
+        for (bool exclusive : {false, true})
+            for (bool reverse : {false, true}) {
+                const int64_t wide = 700;
+                const Ints x = random_ints(static_cast<size_t>(2 * n * wide), 5, -9, 9);
+                Ints sums(x.size());
+                for (int64_t outer = 0; outer < 2; ++outer)
+                    for (int64_t i = 0; i < wide; ++i) {
+                        int sum = 0;
+                        for (int64_t k = 0; k < n; ++k) {
+                            const int64_t row = reverse ? n - 1 - k : k;
+                            const auto at = size_t((outer * n + row) * wide + i);
+                            sums[at] = exclusive ? sum : sum + x[at];
+                            sum += x[at];
+                        }
+                    }
+                const ScanOptions options{.axis = 1, .exclusive = exclusive, .reverse = reverse};
+                SessionScope scope(Session::interpreter());
+                const Tensor values = tensor(x, {2, n, wide});
+                EXPECT_EQ(cumsum(values, options).to_vector<int>(), sums);
+                auto f = compile([=](Tensor y) { return cumsum(y, options); }, {i32(2, "n", "w")});
+                EXPECT_EQ(f(values).to_vector<int>(), sums);
+            }
+}
+
 TEST(Scans, WalksHaveGradientsAndEdges) {
     expect_values(
         [] {

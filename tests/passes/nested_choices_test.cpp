@@ -131,5 +131,134 @@ TEST(NestedChoices, ALoopThatReadsNeighboursKeepsItsMask) {
     check(nested_choices, text, text);
 }
 
+// What it carries decides, and stays as it is from then on: numpy's way to go on with a part of an
+// array.
+TEST(NestedChoices, ALoopThatChangesNothingAnyMoreEnds) {
+    check(nested_choices, R"(graph(%0: f32[4]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 50
+    %3: i32 = Constant 1
+    %4: f32 = Constant 0.0
+    %5: f32[4] = Expand %4
+    %6 = Loop %1, %2, %3, %0, %5 (%7: i32, %8: f32[4], %9: f32[4]) {
+        %10: f32 = Constant 9.0
+        %11: f32[4] = Expand %10
+        %12: bool[4] = Less %8, %11
+        %13: f32[4] = Mul %8, %8
+        %14: f32[4] = Select %12, %13, %8
+        %15: f32 = Constant 1.0
+        %16: f32[4] = Expand %15
+        %17: f32[4] = Select %12, %16, %5
+        %18: f32[4] = Add %9, %17
+        yield %14, %18
+    }
+    %19: f32[4] = Result %6 index=0
+    %20: f32[4] = Result %6 index=1
+    return %19, %20
+}
+)",
+          R"(graph(%0: f32[4]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 50
+    %3: i32 = Constant 1
+    %4: f32 = Constant 0.0
+    %5: f32[4] = Expand %4
+    %6: bool = Constant true
+    %7: bool[4] = Expand %6
+    %8 = Loop %1, %2, %3, %0, %5, %7 active=2 (%9: i32, %10: f32[4], %11: f32[4], %12: bool[4]) {
+        %13: f32 = Constant 9.0
+        %14: f32[4] = Expand %13
+        %15: bool[4] = Less %10, %14
+        %16: f32[4] = Mul %10, %10
+        %17: f32[4] = Select %15, %16, %10
+        %18: f32 = Constant 1.0
+        %19: f32[4] = Expand %18
+        %20: f32[4] = Select %15, %19, %5
+        %21: f32[4] = Add %11, %20
+        yield %17, %21, %15
+    }
+    %22: f32[4] = Result %8 index=0
+    %23: f32[4] = Result %8 index=1
+    return %22, %23
+}
+)");
+}
+
+// A flag that falls once ends its loop in the iteration in which it falls.
+TEST(NestedChoices, ALoopEndsWithTheFlagThatItCarries) {
+    check(nested_choices, R"(graph(%0: f32[4], %1: bool[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 50
+    %4: i32 = Constant 1
+    %5 = Loop %2, %3, %4, %0, %1 (%6: i32, %7: f32[4], %8: bool[4]) {
+        %9: f32[4] = Sin %7
+        %10: f32[4] = Select %8, %9, %7
+        %11: f32 = Cast %6
+        %12: f32[4] = Expand %11
+        %13: bool[4] = Less %12, %10
+        %14: bool[4] = And %8, %13
+        yield %10, %14
+    }
+    %15: f32[4] = Result %5 index=0
+    return %15
+}
+)",
+          R"(graph(%0: f32[4], %1: bool[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 50
+    %4: i32 = Constant 1
+    %5 = Loop %2, %3, %4, %0, %1 active=1 (%6: i32, %7: f32[4], %8: bool[4]) {
+        %9: f32[4] = Sin %7
+        %10: f32[4] = Select %8, %9, %7
+        %11: f32 = Cast %6
+        %12: f32[4] = Expand %11
+        %13: bool[4] = Less %12, %10
+        %14: bool[4] = And %8, %13
+        yield %10, %14
+    }
+    %15: f32[4] = Result %5 index=0
+    return %15
+}
+)");
+}
+
+// The iteration decides too: what stands still may go on later. And a value that is not chosen
+// never stands still.
+TEST(NestedChoices, ALoopThatMayGoOnLaterKeepsItsIterations) {
+    const char* later = R"(graph(%0: f32[4]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 50
+    %3: i32 = Constant 1
+    %4 = Loop %1, %2, %3, %0 (%5: i32, %6: f32[4]) {
+        %7: f32 = Cast %5
+        %8: f32[4] = Expand %7
+        %9: bool[4] = Less %6, %8
+        %10: f32[4] = Mul %6, %6
+        %11: f32[4] = Select %9, %10, %6
+        yield %11
+    }
+    %12: f32[4] = Result %4 index=0
+    return %12
+}
+)";
+    check(nested_choices, later, later);
+    const char* moves = R"(graph(%0: f32[4]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 50
+    %3: i32 = Constant 1
+    %4 = Loop %1, %2, %3, %0, %0 (%5: i32, %6: f32[4], %7: f32[4]) {
+        %8: bool[4] = Less %6, %7
+        %9: f32[4] = Mul %6, %6
+        %10: f32[4] = Select %8, %9, %6
+        %11: f32[4] = Sin %7
+        yield %10, %11
+    }
+    %12: f32[4] = Result %4 index=0
+    return %12
+}
+)";
+    check(nested_choices, moves, moves);
+}
+
 }  // namespace
 }  // namespace firn

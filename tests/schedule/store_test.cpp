@@ -229,5 +229,64 @@ TEST(Stores, ARowAtAnyPlaceNeedsNoOwner) {
     EXPECT_LE(stats(*all, {}).dispatches, 2 * 50 + 2);
 }
 
+/// Springs between neighbours so far apart, each a store at both ends.
+Tensor springs(const Tensor& x, int reach) {
+    Tensor force = zeros(x.shape());
+    for (int k = 1; k <= reach; ++k) {
+        const IndexRange head = range(none, -k), tail = range(k, none);
+        const Tensor pull = sqrt(abs(x(tail) - x(head)));
+        force(head) += pull;
+        force(tail) -= pull;
+    }
+    return force;
+}
+
+// What a store reads of the element that it leaves is read there, and not at the index that was
+// kept inside for its value: each of a chain of stores asks once what was before, not twice.
+TEST(Stores, AChainOfStoresGrowsWithItsLength) {
+    const auto text_of = [](int reach) {
+        const auto f = [=](const Tensors& a) { return Tensors{springs(a[0], reach)}; };
+        const auto program = program_for(cpu_profile(), f, {f32(4096)});
+        size_t all = 0;
+        for (const KernelInfo& kernel : program->kernels) all += kernel.glsl.size();
+        return all;
+    };
+    EXPECT_LT(text_of(8), 3 * text_of(4));
+}
+
+template <class F>
+void expect_stores_of_the_oracle(F function) {
+    const auto run = [&](const Session& session) {
+        SessionScope scope(session);
+        return function().template to_vector<float>();
+    };
+    EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
+}
+
+TEST(Stores, AChainOfStoresLeavesWhatItShould) {
+    expect_stores_of_the_oracle([] { return springs(rand({37}, {.seed = 2}), 6); });
+}
+
+// The last element of the slice is read behind its end too, by an index that is kept inside like
+// that of the store: there it is the slice's own, not the element beside it.
+TEST(Stores, WhatIsReadBesideAStoreKeepsItsIndex) {
+    const auto beside = [](bool first) {
+        Tensor x = arange(8).as(f32) * 10.0f;
+        const Tensor slice = x(range(none, -3)), read = slice(arange(8));
+        if (first) x += read;
+        x(range(none, -3)) = slice * 2.0f + 1.0f;
+        return first ? x : x + read;
+    };
+    expect_stores_of_the_oracle([&] { return beside(true); });
+    expect_stores_of_the_oracle([&] { return beside(false); });
+    expect_stores_of_the_oracle([] {
+        Tensor x = arange(8).as(f32), row = reshape(x, {1, 8}) * tensor({1.0f, 3.0f}, {2, 1});
+        const Tensor part = row(all, range(1, -2)), sums = cumsum(part, {.axis = 1});
+        row(all, range(1, -2)) = part + sums;
+        row(all, range(2, -1)) += row(all, range(2, -1)) * 0.5f;
+        return row + sums(all, arange(8)) + part(all, arange(8));
+    });
+}
+
 }  // namespace
 }  // namespace firn

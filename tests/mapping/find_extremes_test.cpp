@@ -1,0 +1,106 @@
+// Where the least or largest element stands, noted by the loop that finds it.
+#include "compiler/mapping/find_extremes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+/// Loops in the text of all kernels, of a function of 4096 numbers.
+template <class F>
+int loops_in(F function) {
+    SessionScope scope(Session::interpreter());
+    const auto program = compile([=](Tensor x) { return function(x); }, {f32(4096)}).program();
+    int count = 0;
+    for (const KernelInfo& kernel : program->kernels)
+        for (size_t at = kernel.glsl.find("for (int "); at != std::string::npos;
+             at = kernel.glsl.find("for (int ", at + 1))
+            ++count;
+    return count;
+}
+
+/// Distances to 64 places: all iterations fill whole parts of an unrolled loop.
+Tensor distances(const Tensor& x) {
+    return abs(unsqueeze(x, 1) - reshape(arange(64).as(f32), {1, 64}) * 0.5f);
+}
+
+TEST(FindExtremes, TheNearestIsOneLoop) {
+    EXPECT_EQ(loops_in([](Tensor x) { return argmin(distances(x), {.axis = 1}); }), 1);
+    EXPECT_EQ(loops_in([](Tensor x) { return argmax(distances(x), {.axis = 1}); }), 1);
+}
+
+TEST(FindExtremes, TheNearestAndHowFarItIsAreOneLoop) {
+    const auto both = [](Tensor x) {
+        const Tensor away = distances(x);
+        return argmin(away, {.axis = 1}).as(f32) + min(away, {.axis = 1});
+    };
+    EXPECT_EQ(loops_in(both), 1);
+}
+
+TEST(FindExtremes, WhereAnotherValueIsTheLeastStaysALoopOfItsOwn) {
+    const auto other = [](Tensor x) {
+        const Tensor away = distances(x), least = min(away, {.axis = 1, .keep_dims = true});
+        const Tensor i = index({4096, 64}, 1);
+        return min(select(square(away) == least, i, 64), {.axis = 1});
+    };
+    EXPECT_EQ(loops_in(other), 2);
+}
+
+template <class F>
+void expect_places_of_the_oracle(F function) {
+    const auto run = [&](const Session& session) {
+        SessionScope scope(session);
+        return function().template to_vector<int>();
+    };
+    EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
+}
+
+// Rows of 20: two equal ones, nans before and behind, nothing but infinities or nans, zeros of both
+// signs.
+TEST(FindExtremes, TheFirstOfEqualOnesAndNansBeforeAll) {
+    const float infinity = INFINITY;
+    std::vector<float> rows;
+    const auto add = [&](float fill, std::vector<std::pair<int, float>> others) {
+        std::vector<float> row(20, fill);
+        for (const auto& [k, value] : others) row[size_t(k)] = value;
+        rows.insert(rows.end(), row.begin(), row.end());
+    };
+    add(1, {{3, -5.0f}, {9, -5.0f}, {4, 7.0f}, {11, 7.0f}});
+    add(1, {{5, NAN}, {2, -3.0f}, {8, 9.0f}});
+    add(1, {{5, NAN}, {7, NAN}, {12, -infinity}});
+    add(infinity, {});
+    add(-infinity, {});
+    add(infinity, {{6, NAN}});
+    add(NAN, {});
+    add(0, {{4, -0.0f}, {7, 0.0f}});
+    add(infinity, {{19, 5.0f}});
+    add(-infinity, {{19, 5.0f}});
+    const auto count = static_cast<int64_t>(rows.size() / 20);
+    for (const bool least : {true, false})
+        expect_places_of_the_oracle([&] {
+            // As many rows as keep a device busy without help of its lanes.
+            const Tensor x = tensor(rows, {count, 20})(index({4096}, 0) % count) * 1.0f;
+            return least ? argmin(x, {.axis = 1}) : argmax(x, {.axis = 1});
+        });
+}
+
+TEST(FindExtremes, IntegersAndAxesOfAnyLength) {
+    for (const int64_t n : {1, 2, 7, 33}) {
+        expect_places_of_the_oracle([&] {
+            const Tensor x = index({3000, n}, 0) * 7 + index({3000, n}, 1) * 5;
+            return argmax(x % 11, {.axis = 1}) * 100 + argmin(x % 13 - 6, {.axis = 1});
+        });
+        expect_places_of_the_oracle([&] {
+            auto f = compile([](Tensor x) { return argmin(x * x, {.axis = 0}); }, {f32("n", "m")});
+            return f(rand({n, 3000}, {.seed = 3}) - 0.5f);
+        });
+    }
+}
+
+}  // namespace
+}  // namespace firn
