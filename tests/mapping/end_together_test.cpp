@@ -1,0 +1,61 @@
+// Elements side by side whose loops end at different iterations.
+#include <gtest/gtest.h>
+
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kElements = 1 << 16;  // enough for four in an invocation
+
+/// Its iterations as Collatz counts them, in the form of numpy: all together, under a mask.
+Tensor steps_to_one(const Tensor& x) {
+    Tensor n = x, steps = zeros(x.shape(), i32);
+    for (Tensor turn : loop(60)) {
+        const Tensor open = n > 1, half = n / 2, next = select(n == half * 2, half, n * 3 + 1);
+        n = where(open, next, n);
+        steps = where(open, steps + 1, steps);
+    }
+    return steps * 1000 + n;
+}
+
+/// A condition that holds in one iteration alone: what has ended must not go on.
+Tensor until_its_turn(const Tensor& x) {
+    Tensor sum = zeros(x.shape(), i32);
+    for (Tensor turn : loop(40)) {
+        if_(turn == x % 50, [&] { break_(); });
+        sum += turn * turn;
+    }
+    return sum;
+}
+
+template <class F>
+void expect_elements_side_by_side(F function) {
+    const auto run = [&](const Session& session) {
+        SessionScope scope(session);
+        return function(arange(kElements) % 971).template to_vector<int>();
+    };
+    EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
+    SessionScope scope(Session::interpreter());
+    const auto program = compile([=](Tensor x) { return function(x); }, {i32(kElements)}).program();
+    ASSERT_EQ(program->kernels.size(), 1u);
+    const std::string& text = program->kernels[0].glsl;
+    EXPECT_NE(text.find("] = ivec4("), std::string::npos) << text;  // four are stored together
+    EXPECT_NE(text.find("break;"), std::string::npos) << text;
+    EXPECT_EQ(text.find("break;"), text.rfind("break;")) << text;  // of one loop
+}
+
+TEST(EndTogether, MasksOfArrays) { expect_elements_side_by_side(steps_to_one); }
+
+TEST(EndTogether, WhatHasEndedStays) { expect_elements_side_by_side(until_its_turn); }
+
+TEST(EndTogether, OnAGpuElementsEndAlone) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    const auto program =
+        compile([](Tensor x) { return steps_to_one(x); }, {i32(kElements)}).program();
+    EXPECT_EQ(program->kernels[0].glsl.find("ivec4("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace firn
