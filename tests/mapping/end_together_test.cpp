@@ -53,7 +53,7 @@ TEST(EndTogether, WhatHasEndedStays) { expect_elements_side_by_side(until_its_tu
 TEST(EndTogether, OnAGpuElementsEndAlone) {
     SessionScope scope(Session::interpreter(gpu_profile()));
     const auto program =
-        compile([](Tensor x) { return steps_to_one(x); }, {i32(kElements)}).program();
+        compile([](Tensor x) { return steps_to_one(x); }, {i32(64 * kElements)}).program();
     EXPECT_EQ(program->kernels[0].glsl.find("ivec4("), std::string::npos);
 }
 

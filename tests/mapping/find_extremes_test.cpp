@@ -11,16 +11,24 @@
 namespace firn {
 namespace {
 
-/// Loops in the text of all kernels, of a function of 4096 numbers.
+/// The text of all kernels of a function of 4096 numbers.
+template <class F>
+std::string text_of(F function) {
+    SessionScope scope(Session::interpreter());
+    std::string all;
+    const auto program = compile([=](Tensor x) { return function(x); }, {f32(4096)}).program();
+    for (const KernelInfo& kernel : program->kernels) all += kernel.glsl;
+    return all;
+}
+
+/// The loops in it.
 template <class F>
 int loops_in(F function) {
-    SessionScope scope(Session::interpreter());
-    const auto program = compile([=](Tensor x) { return function(x); }, {f32(4096)}).program();
+    const std::string text = text_of(function);
     int count = 0;
-    for (const KernelInfo& kernel : program->kernels)
-        for (size_t at = kernel.glsl.find("for (int "); at != std::string::npos;
-             at = kernel.glsl.find("for (int ", at + 1))
-            ++count;
+    for (size_t at = text.find("for (int "); at != std::string::npos;
+         at = text.find("for (int ", at + 1))
+        ++count;
     return count;
 }
 
@@ -49,6 +57,11 @@ TEST(FindExtremes, WhereAnotherValueIsTheLeastStaysALoopOfItsOwn) {
         return min(select(square(away) == least, i, 64), {.axis = 1});
     };
     EXPECT_EQ(loops_in(other), 2);
+}
+
+TEST(FindExtremes, LanesThatShareALoopLookTwice) {
+    const std::string text = text_of([](Tensor x) { return argmin(x * x); });
+    EXPECT_NE(text.find("subgroup"), std::string::npos) << text;
 }
 
 template <class F>
