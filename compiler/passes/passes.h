@@ -29,9 +29,10 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 /// Assignments under masks choose one by one between the new value and the one before. What
 /// elementwise operations lead to from a Select knows its condition: choices there by the same
 /// condition, or by what follows from it, are made; and a Loop that chooses for each element, by a
-/// condition outside of it, whether it takes part at all is chosen as a whole. Ensures: what only
-/// elements themselves can see is chosen once. After branches_to_select, which makes Selects of
-/// Ifs; before simplify, which folds them.
+/// condition outside of it, whether it takes part at all is chosen as a whole. A Loop that, by a
+/// condition of what it carries alone, leaves that as it is, ends there: masked iterations, as
+/// numpy writes them. Ensures: what only elements themselves can see is chosen once. After
+/// branches_to_select, which makes Selects of Ifs; before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel

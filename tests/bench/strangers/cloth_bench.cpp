@@ -273,8 +273,13 @@ Contest cloth() {
         .expected = [x, v] { return host_cloth(x, v); }};
 }
 
+constexpr const char* kClothFar =
+    "its steps wait for one another; a spring takes a root and a division";
+
 }  // namespace
 
-void add_cloth(std::vector<Case>& cases) { cases.push_back({"cloth", cloth, Section::Strangers}); }
+void add_cloth(std::vector<Case>& cases) {
+    cases.push_back({"cloth", cloth, Section::Strangers, kClothFar});
+}
 
 }  // namespace firn::bench

@@ -223,13 +223,16 @@ Contest nlm_contest(Tensor (*program)(Tensor)) {
             .expected = [u] { return nlm_on_host(u); }};
 }
 
+constexpr const char* kNonLocalMeansFar =
+    "sums over patches are shared between pixels at best, and a weight is an exponential";
+
 }  // namespace
 
 void add_non_local_means(std::vector<Case>& cases) {
-    cases.push_back(
-        {"non_local_means", [] { return nlm_contest(nlm_denoised); }, Section::Strangers});
+    cases.push_back({"non_local_means", [] { return nlm_contest(nlm_denoised); },
+                     Section::Strangers, kNonLocalMeansFar});
     cases.push_back({"non_local_means_kernel", [] { return nlm_contest(nlm_denoised_kernel); },
-                     Section::Strangers});
+                     Section::Strangers, kNonLocalMeansFar});
 }
 
 }  // namespace firn::bench

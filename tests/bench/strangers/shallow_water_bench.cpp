@@ -284,13 +284,17 @@ Contest shallow_water(ShallowWater (*program)(ShallowWater, Tensor, Tensor)) {
         .expected = [=] { return host_shallow_water(q); }};
 }
 
+constexpr const char* kShallowWaterFar =
+    "steps wait for one another, and each asks for its neighbours' pressures and waves";
+
 }  // namespace
 
 void add_shallow_water(std::vector<Case>& cases) {
-    cases.push_back(
-        {"shallow_water", [] { return shallow_water(shallow_water_steps); }, Section::Strangers});
+    cases.push_back({"shallow_water", [] { return shallow_water(shallow_water_steps); },
+                     Section::Strangers, kShallowWaterFar});
     cases.push_back({"shallow_water_kernel",
-                     [] { return shallow_water(shallow_water_steps_kernel); }, Section::Strangers});
+                     [] { return shallow_water(shallow_water_steps_kernel); }, Section::Strangers,
+                     kShallowWaterFar});
 }
 
 }  // namespace firn::bench

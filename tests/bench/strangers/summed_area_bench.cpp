@@ -234,10 +234,13 @@ Contest summed_area() {
             .expected = [picture] { return host_mean_and_variance(picture); }};
 }
 
+constexpr const char* kSummedAreaFar =
+    "sums along rows and columns are one or two operations for each element read";
+
 }  // namespace
 
 void add_summed_area(std::vector<Case>& cases) {
-    cases.push_back({"summed_area", summed_area, Section::Strangers});
+    cases.push_back({"summed_area", summed_area, Section::Strangers, kSummedAreaFar});
 }
 
 }  // namespace firn::bench
