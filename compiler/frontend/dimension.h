@@ -1,5 +1,6 @@
 // The size of one axis as users meet it: a Size that is a C++ integer where it is known.
 #pragma once
+#include <compare>
 #include <concepts>
 #include <string>
 
@@ -75,11 +76,12 @@ template <class A>
 SourceLine line_of(const A&, const Dimension& b) {
     return b.line();
 }
-#define FIRN_OF_SIZES(op, of)                                                    \
-    template <class A, class B>                                                  \
-    requires DimensionPair<A, B> Dimension operator op(const A& a, const B& b) { \
-        return Dimension(of, line_of(a, b));                                     \
-    }
+
+// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
+template <std::integral T>
+std::strong_ordering operator<=>(const Dimension& a, T b) {
+    return static_cast<int64_t>(a) <=> static_cast<int64_t>(b);
+}
 
 /// @endcond
 
@@ -87,44 +89,38 @@ SourceLine line_of(const A&, const Dimension& b) {
 ///
 /// Example: `2 * zeros({5}).size(0) - 1` is `9`.
 /// @{
-FIRN_OF_SIZES(+, Size(a) + Size(b))
-FIRN_OF_SIZES(-, Size(a) - Size(b))
-FIRN_OF_SIZES(*, Size(a) * Size(b))
+template <class A, class B>
+requires DimensionPair<A, B> Dimension operator+(const A& a, const B& b) {
+    return Dimension(Size(a) + Size(b), line_of(a, b));
+}
+template <class A, class B>
+requires DimensionPair<A, B> Dimension operator-(const A& a, const B& b) {
+    return Dimension(Size(a) - Size(b), line_of(a, b));
+}
+template <class A, class B>
+requires DimensionPair<A, B> Dimension operator*(const A& a, const B& b) {
+    return Dimension(Size(a) * Size(b), line_of(a, b));
+}
 /// @}
 
 /// Floor division, and what it leaves, as for every Size.
 ///
 /// Examples: `zeros({5}).size(0) / 2` is `2`, `zeros({5}).size(0) % 2` is `1`.
 /// @{
-FIRN_OF_SIZES(/, floor_div(Size(a), Size(b)))
-FIRN_OF_SIZES(%, mod(Size(a), Size(b)))
+template <class A, class B>
+requires DimensionPair<A, B> Dimension operator/(const A& a, const B& b) {
+    return Dimension(floor_div(Size(a), Size(b)), line_of(a, b));
+}
+template <class A, class B>
+requires DimensionPair<A, B> Dimension operator%(const A& a, const B& b) {
+    return Dimension(mod(Size(a), Size(b)), line_of(a, b));
+}
 /// @}
-#undef FIRN_OF_SIZES
 
 /// Equal forms; two symbols are equal when they are the same.
 template <class A, class B>
 requires DimensionPair<A, B>
 bool operator==(const A& a, const B& b) { return Size(a) == Size(b); }
-
-/// @cond
-
-// `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
-#define FIRN_COMPARE(op)                                           \
-    template <std::integral T>                                     \
-    bool operator op(T a, const Dimension& b) {                    \
-        return static_cast<int64_t>(a) op static_cast<int64_t>(b); \
-    }                                                              \
-    template <std::integral T>                                     \
-    bool operator op(const Dimension& a, T b) {                    \
-        return static_cast<int64_t>(a) op static_cast<int64_t>(b); \
-    }
-FIRN_COMPARE(<)
-FIRN_COMPARE(>)
-FIRN_COMPARE(<=)
-FIRN_COMPARE(>=)
-#undef FIRN_COMPARE
-
-/// @endcond
 
 /// Two sizes compared as numbers: both must be known.
 inline bool operator<(const Dimension& a, const Dimension& b) {

@@ -354,27 +354,27 @@ concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<
 ///
 /// Example: `1.0f / zeros({4}).size(0)` is `0.25`.
 /// @{
-#define FIRN_AS_TENSORS(op)                                                        \
-    template <class A, class B>                                                    \
-    requires FloatWithDimension<A, B> Tensor operator op(const A& a, const B& b) { \
-        return Tensor(a) op Tensor(b);                                             \
-    }
-FIRN_AS_TENSORS(+)
-FIRN_AS_TENSORS(-)
-FIRN_AS_TENSORS(*)
-FIRN_AS_TENSORS(/)
-#undef FIRN_AS_TENSORS
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator+(const A& a, const B& b) {
+    return Tensor(a) + Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator-(const A& a, const B& b) {
+    return Tensor(a) - Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator*(const A& a, const B& b) {
+    return Tensor(a) * Tensor(b);
+}
+template <class A, class B>
+requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
+    return Tensor(a) / Tensor(b);
+}
 /// @}
 
 /// Of a size, as of a tensor: `matmul(q, k.T()) / sqrt(q.size(-1))`.
 ///
-/// Examples: `sqrt(zeros({4}).size(0))` is `2`, `cast<float>(zeros({4}).size(0)) / 8` is `0.5`.
-/// @{
+/// Example: `sqrt(zeros({4}).size(0))` is `2`.
 inline Tensor sqrt(const Dimension& size) { return sqrt(Tensor(size)); }
-template <Arithmetic T>
-Tensor cast(const Dimension& size) {
-    return cast<T>(Tensor(size));
-}
-/// @}
 
 }  // namespace firn

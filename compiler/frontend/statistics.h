@@ -73,9 +73,8 @@ struct SoftmaxOptions {
 /// exp(x) / sum(exp(x)) along an axis, without overflow on the way.
 ///
 /// Examples: `softmax(tensor({0, 1}))` is `{0.268941, 0.731059}`, `softmax(tensor({1000, 1000}))`
-/// is `{0.5, 0.5}`, `softmax(zeros({2, 1}), 0)` is `{{0.5}, {0.5}}`.
+/// is `{0.5, 0.5}`.
 Tensor softmax(const Operand& x, const SoftmaxOptions& options = {});
-inline Tensor softmax(const Operand& x, int axis) { return softmax(x, SoftmaxOptions{axis}); }
 /// The logarithm of softmax, x - logsumexp(x), which does not underflow.
 ///
 /// Example: `log_softmax(tensor({0, 1000}))` is `{-1000, 0}`.
