@@ -1,6 +1,5 @@
 // The size of one axis as users meet it: a Size that is a C++ integer where it is known.
 #pragma once
-#include <compare>
 #include <concepts>
 #include <string>
 
@@ -79,7 +78,7 @@ SourceLine line_of(const A&, const Dimension& b) {
 
 // `for (int k = 0; k < x.size(0); ++k)`: the size must be known.
 template <std::integral T>
-std::strong_ordering operator<=>(const Dimension& a, T b) {
+auto operator<=>(const Dimension& a, T b) {
     return static_cast<int64_t>(a) <=> static_cast<int64_t>(b);
 }
 
