@@ -24,6 +24,28 @@ bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     return false;
 }
 
+/// Where a load stands is decided by what was loaded, or by what a loop carries.
+bool is_placed_by_values(const KernelCode& code, int index, std::vector<bool>& seen) {
+    if (seen[index]) return false;
+    seen[index] = true;
+    const KernelNode& n = code.nodes[index];
+    return n.op == KernelOp::Load || n.op == KernelOp::RegionArg || n.op == KernelOp::Result ||
+           std::any_of(n.args.begin(), n.args.end(),
+                       [&](int arg) { return is_placed_by_values(code, arg, seen); });
+}
+
+/// Loads in a loop and those inside, at places that values decide.
+bool has_gathers(const KernelCode& code, const KernelRegion& body) {
+    return std::any_of(body.order.begin(), body.order.end(), [&](int id) {
+        const KernelNode& n = code.nodes[id];
+        if (n.op == KernelOp::For || n.op == KernelOp::Branch)
+            return has_gathers(code, code.regions[n.region]) ||
+                   (n.else_region >= 0 && has_gathers(code, code.regions[n.else_region]));
+        std::vector<bool> seen(code.nodes.size());
+        return n.op == KernelOp::Load && is_placed_by_values(code, n.args[0], seen);
+    });
+}
+
 }  // namespace
 
 KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
@@ -54,6 +76,7 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
                                   code.nodes[extent].op != KernelOp::Param;
         }
         traits.ends_early |= region.alive >= 0;
+        traits.gathers_to_its_end |= region.alive >= 0 && has_gathers(code, region);
         for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
         if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
             code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Constant &&

@@ -12,12 +12,13 @@ struct KernelTraits {
     int64_t nodes = 0;
     int64_t most_nodes = 0;  // of such that a body may have for the driver's compiler
     bool loops = false;
-    bool divergent = false;    // invocations run different code, or other numbers of iterations
-    bool ends_early = false;   // loops may end at an iteration that data decide
-    bool rows = false;         // stores stand in loops: each invocation walks a row
-    bool unlike_rows = false;  // of lengths that differ
-    bool shifted = false;      // some load is not at the invocation's own index
-    std::vector<Size> grid;    // extents, x first
+    bool divergent = false;   // invocations run different code, or other numbers of iterations
+    bool ends_early = false;  // loops may end at an iteration that data decide
+    bool gathers_to_its_end = false;  // such a loop reads at places that values decide
+    bool rows = false;                // stores stand in loops: each invocation walks a row
+    bool unlike_rows = false;         // of lengths that differ
+    bool shifted = false;             // some load is not at the invocation's own index
+    std::vector<Size> grid;           // extents, x first
     /// Indices along the first two ranges and of all; where only the call knows them, many.
     int64_t x = 1, y = 1, total = 1;
     int64_t stores = 0;     // of an index

@@ -50,6 +50,17 @@ TEST(EndTogether, MasksOfArrays) { expect_elements_side_by_side(steps_to_one); }
 
 TEST(EndTogether, WhatHasEndedStays) { expect_elements_side_by_side(until_its_turn); }
 
+TEST(EndTogether, ElementsThatReadWhereValuesSayEndAlone) {
+    SessionScope scope(Session::interpreter());
+    const auto length = [](Tensor next, Tensor x) {
+        Tensor at = x, steps = zeros(x.shape(), i32);
+        while_([&] { return at > 0; }, [&] { at = next(at), steps += 1; });
+        return steps;
+    };
+    const auto program = compile(length, {i32(kElements), i32(kElements)}).program();
+    EXPECT_EQ(program->kernels[0].glsl.find("ivec4("), std::string::npos);
+}
+
 TEST(EndTogether, OnAGpuElementsEndAlone) {
     SessionScope scope(Session::interpreter(gpu_profile()));
     const auto program =

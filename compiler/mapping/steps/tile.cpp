@@ -98,9 +98,10 @@ void choose(Choice& c) {
     if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || in_turn))
         m.tile[0] = 4;
     // Of a short body a core waits for one operation after the other: elements side by side fill
-    // the gaps, though they run until the last one ends.
-    if (c.rules().in_turn && traits.ends_early && !traits.divergent && !traits.rows && by_four &&
-        c.may_hold(4) && c.has_room(4))
+    // the gaps, though they run until the last one ends. Reads at places that values decide leave
+    // none: each lane's is an operation of its own, also of elements that have ended.
+    if (c.rules().in_turn && traits.ends_early && !traits.gathers_to_its_end && !traits.divergent &&
+        !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
         m.tile[0] = 4;
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
