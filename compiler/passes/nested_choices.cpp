@@ -163,9 +163,9 @@ class NestedChoices {
         if (conditions.empty() || !goes_by_elements(body)) return nullptr;
         for (const Ref& condition : conditions)
             for (const bool held : {false, true})
-                if (is_still(body, Facts(*condition, held))) {
+                if (const Still still = is_still(body, Facts(*condition, held)); still.holds) {
                     if (fired_) ++(*fired_)["loop until nothing changes"];
-                    return ending(loop, condition, held);
+                    return ending(loop, condition, held, still.adds_zeros);
                 }
         return nullptr;
     }
@@ -198,8 +198,13 @@ class NestedChoices {
         return out;
     }
 
-    /// An iteration changes nothing where the facts hold.
-    bool is_still(const Region& body, const Facts& facts) {
+    /// Whether an iteration changes nothing where the facts hold, or nothing but the sign of a
+    /// zero, to which it adds one.
+    struct Still {
+        bool holds = false, adds_zeros = false;
+    };
+    Still is_still(const Region& body, const Facts& facts) {
+        Still out{true, false};
         for (size_t k = 0; k < body.results.size(); ++k) {
             const Ref &arg = body.args[k + 1], next = below(body.results[k], facts);
             const auto truth = constant_value(*next);
@@ -208,9 +213,10 @@ class NestedChoices {
             const bool adds_nothing =
                 next->op == Op::Add && ((next->inputs[0] == arg && is_zero(*next->inputs[1])) ||
                                         (next->inputs[1] == arg && is_zero(*next->inputs[0])));
-            if (next != arg && !is_known && !adds_nothing) return false;
+            if (next != arg && !is_known && !adds_nothing) return {};
+            out.adds_zeros |= adds_nothing && arg->dtype.is_float();
         }
-        return true;
+        return out;
     }
     static bool is_zero(const Node& node) {
         if (node.op == Op::Cast) return is_zero(*node.inputs[0]);
@@ -218,18 +224,20 @@ class NestedChoices {
         return value && (node.dtype.is_float() ? value->f == 0 : value->i == 0);
     }
 
-    /// The loop without iterations that change nothing: those where `condition` is `held`.
-    Ref ending(const Ref& loop, const Ref& condition, bool held) {
+    /// The loop without iterations that change nothing: those where `condition` is `held`, but the
+    /// first of them if it is to be `taken`.
+    Ref ending(const Ref& loop, const Ref& condition, bool held, bool taken) {
         const auto& attr = loop->as<LoopAttr>();
         const Builder b{table_, first_line(loop->lines)};
         Region body = *attr.body;
         const auto arg = std::find(body.args.begin() + 1, body.args.end(), condition);
         std::vector<Ref> inits(loop->inputs.begin() + 3, loop->inputs.end());
         auto active = static_cast<int>(arg - body.args.begin()) - 1;
-        if (arg == body.args.end() || held) {
+        const bool is_carried = arg != body.args.end();
+        if (!is_carried || held || taken) {
             // What is decided by values before the iteration ends the loop one iteration later.
             const Ref decides =
-                arg == body.args.end() ? condition : body.results[static_cast<size_t>(active)];
+                is_carried && !taken ? body.results[static_cast<size_t>(active)] : condition;
             active = static_cast<int>(inits.size());
             body.args.push_back(region_arg(b, boolean, condition->shape));
             body.results.push_back(held ? elementwise(b, Op::Not, {decides}) : decides);

@@ -222,6 +222,46 @@ TEST(NestedChoices, ALoopEndsWithTheFlagThatItCarries) {
 )");
 }
 
+// What only adds zeros stands still from the next iteration on: of -0 it makes 0.
+TEST(NestedChoices, ALoopThatAddsZerosEndsAnIterationLater) {
+    check(nested_choices, R"(graph(%0: f32[4], %1: bool[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 50
+    %4: i32 = Constant 1
+    %5 = Loop %2, %3, %4, %0, %1 (%6: i32, %7: f32[4], %8: bool[4]) {
+        %9: f32[4] = Cast %8
+        %10: f32[4] = Add %7, %9
+        %11: f32 = Cast %6
+        %12: f32[4] = Expand %11
+        %13: bool[4] = Less %12, %10
+        %14: bool[4] = And %8, %13
+        yield %10, %14
+    }
+    %15: f32[4] = Result %5 index=0
+    return %15
+}
+)",
+          R"(graph(%0: f32[4], %1: bool[4]) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 50
+    %4: i32 = Constant 1
+    %5: bool = Constant true
+    %6: bool[4] = Expand %5
+    %7 = Loop %2, %3, %4, %0, %1, %6 active=2 (%8: i32, %9: f32[4], %10: bool[4], %11: bool[4]) {
+        %12: f32[4] = Cast %10
+        %13: f32[4] = Add %9, %12
+        %14: f32 = Cast %8
+        %15: f32[4] = Expand %14
+        %16: bool[4] = Less %15, %13
+        %17: bool[4] = And %10, %16
+        yield %13, %17, %10
+    }
+    %18: f32[4] = Result %7 index=0
+    return %18
+}
+)");
+}
+
 // The iteration decides too: what stands still may go on later. And a value that is not chosen
 // never stands still.
 TEST(NestedChoices, ALoopThatMayGoOnLaterKeepsItsIterations) {
