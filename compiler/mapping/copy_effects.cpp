@@ -8,6 +8,8 @@
 #include "compiler/mapping/accumulators.h"
 #include "compiler/mapping/bound_iteration.h"
 #include "compiler/mapping/copy_values.h"
+#include "compiler/mapping/jam_loops.h"
+#include "compiler/mapping/loop_parts.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/store_rows.h"
 #include "compiler/program/error.h"
@@ -103,10 +105,45 @@ bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector
     return true;
 }
 
+bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
+    return std::all_of(effects.begin(), effects.end(), [&](int e) {
+        const KernelNode& n = run.from.nodes[e];
+        return n.op == KernelOp::Store ||
+               (n.op == KernelOp::Branch && n.else_region < 0 &&
+                only_stores(run, run.from.regions[n.region].effects));
+    });
+}
+
+/// Several copies that take the same iterations of a loop, and only store in them, take it together,
+/// so that neighbours are stored together.
+bool takes_together(const MappingRun& run, const KernelNode& n) {
+    const KernelRegion& body = run.from.regions[n.region];
+    return run.copies.size() > 1 && body.alive < 0 && !run.around.in_branch &&
+           !run.varies[run.from.ranges[body.range].extent_node] && only_stores(run, body.effects);
+}
+
+void take_together(MappingRun& run, int loop, std::vector<int>& effects) {
+    const KernelNode& n = run.from.nodes[loop];
+    Scoped<std::vector<int>> inside(run.effects, {});
+    Jam jam{loop, {}, {}, true};
+    Carried values;
+    for (size_t copy = 0; copy < run.copies.size(); ++copy) {
+        jam.group.push_back(copy);
+        values.emplace_back();
+        for (int init : n.args) values[copy].push_back(copy_value(run, init, copy));
+    }
+    for (const Part& part : parts_of_loop(run, loop, 0))
+        values = jam_loop(run, jam, part, std::move(values));
+    const std::vector<int> made = inside.end();
+    effects.insert(effects.end(), made.begin(), made.end());
+}
+
 }  // namespace
 
 void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by_copy) {
     const KernelNode& n = run.from.nodes[effect];
+    if (n.op == KernelOp::For && takes_together(run, n))
+        return take_together(run, effect, by_copy[0]);
     const bool row = is_row(run, effect);
     const auto width = static_cast<size_t>(run.mapping.tile_of(0));
     // All its indices lie behind the end.

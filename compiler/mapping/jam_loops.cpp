@@ -6,6 +6,7 @@
 
 #include "compiler/mapping/bound_iteration.h"
 #include "compiler/mapping/combine_tree.h"
+#include "compiler/mapping/copy_effects.h"
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/staged_operands.h"
@@ -67,7 +68,8 @@ class JammedLoop {
             around.emplace_back(run_, run_.from.nodes[jam_.around[k]].region, jam_.group,
                                 joined_.index(k), current_);
         // What is staged has many chains already; a product and a sum are one operation in each.
-        const bool gathers = part_.deal.unrolled > 1 && !run_.tile.arrays;
+        // What is stored needs every value on the way.
+        const bool gathers = part_.deal.unrolled > 1 && !run_.tile.arrays && !jam_.stores;
         for (int64_t c = 0; c < part_.deal.unrolled; ++c) iteration(base, c, gathers);
         return close(region, effects, std::move(values));
     }
@@ -134,6 +136,11 @@ class JammedLoop {
             if (old_.alive >= 0) keep_ended(g, next);
             current_[g] = std::move(next);
         }
+        if (!jam_.stores) return;
+        std::vector<std::vector<int>> by_copy(run_.copies.size());
+        for (int effect : old_.effects) build_effect(run_, effect, by_copy);
+        for (const std::vector<int>& of_copy : by_copy)
+            run_.effects.insert(run_.effects.end(), of_copy.begin(), of_copy.end());
     }
 
     /// Keeps the term that this iteration adds to a carried value. False: it does more than that.

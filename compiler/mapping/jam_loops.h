@@ -17,11 +17,13 @@ struct Jam {
     int loop = -1;
     std::vector<int> around;    // loops around it that run as one with it, outermost first
     std::vector<size_t> group;  // the copies whose values it carries
+    bool stores = false;        // what its body stores belongs to it
 };
 
 /// A loop that takes one part of the iterations, and all of those around; none where the part is
 /// known to be one iteration or none. Takes the values before it, gives those after it. Terms that
-/// unrolled iterations only gather are combined in a tree of their own.
+/// unrolled iterations only gather are combined in a tree of their own. What is stored is added to
+/// the effects of the region that is built now.
 Carried jam_loop(MappingRun& run, const Jam& jam, const Part& part, Carried values);
 
 }  // namespace firn

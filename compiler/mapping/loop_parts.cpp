@@ -26,6 +26,15 @@ bool is_split(const MappingRun& run, int loop) {
 bool is_innermost(const MappingRun& run, int region) {
     // A body that holds another loop depends on it through a Result.
     std::vector<int> queue = run.from.regions[region].yields;
+    for (int effect : run.from.regions[region].effects) {
+        const KernelNode& n = run.from.nodes[effect];
+        queue.insert(queue.end(), n.args.begin(), n.args.end());
+        if (n.op == KernelOp::For) return false;
+        if (n.op == KernelOp::Branch)
+            for (int e : run.from.regions[n.region].effects)
+                queue.insert(queue.end(), run.from.nodes[e].args.begin(),
+                             run.from.nodes[e].args.end());
+    }
     std::vector<bool> seen(run.from.nodes.size(), false);
     while (!queue.empty()) {
         const int id = queue.back();

@@ -8,9 +8,9 @@ namespace {
 
 void choose(Choice& c) {
     if (!c.traits.plain() || !c.traits.loops) return;
+    const TileModel model = c.model ? *c.model : TileModel(c.ready, false);
     const auto fits = [&](int64_t iterations) {
-        if (!c.model) return c.nodes * iterations <= c.traits.bearable(costs::kWholeBudget);
-        return fits_written_out(*c.model, c.m.tile, iterations, c.profile.max_body_operations);
+        return fits_written_out(model, c.m.tile, iterations, c.profile.max_body_operations);
     };
     while (c.m.written_out < c.longest_written_out && fits(c.m.written_out + 1)) ++c.m.written_out;
 }
