@@ -19,6 +19,10 @@ bool is_zero(const KernelNode& n) {
     return n.op == KernelOp::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
 }
 
+bool is_minus_zero(const KernelNode& n) {
+    return n.op == KernelOp::Constant && n.constant.f == 0 && std::signbit(n.constant.f);
+}
+
 }  // namespace
 
 int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
@@ -53,10 +57,15 @@ int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
     }
     if (op == KernelOp::Add && dtype.is_float())
         for (int k = 0; k < 2; ++k)  // 0 + -0 is 0: else a sum may begin with its first term
-            if (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps))
+            if (is_minus_zero(node(args[k])) ||
+                (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps)))
                 return args[1 - k];
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
     return plain(op, dtype, std::move(args));
+}
+
+int KernelBuilder::nothing_to_add(DType dtype) {
+    return constant(dtype.is_float() ? scalar_float(-0.0, dtype) : scalar_int(0, dtype));
 }
 
 int KernelBuilder::plain(KernelOp op, DType dtype, std::vector<int> args) {

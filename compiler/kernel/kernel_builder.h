@@ -27,6 +27,8 @@ class KernelBuilder {
     void set_lines(const std::vector<SourceLine>& lines) { lines_ = lines; }
 
     int constant(const Scalar& value);
+    /// What any number of the type can be added to without becoming another: -0, of floats.
+    int nothing_to_add(DType dtype);
     int integer(int64_t value) { return constant(scalar_int(value)); }
     int boolean_value(bool value) { return constant(scalar_bool(value)); }
     /// An i32 parameter, or a constant where the size is one. UserError where a constant does not

@@ -122,13 +122,18 @@ std::vector<int> Rebuild::iterations(int loop, const std::vector<int>& inside) {
     const int64_t trips = from_.nodes[from_.ranges[body.range].extent_node].constant.i;
     std::vector<int> carried;
     for (int init : n.args) carried.push_back(value(init));
+    const bool apart = sums_apart(loop);
     for (int64_t k = 0; k < trips; ++k) {
         for (int id : inside) memo_[id] = -1;
-        for (size_t a = 0; a < carried.size(); ++a) memo_[body.args[a]] = carried[a];
+        for (size_t a = 0; a < carried.size(); ++a)
+            memo_[body.args[a]] =
+                apart ? b_.nothing_to_add(from_.nodes[n.args[a]].dtype) : carried[a];
         if (auto it = range_node_.find(body.range); it != range_node_.end())
             memo_[it->second] = b_.integer(k);
         std::vector<int> next;
         for (int y : body.yields) next.push_back(value(y));
+        for (size_t a = 0; a < next.size() && apart; ++a)
+            next[a] = b_.make(KernelOp::Add, b_.node(next[a]).dtype, {carried[a], next[a]});
         carried = std::move(next);
     }
     return carried;

@@ -33,6 +33,9 @@ class Rebuild {
     /// Where the loop is written out, iteration by iteration: what stands in it and in loops
     /// inside. It has a constant trip count, and no effects.
     virtual const std::vector<int>* written_out(int /*loop*/) const { return nullptr; }
+    /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
+    /// is: all that it carries are sums.
+    virtual bool sums_apart(int /*loop*/) const { return false; }
 
   private:
     int build(const KernelNode& n, int id);

@@ -9,15 +9,11 @@
 #include "compiler/ir/op.h"
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
+#include "compiler/mapping/moved_nodes.h"
 #include "compiler/program/cost_table.h"
 
 namespace firn {
 namespace {
-
-bool is_innermost(const KernelCode& code, const KernelRegion& region) {
-    return std::none_of(region.order.begin(), region.order.end(),
-                        [&](int n) { return code.nodes[n].op == KernelOp::For; });
-}
 
 }  // namespace
 
@@ -130,71 +126,34 @@ void TileModel::find_windows(const KernelCode& code) {
     }
 }
 
-/// Loads of a buffer whose indices are the same sums but for constants: those that stand some steps
-/// of a range apart are one for copies that stand as far apart. Loops that are written out count as
-/// one another's iterations.
+/// Nodes that are the same but for constant steps along the range, by their steps: one is another
+/// one's for copies that stand as far apart. Loops that are written out count as one another's
+/// iterations.
 void TileModel::find_meetings(const KernelCode& code) {
-    struct Family {
-        int buffer = 0, region = 0;
-        int64_t trips = 0;  // of a short loop around it
-        std::vector<std::pair<int, Size>> terms;
-    };
-    std::vector<std::pair<Family, std::map<int64_t, std::vector<int>>>> families;  // by offset
-    const std::vector<int> parents = region_parents(code);
-    IndexForms forms(code);
-    const auto visit_load = [&](int id, int region) {
-        const IndexForm& form = forms.of(code.nodes[id].args[0]);
-        if (!form.is_sum() || !form.sum.offset.is_constant()) return;
-        Family family{code.nodes[id].buffer, region, 0, form.sum.terms};
-        const int range = code.regions[region].range;
-        const int64_t trips = range < 0 ? -1 : code.ranges[range].max_trips;
-        if (trips > 0 && trips <= written_out_ && is_innermost(code, code.regions[region])) {
-            family.region = parents[region];
-            family.trips = trips;
-            for (auto& [term, factor] : family.terms)
-                if (term == range) term = -1;
-            std::sort(family.terms.begin(), family.terms.end(),
-                      [](const auto& a, const auto& b) { return a.first < b.first; });
-        }
-        const auto same = [&](const auto& of) {
-            return of.first.buffer == family.buffer && of.first.region == family.region &&
-                   of.first.trips == family.trips && of.first.terms == family.terms;
-        };
-        auto at = std::find_if(families.begin(), families.end(), same);
-        if (at == families.end()) at = families.insert(at, {std::move(family), {}});
-        at->second[form.sum.offset.constant()].push_back(id);
-    };
-    for (size_t r = 0; r < code.regions.size(); ++r)
-        for (int id : code.regions[r].order)
-            if (code.nodes[id].op == KernelOp::Load) visit_load(id, static_cast<int>(r));
-    for (const auto& [family, loads] : families)
-        for (const auto& [range, stride] : family.terms) {
-            const auto at = std::find(grid_.begin(), grid_.end(), range);
-            if (at == grid_.end() || at - grid_.begin() > 63 || !stride.is_constant() ||
-                stride.is(0))
-                continue;
-            meet(loads, static_cast<int>(at - grid_.begin()), std::abs(stride.constant()));
-        }
+    MovedNodes moved(code, written_out_);
+    for (size_t d = 0; d < std::min<size_t>(grid_.size(), 63); ++d)
+        for (const auto& [family, nodes] : moved.along(grid_[d]))
+            if (nodes.size() > 1) meet(nodes, static_cast<int>(d));
 }
 
-void TileModel::meet(const std::map<int64_t, std::vector<int>>& loads, int range, int64_t stride) {
+void TileModel::meet(const std::map<int64_t, std::vector<int>>& nodes, int range) {
     std::set<int64_t> left;
-    for (const auto& [offset, ids] : loads) left.insert(offset);
+    for (const auto& [step, ids] : nodes) left.insert(step);
     while (!left.empty()) {
         // From the first one on, in steps that a tile may have.
         const int64_t first = *left.begin();
         std::vector<int64_t> members{first};
         for (int64_t steps = 1; steps < costs::kLongestTile; ++steps)
-            if (left.contains(members.back() + steps * stride)) {
-                members.push_back(members.back() + steps * stride);
+            if (left.contains(members.back() + steps)) {
+                members.push_back(members.back() + steps);
                 steps = 0;
             }
-        for (int64_t offset : members) left.erase(offset);
+        for (int64_t step : members) left.erase(step);
         const auto count = static_cast<int64_t>(members.size());
         if (count == 1) continue;
-        for (int64_t offset : members)
-            for (int id : loads.at(offset))
-                meetings_[id].push_back({range, count, (members.back() - first) / stride});
+        for (int64_t step : members)
+            for (int id : nodes.at(step))
+                meetings_[id].push_back({range, count, members.back() - first});
     }
 }
 

@@ -15,7 +15,8 @@ struct IndexForm;
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
 /// on a range is evaluated once for all copies along it; one that depends on the sum of the range
 /// and an iteration, as what a convolution reads does, once for all copies and iterations of equal
-/// sum; loads that stand constants apart, as those of a stencil do, once for all copies that meet.
+/// sum; nodes that are one another's moved by constants, as those of a stencil are, once for all
+/// copies that meet.
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
@@ -76,7 +77,7 @@ class TileModel {
     void find_masks(const KernelCode& code);
     void find_windows(const KernelCode& code);
     void find_meetings(const KernelCode& code);
-    void meet(const std::map<int64_t, std::vector<int>>& loads, int range, int64_t stride);
+    void meet(const std::map<int64_t, std::vector<int>>& nodes, int range);
     Window window_of_sum(const KernelCode& code, const IndexForm& form) const;
     Part part_of(const KernelCode& code, int id) const;
     void visit(const KernelCode& code, int region, double runs);
@@ -85,7 +86,7 @@ class TileModel {
     std::vector<uint64_t> node_,
         region_;                   // the Grid ranges that a node, the values of a region depend on
     std::vector<Window> windows_;  // per node
-    std::map<int, std::vector<Meeting>> meetings_;  // of loads
+    std::map<int, std::vector<Meeting>> meetings_;  // of nodes
     std::map<Part, Share> shares_;
     uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
     bool lanes_share_, has_windows_ = false;

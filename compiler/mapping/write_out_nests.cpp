@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/share_loops.h"
@@ -14,12 +16,52 @@
 namespace firn {
 namespace {
 
-using Nests = std::map<int, std::vector<int>>;  // by the outer loop: what stands in both
+struct Nest {
+    std::vector<int> inside;  // what stands in both loops
+    bool sums_apart = false;  // neighbours share what iterations of the outer one sum up
+};
+using Nests = std::map<int, Nest>;  // by the outer loop
 
 int64_t constant_trips(const KernelCode& code, int loop) {
     const KernelRegion& body = code.regions[code.nodes[loop].region];
     const KernelNode& extent = code.nodes[code.ranges[body.range].extent_node];
     return extent.op == KernelOp::Constant ? extent.constant.i : -1;
+}
+
+/// Whether the outer loop of a nest moves a window: all that it carries are sums, whose terms depend
+/// on its index, and on that of a range of the grid, by the sum of these two alone. What a copy of
+/// the body sums up in an iteration is what its neighbour sums up in another one.
+bool moves_a_window(const KernelCode& code, int outer, int inner) {
+    IndexForms forms(code);
+    const int turn = code.regions[code.nodes[outer].region].range;
+    const KernelRegion& body = code.regions[code.nodes[inner].region];
+    std::vector<int> waiting;
+    for (size_t k = 0; k < body.yields.size(); ++k) {
+        const auto term = gathered_term(code, body, k);
+        if (!term || term->op != KernelOp::Add) return false;
+        waiting.push_back(term->term);
+    }
+    std::set<int> seen;
+    int along = -1;  // the range of the grid
+    while (!waiting.empty()) {
+        const int id = waiting.back();
+        waiting.pop_back();
+        if (!seen.insert(id).second) continue;
+        const KernelNode& n = code.nodes[id];
+        if (n.op == KernelOp::Range && n.range == turn) return false;
+        const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, turn) : Size(0);
+        if (!step.is(0) && forms.of(id).is_sum()) {
+            const auto& terms = forms.of(id).sum.terms;
+            const auto with = std::find_if(terms.begin(), terms.end(), [&](const auto& term) {
+                return code.ranges[term.first].kind == RangeKind::Grid && term.second == step;
+            });
+            if (with == terms.end() || (along >= 0 && with->first != along)) return false;
+            along = with->first;
+            continue;
+        }
+        waiting.insert(waiting.end(), n.args.begin(), n.args.end());
+    }
+    return along >= 0;
 }
 
 Nests find_nests(const KernelCode& code) {
@@ -30,7 +72,7 @@ Nests find_nests(const KernelCode& code) {
         if (code.nodes[id].op != KernelOp::For) continue;
         const int64_t trips = constant_trips(code, outer);
         const int inner = handed_through(code, outer);
-        if (trips < 2 || trips > costs::kShortReduction || inner < 0) continue;
+        if (trips < 2 || trips > costs::kShortLoop || inner < 0) continue;
         const int64_t turns = constant_trips(code, inner);
         const KernelRegion& body = code.regions[code.nodes[inner].region];
         if (turns < 1 || turns > costs::kShortLoop || body.alive >= 0 || !body.effects.empty())
@@ -48,7 +90,9 @@ Nests find_nests(const KernelCode& code) {
             const bool another = op == KernelOp::For && static_cast<int>(k) != inner;
             plain = plain && !another && op != KernelOp::Branch;
         }
-        if (plain && inside.size() <= costs::kSmallTerm) out[outer] = std::move(inside);
+        if (!plain || inside.size() > costs::kSmallTerm) continue;
+        const bool apart = moves_a_window(code, outer, inner);
+        if (apart || trips <= costs::kShortReduction) out[outer] = {std::move(inside), apart};
     }
     return out;
 }
@@ -61,8 +105,9 @@ class Writer : public Rebuild {
   protected:
     const std::vector<int>* written_out(int loop) const override {
         const auto it = nests_.find(loop);
-        return it == nests_.end() ? nullptr : &it->second;
+        return it == nests_.end() ? nullptr : &it->second.inside;
     }
+    bool sums_apart(int loop) const override { return nests_.at(loop).sums_apart; }
 
   private:
     const Nests& nests_;

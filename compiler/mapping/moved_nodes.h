@@ -1,0 +1,60 @@
+// Nodes of a kernel that are the same, but for a constant step along a range of the grid.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/index_form.h"
+#include "compiler/kernel/kernel_code.h"
+
+namespace firn {
+
+/// No loop stands in the region, which is placed.
+bool is_innermost(const KernelCode& code, const KernelRegion& region);
+
+/// What a node computes at x is what another one computes at x + step: found by their texts, in
+/// which indices are sums of ranges, not by their values.
+class MovedNodes {
+  public:
+    /// `code` is placed. Innermost loops of at most `written_out` iterations count as written out:
+    /// those that stand in one region, and take as many iterations, are one another's.
+    MovedNodes(const KernelCode& code, int64_t written_out);
+
+    /// A text, and where it is computed.
+    using Family = std::pair<int, std::pair<int, int64_t>>;
+    /// Loads and elementwise nodes that depend on the Grid range, by family and step.
+    std::map<Family, std::map<int64_t, std::vector<int>>> along(int range);
+
+  private:
+    /// A node's text without its steps. Texts with other steps inside are other texts.
+    struct Moved {
+        int text = -1;
+        int64_t step = 0;
+        bool moves = false;
+    };
+    int text_of(std::vector<int64_t> words);
+    int64_t word_of(const Size& size);
+    int64_t word_of(int range);
+    std::pair<int, int64_t> place_of(int region) const;
+    std::optional<Moved> sum(int id, int range);
+    Moved node(int id);
+    std::vector<int64_t> carried(int id) const;
+    std::vector<int64_t> looped(int id, Moved& whole) const;
+    void write(std::vector<int> parts, bool in_order, std::vector<int64_t>& words,
+               Moved& whole) const;
+
+    const KernelCode& code_;
+    int64_t written_out_;
+    IndexForms forms_;
+    std::vector<int> region_;          // of a node; -1: none, it is a leaf
+    std::vector<int> parents_;         // of a region
+    std::vector<int> body_;            // of a Serial range: its region
+    std::vector<int> loop_;            // of a region: its For node
+    std::map<std::vector<int64_t>, int> texts_;
+    std::vector<Size> sizes_;
+    std::vector<Moved> moved_;         // by node, along the range that is looked at
+};
+
+}  // namespace firn
