@@ -108,14 +108,13 @@ bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector
 bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
     return std::all_of(effects.begin(), effects.end(), [&](int e) {
         const KernelNode& n = run.from.nodes[e];
-        return n.op == KernelOp::Store ||
-               (n.op == KernelOp::Branch && n.else_region < 0 &&
-                only_stores(run, run.from.regions[n.region].effects));
+        return n.op == KernelOp::Store || (n.op == KernelOp::Branch && n.else_region < 0 &&
+                                           only_stores(run, run.from.regions[n.region].effects));
     });
 }
 
-/// Several copies that take the same iterations of a loop, and only store in them, take it together,
-/// so that neighbours are stored together.
+/// Several copies that take the same iterations of a loop, and only store in them, take it
+/// together, so that neighbours are stored together.
 bool takes_together(const MappingRun& run, const KernelNode& n) {
     const KernelRegion& body = run.from.regions[n.region];
     return run.copies.size() > 1 && body.alive < 0 && !run.around.in_branch &&

@@ -133,7 +133,8 @@ MovedNodes::Moved MovedNodes::node(int id) {
     } else if (n.op == KernelOp::For) {
         words = looped(id, made);
     } else if (n.op == KernelOp::Load || n.op == KernelOp::Result || is_elementwise(n.op)) {
-        words = {kNodeText, static_cast<int64_t>(n.op), static_cast<int64_t>(n.dtype.type), n.buffer, n.position};
+        words = {kNodeText, static_cast<int64_t>(n.op), static_cast<int64_t>(n.dtype.type),
+                 n.buffer, n.position};
         write(n.args, !(info(n.op).properties & kCommutative), words, made);
     }
     if (words.empty()) words = {kLeafText, id};
@@ -149,7 +150,8 @@ std::map<MovedNodes::Family, std::map<int64_t, std::vector<int>>> MovedNodes::al
         const std::optional<Moved> index = sum(id, range);
         const Moved made = moved_[k] = index ? *index : node(id);
         const KernelOp op = code_.nodes[k].op;
-        if (!made.moves || region_[k] < 0 || (op != KernelOp::Load && !is_elementwise(op))) continue;
+        if (!made.moves || region_[k] < 0 || (op != KernelOp::Load && !is_elementwise(op)))
+            continue;
         out[{made.text, place_of(region_[k])}][made.step].push_back(id);
     }
     return out;

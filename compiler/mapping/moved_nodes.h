@@ -48,13 +48,13 @@ class MovedNodes {
     const KernelCode& code_;
     int64_t written_out_;
     IndexForms forms_;
-    std::vector<int> region_;          // of a node; -1: none, it is a leaf
-    std::vector<int> parents_;         // of a region
-    std::vector<int> body_;            // of a Serial range: its region
-    std::vector<int> loop_;            // of a region: its For node
+    std::vector<int> region_;   // of a node; -1: none, it is a leaf
+    std::vector<int> parents_;  // of a region
+    std::vector<int> body_;     // of a Serial range: its region
+    std::vector<int> loop_;     // of a region: its For node
     std::map<std::vector<int64_t>, int> texts_;
     std::vector<Size> sizes_;
-    std::vector<Moved> moved_;         // by node, along the range that is looked at
+    std::vector<Moved> moved_;  // by node, along the range that is looked at
 };
 
 }  // namespace firn

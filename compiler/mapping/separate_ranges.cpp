@@ -7,6 +7,8 @@
 
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/grid_dimensions.h"
+#include "compiler/mapping/tile_model.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 
 namespace firn {
@@ -51,10 +53,20 @@ KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile,
     if (!lanes_share(profile) || range < 0 ||
         !code.ranges[static_cast<size_t>(range)].extent.is_constant())
         return code;
+    const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
+        return n.op == KernelOp::For;
+    });
     const std::vector<int64_t> extents = dimensions_in(code, range);
-    if (extents.size() < 2 || mapping_of_lowered(code, profile, facts).lanes == 1) return code;
+    if (!loops || extents.size() < 2) return code;
     KernelCode out = with_ranges(code, range, extents, facts);
-    return shares_along(mapping_of_lowered(out, profile, facts), extents.size()) ? out : code;
+    const Mapping apart = mapping_of_lowered(out, profile, facts);
+    if (!shares_along(apart, extents.size())) return code;
+    const Mapping joined = mapping_of_lowered(code, profile, facts);
+    // Lanes would share for the tiles' sake alone.
+    const bool saves = joined.lanes > 1 || TileModel(out, true).time(apart.tile) <
+                                               costs::kLeastSaving *
+                                                   TileModel(code, false).time(joined.tile);
+    return saves ? out : code;
 }
 
 }  // namespace firn

@@ -13,9 +13,7 @@
 #include "compiler/program/cost_table.h"
 
 namespace firn {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TileModel::TileModel(KernelCode lowered, bool lanes_share, int64_t written_out)
     : lanes_share_(lanes_share), written_out_(written_out) {

@@ -63,5 +63,33 @@ TEST(TileModel, LoadsThatStandConstantsApartMeet) {
     EXPECT_GT(sums_apart(100).time({4}), 0.99 * sums_apart(100).time({1}));
 }
 
+/// y[i] = the squares of x[min(i, 50)], x[min(i + 1, 50)] and x[min(i + 2, last)] together.
+TileModel squares_kept_inside(int64_t last) {
+    ByHand k;
+    const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    const int i = k.range(RangeKind::Grid, 64);
+    int sum = -1;
+    for (int64_t far : {0, 1, 2}) {
+        const int index = far == 0 ? i : k.op(KernelOp::Add, i32, {i, k.integer(far)}, 0);
+        const int inside =
+            k.op(KernelOp::Min, i32, {index, k.integer(far == 2 ? last : int64_t{50})}, 0);
+        const int loaded = k.load(0, x, inside);
+        const int square = k.op(KernelOp::Mul, f32, {loaded, loaded}, 0);
+        sum = sum < 0 ? square : k.op(KernelOp::Add, f32, {sum, square}, 0);
+    }
+    k.store(0, y, i, sum);
+    return TileModel(k.code, true);
+}
+
+TEST(TileModel, WhatIsComputedFromIndicesThatAreKeptInsideMeets) {
+    // Three indices, bounds, loads and squares become one and a half; two sums and a store stay.
+    const TileModel all = squares_kept_inside(50);
+    EXPECT_EQ(all.nodes({1}), 14);
+    EXPECT_EQ(all.nodes({4}), 4 * 3 + 5 + 6 * 3);
+    // The last one has a bound of its own.
+    const TileModel two = squares_kept_inside(49);
+    EXPECT_EQ(two.nodes({4}), 4 * 3 + 6 + 5 * 3 + 4 * 3);
+}
+
 }  // namespace
 }  // namespace firn

@@ -1,6 +1,8 @@
 // Short loops around short loops are written out, and give what they gave.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/language.h"
 #include "compiler/program/program.h"
@@ -75,6 +77,81 @@ TEST(WriteOutNests, GiveWhatTheOracleGives) {
         };
         EXPECT_EQ(values(Session::interpreter(cpu_profile())), values(Session::oracle()));
         EXPECT_EQ(values(Session::interpreter(gpu_profile())), values(Session::oracle()));
+    }
+}
+
+/// How much two pictures differ around each pixel; `begin` is where the sums begin.
+Tensor differences(const Tensor& u, const Tensor& v, int rows, int columns, float begin = 0) {
+    auto [i, j] = indices<2>(u.shape());
+    Tensor total = begin;
+    for (Tensor y : loop(rows))
+        for (Tensor x : loop(columns)) {
+            const Tensor apart = clamp(u)(i + y, j + x) - clamp(v)(i + y, j + x);
+            total = total + apart * abs(apart);
+        }
+    return total;
+}
+
+int64_t loops_of_differences(int rows, int columns) {
+    SessionScope scope(Session::interpreter());
+    const auto program =
+        compile([=](Tensor u, Tensor v) { return differences(u, v, rows, columns); },
+                {f32(512, 512), f32(512, 512)})
+            .program();
+    const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
+    int64_t loops = 0;
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order) loops += code.nodes[id].op == KernelOp::For;
+    return loops;
+}
+
+TEST(WriteOutNests, WindowsWhoseSumsNeighboursShareMayHaveMoreRows) {
+    EXPECT_EQ(loops_of_differences(5, 5), 5);
+    EXPECT_EQ(loops_of_differences(8, 8), 8);
+    EXPECT_EQ(loops_of_differences(9, 5), 2) << "too many";
+}
+
+TEST(WriteOutNests, NeighboursShareTheSumsOfRows) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto program = compile([](Tensor u, Tensor v) { return differences(u, v, 5, 5); },
+                                 {f32(512, 512), f32(512, 512)})
+                             .program();
+    const std::string& text = program->kernels.at(0).glsl;
+    int64_t absolute = 0;
+    for (size_t at = text.find("abs("); at != std::string::npos; at = text.find("abs(", at + 1))
+        ++absolute;
+    // 4 x 4 pixels have 8 x 8 differences, not 25 each.
+    EXPECT_EQ(absolute, 64) << text;
+}
+
+TEST(WriteOutNests, SumsOfRowsApartAreThoseOfTheOracle) {
+    const auto values = [](const Session& session, int rows, int columns, float begin) {
+        SessionScope scope(session);
+        const Tensor u = reshape(cast<float>(arange(24 * 20) * 7 % 11 - 5), {24, 20}),
+                     v = reshape(cast<float>(arange(24 * 20) * 5 % 13 - 6), {24, 20});
+        return differences(u, v, rows, columns, begin).to_vector<float>();
+    };
+    for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{2, 3}, {5, 5}, {8, 2}})
+        for (const Session& session :
+             {Session::interpreter(cpu_profile()), Session::interpreter(gpu_profile())})
+            EXPECT_EQ(values(session, rows, columns, 3.0f),
+                      values(Session::oracle(), rows, columns, 3.0f));
+}
+
+TEST(WriteOutNests, SumsOfRowsKeepTheSignOfZero) {
+    for (float begin : {0.0f, -0.0f}) {
+        const auto first = [&](const Session& session) {
+            SessionScope scope(session);
+            const Tensor u = full({8, 8}, -0.0f);
+            auto [i, j] = indices<2>(u.shape());
+            Tensor total = begin;
+            for (Tensor y : loop(3))
+                for (Tensor x : loop(3)) total = total + clamp(u)(i + y, j + x);
+            return total.to_vector<float>()[0];
+        };
+        EXPECT_EQ(std::signbit(first(Session::interpreter())),
+                  std::signbit(first(Session::oracle())))
+            << begin;
     }
 }
 

@@ -84,6 +84,36 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     return out;
 }
 
+/// Subgroups whose lanes share, that keep all cores busy.
+int64_t enough_shared(const Choice& c) {
+    const int64_t slots =
+        std::max<int64_t>(1, c.profile.parallel_invocations / c.profile.subgroup_size);
+    return slots * costs::kLeastGroups;
+}
+
+std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
+    const std::vector<int64_t> one(c.traits.grid.size(), 1);
+    return grow_tile(model, one, c.traits.grid, c.traits.total, enough_shared(c), true,
+                     c.profile.max_body_operations);
+}
+
+/// Of few indices each invocation would have one, or a few; where lanes share them, invocations are
+/// enough for tiles, whose copies share what they read.
+bool tiles_pay(const Choice& c) {
+    const KernelTraits& traits = c.traits;
+    if (!traits.plain() || traits.grid.empty()) return false;
+    const TileModel shared(c.ready, true);
+    const std::vector<int64_t> tile = shared_tile(c, shared);
+    int64_t copies = 1;
+    for (int64_t t : tile) copies *= t;
+    if (traits.total / copies >= c.busy()) return false;  // they are enough anyway
+    const TileModel alone(c.ready, false);
+    const std::vector<int64_t> one(traits.grid.size(), 1);
+    const std::vector<int64_t> few = grow_tile(alone, one, traits.grid, traits.total, c.busy(),
+                                               false, c.profile.max_body_operations);
+    return shared.time(tile) < costs::kLeastSaving * alone.time(few);
+}
+
 /// Lanes share one index where that is faster. On a CPU driver the gain is in loads of whole blocks
 /// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a
 /// device that the grid alone leaves idle, unless neighbouring indices read neighbours as they are.
@@ -109,7 +139,8 @@ bool pays(const Choice& c) {
     const bool better =
         rows && !c.staged &&
         (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
-    return idle || better;
+    return idle || better ||
+           (rules.in_turn && sharing.all_iterations >= costs::kLongShare * lanes && tiles_pay(c));
 }
 
 std::optional<Mapping> choose_alone(const Choice& c) {
@@ -128,8 +159,7 @@ std::optional<Mapping> choose_alone(const Choice& c) {
     int64_t nodes = traits.nodes, carried = 0;
     if (!traits.rows && !traits.divergent && !traits.ends_early) {
         const TileModel model(c.ready, true);
-        m.tile = grow_tile(model, m.tile, grid, total, slots * costs::kLeastGroups, true,
-                           profile.max_body_operations);
+        m.tile = shared_tile(c, model);
         nodes = model.loop_nodes(m.tile);
         total /= m.copies();
         carried = model.carried(m.tile);
