@@ -13,6 +13,7 @@ namespace firn {
 
 namespace {
 
+constexpr int kSignSteps = 4;  // products that are followed to a difference
 constexpr int kZeroSteps = 4;  // sums that are followed to tell whether they can be -0
 
 bool is_zero(const KernelNode& n) {
@@ -60,6 +61,9 @@ int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
             if (is_minus_zero(node(args[k])) ||
                 (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps)))
                 return args[1 - k];
+    // Of -x squares and absolute values are those of x: where there is b - a, no a - b is needed.
+    if (dtype.is_float() && (op == KernelOp::Abs || (op == KernelOp::Mul && args[0] == args[1])))
+        args.assign(args.size(), of_either_sign(args[0], kSignSteps));
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
     return plain(op, dtype, std::move(args));
 }
@@ -95,6 +99,26 @@ int KernelBuilder::fold_select(const std::vector<int>& args) {
     if (args[1] == args[2]) return args[1];
     if (is_constant(args[0])) return node(args[0]).constant.i ? args[1] : args[2];
     return -1;
+}
+
+int KernelBuilder::of_either_sign(int id, int steps) {
+    const KernelNode n = node(id);
+    KernelNode other;
+    other.op = n.op;
+    other.dtype = n.dtype;
+    switch (n.op) {
+        case KernelOp::Neg: return of_either_sign(n.args[0], steps);
+        case KernelOp::Sub: other.args = {n.args[1], n.args[0]}; break;
+        case KernelOp::Mul:
+        case KernelOp::Div:
+            if (steps == 0) return id;
+            for (int arg : n.args) other.args.push_back(of_either_sign(arg, steps - 1));
+            if (n.op == KernelOp::Mul) std::sort(other.args.begin(), other.args.end());
+            break;
+        default: return id;
+    }
+    const int made = existing(other);
+    return made >= 0 ? std::min(made, id) : id;
 }
 
 std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {

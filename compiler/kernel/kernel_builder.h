@@ -109,6 +109,9 @@ class KernelBuilder {
     int divide_steps(const LinearForm& linear, int64_t d, bool remainder);
     std::optional<bool> compare(KernelOp op, int a, int b) const;
     bool never_minus_zero(int id, int steps) const;
+    /// The node, or an older one that is its value but for the sign.
+    int of_either_sign(int id, int steps);
+    int existing(const KernelNode& node) { return slots_[find_slot(node)].id; }  // -1: none
     int fold_select(const std::vector<int>& args);
 
     KernelCode& code_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "compiler/kernel/strides.h"
 #include "compiler/mapping/kernel_traits.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/mapping/tile_model.h"
@@ -32,6 +33,13 @@ struct Choice {
         const int64_t at_once = profile.parallel_invocations;
         if (staged) return at_once / costs::kStagedShare;
         return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
+    }
+    /// What all lanes of a subgroup read in turn may be loaded by one lane each, and handed round:
+    /// on a CPU driver a load costs as much where all lanes read the same element, and exchanging
+    /// lanes is cheap.
+    bool may_hand_round() const {
+        return rules().in_turn && profile.texel_loads && lanes_share(profile) && traits.plain() &&
+               traits.loops && reads_in_turn(ready, profile.subgroup_size);
     }
     /// `factor` times as many copies have few enough values that wait for stores of one element.
     bool may_hold(int64_t factor) const {

@@ -117,8 +117,19 @@ bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
 /// together, so that neighbours are stored together.
 bool takes_together(const MappingRun& run, const KernelNode& n) {
     const KernelRegion& body = run.from.regions[n.region];
-    return run.copies.size() > 1 && body.alive < 0 && !run.around.in_branch &&
-           !run.varies[run.from.ranges[body.range].extent_node] && only_stores(run, body.effects);
+    return run.copies.size() > 1 && run.mapping.lanes == 1 && body.alive < 0 &&
+           !run.around.in_branch && !run.varies[run.from.ranges[body.range].extent_node] &&
+           only_stores(run, body.effects);
+}
+
+/// As few as one part: what a loop that stores leaves is no value for another one.
+std::vector<Part> one_part(MappingRun& run, int loop) {
+    std::vector<Part> parts = parts_of_loop(run, loop, 0);
+    const KernelRegion& body = run.from.regions[run.from.nodes[loop].region];
+    const int extent = copy_value(run, run.from.ranges[body.range].extent_node, 0);
+    for (int64_t unrolled = parts[0].deal.unrolled; parts.size() > 1;)
+        parts = deal_loop(run, loop, extent, unrolled /= 2);
+    return parts;
 }
 
 void take_together(MappingRun& run, int loop, std::vector<int>& effects) {
@@ -131,7 +142,7 @@ void take_together(MappingRun& run, int loop, std::vector<int>& effects) {
         values.emplace_back();
         for (int init : n.args) values[copy].push_back(copy_value(run, init, copy));
     }
-    for (const Part& part : parts_of_loop(run, loop, 0))
+    for (const Part& part : one_part(run, loop))
         values = jam_loop(run, jam, part, std::move(values));
     const std::vector<int> made = inside.end();
     effects.insert(effects.end(), made.begin(), made.end());

@@ -39,7 +39,7 @@ double padding(const Size& extent, int64_t tile) {
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
                                bool lanes_share, double most_operations, int64_t iterations,
-                               bool pads) {
+                               bool pads, int64_t most_nodes) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     const auto time_of = [&](const std::vector<int64_t>& of) {
@@ -62,7 +62,7 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 if (larger[d] > costs::kLongestTile || grid[d].is(0) ||
                     (!divides && !(pads && grid[d].is_constant())) || total / copies < busy ||
                     model.carried(larger) > costs::kMostCarried ||
-                    model.nodes(larger) > costs::kTileBudget ||
+                    model.nodes(larger) > most_nodes ||
                     !fits_written_out(model, larger, iterations, most_operations))
                     continue;
                 // A step of three is worth more than one of two.

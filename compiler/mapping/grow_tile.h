@@ -20,10 +20,10 @@ double padding(const Size& extent, int64_t tile);
 /// most, from `tile` on. `total`: indices of the grid, of which every core must keep some;
 /// `iterations` of a loop are written out, which saves more than what does not fit then.
 /// `most_operations`: of a body. `pads`: a tile may reach behind the end of a range whose extent is
-/// known.
+/// known. `most_nodes`: of all copies, each iteration once.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
                                bool lanes_share, double most_operations, int64_t iterations = 1,
-                               bool pads = false);
+                               bool pads = false, int64_t most_nodes = costs::kTileBudget);
 
 }  // namespace firn

@@ -2,6 +2,7 @@
 #include "compiler/mapping/moved_nodes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <optional>
 
@@ -11,7 +12,15 @@ namespace firn {
 namespace {
 
 /// What a text begins with.
-enum Word : int64_t { kLeafText, kIndexText, kSumText, kCarriedText, kLoopText, kNodeText };
+enum Word : int64_t {
+    kLeafText,
+    kConstantText,
+    kIndexText,
+    kSumText,
+    kCarriedText,
+    kLoopText,
+    kNodeText
+};
 
 int64_t floor_quotient(int64_t a, int64_t b) {
     const int64_t q = a / b;
@@ -46,9 +55,9 @@ int MovedNodes::text_of(std::vector<int64_t> words) {
 }
 
 int64_t MovedNodes::word_of(const Size& size) {
-    const auto at = std::find(sizes_.begin(), sizes_.end(), size);
-    if (at == sizes_.end()) sizes_.push_back(size);
-    return at - sizes_.begin();
+    const auto at = std::find(sizes_.begin(), sizes_.end(), size) - sizes_.begin();
+    if (at == std::ssize(sizes_)) sizes_.push_back(size);
+    return at;
 }
 
 /// Loops that are written out have one index.
@@ -126,7 +135,10 @@ MovedNodes::Moved MovedNodes::node(int id) {
     const KernelNode& n = code_.nodes[id];
     Moved made;
     std::vector<int64_t> words;
-    if (n.op == KernelOp::Range) {
+    if (n.op == KernelOp::Constant) {
+        words = {kConstantText, static_cast<int64_t>(n.dtype.type), n.constant.i,
+                 std::bit_cast<int64_t>(n.constant.f)};
+    } else if (n.op == KernelOp::Range) {
         words = {kIndexText, word_of(n.range)};
     } else if (n.op == KernelOp::RegionArg) {
         words = carried(id);

@@ -53,9 +53,8 @@ KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile,
     if (!lanes_share(profile) || range < 0 ||
         !code.ranges[static_cast<size_t>(range)].extent.is_constant())
         return code;
-    const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
-        return n.op == KernelOp::For;
-    });
+    const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
+                                   [](const KernelNode& n) { return n.op == KernelOp::For; });
     const std::vector<int64_t> extents = dimensions_in(code, range);
     if (!loops || extents.size() < 2) return code;
     KernelCode out = with_ranges(code, range, extents, facts);
@@ -63,9 +62,9 @@ KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile,
     if (!shares_along(apart, extents.size())) return code;
     const Mapping joined = mapping_of_lowered(code, profile, facts);
     // Lanes would share for the tiles' sake alone.
-    const bool saves = joined.lanes > 1 || TileModel(out, true).time(apart.tile) <
-                                               costs::kLeastSaving *
-                                                   TileModel(code, false).time(joined.tile);
+    const bool saves =
+        joined.lanes > 1 || TileModel(out, true).time(apart.tile) <
+                                costs::kLeastSaving * TileModel(code, false).time(joined.tile);
     return saves ? out : code;
 }
 

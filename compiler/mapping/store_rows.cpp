@@ -22,13 +22,17 @@ struct RowStores {
 void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& part,
                std::vector<int>& effects) {
     KernelBuilder& b = run.b;
-    if (b.is_constant(part.trips) && b.node(part.trips).constant.i == 0) return;
+    const int64_t trips = b.is_constant(part.trips) ? b.node(part.trips).constant.i : -1;
+    if (trips == 0) return;
     const KernelRegion& body = run.from.regions[n.region];
     const Range& old = run.from.ranges[body.range];
-    const int range_id = b.add_range(range_of_part(b, old, part));
-    const int region = b.add_region();
-    b.code().regions[region].range = range_id;
-    const int base = first_index(b, b.range(range_id), part.start, part.deal, old.extent, run.lane);
+    // One iteration is no loop, but what lanes have of it.
+    const bool whole = trips == 1 && run.mapping.lanes == 1;
+    const int range_id = whole ? -1 : b.add_range(range_of_part(b, old, part));
+    const int region = whole ? -1 : b.add_region();
+    if (!whole) b.code().regions[region].range = range_id;
+    const int index = whole ? b.integer(0) : b.range(range_id);
+    const int base = first_index(b, index, part.start, part.deal, old.extent, run.lane);
     std::vector<int> inside;
     const size_t count = body.effects.size();
     RowStores stores{std::vector<std::vector<int>>(count), std::vector<std::vector<int>>(count)};
@@ -50,6 +54,10 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
         if (!stores.index[k].empty())
             store_run(run, run.from.nodes[body.effects[k]], stores.index[k], stores.value[k],
                       inside);
+    if (whole) {
+        effects.insert(effects.end(), inside.begin(), inside.end());
+        return;
+    }
     b.code().regions[region].effects = std::move(inside);
     b.set_lines(n.lines);
     effects.push_back(b.close_for(region, {}));

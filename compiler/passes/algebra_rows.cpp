@@ -41,6 +41,7 @@ constexpr AlgebraRow kAlgebraRows[] = {
     {"x^0.5",              Float,   "Pow(x, 0.5)",           "Select(Equal(x, -inf), inf, Sqrt(Add(x, 0)))"},
     {"||x||",              Any,     "Abs(Abs(x))",           "Abs(x)"},
     {"|-x|",               Signed,  "Abs(Neg(x))",           "Abs(x)"},
+    {"|x| |x|",            Any,     "Mul(Abs(x), Abs(x))",   "Mul(x, x)"},
     {"floor of floor",     Float,   "Floor(Floor(x))",       "Floor(x)"},
     {"ceil of ceil",       Float,   "Ceil(Ceil(x))",         "Ceil(x)"},
     {"round of round",     Float,   "Round(Round(x))",       "Round(x)"},

@@ -58,6 +58,10 @@ Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired =
 /// dead_loop_values, which shows what needs what; what it leaves behind, that pass removes.
 Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// A Loop with an active value goes on where a count that it carries is below a constant, and that
+/// gains as much in each iteration: it has no more iterations than that, and is known to end.
+Graph end_by_counts(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// Folds constants and applies the algebra of the rule table until nothing changes for a node.
 /// Never changes a result, nan, infinities and the sign of zero included. Linear in the size of the
 /// graph. Last: the other passes leave work for it.

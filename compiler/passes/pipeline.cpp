@@ -30,6 +30,7 @@ const PassRow kPipeline[] = {
     {"branches_to_select", branches_to_select, ops({Op::If})},
     {"nested_choices", nested_choices, ops({Op::Select})},
     {"simplify", simplify, ~Ops()},
+    {"end_by_counts", end_by_counts, ops({Op::Loop})},
     {"dead_loop_values", dead_loop_values, ops({Op::Loop, Op::If})},
     {"hoist_carried", hoist_carried, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},

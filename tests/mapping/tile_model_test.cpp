@@ -88,7 +88,7 @@ TEST(TileModel, WhatIsComputedFromIndicesThatAreKeptInsideMeets) {
     EXPECT_EQ(all.nodes({4}), 4 * 3 + 5 + 6 * 3);
     // The last one has a bound of its own.
     const TileModel two = squares_kept_inside(49);
-    EXPECT_EQ(two.nodes({4}), 4 * 3 + 6 + 5 * 3 + 4 * 3);
+    EXPECT_EQ(two.nodes({4}), 4 * 3 + 5 + 5 * 3 + 4 * 3);
 }
 
 }  // namespace

@@ -18,15 +18,13 @@ std::string why_not(const MappingCase& of) {
                      std::to_string(of.profile.subgroup_size);
 }
 
-/// On a CPU driver a load costs as much where all lanes read the same element, and exchanging lanes
-/// is cheap.
 void choose(Choice& c) {
     const int64_t lanes = c.profile.subgroup_size;
     if (!c.rules().in_turn || !c.profile.texel_loads || !lanes_share(c.profile) ||
         c.m.group.x % lanes != 0)
         return;
-    const bool in_turn = c.nodes * lanes <= c.traits.bearable(costs::kDealtBudget) &&
-                         c.traits.plain() && c.traits.loops && reads_in_turn(c.ready, lanes);
+    const bool in_turn =
+        c.nodes * lanes <= c.traits.bearable(costs::kDealtBudget) && c.may_hand_round();
     if (in_turn) c.m.unroll = lanes;
     if (in_turn || c.dealt_copies) c.m.shuffled_loads = c.profile.subgroup_size;
 }

@@ -81,6 +81,43 @@ void size_tile(Choice& c) {
     }
 }
 
+/// Further, where neighbours share more than loads: a body may become as long as that of four that
+/// share nothing.
+void grow_by_shares(Choice& c) {
+    if (!c.rules().in_turn) return;
+    const KernelTraits& traits = c.traits;
+    int64_t copies = costs::kMostSharing;
+    if (traits.scattered > 0) copies = std::min(copies, costs::kHeldByCopies / traits.scattered);
+    if (copies <= c.m.copies()) return;
+    const int64_t nodes =
+        std::max(costs::kTileBudget, std::min(traits.nodes * 4, traits.most_nodes));
+    const int64_t busy = std::max(c.busy(), traits.total / copies);
+    c.m.tile =
+        grow_tile(TileModel(c.ready, false), c.m.tile, traits.grid, traits.total, busy, false,
+                  c.profile.max_body_operations, 1, may_pad(c.ready, traits.grid[0]), nodes);
+}
+
+/// Of what all lanes read in turn each loads one element and hands it round, where an iteration for
+/// every lane fits: fewer neighbours are better than none of that.
+void leave_room_to_hand_round(Choice& c) {
+    const int64_t lanes = c.profile.subgroup_size;
+    if (!c.may_hand_round()) return;
+    const TileModel model = c.model ? *c.model : TileModel(c.ready, false);
+    const auto fits = [&](const std::vector<int64_t>& tile) {
+        return model.loop_nodes(tile) * lanes <= c.traits.bearable(costs::kDealtBudget);
+    };
+    std::vector<int64_t> tile = c.m.tile;
+    while (!fits(tile)) {
+        const auto largest = std::max_element(tile.begin(), tile.end());
+        if (*largest == 1) return;
+        *largest /= 2;
+    }
+    if (tile == c.m.tile) return;
+    c.m.tile = tile;
+    c.nodes = model.loop_nodes(tile);
+    c.carried = model.carried(tile);
+}
+
 void choose(Choice& c) {
     const KernelTraits& traits = c.traits;
     const std::vector<Size>& grid = traits.grid;
@@ -116,6 +153,7 @@ void choose(Choice& c) {
         c.carried = c.model->carried(m.tile);
         for (size_t d = 1; d < c.dims(); ++d)
             c.dealt_copies |= m.tile[d] % c.profile.subgroup_size == 0 && c.model->same_along_x(d);
+        leave_room_to_hand_round(c);
     } else if (traits.shifted) {
         // Neighbours share what they load.
         if (m.tile[0] == 1 && fits(c, 0, 4) && c.has_room(4)) m.tile[0] = 4;
@@ -124,6 +162,7 @@ void choose(Choice& c) {
             if (m.tile[1] == 1 && fits(c, 1, u) && traits.y > 0 && c.has_room(u) &&
                 (!c.rules().in_turn || vectors * u <= costs::kLoadedOnCpu))
                 m.tile[1] = u;
+        grow_by_shares(c);
         c.nodes = traits.nodes * m.copies();
     }
 }
