@@ -24,6 +24,18 @@ double firn_signed_f64(double size, double of) {
     return packDouble2x32(uvec2(bits.x, bits.y | (unpackDouble2x32(of).y & 0x80000000u)));
 }
 
+//@function firn_round_f64 needs firn_signed_f64
+// To the nearest integer, halves to the even one: 2^52 leaves no room for what is less. lavapipe's roundEven of
+// doubles takes halves towards 0 and forgets -0 on cores without AVX-512, and its trunc forgets -0.
+double firn_round_f64(double x) {
+    double size = abs(x);
+    precise double rounded = (size + 4503599627370496.0lf) - 4503599627370496.0lf;
+    return firn_signed_f64(size < 4503599627370496.0lf ? rounded : size, x);
+}
+
+//@function firn_trunc_f64 needs firn_signed_f64
+double firn_trunc_f64(double x) { return firn_signed_f64(trunc(abs(x)), x); }
+
 //@function firn_infinity_f64
 double firn_infinity_f64() { return packDouble2x32(uvec2(0u, 0x7ff00000u)); }
 

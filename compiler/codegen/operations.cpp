@@ -119,6 +119,11 @@ std::string float_operation(KernelOp op, DType dtype, const Operands& in) {
         case KernelOp::Rcp:
             return dtype == f64 ? "(1.0lf / " + in[0] + ")" : "(1.0 / " + in[0] + ")";
         case KernelOp::Div: return filled("({0} / {1})", in);
+        case KernelOp::Round:
+        case KernelOp::Trunc:
+            if (dtype == f64)
+                return call(op == KernelOp::Round ? "firn_round_f64" : "firn_trunc_f64", in);
+            return filled(info(op).glsl, in);
         case KernelOp::Pow: return call(dtype == f64 ? "firn_pow_f64" : "firn_pow", in);
         case KernelOp::Not: return "(" + in[0] + (dtype == f64 ? " == 0.0lf)" : " == 0.0)");
         default: {

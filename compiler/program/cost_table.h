@@ -170,8 +170,8 @@ inline constexpr int64_t kLoadedOnCpu = 36;
 inline constexpr int64_t kMuchCarried = 16, kLongInside = 16;
 /// Neighbours along one range in a register tile. Not measured.
 inline constexpr int64_t kLongestTile = 9;
-/// Neighbours of a body without loops that share what they compute. lavapipe, minima of sums over 512
-/// nodes of a graph: 8 by 8 take 1.16 times as long as 4 by 4.
+/// Neighbours of a body without loops that share what they compute. lavapipe, minima of sums over
+/// 512 nodes of a graph: 8 by 8 take 1.16 times as long as 4 by 4.
 inline constexpr int64_t kMostSharing = 16;
 /// Of an iteration's time, that makes a tile worth growing. Not measured.
 inline constexpr double kLeastSaving = 0.93;
@@ -305,8 +305,8 @@ inline constexpr int64_t kResident = 4;
 
 // --- Kernels and loops in one.
 
-/// Values that one fused loop carries: what loops apart carry stands beside what they compute twice.
-/// More were not measured.
+/// Values that one fused loop carries: what loops apart carry stands beside what they compute
+/// twice. More were not measured.
 inline constexpr size_t kMostFusedCarried = 12;
 /// Elements that one invocation of such a kernel computes. Not measured.
 inline constexpr int64_t kLongestRun = 64;

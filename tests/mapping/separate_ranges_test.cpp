@@ -51,5 +51,36 @@ TEST(SeparateRanges, GiveWhatTheOracleGives) {
     EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
 }
 
+/// Of many rows the products of few columns with few others.
+std::string mapping_of_product(int64_t columns, int64_t others) {
+    SessionScope scope(Session::interpreter());
+    const auto program = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },
+                                 {f32(8192, columns), f32(8192, others)})
+                             .program();
+    std::string out;
+    for (const KernelInfo& kernel : program->kernels) out += kernel.mapping + "; ";
+    return out;
+}
+
+TEST(SeparateRanges, LanesShareForTheTilesOfAProductOfFewColumns) {
+    EXPECT_NE(mapping_of_product(32, 8).find("lanes 8 tile 8x"), std::string::npos)
+        << mapping_of_product(32, 8);
+    EXPECT_NE(mapping_of_product(64, 10).find("lanes 8 tile 5x"), std::string::npos)
+        << mapping_of_product(64, 10);
+}
+
+TEST(SeparateRanges, ProductsOfFewColumnsAreThoseOfTheOracle) {
+    const auto run = [](const Session& session) {
+        SessionScope scope(session);
+        const auto f = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },
+                               {f32(1000, 12), f32(1000, 10)});
+        const auto whole = [](int64_t rows, int64_t columns) {
+            return reshape(cast<float>(arange(rows * columns) * 7 % 11 - 5), {rows, columns});
+        };
+        return Tensor(f(whole(1000, 12), whole(1000, 10))).to_vector<float>();
+    };
+    EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
+}
+
 }  // namespace
 }  // namespace firn

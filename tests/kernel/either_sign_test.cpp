@@ -1,0 +1,52 @@
+// Squares and absolute values of what differs in its sign alone are one.
+#include <gtest/gtest.h>
+
+#include "compiler/kernel/kernel_builder.h"
+
+namespace firn {
+namespace {
+
+struct EitherSign : testing::Test {
+    KernelCode code;
+    KernelBuilder b{code};
+    int a = value("a"), c = value("c"), k = value("k");
+
+    int value(const char* name) {
+        Range range;
+        range.name = name, range.extent = Size(8);
+        return b.make(KernelOp::Cast, f32, {b.range(b.add_range(range))});
+    }
+    int op(KernelOp o, int x, int y) { return b.make(o, f32, {x, y}); }
+    int square(int x) { return op(KernelOp::Mul, x, x); }
+};
+
+TEST_F(EitherSign, DifferencesEitherWay) {
+    const int one = op(KernelOp::Sub, c, a), other = op(KernelOp::Sub, a, c);
+    EXPECT_NE(one, other);
+    EXPECT_EQ(square(one), square(other));
+    EXPECT_EQ(b.make(KernelOp::Abs, f32, {one}), b.make(KernelOp::Abs, f32, {other}));
+    EXPECT_EQ(square(b.make(KernelOp::Neg, f32, {one})), square(other));
+}
+
+TEST_F(EitherSign, ThroughProductsAndQuotients) {
+    const auto scaled = [&](int x) { return op(KernelOp::Div, op(KernelOp::Mul, x, k), k); };
+    const int one = scaled(op(KernelOp::Sub, a, c)), other = scaled(op(KernelOp::Sub, c, a));
+    EXPECT_NE(one, other);
+    EXPECT_EQ(square(one), square(other));
+}
+
+TEST_F(EitherSign, NoDifferenceIsMadeForIt) {
+    const int one = op(KernelOp::Sub, c, a);
+    const size_t before = code.nodes.size();
+    square(one);
+    EXPECT_EQ(code.nodes.size(), before + 1);
+}
+
+TEST_F(EitherSign, SumsAndProductsOfTwoKeepTheirSigns) {
+    const int one = op(KernelOp::Sub, c, a), other = op(KernelOp::Sub, a, c);
+    EXPECT_NE(op(KernelOp::Mul, one, k), op(KernelOp::Mul, other, k));
+    EXPECT_NE(square(op(KernelOp::Add, one, k)), square(op(KernelOp::Add, other, k)));
+}
+
+}  // namespace
+}  // namespace firn
