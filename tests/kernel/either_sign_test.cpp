@@ -8,7 +8,7 @@ namespace {
 
 struct EitherSign : testing::Test {
     KernelCode code;
-    KernelBuilder b{code};
+    KernelBuilder b{code, {}};
     int a = value("a"), c = value("c"), k = value("k");
 
     int value(const char* name) {
