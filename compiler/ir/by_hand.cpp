@@ -2,6 +2,12 @@
 #include "compiler/ir/by_hand.h"
 
 #include <algorithm>
+#include <compare>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/apart.h"
@@ -142,17 +148,35 @@ HandArrays::HandArrays(const Node& kernel, const Placement& placement,
 
 namespace {
 
-/// The axis of the grid whose index an index tensor is, plus a number; -1 for any other.
-int plain_axis(const Node& index, bool& moved) {
-    auto number = [](const Node& n) { return n.op == Op::Constant || n.op == Op::SizeValue; };
-    const Node* node = &without_expand(index);
-    while (node->op == Op::Add || node->op == Op::Sub) {
-        const Node &a = without_expand(*node->inputs[0]), &b = without_expand(*node->inputs[1]);
-        moved = true;
-        if (!number(b) && (!number(a) || node->op == Op::Sub)) return -1;
-        node = number(b) ? &a : &b;
+constexpr int kIndexDepth = 16;  // sums and products in one another that are followed
+
+/// stride * the invocation's index along `axis` of the grid + offset; axis -1: the offset alone.
+struct GridIndex {
+    int axis = -1;
+    int64_t stride = 0;
+    Size offset;
+};
+
+std::optional<GridIndex> grid_index(const Node& index, int depth = 0) {
+    const Node& node = without_expand(index);
+    if (node.op == Op::Invocation) return GridIndex{node.as<IndexAttr>().axis, 1, Size(0)};
+    if (node.op == Op::SizeValue) return GridIndex{-1, 0, node.as<SizeAttr>().size};
+    if (node.op == Op::Constant && node.dtype.is_integer())
+        return GridIndex{-1, 0, Size(node.as<ConstantAttr>().value.i)};
+    if ((node.op != Op::Add && node.op != Op::Sub && node.op != Op::Mul) || depth == kIndexDepth)
+        return std::nullopt;
+    auto a = grid_index(*node.inputs[0], depth + 1), b = grid_index(*node.inputs[1], depth + 1);
+    if (!a || !b) return std::nullopt;
+    if (a->axis < 0 && node.op != Op::Sub) std::swap(a, b);
+    if (b->axis >= 0) return std::nullopt;
+    if (node.op == Op::Add) a->offset += b->offset;
+    if (node.op == Op::Sub) a->offset = a->offset - b->offset;
+    if (node.op == Op::Mul) {
+        if (!b->offset.is_constant()) return std::nullopt;
+        a->stride *= b->offset.constant(), a->offset *= b->offset;
     }
-    return node->op == Op::Invocation ? node->as<IndexAttr>().axis : -1;
+    const bool fits = std::abs(a->stride) <= INT32_MAX && has_i32_factors(a->offset);
+    return fits ? a : std::nullopt;
 }
 
 using IndexTuple = std::vector<const Node*>;
@@ -168,26 +192,78 @@ IndexTuple indices_of(const Node& access, size_t first) {
 bool is_own(const IndexTuple& indices, const Shape& grid) {
     std::vector<bool> used(grid.size());
     for (size_t k = 0; k < grid.size(); ++k) used[k] = grid[k].is(1);
-    bool moved = false;
     for (const Node* index : indices)
-        if (const int axis = plain_axis(*index, moved); axis >= 0)
-            used[static_cast<size_t>(axis)] = true;
+        if (const auto at = grid_index(*index); at && at->stride == 1)
+            used[static_cast<size_t>(at->axis)] = true;
     return std::all_of(used.begin(), used.end(), [](bool u) { return u; });
 }
 
-bool stores_all(const Node& store, const LoopAttr& attr) {
-    if (store.as<ScatterAttr>().op != ScatterOp::Last || store.shape.size() != attr.grid.size())
-        return false;
-    for (size_t axis = 0; axis < store.shape.size(); ++axis) {
-        bool moved = false;
-        if (plain_axis(*store.inputs[axis + 2], moved) != static_cast<int>(axis) || moved)
-            return false;
-        const Size width(attr.group[axis]), &n = store.shape[axis];
+/// The elements of a tensor that all invocations together store to: along each of its axes every
+/// `stride`th, along that axis of the grid, from `first` on. Where `axis` is -1 the stride is the
+/// tensor's own size: one element.
+struct StoredAxis {
+    int axis = -1;
+    int64_t stride = 1;
+    friend auto operator<=>(const StoredAxis&, const StoredAxis&) = default;
+};
+struct StoredElements {
+    std::vector<StoredAxis> along;
+    std::vector<int64_t> first;
+};
+
+/// Nothing where an invocation may leave its store out, or the places are no such elements.
+std::optional<StoredElements> stored_elements(const Node& store, const LoopAttr& attr) {
+    StoredElements out;
+    std::vector<bool> used(attr.grid.size());
+    for (size_t k = 0; k < store.shape.size(); ++k) {
+        const Size& n = store.shape[k];
+        const auto at = grid_index(*store.inputs[k + 2]);
+        if (!at || !at->offset.is_constant()) return std::nullopt;
+        if (at->axis < 0 && !n.is_constant()) return std::nullopt;
+        const int64_t first = at->offset.constant(),
+                      stride = at->axis < 0 ? n.constant() : at->stride;
+        if (first < 0 || first >= stride) return std::nullopt;
+        out.along.push_back({at->axis, stride});
+        out.first.push_back(first);
+        if (at->axis < 0) continue;
+        const auto axis = static_cast<size_t>(at->axis);
+        if (used[axis]) return std::nullopt;
+        used[axis] = true;
+        const Size width(attr.group[axis]);
         const Size groups = floor_div(n + width - Size(1), width) * width;
-        if (attr.grid[axis] != n && attr.grid[axis] != groups) return false;
+        const bool all = attr.grid[axis] * Size(stride) == n;
+        if (!all && (stride != 1 || attr.grid[axis] != groups)) return std::nullopt;
     }
-    return true;
+    for (size_t axis = 0; axis < used.size(); ++axis)  // a grid of nothing stores nothing
+        if (!used[axis] && !(attr.grid[axis].is_constant() && attr.grid[axis].constant() > 0))
+            return std::nullopt;
+    return out;
 }
+
+/// What several stores together leave nothing of: one to each element of a pixel, for example.
+class StoredTogether {
+  public:
+    explicit StoredTogether(const LoopAttr& attr) : attr_(attr) {}
+
+    void add(const Node& store) {
+        const auto elements = stored_elements(store, attr_);
+        if (!elements) return;
+        std::set<std::vector<int64_t>>& first = stored_[elements->along];
+        first.insert(elements->first);
+        size_t missing = first.size();  // the strides' product is as large where none is left out
+        for (const StoredAxis& axis : elements->along)
+            missing = missing % static_cast<size_t>(axis.stride) == 0
+                          ? missing / static_cast<size_t>(axis.stride)
+                          : 0;
+        all_ |= missing == 1;
+    }
+    bool all() const { return all_; }
+
+  private:
+    const LoopAttr& attr_;
+    std::map<std::vector<StoredAxis>, std::set<std::vector<int64_t>>> stored_;
+    bool all_ = false;
+};
 
 }  // namespace
 
@@ -223,11 +299,16 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
         const bool at_entry = node.inputs[0].get() == attr.body->args[k + 1].get();
         if (at_entry && (several[k] || indices_of(node, 1) != own[k])) uses[k].read_apart = true;
     });
-    for (size_t k = 0; k < uses.size(); ++k)
-        for (const Node* at = attr.body->results[k].get(); at->op == Op::Scatter && !read[k];
-             at = at->inputs[0].get())
-            uses[k].covered = (uses[k].covered || stores_all(*at, attr)) &&
-                              at->as<ScatterAttr>().op == ScatterOp::Last;
+    for (size_t k = 0; k < uses.size(); ++k) {
+        StoredTogether stored(attr);
+        bool replaces = !read[k];
+        for (const Node* at = attr.body->results[k].get(); at->op == Op::Scatter && replaces;
+             at = at->inputs[0].get()) {
+            replaces = at->as<ScatterAttr>().op == ScatterOp::Last;
+            stored.add(*at);
+        }
+        uses[k].covered = replaces && stored.all();
+    }
     return uses;
 }
 
