@@ -98,6 +98,15 @@ bool KernelBuilder::never_minus_zero(int id, int steps) const {
 int KernelBuilder::fold_select(const std::vector<int>& args) {
     if (args[1] == args[2]) return args[1];
     if (is_constant(args[0])) return node(args[0]).constant.i ? args[1] : args[2];
+    // One choice by both conditions.
+    const DType dtype = node(args[1]).dtype;
+    const KernelNode yes = node(args[1]), no = node(args[2]);
+    if (yes.op == KernelOp::Select && yes.args[2] == args[2])
+        return make(KernelOp::Select, dtype,
+                    {make(KernelOp::And, boolean, {args[0], yes.args[0]}), yes.args[1], args[2]});
+    if (no.op == KernelOp::Select && no.args[1] == args[1])
+        return make(KernelOp::Select, dtype,
+                    {make(KernelOp::Or, boolean, {args[0], no.args[0]}), args[1], no.args[2]});
     return -1;
 }
 

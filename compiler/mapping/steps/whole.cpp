@@ -7,7 +7,7 @@ namespace firn {
 namespace {
 
 void choose(Choice& c) {
-    if (!c.traits.plain() || !c.traits.loops) return;
+    if (!c.traits.loops) return;
     const TileModel model = c.model ? *c.model : TileModel(c.ready, false);
     const auto fits = [&](int64_t iterations) {
         return fits_written_out(model, c.m.tile, iterations, c.profile.max_body_operations);

@@ -1,0 +1,41 @@
+// Choices between the same values by one condition after the other are one choice.
+#include <gtest/gtest.h>
+
+#include "compiler/kernel/kernel_builder.h"
+
+namespace firn {
+namespace {
+
+struct NestedChoice : testing::Test {
+    KernelCode code;
+    KernelBuilder b{code, {}};
+    int x = value("x"), y = value("y"), w = value("w");
+    int p = b.make(KernelOp::Less, boolean, {x, y}), q = b.make(KernelOp::Less, boolean, {y, w});
+
+    int value(const char* name) {
+        Range range;
+        range.name = name, range.extent = Size(8);
+        return b.make(KernelOp::Cast, f32, {b.range(b.add_range(range))});
+    }
+    int select(int condition, int yes, int no) {
+        return b.make(KernelOp::Select, f32, {condition, yes, no});
+    }
+    int both(KernelOp op) { return b.make(op, boolean, {p, q}); }
+};
+
+TEST_F(NestedChoice, OneThatNeedsBothConditions) {
+    EXPECT_EQ(select(p, select(q, x, y), y), select(both(KernelOp::And), x, y));
+}
+
+TEST_F(NestedChoice, OneThatNeedsEitherCondition) {
+    EXPECT_EQ(select(p, x, select(q, x, y)), select(both(KernelOp::Or), x, y));
+}
+
+TEST_F(NestedChoice, OthersStay) {
+    for (const int made : {select(p, select(q, x, y), w), select(p, x, select(q, y, w)),
+                           select(p, select(q, y, x), y), select(p, x, select(q, y, x))})
+        EXPECT_EQ(b.node(made).args[0], p);
+}
+
+}  // namespace
+}  // namespace firn
