@@ -70,8 +70,12 @@ class NestedChoices {
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (node.op == Op::Result) return after_loop(node, inputs[0]);
             if (node.op != Op::Select || constant_value(*inputs[0])) return nullptr;
-            const Ref yes = below(inputs[1], Facts(*inputs[0], true)),
-                      no = below(inputs[2], Facts(*inputs[0], false));
+            Remade in_yes, in_no;
+            Ref yes = below(inputs[1], Facts(*inputs[0], true), &in_yes),
+                no = below(inputs[2], Facts(*inputs[0], false), &in_no);
+            // What one side or the condition needs as it was is not computed in another form too.
+            if (needs({inputs[0], no}, in_yes)) yes = inputs[1];
+            if (needs({inputs[0], yes}, in_no)) no = inputs[2];
             if (yes == inputs[1] && no == inputs[2]) return nullptr;
             if (fired_) ++(*fired_)["choice inside a choice"];
             return again(node, {inputs[0], yes, no});
@@ -325,8 +329,27 @@ class NestedChoices {
         return true;
     }
 
+    /// Nodes of which a new form was made.
+    using Remade = std::unordered_set<const Node*>;
+
+    /// One of the nodes is what the roots are computed from.
+    static bool needs(std::vector<Ref> open, const Remade& nodes) {
+        if (nodes.empty()) return false;
+        uint64_t oldest = UINT64_MAX;
+        for (const Node* node : nodes) oldest = std::min(oldest, node->serial);
+        std::unordered_set<const Node*> seen;
+        while (!open.empty() && seen.size() < kMostBelow) {
+            const Ref node = open.back();
+            open.pop_back();
+            if (node->serial < oldest || !seen.insert(node.get()).second) continue;
+            if (nodes.contains(node.get())) return true;
+            open.insert(open.end(), node->inputs.begin(), node->inputs.end());
+        }
+        return false;
+    }
+
     /// `root` where the facts hold: what elementwise operations lead to is chosen by them.
-    Ref below(const Ref& root, const Facts& facts) {
+    Ref below(const Ref& root, const Facts& facts, Remade* remade = nullptr) {
         std::unordered_map<const Node*, Ref> done;
         std::vector<Ref> open{root};
         // True where the operand is done, else it is the next to do.
@@ -364,8 +387,10 @@ class NestedChoices {
                         inputs[k] = done.at(inputs[k].get());
                     if (inputs.size() < node->inputs.size())
                         made = inputs[0];
-                    else if (inputs != node->inputs)
+                    else if (inputs != node->inputs) {
                         made = again(*node, std::move(inputs));
+                        if (remade && made->serial > node->serial) remade->insert(node.get());
+                    }
                 }
             }
             done.emplace(node.get(), made);

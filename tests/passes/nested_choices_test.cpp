@@ -66,6 +66,20 @@ TEST(NestedChoices, TheOtherSideOfABranch) {
 )");
 }
 
+TEST(NestedChoices, WhatTheOtherSideNeedsAsItWasIsNotMadeAgain) {
+    const char* text = R"(graph(%0: bool[4], %1: bool[4], %2: bool[4], %3: f32[4]) {
+    %4: bool[4] = And %0, %2
+    %5: bool[4] = And %0, %1
+    %6: f32[4] = Sin %3
+    %7: f32[4] = Select %5, %6, %3
+    %8: f32[4] = Cos %7
+    %9: f32[4] = Select %4, %8, %7
+    return %9
+}
+)";
+    check(nested_choices, text, text);
+}
+
 TEST(NestedChoices, NeighboursReadWhatWasChosen) {
     const char* text = R"(graph(%0: bool[4], %1: f32[4]) {
     %2: f32[4] = Sin %1
