@@ -54,8 +54,10 @@ class KnownBounds {
 };
 
 /// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many
-/// iterations as it can take; null: not known.
-Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most) {
+/// iterations as it can take; null: not known. `flag_asked`: the active value is asked for after
+/// the loop, and stands once more behind all that it carries, as its own iterations left it.
+Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most,
+           bool flag_asked) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region old = with_fresh_args(b.table, *attr.body);
     const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
@@ -75,6 +77,12 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
     body.args.insert(body.args.end(), old.args.begin() + 1, old.args.end());
     if (attr.active >= 0) {
         const size_t k = static_cast<size_t>(attr.active);
+        if (flag_asked) {
+            const Ref flag = region_arg(b, boolean, inits[k]->shape);
+            body.args.push_back(flag);
+            next.push_back(op(Op::Select, {go, next[k], flag}));
+            inits.push_back(inits[k]);
+        }
         // The loop's own end leaves every element inactive, so that further iterations change
         // nothing; what must have ended by then may take some more.
         if (attr.must_end == MustEnd::No) next[k] = op(Op::And, {next[k], more});
@@ -101,11 +109,19 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         b.line);
 }
 
-/// What is known of the bounds of a loop that is opened.
+/// What is known of a loop that is opened: of its bounds, and whether its active value is asked for
+/// after it.
 struct Target {
     bool known = false;
     std::optional<Size> most;
+    bool flag_asked = false;
 };
+
+/// A result of a Loop that is the value which says what still runs.
+bool is_flag(const Node& node) {
+    return node.op == Op::Result && node.inputs[0]->op == Op::Loop &&
+           node.as<ResultAttr>().index == node.inputs[0]->as<LoopAttr>().active;
+}
 
 bool is_inside_any(const RegionFacts& facts, const Node& node,
                    const std::unordered_map<const Node*, Target>& targets) {
@@ -159,8 +175,19 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
                 targets[loop] = {bounds.known(*loop), bounds.most_trips(*loop)};
         }
         if (targets.empty()) return out;
+        for (const Ref& node : regions.order)
+            if (is_flag(*node))
+                if (const auto target = targets.find(node->inputs[0].get());
+                    target != targets.end() &&
+                    target->first->as<LoopAttr>().must_end == MustEnd::No)
+                    target->second.flag_asked = true;
         // Iterations after the end are beyond what unchecked reads promise.
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+            if (is_flag(node))
+                if (const auto target = targets.find(node.inputs[0].get());
+                    target != targets.end() && target->second.flag_asked)
+                    return result({table, first_line(node.lines)}, inputs[0],
+                                  static_cast<int>(node.inputs[0]->inputs.size()) - 3);
             const bool read = node.op == Op::Gather && is_inside_any(regions, node, targets);
             return read ? checked_read({table}, node, inputs) : nullptr;
         };
@@ -170,11 +197,11 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
             std::vector<Guard> met;
             const Builder b{table, first_line(node.lines), &met};
             const std::vector<Ref>& inputs = made->inputs;
-            const auto& [known, most] = target->second;
+            const auto& [known, most, flag_asked] = target->second;
             const Ref trips = known  ? loop_trip_count(b, inputs[0], inputs[1], inputs[2])
                               : most ? size_value(b, *most)
                                      : nullptr;
-            return opened(b, *made, inputs, trips);
+            return opened(b, *made, inputs, trips, flag_asked);
         };
         out.results = rewrite(table, out.results, visit, {}, visit_region);
     }

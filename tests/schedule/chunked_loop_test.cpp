@@ -39,6 +39,24 @@ TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
     });
 }
 
+/// Which elements still count down after so many turns.
+Tensor still_on(const Tensor& turns) {
+    Tensor left = arange(150), on = left > 0;
+    for (Tensor turn : loop(turns)) {
+        left = where(on, left - 1, left);
+        on = on & (left > 0);
+    }
+    return cast<float>(on);
+}
+
+TEST(ChunkedLoop, TheFlagThatEndsItIsAskedForAfterwards) {
+    for (int turns : {0, 1, 49, 120, 1000}) {
+        SCOPED_TRACE(turns);
+        expect_equal_values([=] { return still_on(turns); });
+        expect_equal_values([=] { return still_on(tensor({turns})(0)); });
+    }
+}
+
 TEST(ChunkedLoop, LoopsInALoopOfUnknownLengthMultiply) {
     expect_equal_values(
         [] {
