@@ -25,9 +25,12 @@ struct PassRow {
 };
 
 // What simplify folds shows which carried values never change; a loop that goes lets a branch go.
+// Stores under a mask are choices only when they are simplified.
 const PassRow kPipeline[] = {
     {"share_loops", share_loops, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},
+    {"nested_choices", nested_choices, ops({Op::Select})},
+    {"simplify", simplify, ~Ops()},
     {"nested_choices", nested_choices, ops({Op::Select})},
     {"simplify", simplify, ~Ops()},
     {"end_by_counts", end_by_counts, ops({Op::Loop})},

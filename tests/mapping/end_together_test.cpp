@@ -20,6 +20,17 @@ Tensor steps_to_one(const Tensor& x) {
     return steps * 1000 + n;
 }
 
+/// The same, by stores under the mask.
+Tensor stored_steps_to_one(const Tensor& x) {
+    Tensor n = x, steps = zeros(x.shape(), i32);
+    for (Tensor turn : loop(60)) {
+        const Tensor open = n > 1, half = n / 2, next = select(n == half * 2, half, n * 3 + 1);
+        n(open) = next;
+        steps(open) += 1;
+    }
+    return steps * 1000 + n;
+}
+
 /// A condition that holds in one iteration alone: what has ended must not go on.
 Tensor until_its_turn(const Tensor& x) {
     Tensor sum = zeros(x.shape(), i32);
@@ -47,6 +58,8 @@ void expect_elements_side_by_side(F function) {
 }
 
 TEST(EndTogether, MasksOfArrays) { expect_elements_side_by_side(steps_to_one); }
+
+TEST(EndTogether, StoresUnderMasks) { expect_elements_side_by_side(stored_steps_to_one); }
 
 TEST(EndTogether, WhatHasEndedStays) { expect_elements_side_by_side(until_its_turn); }
 
