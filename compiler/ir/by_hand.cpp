@@ -299,6 +299,11 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
         const bool at_entry = node.inputs[0].get() == attr.body->args[k + 1].get();
         if (at_entry && (several[k] || indices_of(node, 1) != own[k])) uses[k].read_apart = true;
     });
+    for (const PlacedRegion& region : placement.regions)
+        for (const Ref& node : region.order)  // what an exchange or a sum found there
+            if (node->op == Op::Fetched)
+                if (const int k = target_of(*node->inputs[0]); k >= 0)
+                    read[static_cast<size_t>(k)] = true;
     for (size_t k = 0; k < uses.size(); ++k) {
         StoredTogether stored(attr);
         bool replaces = !read[k];

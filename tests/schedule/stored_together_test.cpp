@@ -87,6 +87,18 @@ constexpr Stores kStores[] = {
          kernel({6}, [&](Tensor i) { y(i, 0) = a[0](i) + y(i, 1), y(i, 1) = 3.0f; });
          return {y};
      }},
+    {"WhatIsExchangedIsAskedFor", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({6}, -1.0f), found = full({6}, -1.0f);
+         kernel({6}, [&](Tensor i) { found(i) = atomic_exchange(y(i), a[0](i)); });
+         return {y + 100.0f * found};
+     }},
+    {"OneOfThemIsExchanged", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({6, 2}, -1.0f);
+         kernel({6}, [&](Tensor i) { y(i, 1) = atomic_exchange(y(i, 0), a[0](i)); });
+         return {y};
+     }},
     {"OneOfThemAdds", true,
      [](const Tensors& a) -> Tensors {
          Tensor y = full({6, 2}, -1.0f);
