@@ -26,6 +26,60 @@ constexpr Stores kStores[] = {
          });
          return {y};
      }},
+    {"AllInALoop", false,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7, 5, 3}, -1.0f);
+         kernel({7, 5}, [&](Tensor i, Tensor j) {
+             for (Tensor c : loop(3)) y(i, j, c) = a[0](i + c) + a[0](j);
+         });
+         return {y};
+     }},
+    {"TwoInEachTurnOfALoop", false,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7, 8}, -1.0f);
+         kernel({7}, [&](Tensor i) {
+             for (Tensor c : loop(4)) y(i, 2 * c) = a[0](i + c), y(i, 2 * c + 1) = 2.0f;
+         });
+         return {y};
+     }},
+    {"ALoopThatLeavesTheLastOut", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7, 5}, -1.0f);
+         kernel({7}, [&](Tensor i) {
+             for (Tensor c : loop(4)) y(i, c) = a[0](i + c);
+         });
+         return {y};
+     }},
+    {"ALoopThatMayEndEarlier", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7, 4}, -1.0f);
+         kernel({7}, [&](Tensor i) {
+             for (Tensor c : loop(4)) {
+                 if_(c.as(f32) > a[0](i), [&] { break_(); });
+                 y(i, c) = a[0](i + c);
+             }
+         });
+         return {y};
+     }},
+    {"ALoopOfNoTurns", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7}, -1.0f);
+         kernel({7}, [&](Tensor i) {
+             for (Tensor c : loop(min(a[0](0).as(i32), 5))) y(i) = a[0](i);
+         });
+         return {y};
+     }},
+    {"ALoopThatSkipsATurn", true,
+     [](const Tensors& a) -> Tensors {
+         Tensor y = full({7, 4}, -1.0f);
+         kernel({7}, [&](Tensor i) {
+             for (Tensor c : loop(4)) {
+                 if_(c == 2, [&] { continue_(); });
+                 y(i, c) = a[0](i + c);
+             }
+         });
+         return {y};
+     }},
     {"OneIsLeftOut", true,
      [](const Tensors& a) -> Tensors {
          Tensor y = full({7, 5, 3}, -1.0f);
