@@ -1,21 +1,14 @@
 // Squares and absolute values of what differs in its sign alone are one.
 #include <gtest/gtest.h>
 
-#include "compiler/kernel/kernel_builder.h"
+#include "tests/kernel/built.h"
 
 namespace firn {
 namespace {
 
-struct EitherSign : testing::Test {
-    KernelCode code;
-    KernelBuilder b{code, {}};
+struct EitherSign : testing::Test, test::Built {
     int a = value("a"), c = value("c"), k = value("k");
 
-    int value(const char* name) {
-        Range range;
-        range.name = name, range.extent = Size(8);
-        return b.make(KernelOp::Cast, f32, {b.range(b.add_range(range))});
-    }
     int op(KernelOp o, int x, int y) { return b.make(o, f32, {x, y}); }
     int square(int x) { return op(KernelOp::Mul, x, x); }
 };

@@ -1,22 +1,15 @@
 // Choices between the same values by one condition after the other are one choice.
 #include <gtest/gtest.h>
 
-#include "compiler/kernel/kernel_builder.h"
+#include "tests/kernel/built.h"
 
 namespace firn {
 namespace {
 
-struct NestedChoice : testing::Test {
-    KernelCode code;
-    KernelBuilder b{code, {}};
+struct NestedChoice : testing::Test, test::Built {
     int x = value("x"), y = value("y"), w = value("w");
     int p = b.make(KernelOp::Less, boolean, {x, y}), q = b.make(KernelOp::Less, boolean, {y, w});
 
-    int value(const char* name) {
-        Range range;
-        range.name = name, range.extent = Size(8);
-        return b.make(KernelOp::Cast, f32, {b.range(b.add_range(range))});
-    }
     int select(int condition, int yes, int no) {
         return b.make(KernelOp::Select, f32, {condition, yes, no});
     }

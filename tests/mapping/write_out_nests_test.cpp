@@ -27,23 +27,26 @@ auto window(int rows, int columns, int h, int w) {
         {f32(h, w)});
 }
 
-/// Loops of the lowered kernel.
-int64_t loops_of(int rows, int columns) {
-    SessionScope scope(Session::interpreter());
-    const auto program = window(rows, columns, 512, 512).program();
-    const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
+/// Loops of the only lowered kernel.
+int64_t loops_of(const Program& program) {
+    const KernelCode& code = *std::get<DispatchStep>(program.steps.at(0).step).lowered;
     int64_t loops = 0;
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) loops += code.nodes[id].op == KernelOp::For;
     return loops;
 }
 
+int64_t loops_of_window(int rows, int columns) {
+    SessionScope scope(Session::interpreter());
+    return loops_of(*window(rows, columns, 512, 512).program());
+}
+
 TEST(WriteOutNests, AFewRowsOfAWindowEachHaveTheirLoop) {
-    EXPECT_EQ(loops_of(3, 3), 3);
-    EXPECT_EQ(loops_of(4, 8), 4);
-    EXPECT_EQ(loops_of(1, 1), 0);
-    EXPECT_EQ(loops_of(5, 3), 2) << "too many";
-    EXPECT_EQ(loops_of(3, 30), 2) << "too long inside";
+    EXPECT_EQ(loops_of_window(3, 3), 3);
+    EXPECT_EQ(loops_of_window(4, 8), 4);
+    EXPECT_EQ(loops_of_window(1, 1), 0);
+    EXPECT_EQ(loops_of_window(5, 3), 2) << "too many";
+    EXPECT_EQ(loops_of_window(3, 30), 2) << "too long inside";
 }
 
 /// The innermost loop needs nothing of the one around it.
@@ -94,15 +97,9 @@ Tensor differences(const Tensor& u, const Tensor& v, int rows, int columns, floa
 
 int64_t loops_of_differences(int rows, int columns) {
     SessionScope scope(Session::interpreter());
-    const auto program =
-        compile([=](Tensor u, Tensor v) { return differences(u, v, rows, columns); },
-                {f32(512, 512), f32(512, 512)})
-            .program();
-    const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
-    int64_t loops = 0;
-    for (const KernelRegion& region : code.regions)
-        for (int id : region.order) loops += code.nodes[id].op == KernelOp::For;
-    return loops;
+    return loops_of(*compile([=](Tensor u, Tensor v) { return differences(u, v, rows, columns); },
+                             {f32(512, 512), f32(512, 512)})
+                         .program());
 }
 
 TEST(WriteOutNests, WindowsWhoseSumsNeighboursShareMayHaveMoreRows) {
