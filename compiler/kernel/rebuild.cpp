@@ -52,9 +52,13 @@ int Rebuild::build(const KernelNode& n, int id) {
         case KernelOp::Result: {
             const KernelNode& owner = from_.nodes[n.args[0]];
             if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), n.position);
-            if (const std::vector<int>* inside = written_out(n.args[0])) {
-                if (!last_values_.contains(n.args[0]))
-                    last_values_[n.args[0]] = iterations(n.args[0], *inside);
+            const std::vector<int>* inside = written_out(n.args[0]);
+            if (inside || is_rewritten(n.args[0])) {
+                if (!last_values_.contains(n.args[0])) {
+                    std::vector<int> last =
+                        inside ? iterations(n.args[0], *inside) : rewrite(n.args[0]);
+                    last_values_[n.args[0]] = std::move(last);
+                }
                 return last_values_.at(n.args[0])[static_cast<size_t>(n.position)];
             }
             const int loop = value(n.args[0]);

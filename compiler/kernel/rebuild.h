@@ -36,6 +36,17 @@ class Rebuild {
     /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
     /// is: all that it carries are sums.
     virtual bool sums_apart(int /*loop*/) const { return false; }
+    /// The loop, which has no effects, is built in another way, by rewrite(): its results.
+    virtual bool is_rewritten(int /*loop*/) const { return false; }
+    virtual std::vector<int> rewrite(int /*loop*/) { return {}; }
+
+    /// Node `id` is built anew where it is asked for next.
+    void forget(int id) { memo_[id] = -1; }
+    /// The node that is a range's index; -1: nobody asks for it.
+    int index_of(int range) const {
+        const auto it = range_node_.find(range);
+        return it == range_node_.end() ? -1 : it->second;
+    }
 
   private:
     int build(const KernelNode& n, int id);
@@ -48,9 +59,10 @@ class Rebuild {
     const KernelCode& from_;
     KernelBuilder& b_;
     std::vector<int> memo_;
-    std::unordered_map<int, int> first_result_;              // by For node: where its results begin
-    std::unordered_map<int, int> range_node_;                // by range
-    std::unordered_map<int, std::vector<int>> last_values_;  // of loops that are written out
+    std::unordered_map<int, int> first_result_;  // by For node: where its results begin
+    std::unordered_map<int, int> range_node_;    // by range
+    std::unordered_map<int, std::vector<int>>
+        last_values_;  // of loops that are written out or rewritten
 };
 
 }  // namespace firn

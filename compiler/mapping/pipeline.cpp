@@ -5,6 +5,7 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
+#include "compiler/mapping/await_choices.h"
 #include "compiler/mapping/combine_operations.h"
 #include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
@@ -61,6 +62,11 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
          code = fuse_loops(std::move(code), t.profile, t.facts);
      },
      nullptr, &KernelSteps::fuse_loops},
+    {"await_choices", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = await_choices(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::select_branches},
     {"select_branches", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = select_branches(std::move(code), t.profile, t.facts);

@@ -2,10 +2,10 @@
 #include "compiler/mapping/select_branches.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "compiler/kernel/place.h"
+#include "compiler/mapping/choices.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/tile_model.h"
 #include "compiler/program/cost_table.h"
@@ -89,36 +89,13 @@ class Renumber {
 class Chooser {
   public:
     Chooser(const KernelCode& code, const DeviceProfile& profile)
-        : code_(code),
-          masked_(rules_of(profile).masked),
-          load_(profile.seconds_per_load * profile.operations_per_second),
-          home_(code.nodes.size(), -1),
-          owner_(code.regions.size(), -1),
-          users_(code.nodes.size()),
-          outside_(code.nodes.size()) {
-        for (size_t r = 0; r < code.regions.size(); ++r)
-            for (int id : all_of(code.regions[r])) {
-                home_[id] = static_cast<int>(r);
-                const KernelNode& n = code.nodes[id];
-                if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-                owner_[n.region] = id;
-                if (n.else_region >= 0) owner_[n.else_region] = id;
-            }
-        for (size_t r = 0; r < code.regions.size(); ++r) note_uses(static_cast<int>(r));
-    }
+        : code_(code), masked_(rules_of(profile).masked), choices_(code, profile) {}
 
     /// Selects by one condition that are worth a branch, the first that are found.
     std::vector<int> find() const {
         for (const KernelRegion& region : code_.regions) {
             if (!may_hold_dear(region)) continue;
-            std::map<int, std::vector<int>> by_condition;
-            for (int id : region.order) {
-                const KernelNode& n = code_.nodes[id];
-                if (n.op != KernelOp::Select) continue;
-                std::vector<int>& group = by_condition[n.args[0]];
-                if (!reaches_any(id, group)) group.push_back(id);
-            }
-            for (const auto& [condition, group] : by_condition)
+            for (const auto& [condition, group] : choices_.by_condition(region))
                 if (worth(region, group)) return group;
         }
         return {};
@@ -134,7 +111,7 @@ class Chooser {
                     const KernelNode& n = code_.nodes[region.order[j]];
                     if (n.op == KernelOp::Branch && n.else_region >= 0 &&
                         n.args[0] == first.args[0] &&
-                        !reaches_any(region.order[j], {region.order[k]}))
+                        !choices_.reaches_any(region.order[j], {region.order[k]}))
                         return {region.order[k], region.order[j]};
                 }
             }
@@ -155,95 +132,20 @@ class Chooser {
         double total = 0;
         for (int id : region.order) {
             if (masked_ && code_.nodes[id].op == KernelOp::For) return true;
-            total += cost(id);
+            total += choices_.cost(id);
         }
         return !masked_ && total >= costs::kBranchOperations;
     }
 
-    static std::vector<int> all_of(const KernelRegion& region) {
-        std::vector<int> out = region.order;
-        out.insert(out.end(), region.effects.begin(), region.effects.end());
-        return out;
-    }
-
-    void note_uses(int r) {
-        const KernelRegion& region = code_.regions[r];
-        auto use = [&](int id, int user) {
-            if (id < 0 || home_[id] < 0) return;
-            int at = r;
-            while (at >= 0 && at != home_[id]) {
-                user = owner_[at];
-                at = user >= 0 ? home_[user] : -1;
-            }
-            if (at < 0 || user < 0)
-                outside_[id] = true;
-            else
-                users_[id].push_back(user);
-        };
-        for (int id : all_of(region)) {
-            const KernelNode& n = code_.nodes[id];
-            for (int arg : n.args) use(arg, id);
-            if (n.op == KernelOp::For)
-                use(code_.ranges[code_.regions[n.region].range].extent_node, id);
-        }
-        for (int y : region.yields) use(y, -1);
-        use(region.alive, -1);
-        for (int e : region.effects) outside_[e] = true;
-    }
-
-    /// Whether `id` needs any of `wanted`.
-    bool reaches_any(int id, const std::vector<int>& wanted) const {
-        if (wanted.empty()) return false;
-        std::vector<int> queue{wanted};
-        std::vector<bool> seen(code_.nodes.size());
-        while (!queue.empty()) {
-            const int at = queue.back();
-            queue.pop_back();
-            if (at == id) return true;
-            if (seen[at]) continue;
-            seen[at] = true;
-            queue.insert(queue.end(), users_[at].begin(), users_[at].end());
-        }
-        return false;
-    }
-
-    double cost(int id) const {
-        const KernelNode& n = code_.nodes[id];
-        if (n.op == KernelOp::Load) return load_ * n.width;
-        if (n.op == KernelOp::Branch)
-            return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
-        if (n.op != KernelOp::For) return is_elementwise(n.op) ? operation_cost(n.op) : 0;
-        const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;
-        return region_cost(n.region) *
-               (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
-    }
-
-    double region_cost(int region) const {
-        double out = 1;
-        for (int id : code_.regions[region].order) out += cost(id);
-        return out;
-    }
-
     /// What is evaluated for one side of the selects alone, less what a device does all the same.
     double saved(const KernelRegion& region, const std::vector<int>& group, size_t side) const {
-        std::vector<bool> inside(code_.nodes.size());
         double out = 0;
-        for (size_t k = region.order.size(); k-- > 0;) {
-            const int id = region.order[k];
-            if (outside_[id] || users_[id].empty()) continue;
-            const bool only = std::all_of(users_[id].begin(), users_[id].end(), [&](int user) {
-                if (inside[user]) return true;
-                const KernelNode& n = code_.nodes[user];
-                return std::find(group.begin(), group.end(), user) != group.end() &&
-                       n.args[side] == id && n.args[3 - side] != id && n.args[0] != id;
-            });
-            if (!only) continue;
-            inside[id] = true;
+        for (int id : choices_.needed_for(region, group, side)) {
             const KernelNode& n = code_.nodes[id];
             if (!masked_)
-                out += cost(id);
+                out += choices_.cost(id);
             else if (n.op == KernelOp::For && !skips_itself(n))
-                out += std::max(0.0, cost(id) - region_cost(n.region));
+                out += std::max(0.0, choices_.cost(id) - choices_.region_cost(n.region));
         }
         return out;
     }
@@ -255,12 +157,7 @@ class Chooser {
 
     const KernelCode& code_;
     bool masked_;
-    double load_;             // operations that take as long as a load
-    std::vector<int> home_;   // region that evaluates a node
-    std::vector<int> owner_;  // For or Branch of a region
-    std::vector<std::vector<int>>
-        users_;                  // in the same region, loops and branches for what they hold
-    std::vector<bool> outside_;  // used by more than nodes of its region
+    Choices choices_;
 };
 
 /// The selects of `group` as results of one Branch.

@@ -279,6 +279,14 @@ inline constexpr double kMaskedLoopOperations = 400;
 /// Of the indices, that pass a branch by, where nothing tells. Not measured.
 inline constexpr double kPassedBy = 0.5;
 
+/// Iterations of a loop under a mask that go on without what some lanes wait for: of it, an iteration
+/// pays for a sixteenth at least.
+inline constexpr int64_t kLongestWait = 16;
+/// Times the rest of an iteration that it costs at least. Of eight lanes that come to it one by one, in
+/// an iteration of four, the last comes after 9 where each alone would after 4: that costs the rest
+/// 2.3 times instead of once, and what is dear a quarter.
+inline constexpr double kLeastAwaited = 2;
+
 // --- Operands in shared memory.
 
 /// Invocations that read the same element. Not measured.

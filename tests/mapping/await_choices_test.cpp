@@ -1,0 +1,145 @@
+// Dear parts of loops that few iterations need wait for one another where lanes take all of them.
+#include "compiler/mapping/await_choices.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kBalls = 777;
+
+/// What it takes long to compute.
+Tensor dear(const Tensor& x) { return sin(x * 3.0f) + exp(-x * x) * cos(x) + sqrt(abs(sin(x))); }
+
+/// A ball between two walls adds up what it meets there, and is lost at last.
+Tensor bounces(const Tensor& start, const Tensor&) {
+    Tensor x = start, v = 0.07f + 0.1f * start, sum = 0.0f;
+    for (Tensor turn : loop(70)) {
+        Tensor next = x + v, out = abs(next) > 1.0f;
+        sum = where(out, sum + dear(next), sum);
+        v = where(out, -0.9f * v, v);
+        x = where(out, x, next);
+        if_((sum > 4.0f) | (abs(v) < 0.01f), [&] { break_(); });
+    }
+    return sum + x;
+}
+
+/// The same by branches, with marks that a table has by the number of the iteration.
+Tensor marks(const Tensor& start, const Tensor& table) {
+    Tensor out = zeros(start.shape());
+    kernel(start.shape(), [&](Tensor i) {
+        Tensor x = start(i), sum = 0.0f;
+        for (Tensor turn : loop(table.size(0))) {
+            x = 1.0f - 1.9f * x * x;
+            if_(x > 0.95f, [&] { sum += dear(x + table(turn)); });
+            if_(sum > 30.0f, [&] { break_(); });
+        }
+        out(i) = sum;
+    });
+    return out;
+}
+
+/// Dear where the condition does not hold; what is read there depends on the iteration.
+Tensor otherwise(const Tensor& start, const Tensor& table) {
+    Tensor x = start, sum = 0.0f;
+    for (Tensor turn : loop(40)) {
+        x = 1.0f - 1.8f * x * x;
+        sum = where(x < 0.9f, sum, sum * 0.5f + dear(x * table(turn % table.size(0))));
+        if_(sum > 2.4f, [&] { break_(); });
+    }
+    return sum;
+}
+
+/// It goes on only where there is something to do.
+Tensor until_done(const Tensor& start, const Tensor&) {
+    Tensor x = start, sum = 0.0f;
+    for (Tensor turn : loop(50)) {
+        Tensor going = x > 0.1f;
+        sum = where(going, sum + dear(x), sum);
+        x = where(going, x * 0.8f, x);
+    }
+    return sum;
+}
+
+/// Terms of a sum, in any order.
+Tensor terms(const Tensor& start, const Tensor& table) {
+    Tensor sum = 0.0f;
+    for (Tensor k : loop(table.size(0)))
+        sum += where(table(k) > start, dear(table(k) - start), 0.0f);
+    return sum;
+}
+
+using Function = Tensor (*)(const Tensor&, const Tensor&);
+
+std::vector<float> values(Function function, int64_t table, const Session& session) {
+    SessionScope scope(session);
+    return function(rand({kBalls}, {.seed = 3}), rand({table}, {.seed = 4})).to_vector<float>();
+}
+
+/// How deep loops stand in one another.
+int depth_in(const KernelCode& code, int region) {
+    int out = 0;
+    const KernelRegion& body = code.regions[size_t(region)];
+    for (const std::vector<int>& ids : {body.order, body.effects})
+        for (int id : ids) {
+            const KernelNode& n = code.nodes[size_t(id)];
+            if (n.op == KernelOp::For || n.op == KernelOp::Branch)
+                out = std::max(out, (n.op == KernelOp::For) + depth_in(code, n.region));
+        }
+    return out;
+}
+int depth(Function function, int64_t table, const DeviceProfile& profile = cpu_profile()) {
+    SessionScope scope(Session::interpreter(profile));
+    const auto program =
+        compile([=](Tensor x, Tensor y) { return function(x, y); }, {f32(kBalls), f32(table)})
+            .program();
+    EXPECT_EQ(program->kernels.size(), 1u);
+    return depth_in(*program->kernels[0].code, 0);
+}
+
+void expect_equal_values(Function function, int64_t table) {
+    EXPECT_EQ(values(function, table, Session::interpreter()),
+              values(function, table, Session::oracle()));
+}
+
+TEST(AwaitChoices, EventsThatChangeWhatGoesOn) {
+    EXPECT_EQ(depth(bounces, 1), 2);
+    expect_equal_values(bounces, 1);
+}
+
+TEST(AwaitChoices, TheNumberOfTheIteration) {
+    for (int64_t table : {17, 32, 100}) {
+        EXPECT_EQ(depth(marks, table), 2);
+        expect_equal_values(marks, table);
+    }
+}
+
+TEST(AwaitChoices, WhereAConditionDoesNotHold) {
+    EXPECT_EQ(depth(otherwise, 30), 2);
+    expect_equal_values(otherwise, 30);
+}
+
+TEST(AwaitChoices, AGpuBranches) { EXPECT_EQ(depth(bounces, 1, gpu_profile()), 1); }
+
+TEST(AwaitChoices, WhatALoopGoesOnByIsNotAwaited) {
+    EXPECT_EQ(depth(until_done, 1), 1);
+    expect_equal_values(until_done, 1);
+}
+
+TEST(AwaitChoices, ShortLoopsAndSumsStay) {
+    EXPECT_EQ(depth(marks, 16), 1);
+    EXPECT_EQ(depth(terms, 100), 1);
+}
+
+TEST(AwaitChoices, MoreBackEdgesThanADriverTakes) {
+    EXPECT_EQ(depth(marks, 3000), 2);
+    EXPECT_EQ(depth(marks, 5000), 1);
+}
+
+}  // namespace
+}  // namespace firn
