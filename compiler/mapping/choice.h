@@ -1,5 +1,6 @@
 // A mapping on the way from step to step.
 #pragma once
+#include <algorithm>
 #include <optional>
 
 #include "compiler/kernel/strides.h"
@@ -33,6 +34,14 @@ struct Choice {
         const int64_t at_once = profile.parallel_invocations;
         if (staged) return at_once / costs::kStagedShare;
         return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
+    }
+    /// Invocations along the first range that a group has at the least, where others lie beside it:
+    /// where there are fewer indices, some have nothing to do.
+    int64_t least_width() const {
+        if (dims() < 2) return 1;
+        const bool square = !rules().in_turn && traits.loops;
+        return std::min<int64_t>(profile.subgroup_size,
+                                 square ? costs::kSquareGroup : rules().wide_group);
     }
     /// What all lanes of a subgroup read in turn may be loaded by one lane each, and handed round:
     /// on a CPU driver a load costs as much where all lanes read the same element, and exchanging

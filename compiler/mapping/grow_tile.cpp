@@ -36,16 +36,22 @@ double padding(const Size& extent, int64_t tile) {
     return static_cast<double>((indices + tile - 1) / tile * tile) / static_cast<double>(indices);
 }
 
+double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
+                   const std::vector<Size>& grid, int64_t width) {
+    double time = model.time(tile);
+    for (size_t d = 0; d < grid.size(); ++d)
+        time *= padding(grid[d], tile[d] * (d == 0 ? width : 1));
+    return time;
+}
+
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, double most_operations, int64_t iterations,
-                               bool pads, int64_t most_nodes) {
+                               bool lanes_share, double most_operations, int64_t width,
+                               int64_t iterations, bool pads, int64_t most_nodes) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     const auto time_of = [&](const std::vector<int64_t>& of) {
-        double time = model.time(of);
-        for (size_t d = 0; d < grid.size(); ++d) time *= padding(grid[d], of[d]);
-        return time;
+        return padded_time(model, of, grid, width);
     };
     for (bool grown = true; grown;) {
         grown = false;

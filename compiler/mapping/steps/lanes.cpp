@@ -94,7 +94,7 @@ int64_t enough_shared(const Choice& c) {
 std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
     const std::vector<int64_t> one(c.traits.grid.size(), 1);
     return grow_tile(model, one, c.traits.grid, c.traits.total, enough_shared(c), true,
-                     c.profile.max_body_operations);
+                     c.profile.max_body_operations, 1);
 }
 
 /// Of few indices each invocation would have one, or a few; where lanes share them, invocations are
@@ -109,8 +109,9 @@ bool tiles_pay(const Choice& c) {
     if (traits.total / copies >= c.busy()) return false;  // they are enough anyway
     const TileModel alone(c.ready, false);
     const std::vector<int64_t> one(traits.grid.size(), 1);
-    const std::vector<int64_t> few = grow_tile(alone, one, traits.grid, traits.total, c.busy(),
-                                               false, c.profile.max_body_operations);
+    const std::vector<int64_t> few =
+        grow_tile(alone, one, traits.grid, traits.total, c.busy(), false,
+                  c.profile.max_body_operations, c.least_width());
     return shared.time(tile) < costs::kLeastSaving * alone.time(few);
 }
 

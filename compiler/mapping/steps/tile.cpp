@@ -67,15 +67,32 @@ void size_tile(Choice& c) {
     const KernelTraits& traits = c.traits;
     const double most = c.profile.max_body_operations;
     const bool pads = !c.staged && may_pad(c.ready, traits.grid[0]);
+    const int64_t width = c.least_width();
     const std::vector<int64_t> start = c.m.tile;
     for (const int64_t longest : {costs::kShortLoop, costs::kLongestWindow}) {
         TileModel model(c.ready, false, longest);
         const int64_t iterations = short_iterations(c.ready, longest);
-        std::vector<int64_t> tile = grow_tile(model, start, traits.grid, traits.total, c.busy(),
-                                              false, most, iterations, pads);
+        const auto time_of = [&](const std::vector<int64_t>& of) {
+            return padded_time(model, of, traits.grid, width);
+        };
+        const auto grown_from = [&](const std::vector<int64_t>& from) {
+            return grow_tile(model, from, traits.grid, traits.total, c.busy(), false, most, width,
+                             iterations, pads);
+        };
+        std::vector<int64_t> tile = grown_from(start), from = start;
+        // Where a shorter one leaves fewer invocations without a tile, it may be the better start.
+        while (from[0] > 1) {
+            from[0] /= 2;
+            if (padding(traits.grid[0], from[0] * width) ==
+                padding(traits.grid[0], from[0] * 2 * width))
+                continue;
+            const std::vector<int64_t> grown = grown_from(from);
+            if (time_of(grown) < costs::kLeastSaving * time_of(tile)) tile = grown;
+        }
         const bool better =
             !c.model || (fits_written_out(model, tile, iterations, most) &&
-                         model.time(tile) < costs::kLeastSaving * c.model->time(c.m.tile));
+                         time_of(tile) < costs::kLeastSaving *
+                                             padded_time(*c.model, c.m.tile, traits.grid, width));
         if (better) c.m.tile = tile, c.model = std::move(model), c.longest_written_out = longest;
         if (!c.model->has_windows()) break;
     }
@@ -92,9 +109,9 @@ void grow_by_shares(Choice& c) {
     const int64_t nodes =
         std::max(costs::kTileBudget, std::min(traits.nodes * 4, traits.most_nodes));
     const int64_t busy = std::max(c.busy(), traits.total / copies);
-    c.m.tile =
-        grow_tile(TileModel(c.ready, false), c.m.tile, traits.grid, traits.total, busy, false,
-                  c.profile.max_body_operations, 1, may_pad(c.ready, traits.grid[0]), nodes);
+    c.m.tile = grow_tile(TileModel(c.ready, false), c.m.tile, traits.grid, traits.total, busy,
+                         false, c.profile.max_body_operations, c.least_width(), 1,
+                         may_pad(c.ready, traits.grid[0]), nodes);
 }
 
 /// Of what all lanes read in turn each loads one element and hands it round, where an iteration for
