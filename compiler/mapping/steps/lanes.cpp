@@ -88,13 +88,29 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
 int64_t enough_shared(const Choice& c) {
     const int64_t slots =
         std::max<int64_t>(1, c.profile.parallel_invocations / c.profile.subgroup_size);
-    return slots * costs::kLeastGroups;
+    return slots * (c.rules().in_turn ? costs::kLeastShared : costs::kLeastGroups);
 }
 
+/// Grown from one index, or from three or five along a range of so many: a tile that was doubled
+/// first has no room for these.
 std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
-    const std::vector<int64_t> one(c.traits.grid.size(), 1);
-    return grow_tile(model, one, c.traits.grid, c.traits.total, enough_shared(c), true,
-                     c.profile.max_body_operations, 1);
+    const std::vector<Size>& grid = c.traits.grid;
+    const auto grown = [&](const std::vector<int64_t>& from) {
+        return grow_tile(model, from, grid, c.traits.total, enough_shared(c), true,
+                         c.profile.max_body_operations, 1);
+    };
+    const std::vector<int64_t> one(grid.size(), 1);
+    std::vector<int64_t> best = grown(one);
+    for (size_t d = 0; d < grid.size(); ++d)
+        for (int64_t several : {3, 5}) {
+            if (grid[d].divisor() % several != 0 || c.traits.total / several < enough_shared(c))
+                continue;
+            std::vector<int64_t> from = one;
+            from[d] = several;
+            const std::vector<int64_t> tile = grown(from);
+            if (model.time(tile) < costs::kLeastSaving * model.time(best)) best = tile;
+        }
+    return best;
 }
 
 /// Of few indices each invocation would have one, or a few; where lanes share them, invocations are

@@ -197,7 +197,7 @@ Contest attention_contest() {
 }  // namespace
 
 void add_attention(std::vector<Case>& cases) {
-    cases.push_back({"attention", attention_contest, Section::HeldOut,
+    cases.push_back({"attention", attention_contest, Section::Strangers,
                      "an operand is loaded for every few products, and exponentials are dear"});
 }
 

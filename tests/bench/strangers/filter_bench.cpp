@@ -357,9 +357,9 @@ void add_filters(std::vector<Case>& cases) {
         kWeighed);
     constexpr const char* kPlaced = "of a pixel sixteen numbers are read at places of its own";
     add(
-        "warp", Section::HeldOut, [] { return warp_contest(warp); }, kPlaced);
+        "warp", Section::Strangers, [] { return warp_contest(warp); }, kPlaced);
     add(
-        "warp_kernel", Section::HeldOut, [] { return warp_contest(warp_kernel); }, kPlaced);
+        "warp_kernel", Section::Strangers, [] { return warp_contest(warp_kernel); }, kPlaced);
 }
 
 }  // namespace firn::bench

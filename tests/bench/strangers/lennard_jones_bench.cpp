@@ -349,7 +349,7 @@ Contest lennard_jones() {
 }  // namespace
 
 void add_lennard_jones(std::vector<Case>& cases) {
-    cases.push_back({"lennard_jones", lennard_jones, Section::HeldOut,
+    cases.push_back({"lennard_jones", lennard_jones, Section::Strangers,
                      "a neighbour's place is three numbers that lie anywhere"});
 }
 

@@ -351,7 +351,7 @@ Contest haar() {
 void add_pictures(std::vector<Case>& cases) {
     cases.push_back({"equalise", equalise, Section::Strangers,
                      "counts of grey levels are sums at places that others share"});
-    cases.push_back({"haar", haar, Section::HeldOut,
+    cases.push_back({"haar", haar, Section::Strangers,
                      "its levels wait for one another, and the smallest are launches alone"});
 }
 

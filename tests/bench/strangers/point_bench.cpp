@@ -418,10 +418,10 @@ Contest poisson_disc() {
 }  // namespace
 
 void add_points(std::vector<Case>& cases) {
-    cases.push_back({"jump_flooding", jump_flooding, Section::HeldOut,
+    cases.push_back({"jump_flooding", jump_flooding, Section::Strangers,
                      "beside the seed its number is read, at the place of a neighbour far away"});
     cases.push_back(
-        {"poisson_disc", poisson_disc, Section::HeldOut,
+        {"poisson_disc", poisson_disc, Section::Strangers,
          "rounds of darts wait for one another, and its random numbers are not counted"});
 }
 

@@ -417,7 +417,7 @@ Contest navier_stokes() {
 }  // namespace
 
 void add_spectral(std::vector<Case>& cases) {
-    cases.push_back({"navier_stokes", navier_stokes, Section::HeldOut,
+    cases.push_back({"navier_stokes", navier_stokes, Section::Strangers,
                      "transforms wait for one another, each of them short"});
 }
 

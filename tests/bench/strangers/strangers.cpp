@@ -50,7 +50,10 @@ void add_strangers(std::vector<Case>& cases) {
                      add_attention,       add_shallow_water, add_perona_malik,   add_stereo,
                      add_non_local_means, add_black_hole,    add_newton_fractal, add_cloth,
                      add_lennard_jones,   add_mixture,       add_logistic,       add_summed_area,
-                     add_run_lengths})
+                     add_run_lengths,     add_ising,         add_levelset,       add_multigrid,
+                     add_demosaic,        add_hog,           add_lucas_kanade,   add_point_splat,
+                     add_temporal_aa,     add_volume_render, add_boosted_trees,  add_lomb_scargle,
+                     add_particle_filter, add_bellman_ford,  add_physarum,       add_viterbi})
         add(cases);
 }
 

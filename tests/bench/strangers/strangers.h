@@ -37,6 +37,21 @@ void add_mixture(std::vector<Case>& cases);
 void add_logistic(std::vector<Case>& cases);
 void add_summed_area(std::vector<Case>& cases);
 void add_run_lengths(std::vector<Case>& cases);
+void add_ising(std::vector<Case>& cases);
+void add_levelset(std::vector<Case>& cases);
+void add_multigrid(std::vector<Case>& cases);
+void add_demosaic(std::vector<Case>& cases);
+void add_hog(std::vector<Case>& cases);
+void add_lucas_kanade(std::vector<Case>& cases);
+void add_point_splat(std::vector<Case>& cases);
+void add_temporal_aa(std::vector<Case>& cases);
+void add_volume_render(std::vector<Case>& cases);
+void add_boosted_trees(std::vector<Case>& cases);
+void add_lomb_scargle(std::vector<Case>& cases);
+void add_particle_filter(std::vector<Case>& cases);
+void add_bellman_ford(std::vector<Case>& cases);
+void add_physarum(std::vector<Case>& cases);
+void add_viterbi(std::vector<Case>& cases);
 
 /// The share of elements that are off by more than a thousandth: where a rounding decides between
 /// two outcomes, a few are others.
