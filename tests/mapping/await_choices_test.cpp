@@ -76,9 +76,10 @@ Tensor terms(const Tensor& start, const Tensor& table) {
 
 using Function = Tensor (*)(const Tensor&, const Tensor&);
 
-std::vector<float> values(Function function, int64_t table, const Session& session) {
+std::vector<float> values(Function function, int64_t table, const Session& session,
+                          int64_t balls = kBalls) {
     SessionScope scope(session);
-    return function(rand({kBalls}, {.seed = 3}), rand({table}, {.seed = 4})).to_vector<float>();
+    return function(rand({balls}, {.seed = 3}), rand({table}, {.seed = 4})).to_vector<float>();
 }
 
 /// How deep loops stand in one another.
@@ -122,6 +123,28 @@ TEST(AwaitChoices, TheNumberOfTheIteration) {
 TEST(AwaitChoices, WhereAConditionDoesNotHold) {
     EXPECT_EQ(depth(otherwise, 30), 2);
     expect_equal_values(otherwise, 30);
+}
+
+/// A short body, of which an invocation has four.
+Tensor drops(const Tensor& start, const Tensor&) {
+    Tensor x = start, sum = 0.0f;
+    for (Tensor turn : loop(60)) {
+        x = 1.0f - 1.9f * x * x;
+        sum = where(x > 0.95f, sum + sin(sum + x), sum);
+        if_(sum > 3.0f, [&] { break_(); });
+    }
+    return sum;
+}
+
+TEST(AwaitChoices, ElementsSideBySide) {
+    constexpr int64_t kMany = 1 << 12;
+    SessionScope scope(Session::interpreter());
+    const auto program = compile([](Tensor x) { return drops(x, x); }, {f32(kMany)}).program();
+    EXPECT_NE(program->kernels.at(0).mapping.find("tile 4"), std::string::npos)
+        << program->kernels[0].mapping;
+    EXPECT_EQ(depth_in(*program->kernels[0].code, 0), 2);
+    EXPECT_EQ(values(drops, 1, Session::interpreter(), kMany),
+              values(drops, 1, Session::oracle(), kMany));
 }
 
 TEST(AwaitChoices, AGpuBranches) { EXPECT_EQ(depth(bounces, 1, gpu_profile()), 1); }

@@ -37,9 +37,21 @@ void choose_row(Choice& c, int64_t units) {
         std::max<uint32_t>(round_up(share, lanes), lanes));
 }
 
+/// Rows of groups, at most `most`: under masks those behind the end take as long as the others.
+int64_t rows_that_fill(int64_t units, int64_t most) {
+    const auto taken = [&](int64_t rows) { return (units + rows - 1) / rows * rows; };
+    int64_t best = most;
+    for (int64_t rows = most; 2 * rows >= most; --rows)
+        if (static_cast<double>(taken(rows)) <
+            costs::kLeastSaving * static_cast<double>(taken(best)))
+            best = rows;
+    return best;
+}
+
 void choose_rectangle(Choice& c, int64_t units_x) {
     GroupShape& group = c.m.group;
-    const int64_t units_y = std::max<int64_t>(1, c.traits.y / c.m.tile[1]);
+    const int64_t tile_y = c.m.tile[1],
+                  units_y = std::max<int64_t>(1, (c.traits.y + tile_y - 1) / tile_y);
     const int64_t lanes = c.profile.subgroup_size;
     const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
     const bool square = !c.rules().in_turn && c.traits.loops;
@@ -51,6 +63,7 @@ void choose_rectangle(Choice& c, int64_t units_x) {
     while (rows > 1 && groups() < c.rules().groups_per_core) rows /= 2;
     while (group.x > lanes && group.x % 2 == 0 && groups() < c.rules().groups_per_core)
         group.x /= 2;
+    if (c.rules().masked && c.traits.grid[1].is_constant()) rows = rows_that_fill(units_y, rows);
     group.y = static_cast<uint32_t>(std::max<int64_t>(1, rows));
 }
 
