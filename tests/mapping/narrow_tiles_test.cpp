@@ -13,14 +13,34 @@ namespace {
 /// Of the invocations that run at once, the share that has a tile of [4096, columns].
 double busy_lanes(int64_t columns) {
     SessionScope scope(Session::interpreter());
-    const auto f = compile([](Tensor x, Tensor y) { return matmul(x, y); },
-                           {f32(4096, 64), f32(64, columns)});
+    const auto f =
+        compile([](Tensor x, Tensor y) { return matmul(x, y); }, {f32(4096, 64), f32(64, columns)});
     const KernelInfo& kernel = f.program()->kernels.at(0);
     int64_t tile = 1;
     if (const size_t at = kernel.mapping.find("tile "); at != std::string::npos)
         tile = std::stoll(kernel.mapping.substr(at + 5));
     const int64_t tiles = (columns + tile - 1) / tile, lanes = cpu_profile().subgroup_size;
     return double(tiles) / double((tiles + lanes - 1) / lanes * lanes);
+}
+
+std::string mapping_of(Tensor (*f)(Tensor, Tensor), const Shape& x, const Shape& y) {
+    SessionScope scope(Session::interpreter());
+    return compile(f, {f32(x[0], x[1]), f32(y[0], y[1])}).program()->kernels.at(0).mapping;
+}
+Tensor product(Tensor x, Tensor y) { return matmul(x, y); }
+Tensor by_rows(Tensor x, Tensor y) { return matmul(x.T(), y); }
+
+TEST(NarrowTiles, NoRowOfAGroupIsIdle) {
+    // Ten columns in tiles of four.
+    const std::string mapping = mapping_of(product, {1 << 14, 32}, {32, 10});
+    EXPECT_NE(mapping.find("tile 8x4 group 64x3"), std::string::npos) << mapping;
+}
+
+TEST(NarrowTiles, LanesShareTheTilesOfFewColumns) {
+    const std::string of_eight = mapping_of(by_rows, {1 << 14, 32}, {1 << 14, 8}),
+                      of_ten = mapping_of(by_rows, {1 << 14, 32}, {1 << 14, 10});
+    EXPECT_EQ(of_eight.find("lanes 8 tile 8x4 "), 0u) << of_eight;
+    EXPECT_EQ(of_ten.find("lanes 8 tile 5x8 "), 0u) << of_ten;
 }
 
 TEST(NarrowTiles, NoLaneIsIdle) {
