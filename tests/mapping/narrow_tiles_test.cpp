@@ -36,6 +36,12 @@ TEST(NarrowTiles, NoRowOfAGroupIsIdle) {
     EXPECT_NE(mapping.find("tile 8x4 group 64x3"), std::string::npos) << mapping;
 }
 
+TEST(NarrowTiles, RowsOfGroupsEndWithTheResult) {
+    // 132 tiles below one another: groups of 16 rows would have 12 for nothing.
+    const std::string mapping = mapping_of(product, {4 * 264, 64}, {64, 64});
+    EXPECT_NE(mapping.find("group 8x12 "), std::string::npos) << mapping;
+}
+
 TEST(NarrowTiles, LanesShareTheTilesOfFewColumns) {
     const std::string of_eight = mapping_of(by_rows, {1 << 14, 32}, {1 << 14, 8}),
                       of_ten = mapping_of(by_rows, {1 << 14, 32}, {1 << 14, 10});
