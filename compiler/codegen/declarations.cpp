@@ -23,7 +23,7 @@ std::set<std::string> extensions(const GlslRun& run) {
     for (Type t : types)
         for (const std::string& e : required_extensions(DType{t})) out.insert(e);
     if (keeps_special_floats(code, run.profile)) out.insert("GL_EXT_spirv_intrinsics");
-    if (run.kept_loops) out.insert("GL_EXT_control_flow_attributes");
+    if (run.loop_attributes) out.insert("GL_EXT_control_flow_attributes");
     if (std::any_of(code.buffers.begin(), code.buffers.end(), is_addressed)) {
         out.insert("GL_EXT_buffer_reference");
         out.insert("GL_EXT_buffer_reference_uvec2");

@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/memory.h"
 #include "compiler/codegen/operations.h"
+#include "compiler/program/cost_table.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 namespace {
@@ -74,6 +76,12 @@ void write_array(GlslRun& run, const KernelNode& n, int indent) {
     const KernelBuffer& b = run.code.buffers[n.buffer];
     const bool shared = b.space == MemorySpace::Shared;
     const auto& size = run.code.group_size;
+    // An index that stays one would keep the whole array in memory.
+    if (!shared && b.elements.is_constant() && b.elements.constant() <= costs::kClearedAtOnce &&
+        rules_of(run.profile).unrolls_on) {
+        run.loop_attributes = true;
+        line(run, indent) << "[[unroll]]\n";
+    }
     line(run, indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < "
                       << b.elements.text()
                       << "u; k += " << (shared ? size[0] * size[1] * size[2] : 1u) << "u) b"

@@ -30,7 +30,7 @@ struct GlslRun {
 
     // What the body needs declared.
     std::set<std::string> functions;  // of math_library()
-    bool kept_loops = false;          // that the driver would unroll
+    bool loop_attributes = false;
     bool float_atomics = false, wide_atomics = false;
     bool subgroups = false;
 };

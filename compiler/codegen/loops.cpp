@@ -90,8 +90,9 @@ void write_for(GlslRun& run, int id, int indent) {
     // How many iterations stand side by side has been decided; CPU drivers would unroll on, and
     // spill.
     if (rules_of(run.profile).unrolls_on && run.code.nodes[trips].op == KernelOp::Constant) {
-        run.kept_loops = true;
-        line(run, indent) << "[[dont_unroll]]\n";
+        run.loop_attributes = true;
+        const bool written_out = run.code.ranges[body.range].written_out;
+        line(run, indent) << (written_out ? "[[unroll]]\n" : "[[dont_unroll]]\n");
     }
     const std::string r = "r" + std::to_string(body.range);
     line(run, indent) << "for (int " << r << " = 0; " << r << " < " << end << "; ++" << r

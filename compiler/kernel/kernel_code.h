@@ -36,6 +36,7 @@ struct Range {
     int64_t max_trips = -1;  // Serial: the most turns it can take, -1: only the data knows
     bool rest = false;       // Serial: what another loop left. Where that is nothing, what its body
                              // computes has no meaning
+    bool written_out = false;  // Serial: by the driver, iteration by iteration
 };
 
 /// A matrix whose elements the lanes of a subgroup hold together; no rows: a value of one lane.

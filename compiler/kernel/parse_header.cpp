@@ -66,10 +66,11 @@ void parse_range(ParseRun& run, const std::string& letters, int number) {
     if (!kind) fail(run, "expected a kind of range");
     r.kind = *kind;
     if (accept(run, "dim")) r.dim = take_small(run, "a dimension");
-    if (accept(run, "<")) r.extent = take_size(run, {"count", "most", "rest"});
+    if (accept(run, "<")) r.extent = take_size(run, {"count", "most", "rest", "written_out"});
     if (accept(run, "count")) run.counts[number] = take_word(run, "a value");
     if (accept(run, "most")) r.max_trips = take_number(run, "a number");
     r.rest = accept(run, "rest");
+    r.written_out = accept(run, "written_out");
 }
 
 void parse_leaves(ParseRun& run) {

@@ -114,6 +114,7 @@ class Printer {
         if (r.extent_node >= 0) out_ << " count " << operand(r.extent_node);
         if (r.max_trips >= 0) out_ << " most " << r.max_trips;
         if (r.rest) out_ << " rest";
+        if (r.written_out) out_ << " written_out";
         out_ << "\n";
     }
 

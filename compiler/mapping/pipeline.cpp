@@ -18,6 +18,7 @@
 #include "compiler/mapping/turn_loops.h"
 #include "compiler/mapping/turn_ranges.h"
 #include "compiler/mapping/write_out_nests.h"
+#include "compiler/mapping/write_out_own.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 
@@ -121,6 +122,8 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      [](KernelCode& code, const KernelTarget&) { order_values(code); }, is_ordered},
     {"combine_operations", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { combine_operations(code); }},
+    {"write_out_own", Placed, Placed,
+     [](KernelCode& code, const KernelTarget& t) { write_out_own(code, t.profile); }},
     {"count_back_edges", Placed, Placed,
      [](KernelCode& code, const KernelTarget&) { code.back_edges = count_back_edges(code); }},
 });

@@ -306,6 +306,10 @@ inline constexpr int64_t kLoadsInARow = 16;
 /// Places of a copy of a target that are cleared or combined at once. Not measured.
 inline constexpr int64_t kPlacesAtOnce = 8;
 
+/// Elements of an array of an invocation's own that are cleared one after the other: as many as an
+/// invocation may hold in registers and beside them. Not measured.
+inline constexpr int64_t kClearedAtOnce = 64;
+
 // --- Matrix units.
 
 /// Matrices of a subgroup along an axis: with more, sums leave the registers. Not measured.
