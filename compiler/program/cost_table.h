@@ -188,9 +188,10 @@ inline constexpr int64_t kStagedTile = 4;
 inline constexpr int64_t kLeastShare = 4, kLongShare = 64;
 /// Workgroups for each core of a CPU, that share it evenly. Not measured.
 inline constexpr int64_t kLeastGroups = 8;
-/// Subgroups for each core of a CPU, whose lanes share what each of them reduces: they have the same
-/// number of iterations, so that one more than divides evenly costs a fifth at most. lavapipe, products
-/// of [16384, 32] with [16384, 8]: tiles of 8 by 4, 4 for each core, take 0.6 of the time of 4 by 4.
+/// Subgroups for each core of a CPU, whose lanes share what each of them reduces: they have the
+/// same number of iterations, so that one more than divides evenly costs a fifth at most. lavapipe,
+/// products of [16384, 32] with [16384, 8]: tiles of 8 by 4, 4 for each core, take 0.6 of the time
+/// of 4 by 4.
 inline constexpr int64_t kLeastShared = 4;
 /// Iterations at once of an invocation's loops. limits.md, 7: 16 are enough for the peak.
 inline constexpr int64_t kMostUnrolled = 16;
@@ -283,12 +284,12 @@ inline constexpr double kMaskedLoopOperations = 400;
 /// Of the indices, that pass a branch by, where nothing tells. Not measured.
 inline constexpr double kPassedBy = 0.5;
 
-/// Iterations of a loop under a mask that go on without what some lanes wait for: of it, an iteration
-/// pays for a sixteenth at least.
+/// Iterations of a loop under a mask that go on without what some lanes wait for: of it, an
+/// iteration pays for a sixteenth at least.
 inline constexpr int64_t kLongestWait = 16;
-/// Times the rest of an iteration that it costs at least. Of eight lanes that come to it one by one, in
-/// an iteration of four, the last comes after 9 where each alone would after 4: that costs the rest
-/// 2.3 times instead of once, and what is dear a quarter.
+/// Times the rest of an iteration that it costs at least. Of eight lanes that come to it one by
+/// one, in an iteration of four, the last comes after 9 where each alone would after 4: that costs
+/// the rest 2.3 times instead of once, and what is dear a quarter.
 inline constexpr double kLeastAwaited = 2;
 
 // --- Operands in shared memory.
