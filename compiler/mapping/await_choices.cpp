@@ -273,7 +273,7 @@ KernelCode await_choices(KernelCode code, const DeviceProfile& profile, const Sy
     KernelCode placed = code;
     place(placed);
     const AwaitedLoops loops = awaited_loops(placed, profile);
-    if (loops.empty()) return code;
+    if (loops.empty() || choose_mapping(placed, profile, facts).copies() > 1) return code;
     KernelCode made;
     made.name = code.name;
     KernelBuilder b(made, facts);

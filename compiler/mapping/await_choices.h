@@ -10,7 +10,9 @@ namespace firn {
 /// without, until each has come to one that does not (or a few have passed), and then what is dear
 /// is computed for all of them at once. Every lane computes what it did, in the same order. Loops
 /// that only sum up, and loops that store, stay as they are, and kernels whose back edges would be
-/// more than the driver takes. Takes and gives lowered kernels, before mapping. Not placed.
+/// more than the driver takes. So do those whose invocations have several elements: what is dear of
+/// one fills the gaps of the other, and all of them would wait for the last. Takes and gives
+/// lowered kernels, before mapping. Not placed.
 KernelCode await_choices(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn
