@@ -7,7 +7,7 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kImages = 8, kIn = 16, kOut = 32, kSide = 64;
+constexpr int kImages = 8, kIn = 16, kOut = 32, kConvSide = 64;
 
 // An edge of zeros, so that nobody tests for one.
 constexpr const char* kPad = R"(
@@ -124,7 +124,7 @@ Constants constants(int size, int in, int out, bool flip) {
     return {{"SIZE", size},
             {"TAPS", size * size},
             {"EDGE", size / 2},
-            {"WIDE", kSide + size - 1},
+            {"WIDE", kConvSide + size - 1},
             {"IN", in},
             {"OUT", out},
             {"FLIP", flip},
@@ -133,7 +133,7 @@ Constants constants(int size, int in, int out, bool flip) {
 }
 
 HandKernel padding(int size, int images, int buffer) {
-    const int wide = kSide + size - 1;
+    const int wide = kConvSide + size - 1;
     return {"pad",
             kPad,
             {64, 1, 1},
@@ -144,7 +144,7 @@ HandKernel padding(int size, int images, int buffer) {
 
 // Buffers 0, 1: image and weights; 2: result; 3, 4: padded and packed.
 HandProgram best_convolution(int size, int in, int out, bool flip) {
-    const int wide = kSide + size - 1;
+    const int wide = kConvSide + size - 1;
     const Constants numbers_ = constants(size, in, out, flip);
     // Five rows of taps unrolled are more code than the first cache has room for.
     const std::string head = size == 3 ? "#define EACH_ROW [[unroll]]\n" : "#define EACH_ROW\n";
@@ -158,7 +158,7 @@ HandProgram best_convolution(int size, int in, int out, bool flip) {
         "convolve",
         head + kConvolve,
         {64, 1, 1},
-        {kSide / 8, out / 8, kImages},
+        {kConvSide / 8, out / 8, kImages},
         {{"padded", As::Texels, 3}, {"packed", As::Texels, 4}, {"y", As::Floats, 2, true}},
         numbers_};
     return {{padding(size, kImages * in, 3), pack, convolve},
@@ -169,7 +169,7 @@ HandProgram plain_convolution(int size, int in, int out, bool flip) {
     return {{{"plain_convolve",
               kPlainConvolve,
               {16, 16, 1},
-              {kSide / 16, kSide / 16, kImages * out},
+              {kConvSide / 16, kConvSide / 16, kImages * out},
               {{"x", As::Floats, 0}, {"w", As::Floats, 1}, {"y", As::Floats, 2, true}},
               constants(size, in, out, flip)}},
             {},
@@ -178,7 +178,7 @@ HandProgram plain_convolution(int size, int in, int out, bool flip) {
 
 // Buffers 0, 1: image and the result's gradient; 2: result; 3, 4: padded and parts.
 HandProgram best_weights(int size) {
-    const int wide = kSide + size - 1, count = kIn * kOut * size * size,
+    const int wide = kConvSide + size - 1, count = kIn * kOut * size * size,
               parts = size == 3 ? 1 : size;
     const Constants numbers_ = constants(size, kIn, kOut, false);
     HandKernel weights{
@@ -230,12 +230,12 @@ Tensor weight_gradient(Tensor x, Tensor g, int taps) {
 }
 
 Contest convolution(int size, const std::string& which) {
-    const int64_t in = int64_t(kImages) * kIn * kSide * kSide, out = in / kIn * kOut;
+    const int64_t in = int64_t(kImages) * kIn * kConvSide * kConvSide, out = in / kIn * kOut;
     const int64_t count = int64_t(kIn) * kOut * size * size;
     std::vector<float> x = numbers(in, -1.0f, 1.0f, 1), g = numbers(out, -1.0f, 1.0f, 2),
                        w = numbers(count, -1.0f, 1.0f, 3);
-    Tensor image = tensor(x, {kImages, kIn, kSide, kSide}),
-           gradient = tensor(g, {kImages, kOut, kSide, kSide}),
+    Tensor image = tensor(x, {kImages, kIn, kConvSide, kConvSide}),
+           gradient = tensor(g, {kImages, kOut, kConvSide, kConvSide}),
            weights = tensor(w, {kOut, kIn, size, size});
     Contest contest{.least = {},
                     .arguments = {},

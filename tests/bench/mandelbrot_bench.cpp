@@ -8,8 +8,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024, kTurns = 256;
-constexpr float kLeft = -2.2f, kTop = -1.5f, kPixel = 3.0f / kSide;
+constexpr int kMandelbrotSide = 1024, kMandelbrotTurns = 256;
+constexpr float kLeft = -2.2f, kTop = -1.5f, kPixel = 3.0f / kMandelbrotSide;
 
 // One pixel per invocation, in rows as long as stores like them. Unrolled turns that choose between
 // old and new values were slower: most of a turn's time is its arithmetic.
@@ -60,11 +60,12 @@ double share_that_differs(const std::vector<float>& a, const std::vector<float>&
 /// The turns of all orbits together.
 double count_turns() {
     double turns = 0;
-    for (int i = 0; i < kSide; ++i)
-        for (int j = 0; j < kSide; ++j) {
+    for (int i = 0; i < kMandelbrotSide; ++i)
+        for (int j = 0; j < kMandelbrotSide; ++j) {
             const float cx = kLeft + kPixel * float(j), cy = kTop + kPixel * float(i);
             float x = cx, y = cy;
-            for (int turn = 0; turn < kTurns && x * x + y * y <= 256.0f; ++turn, ++turns) {
+            for (int turn = 0; turn < kMandelbrotTurns && x * x + y * y <= 256.0f;
+                 ++turn, ++turns) {
                 const float next = x * x - y * y + cx;
                 y = 2.0f * x * y + cy;
                 x = next;
@@ -76,7 +77,7 @@ double count_turns() {
 Contest mandelbrot() {
     auto draw = compile(
         [](Tensor left, Tensor top, Tensor pixel, Tensor turns) {
-            auto [i, j] = indices<2>({kSide, kSide});
+            auto [i, j] = indices<2>({kMandelbrotSide, kMandelbrotSide});
             Tensor cx = left + pixel * j, cy = top + pixel * i, x = cx, y = cy, count = 0.0f;
             for (Tensor turn : loop(min(turns, 20000))) {
                 if_(x * x + y * y > 256.0f, [&] { break_(); });
@@ -94,20 +95,21 @@ Contest mandelbrot() {
         HandKernel kernel{name,
                           body,
                           {across, down, 1},
-                          {kSide / int(across), kSide / int(down), 1},
+                          {kMandelbrotSide / int(across), kMandelbrotSide / int(down), 1},
                           {{"time", As::Floats, 0, true}},
                           {}};
         return HandProgram{{kernel}, {}, {}};
     };
     constexpr double kOfATurn = 9;  // operations, the test and the count among them
-    return {.least = {0, 4.0 * kSide * kSide, kOfATurn * count_turns()},
-            .arguments = {},
-            .results = {int64_t(kSide) * kSide},
-            .firn = [draw] { return std::vector<Tensor>{draw(kLeft, kTop, kPixel, kTurns)}; },
-            .best = by_hand("mandelbrot", kMandelbrot, 64, 4),
-            .plain = by_hand("plain_mandelbrot", kPlainMandelbrot, 16, 16),
-            .tolerance = 0.02,
-            .difference = share_that_differs};
+    return {
+        .least = {0, 4.0 * kMandelbrotSide * kMandelbrotSide, kOfATurn * count_turns()},
+        .arguments = {},
+        .results = {int64_t(kMandelbrotSide) * kMandelbrotSide},
+        .firn = [draw] { return std::vector<Tensor>{draw(kLeft, kTop, kPixel, kMandelbrotTurns)}; },
+        .best = by_hand("mandelbrot", kMandelbrot, 64, 4),
+        .plain = by_hand("plain_mandelbrot", kPlainMandelbrot, 16, 16),
+        .tolerance = 0.02,
+        .difference = share_that_differs};
 }
 
 }  // namespace

@@ -113,9 +113,9 @@ void main() {
 
 // Twelve independent chains hide every latency. Squares, as compilers make one step of many steps
 // x * a + b.
-constexpr int kChains = 12, kTurns = 256, kUnrolled = 8;
+constexpr int kChains = 12, kMeasureTurns = 256, kUnrolled = 8;
 constexpr int64_t kLeastPeakThreads = 1 << 16, kMostPeakThreads = 1 << 24;
-constexpr double kOfAThread = 2.0 * kChains * kTurns * kUnrolled;  // operations
+constexpr double kOfAThread = 2.0 * kChains * kMeasureTurns * kUnrolled;  // operations
 HandKernel computing(int64_t threads) {
     return {"peak_compute",
             R"(
@@ -133,7 +133,7 @@ void main() {
             {256, 1, 1},
             {int(threads / 256), 1, 1},
             {{"y", As::Floats, 0, true}},
-            {{"TURNS", kTurns}}};
+            {{"TURNS", kMeasureTurns}}};
 }
 
 // Next places are drawn, not read: they wait for no load.

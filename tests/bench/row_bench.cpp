@@ -7,7 +7,7 @@ namespace firn::bench {
 namespace {
 
 constexpr int kRows = 4096, kColumns = 4096;
-constexpr int64_t kElements = int64_t(kRows) * kColumns;
+constexpr int64_t kRowElements = int64_t(kRows) * kColumns;
 
 // A row per subgroup of eight: a row stays in the first cache for all passes over it.
 // `EACH(STATEMENT)` goes over its 1024 vec4, sixteen loads unrolled.
@@ -87,8 +87,8 @@ constexpr const char* kPlainLayerNorm = R"(
 Contest rows(const std::string& name, const char* best, const char* plain, bool whole,
              const std::vector<std::string>& others, double operations) {
     Contest contest;
-    contest.arguments.push_back(numbers(kElements, -1.0f, 3.0f));
-    contest.results = {whole ? kElements : kRows};
+    contest.arguments.push_back(numbers(kRowElements, -1.0f, 3.0f));
+    contest.results = {whole ? kRowElements : kRows};
     std::vector<HandBinding> best_bindings{{"x", As::Texels4, 0}},
         plain_bindings{{"x", As::Floats, 0}};
     for (const std::string& other : others) {
@@ -100,7 +100,8 @@ Contest rows(const std::string& name, const char* best, const char* plain, bool 
     const int result = static_cast<int>(contest.arguments.size());
     best_bindings.push_back({"y", whole ? As::Vec4s : As::Floats, result, true});
     plain_bindings.push_back({"y", As::Floats, result, true});
-    contest.least = {4.0 * kElements, 4.0 * double(contest.results[0]), operations * kElements};
+    contest.least = {4.0 * kRowElements, 4.0 * double(contest.results[0]),
+                     operations * kRowElements};
     contest.best.kernels = {
         {name, std::string(kRowHead) + best, {8, 1, 1}, {kRows, 1, 1}, best_bindings, {}}};
     contest.plain.kernels = {{"plain_" + name,
@@ -172,7 +173,7 @@ void main() {
 }
 
 Contest column_sums() {
-    std::vector<float> values = numbers(kElements, -1.0f, 3.0f);
+    std::vector<float> values = numbers(kRowElements, -1.0f, 3.0f);
     auto f = compile([](Tensor x) { return sum(x, {.axis = 0}); }, {f32("n", "m")});
     HandKernel plain{"plain_colsum",
                      R"(
@@ -188,7 +189,7 @@ void main() {
                      {{"x", As::Floats, 0}, {"y", As::Floats, 1, true}},
                      {}};
     return {
-        .least = {4.0 * kElements, 4.0 * kColumns, kElements},
+        .least = {4.0 * kRowElements, 4.0 * kColumns, kRowElements},
         .arguments = {values},
         .results = {kColumns},
         .firn = [f, x = tensor(values, {kRows, kColumns})] { return std::vector<Tensor>{f(x)}; },

@@ -8,8 +8,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024;
-constexpr int64_t kElements = int64_t(kSide) * kSide;
+constexpr int kStencilSide = 1024;
+constexpr int64_t kStencilElements = int64_t(kStencilSide) * kStencilSide;
 constexpr int kSweeps = 100;
 
 // Four columns and four rows per invocation: whole rows as vec4, the columns beside them as floats;
@@ -44,21 +44,25 @@ HandKernel stencil(const std::string& name, const std::string& cell,
                    const std::vector<HandBinding>& others) {
     std::vector<HandBinding> bindings{{"u4", As::Texels4, 0}, {"u1", As::Texels, 0}};
     bindings.insert(bindings.end(), others.begin(), others.end());
-    return {name, kTile + cell, {64, 4, 1}, {kSide / 4 / 64, kSide / 4 / 4, 1}, bindings, {}};
+    return {name,       kTile + cell,
+            {64, 4, 1}, {kStencilSide / 4 / 64, kStencilSide / 4 / 4, 1},
+            bindings,   {}};
 }
 HandKernel plain_stencil(const std::string& name, const std::string& cell,
                          const std::vector<HandBinding>& others) {
     std::vector<HandBinding> bindings{{"u", As::Floats, 0}};
     bindings.insert(bindings.end(), others.begin(), others.end());
-    return {name, kPlainCell + cell, {16, 16, 1}, {kSide / 16, kSide / 16, 1}, bindings, {}};
+    return {name,        kPlainCell + cell,
+            {16, 16, 1}, {kStencilSide / 16, kStencilSide / 16, 1},
+            bindings,    {}};
 }
 
 std::vector<float> drop() {
-    std::vector<float> values(static_cast<size_t>(kElements));
-    for (int y = 0; y < kSide; ++y)
-        for (int x = 0; x < kSide; ++x) {
+    std::vector<float> values(static_cast<size_t>(kStencilElements));
+    for (int y = 0; y < kStencilSide; ++y)
+        for (int x = 0; x < kStencilSide; ++x) {
             float dx = float(x - 400) / 60.0f, dy = float(y - 500) / 60.0f;
-            values[size_t(y) * kSide + size_t(x)] = std::exp(-dx * dx - dy * dy);
+            values[size_t(y) * kStencilSide + size_t(x)] = std::exp(-dx * dx - dy * dy);
         }
     return values;
 }
@@ -77,16 +81,17 @@ Contest wave() {
                " next = v_at(at) + 0.1 * (around - 4.0 * centre);\n"
                "    speed[at] = next;\n    height[at] = centre + 0.1 * next;\n}\n";
     };
-    std::vector<float> u = drop(), v = numbers(kElements, -0.1f, 0.1f);
-    Tensor u0 = tensor(u, {kSide, kSide}), v0 = tensor(v, {kSide, kSide});
+    std::vector<float> u = drop(), v = numbers(kStencilElements, -0.1f, 0.1f);
+    Tensor u0 = tensor(u, {kStencilSide, kStencilSide}),
+           v0 = tensor(v, {kStencilSide, kStencilSide});
     auto others = [](As read, As write) {
         return std::vector<HandBinding>{
             {"v", read, 1}, {"height", write, 2, true}, {"speed", write, 3, true}};
     };
     return {
-        .least = {8.0 * kElements, 8.0 * kElements, 9.0 * kElements},
+        .least = {8.0 * kStencilElements, 8.0 * kStencilElements, 9.0 * kStencilElements},
         .arguments = {u, v},
-        .results = {kElements, kElements},
+        .results = {kStencilElements, kStencilElements},
         .firn =
             [=] {
                 auto [height, speed] = step(u0, v0, 0.1f);
@@ -99,7 +104,7 @@ Contest wave() {
 
 /// To and fro between two temporaries, from the argument and to the result.
 HandProgram sweeps(const HandKernel& kernel, size_t reads) {
-    HandProgram program{{kernel}, {kElements, kElements}, {}};
+    HandProgram program{{kernel}, {kStencilElements, kStencilElements}, {}};
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
         const int from = sweep == 0 ? 0 : 2 + sweep % 2, to = 2 + (sweep + 1) % 2;
         std::vector<int> buffers(reads, from);
@@ -125,10 +130,11 @@ Contest jacobi() {
     };
     // What is read and written between sweeps stays in caches: the first read and the last write.
     return {
-        .least = {4.0 * kElements, 4.0 * kElements, 4.0 * kSweeps * kElements},
+        .least = {4.0 * kStencilElements, 4.0 * kStencilElements, 4.0 * kSweeps * kStencilElements},
         .arguments = {u},
-        .results = {kElements},
-        .firn = [solve, u0 = tensor(u, {kSide, kSide})] { return std::vector<Tensor>{solve(u0)}; },
+        .results = {kStencilElements},
+        .firn = [solve, u0 = tensor(u, {kStencilSide,
+                                        kStencilSide})] { return std::vector<Tensor>{solve(u0)}; },
         .best = sweeps(stencil("jacobi", cell("vec4"), {{"y", As::Vec4s, 1, true}}), 2),
         .plain =
             sweeps(plain_stencil("plain_jacobi", cell("float"), {{"y", As::Floats, 1, true}}), 1)};

@@ -6,7 +6,7 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kElements = 16 << 20;
+constexpr int kStreamElements = 16 << 20;
 
 // Four vec4 per invocation, strided by the group.
 HandKernel best_elementwise(const std::string& name, const std::string& function) {
@@ -18,7 +18,7 @@ void main() {
 }
 )",
             {256, 1, 1},
-            {kElements / 4096, 1, 1},
+            {kStreamElements / 4096, 1, 1},
             {{"x", As::Texels4, 0}, {"y", As::Vec4s, 1, true}},
             {}};
 }
@@ -33,18 +33,18 @@ void main() {
 }
 )",
             {256, 1, 1},
-            {256, kElements / 256 / 256, 1},
+            {256, kStreamElements / 256 / 256, 1},
             {{"x", As::Floats, 0}, {"y", As::Floats, 1, true}},
             {}};
 }
 
 Contest elementwise(const std::string& name, const std::string& best, const std::string& plain,
                     double operations, float low, float high, Tensor (*function)(Tensor)) {
-    std::vector<float> values = numbers(kElements, low, high);
+    std::vector<float> values = numbers(kStreamElements, low, high);
     auto compiled = compile(function, {f32("n")});
-    return {.least = {4.0 * kElements, 4.0 * kElements, operations * kElements},
+    return {.least = {4.0 * kStreamElements, 4.0 * kStreamElements, operations * kStreamElements},
             .arguments = {values},
-            .results = {kElements},
+            .results = {kStreamElements},
             .firn = [=, x = tensor(values)] { return std::vector<Tensor>{compiled(x)}; },
             .best = {{best_elementwise(name, best)}, {}, {}},
             .plain = {{plain_elementwise("plain_" + name, plain)}, {}, {}}};
@@ -76,7 +76,7 @@ Contest gelu() {
 
 // 256 loads of four floats per invocation, sixteen unrolled, then shuffles; a second dispatch adds
 // the partial sums.
-constexpr int kPartials = kElements / 4 / 2048, kPlainPartials = kElements / 1024;
+constexpr int kPartials = kStreamElements / 4 / 2048, kPlainPartials = kStreamElements / 1024;
 HandProgram best_sum() {
     HandKernel partial{"partial_sums",
                        R"(
@@ -141,9 +141,9 @@ void main() {
 }
 
 Contest sum_of_all() {
-    std::vector<float> values = numbers(kElements, 0.5f, 1.5f);
+    std::vector<float> values = numbers(kStreamElements, 0.5f, 1.5f);
     auto total = compile([](Tensor x) { return sum(x); }, {f32("n")});
-    return {.least = {4.0 * kElements, 4, kElements},
+    return {.least = {4.0 * kStreamElements, 4, kStreamElements},
             .arguments = {values},
             .results = {1},
             .firn = [=, x = tensor(values)] { return std::vector<Tensor>{total(x)}; },

@@ -13,9 +13,9 @@ namespace {
 
 using Floats = std::vector<float>;
 
-constexpr int kSide = 512, kLongest = 1000, kSamples = 2;
+constexpr int kFractalSide = 512, kLongest = 1000, kSamples = 2;
 constexpr int kShort = kLongest / 50, kMiddle = kLongest / 10;
-constexpr int64_t kPixels = int64_t(kSide) * kSide;
+constexpr int64_t kFractalPixels = int64_t(kFractalSide) * kFractalSide;
 
 /// A turn of the orbit, which ends where it leaves.
 void turn_of(Tensor& x, Tensor& y, const Tensor& cx, const Tensor& cy) {
@@ -28,17 +28,17 @@ void turn_of(Tensor& x, Tensor& y, const Tensor& cx, const Tensor& cy) {
 /// The next frame [h, w, 3], which keeps something of the one before. Orbits begin at random places
 /// with random constants, one for each pixel and sample.
 Tensor next_frame(Tensor before, Tensor frame, Tensor time) {
-    Tensor hits = zeros({kSide, kSide, 3}, i32);
-    auto [i, j] = indices<2>({kSide, kSide});
-    Tensor seed = cast<uint32_t>(i + j * kSide + frame * kSide * kSide);
+    Tensor hits = zeros({kFractalSide, kFractalSide, 3}, i32);
+    auto [i, j] = indices<2>({kFractalSide, kFractalSide});
+    Tensor seed = cast<uint32_t>(i + j * kFractalSide + frame * kFractalSide * kFractalSide);
     Tensor x = cast<float>(i), y = cast<float>(j);
     for (Tensor sample : loop(kSamples)) {
         seed = pcg(seed);
         auto place = [&](const Tensor& pixel, uint32_t number) {
-            return 3.0f * (pixel + 2.0f * pcgf(seed + number)) / float(kSide) - 1.5f;
+            return 3.0f * (pixel + 2.0f * pcgf(seed + number)) / float(kFractalSide) - 1.5f;
         };
         Tensor cx = place(x, 0), cy = place(y, 5), from_x = place(x, 25), from_y = place(y, 388);
-        Tensor at_x = from_x, at_y = from_y, length = zeros({kSide, kSide}, i32);
+        Tensor at_x = from_x, at_y = from_y, length = zeros({kFractalSide, kFractalSide}, i32);
         for (Tensor turn : loop(kLongest)) {
             turn_of(at_x, at_y, cx, cy);
             length += 1;
@@ -52,9 +52,10 @@ Tensor next_frame(Tensor before, Tensor frame, Tensor time) {
                    down = (c * at_y + s * cy) / 3.0f + 0.5f;
             if_((across < 0.0f) | (across > 1.0f) | (down < 0.0f) | (down > 1.0f),
                 [&] { continue_(); });
-            Tensor column = cast<int>(across * float(kSide)), row = cast<int>(down * float(kSide));
+            Tensor column = cast<int>(across * float(kFractalSide)),
+                   row = cast<int>(down * float(kFractalSide));
             Tensor layer = select(length < kShort, 2, select(length < kMiddle, 1, 0));
-            scatter_add(hits(kSide - 1 - row, column, layer), 1);
+            scatter_add(hits(kFractalSide - 1 - row, column, layer), 1);
             scatter_add(hits(row, column, layer), 1);
         }
     }
@@ -77,15 +78,15 @@ struct HostFrame {
 
 HostFrame host_frame(const Floats& before, int frame, float time) {
     HostFrame out;
-    std::vector<int> hits(size_t(kPixels * 3));
+    std::vector<int> hits(size_t(kFractalPixels * 3));
     const float c = std::cos(0.3f * time), s = std::sin(0.3f * time);
-    for (int i = 0; i < kSide; ++i)
-        for (int j = 0; j < kSide; ++j) {
-            uint32_t seed = uint32_t(i + j * kSide + frame * kSide * kSide);
+    for (int i = 0; i < kFractalSide; ++i)
+        for (int j = 0; j < kFractalSide; ++j) {
+            uint32_t seed = uint32_t(i + j * kFractalSide + frame * kFractalSide * kFractalSide);
             for (int sample = 0; sample < kSamples; ++sample) {
                 seed = host_pcg(seed);
                 auto place = [&](int pixel, uint32_t number) {
-                    return 3 * (float(pixel) + 2 * host_pcgf(seed + number)) / kSide - 1.5f;
+                    return 3 * (float(pixel) + 2 * host_pcgf(seed + number)) / kFractalSide - 1.5f;
                 };
                 const float cx = place(i, 0), cy = place(j, 5), from_x = place(i, 25),
                             from_y = place(j, 388);
@@ -106,15 +107,15 @@ HostFrame host_frame(const Floats& before, int frame, float time) {
                     const float across = (c * x + s * cx) / 3 + 0.6f,
                                 down = (c * y + s * cy) / 3 + 0.5f;
                     if (across < 0 || across > 1 || down < 0 || down > 1) continue;
-                    const int column = int(across * kSide), row = int(down * kSide);
-                    for (int at : {kSide - 1 - row, row})
-                        if (at >= 0 && at < kSide && column < kSide)
-                            ++hits[size_t((at * kSide + column) * 3 + layer)], ++out.marks;
+                    const int column = int(across * kFractalSide), row = int(down * kFractalSide);
+                    for (int at : {kFractalSide - 1 - row, row})
+                        if (at >= 0 && at < kFractalSide && column < kFractalSide)
+                            ++hits[size_t((at * kFractalSide + column) * 3 + layer)], ++out.marks;
                 }
             }
         }
     constexpr float bend[] = {0.9f, 0.65f, 0.5f};
-    for (size_t k = 0; k < size_t(kPixels); ++k)
+    for (size_t k = 0; k < size_t(kFractalPixels); ++k)
         for (size_t channel = 0; channel < 3; ++channel) {
             float sum = 0;
             for (size_t l = channel; l < 3; ++l) sum += float(hits[3 * k + l]);
@@ -324,7 +325,7 @@ HandProgram plain_buddhabrot() {
               {8, 128, 1},
               {{"hits", As::Ints, 4}, {"before", As::Floats, 0}, {"picture", As::Floats, 3, true}},
               {}}},
-            {3 * kPixels},
+            {3 * kFractalPixels},
             {}};
 }
 
@@ -336,7 +337,7 @@ HandProgram best_buddhabrot() {
     const HandBinding shorts = count("short", kShorts), longs = count("long", kLongs),
                       still = count("still", kStill), frame{"frame", As::IntTexels, 1};
     HandProgram program;
-    program.temporaries = {3 * kPixels, kOrbitCount, kOrbitCount, kOrbitCount, 1, 1, 1};
+    program.temporaries = {3 * kFractalPixels, kOrbitCount, kOrbitCount, kOrbitCount, 1, 1, 1};
     program.kernels = {
         {"no_hits",
          kBestNoHits,
@@ -384,18 +385,18 @@ HandProgram best_buddhabrot() {
 }
 
 Contest buddhabrot() {
-    auto f = compile(next_frame, {f32(kSide, kSide, 3), i32(), f32()});
+    auto f = compile(next_frame, {f32(kFractalSide, kFractalSide, 3), i32(), f32()});
     constexpr int kFrame = 3;
     constexpr float kTime = 0.7f;
-    const Floats before = numbers(3 * kPixels, 0, 0.1f);
+    const Floats before = numbers(3 * kFractalPixels, 0, 0.1f);
     const HostFrame expected = host_frame(before, kFrame, kTime);
     // A turn is 10 with its comparison, a place in the picture 8 and two marks; of a pixel 60.
-    return {.least = {12.0 * kPixels, 12.0 * kPixels,
-                      10 * expected.turns + 5 * expected.marks + 60.0 * kPixels},
+    return {.least = {12.0 * kFractalPixels, 12.0 * kFractalPixels,
+                      10 * expected.turns + 5 * expected.marks + 60.0 * kFractalPixels},
             .arguments = {before, {std::bit_cast<float>(kFrame)}, {kTime}},
-            .results = {3 * kPixels},
+            .results = {3 * kFractalPixels},
             .firn =
-                [f, x = tensor(before, {kSide, kSide, 3})] {
+                [f, x = tensor(before, {kFractalSide, kFractalSide, 3})] {
                     return std::vector<Tensor>{f(x, kFrame, kTime)};
                 },
             .best = best_buddhabrot(),

@@ -14,7 +14,7 @@ namespace {
 using Floats = std::vector<float>;
 
 constexpr int kPicture = 1024, kMarch = 128;
-constexpr int64_t kPixels = int64_t(kPicture) * kPicture;
+constexpr int64_t kRaysPixels = int64_t(kPicture) * kPicture;
 constexpr float kStep = 0.001f;
 
 /// Of spheres in a lattice, above a floor.
@@ -157,9 +157,9 @@ Contest sphere_tracer(Tensor (*program)(Tensor)) {
     auto f = compile(program, {f32()});
     constexpr float kTime = 0.3f;
     // 14 for each distance; a dozen steps are usual.
-    return {.least = {0, 4.0 * kPixels, 14.0 * 18 * kPixels},
+    return {.least = {0, 4.0 * kRaysPixels, 14.0 * 18 * kRaysPixels},
             .arguments = {{kTime}},
-            .results = {kPixels},
+            .results = {kRaysPixels},
             .firn = [f] { return std::vector<Tensor>{f(kTime)}; },
             .best = march_by_hand(true),
             .plain = march_by_hand(false),
@@ -174,18 +174,18 @@ Contest sphere_tracer(Tensor (*program)(Tensor)) {
                 }};
 }
 
-constexpr int kSide = 512, kSpheres = 8, kBounces = 6;
-constexpr int64_t kPaths = int64_t(kSide) * kSide;
+constexpr int kRaysSide = 512, kSpheres = 8, kBounces = 6;
+constexpr int64_t kPaths = int64_t(kRaysSide) * kRaysSide;
 
 /// The light of the sky that a path meets, dimmer by each sphere; how often it may meet one is a
 /// number among others in a tensor.
 Tensor traced(Tensor parameters) {
-    auto [i, j] = indices<2>({kSide, kSide});
-    const Shape shape{kSide, kSide};
-    Tensor seed = cast<uint32_t>(i * kSide + j), none = zeros(shape);
+    auto [i, j] = indices<2>({kRaysSide, kRaysSide});
+    const Shape shape{kRaysSide, kRaysSide};
+    Tensor seed = cast<uint32_t>(i * kRaysSide + j), none = zeros(shape);
     vec3 from(none, none + 1.0f, none - 4.0f);
-    vec3 to = normalize(vec3((cast<float>(j) - kSide / 2) / float(kSide),
-                             (kSide / 2 - cast<float>(i)) / float(kSide), 1.0f));
+    vec3 to = normalize(vec3((cast<float>(j) - kRaysSide / 2) / float(kRaysSide),
+                             (kRaysSide / 2 - cast<float>(i)) / float(kRaysSide), 1.0f));
     Tensor light = none, weight = none + 1.0f;
     for (Tensor bounce : loop(cast<int>(parameters(5)))) {
         Tensor nearest = none + 1e9f, radius = none + 1.0f, which = zeros(shape, i32);

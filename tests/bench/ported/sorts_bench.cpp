@@ -11,8 +11,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kLevels = 20;
-constexpr int64_t kCount = int64_t(1) << kLevels;
+constexpr int kSortsLevels = 20;
+constexpr int64_t kSortsCount = int64_t(1) << kSortsLevels;
 
 /// The pairs that step `j` of level `k` compares, and whether they change places: t-th of all.
 struct Pairs {
@@ -27,7 +27,7 @@ struct Pairs {
 };
 
 Tensor sorted_by_stores(Tensor x) {
-    for (Tensor k : loop(kLevels))
+    for (Tensor k : loop(kSortsLevels))
         for (Tensor j : loop(k + 1)) {
             const Pairs pairs(x, arange(floor_div(x.size(0), 2)), k, j);
             x(pairs.low) = select(pairs.swap, pairs.b, pairs.a);
@@ -37,7 +37,7 @@ Tensor sorted_by_stores(Tensor x) {
 }
 
 Tensor sorted_by_kernels(Tensor x) {
-    for (Tensor k : loop(kLevels))
+    for (Tensor k : loop(kSortsLevels))
         for (Tensor j : loop(k + 1))
             kernel({floor_div(x.size(0), 2)}, [&](Tensor t) {
                 const Pairs pairs(x, t, k, j);
@@ -49,7 +49,7 @@ Tensor sorted_by_kernels(Tensor x) {
 
 Tensor sorted_by_values(Tensor x) {
     Tensor i = arange(x.size(0));
-    for (Tensor k : loop(kLevels))
+    for (Tensor k : loop(kSortsLevels))
         for (Tensor j : loop(k + 1)) {
             Tensor other = i ^ (1 << (k - j)), y = x(other);
             x = select((other > i) == ((i & (2 << k)) == 0), min(x, y), max(x, y));
@@ -89,19 +89,19 @@ HandProgram bitonic_by_stages() {
         {"bitonic_start",
          kBitonicStart,
          {256, 1, 1},
-         {int(kCount / 256), 1, 1},
+         {int(kSortsCount / 256), 1, 1},
          {{"x", As::Floats, kIn}, {"y", As::Floats, kOut, true}, {"turn", As::Ints, kTurns, true}},
          {}});
     out.kernels.push_back({"bitonic_stage",
                            kBitonicStage,
                            {256, 1, 1},
-                           {int(kCount / 512), 1, 1},
+                           {int(kSortsCount / 512), 1, 1},
                            {{"turn", As::Ints, kTurns},
                             {"next", As::Ints, kTurns + 1, true},
                             {"y", As::Floats, kOut, true}},
                            {}});
     out.steps.push_back({0, {}});
-    for (int k = 0; k < kLevels * (kLevels + 1) / 2; ++k)
+    for (int k = 0; k < kSortsLevels * (kSortsLevels + 1) / 2; ++k)
         out.steps.push_back({1, {kTurns + k % 2, kTurns + (k + 1) % 2, kOut}});
     return out;
 }
@@ -186,27 +186,27 @@ HandProgram bitonic_by_blocks() {
     out.kernels.push_back({"bitonic_sort",
                            block + kBitonicSort,
                            {8, 1, 1},
-                           {int(kCount >> kNear), 1, 1},
+                           {int(kSortsCount >> kNear), 1, 1},
                            {next, {"x", As::Texels4, kIn}, y},
                            {}});
     out.kernels.push_back({"bitonic_merge",
                            block + kBitonicMerge,
                            {8, 1, 1},
-                           {int(kCount >> kNear), 1, 1},
+                           {int(kSortsCount >> kNear), 1, 1},
                            {turn, next, old, y},
                            {}});
     const auto add = [&](int stages, int low) {
         out.kernels.push_back({"bitonic_far",
                                kBitonicFar,
                                {64, 1, 1},
-                               {int(kCount / 256) >> stages, 1, 1},
+                               {int(kSortsCount / 256) >> stages, 1, 1},
                                {turn, old, y},
                                {{"STAGES", stages}, {"LOW", low}}});
     };
     for (int stages = 1; stages < kAtOnce; ++stages) add(stages, 0);
-    for (int low = kNear; low + kAtOnce <= kLevels; low += kAtOnce) add(kAtOnce, low);
+    for (int low = kNear; low + kAtOnce <= kSortsLevels; low += kAtOnce) add(kAtOnce, low);
     out.steps.push_back({0, {kTurns, kIn, kOut}});
-    for (int level = kNear; level < kLevels; ++level) {
+    for (int level = kNear; level < kSortsLevels; ++level) {
         const int odd = (level - kNear) % 2, from = kTurns + odd, to = kTurns + 1 - odd;
         const int far = level + 1 - kNear, rest = far % kAtOnce;
         if (rest > 0) out.steps.push_back({1 + rest, {from, kOut, kOut}});
@@ -218,11 +218,11 @@ HandProgram bitonic_by_blocks() {
 }
 
 Contest bitonic(Tensor (*sorted)(Tensor)) {
-    const std::vector<float> keys = numbers(kCount, -1, 1);
+    const std::vector<float> keys = numbers(kSortsCount, -1, 1);
     auto f = compile(sorted, {f32("n")});
-    return {.least = {4.0 * kCount, 4.0 * kCount, 2.0 * kCount * kLevels},
+    return {.least = {4.0 * kSortsCount, 4.0 * kSortsCount, 2.0 * kSortsCount * kSortsLevels},
             .arguments = {keys},
-            .results = {kCount},
+            .results = {kSortsCount},
             .firn = [f, x = tensor(keys)] { return std::vector<Tensor>{f(x)}; },
             .best = bitonic_by_blocks(),
             .plain = bitonic_by_stages(),
@@ -343,14 +343,15 @@ HandProgram radix_by_hand(bool best) {
     // Buffers in pairs of keys and values: arguments, results, and two on the way.
     constexpr int kIn = 0, kOut = 2, kOneWay = 4, kOtherWay = 6, kCounts = 8, kBegins = 9,
                   kSums = 10;
-    constexpr int kPasses = 8, kBlocks = int(kCount / 64), kRuns = 128, kParts = 512;
+    constexpr int kPasses = 8, kBlocks = int(kSortsCount / 64), kRuns = 128, kParts = 512;
     const As read = best ? As::Texels4 : As::Ints;
     const HandBinding counts{"counts", best ? As::IntTexels : As::Ints, kCounts},
         begins{"begins", best ? As::IntTexels : As::Ints, kBegins},
         counts_to{"counts", As::Ints, kCounts, true}, begins_to{"begins", As::Ints, kBegins, true},
         sums_to{"sums", As::Ints, kSums, true};
     HandProgram out;
-    out.temporaries = {kCount, kCount, kCount, kCount, 16 * kBlocks, 16 * kBlocks, kParts};
+    out.temporaries = {kSortsCount,  kSortsCount,  kSortsCount, kSortsCount,
+                       16 * kBlocks, 16 * kBlocks, kParts};
     if (best) {
         out.kernels.push_back({"radix_begins",
                                kScanCounts,
@@ -378,7 +379,7 @@ HandProgram radix_by_hand(bool best) {
         const std::vector<std::pair<std::string, int>> constants{{"SHIFT", 4 * pass},
                                                                  {"BLOCKS", kBlocks},
                                                                  {"RUNS", kRuns},
-                                                                 {"RUN", int(kCount / kRuns)}};
+                                                                 {"RUN", int(kSortsCount / kRuns)}};
         const std::array<uint32_t, 3> size{best ? 8u : 64u, 1, 1};
         const std::array<int, 3> groups{best ? kRuns / 8 : kBlocks, 1, 1};
         const HandBinding keys{"keys", read, from}, values{"values", read, from + 1};
@@ -410,17 +411,17 @@ HandProgram radix_by_hand(bool best) {
 Contest radix_pairs() {
     std::vector<int> keys;
     std::vector<float> key_bits, value_bits;
-    for (float x : numbers(kCount, 0, 1)) {
+    for (float x : numbers(kSortsCount, 0, 1)) {
         keys.push_back(int(x * 1e9f));
         key_bits.push_back(std::bit_cast<float>(keys.back()));
         value_bits.push_back(std::bit_cast<float>(int(value_bits.size())));
     }
     auto f = compile(sorted_by_digits, {i32("n"), i32("n")});
-    return {.least = {8.0 * kCount, 8.0 * kCount, 8.0 * kCount},
+    return {.least = {8.0 * kSortsCount, 8.0 * kSortsCount, 8.0 * kSortsCount},
             .arguments = {key_bits, value_bits},
-            .results = {kCount, kCount},
+            .results = {kSortsCount, kSortsCount},
             .firn =
-                [f, k = tensor(keys), v = arange(kCount)] {
+                [f, k = tensor(keys), v = arange(kSortsCount)] {
                     auto [sorted, places] = f(k, v);
                     return std::vector<Tensor>{sorted, places};
                 },

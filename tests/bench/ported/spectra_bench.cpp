@@ -8,8 +8,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kLevels = 10, kSide = 1 << kLevels, kChannels = 3;
-constexpr int64_t kCount = int64_t(kSide) * kSide * kChannels;
+constexpr int kSpectraLevels = 10, kSpectraSide = 1 << kSpectraLevels, kChannels = 3;
+constexpr int64_t kSpectraCount = int64_t(kSpectraSide) * kSpectraSide * kChannels;
 
 Tensor filtered(Tensor x, Tensor filter) {
     Complex spectrum = fftn({x, zeros(x.shape())}, {0, 1});
@@ -29,13 +29,13 @@ Complex transformed(Complex x, int axis, float sign) {
     {
         auto [i, j, k] = indices<3>(x.re.shape());
         Tensor place = axis == 0 ? i : j, reversed = zeros(x.re.shape(), i32);
-        for (int bit = 0; bit < kLevels; ++bit)
-            reversed = reversed | (((place >> bit) & 1) << (kLevels - 1 - bit));
+        for (int bit = 0; bit < kSpectraLevels; ++bit)
+            reversed = reversed | (((place >> bit) & 1) << (kSpectraLevels - 1 - bit));
         x = {along(x.re, axis, reversed, i, j, k), along(x.im, axis, reversed, i, j, k)};
     }
     auto [i, j, k] = indices<3>(halves);
     Tensor pair = axis == 0 ? i : j;
-    for (Tensor level : loop(kLevels)) {
+    for (Tensor level : loop(kSpectraLevels)) {
         Tensor half = 1 << level, offset = pair % half;
         Tensor low = pair / half * (2 * half) + offset, high = low + half;
         Tensor angle = sign * float(M_PI) * cast<float>(offset) / cast<float>(half);
@@ -55,7 +55,8 @@ Complex transformed(Complex x, int axis, float sign) {
 Tensor filtered_by_hand(Tensor x, Tensor filter) {
     Complex spectrum = transformed(transformed({x, zeros(x.shape())}, 0, -1), 1, -1);
     spectrum = {spectrum.re * filter, spectrum.im * filter};
-    return transformed(transformed(spectrum, 0, 1), 1, 1).re / (float(kSide) * float(kSide));
+    return transformed(transformed(spectrum, 0, 1), 1, 1).re /
+           (float(kSpectraSide) * float(kSpectraSide));
 }
 
 // 1024 = 32 x 32: two passes of 32 values each that stay in registers. `BACK` is 1 on the way back,
@@ -107,7 +108,7 @@ std::string transform_text(bool back, bool first, bool real, bool filter, bool l
 HandProgram filter_by_hand(As read) {
     constexpr int kPicture = 0, kFilter = 1, kResult = 2, kRe = 3, kIm = 4;  // two of each
     HandProgram out;
-    out.temporaries = {kCount, kCount, kCount, kCount};
+    out.temporaries = {kSpectraCount, kSpectraCount, kSpectraCount, kSpectraCount};
     int from = 1;
     for (int pass = 0; pass < 8; ++pass) {
         const bool first = pass == 0, last = pass == 7, back = pass >= 4;
@@ -115,7 +116,7 @@ HandProgram filter_by_hand(As read) {
         HandKernel kernel{"transform",
                           transform_text(back, pass % 2 == 0, first, pass == 4, last),
                           {64, 1, 1},
-                          {int(kCount / 32 / 64), 1, 1},
+                          {int(kSpectraCount / 32 / 64), 1, 1},
                           {{"re", read, first ? kPicture : kRe + 2 * from},
                            {"out_re", As::Floats, last ? kResult : kRe + 2 * to, true},
                            {"im", read, first ? kPicture : kIm + 2 * from},
@@ -134,33 +135,37 @@ HandProgram filter_by_hand(As read) {
 
 /// The filter that gives the mean of an element's diagonal neighbours, around the edges.
 Contest filter(Tensor (*f)(Tensor, Tensor)) {
-    const std::vector<float> x = numbers(kCount, 0, 1);
+    const std::vector<float> x = numbers(kSpectraCount, 0, 1);
     std::vector<float> waves;
-    for (int i = 0; i < kSide; ++i)
-        for (int j = 0; j < kSide; ++j)
+    for (int i = 0; i < kSpectraSide; ++i)
+        for (int j = 0; j < kSpectraSide; ++j)
             for (int k = 0; k < kChannels; ++k)
-                waves.push_back(
-                    float(std::cos(2 * M_PI * i / kSide) * std::cos(2 * M_PI * j / kSide)));
+                waves.push_back(float(std::cos(2 * M_PI * i / kSpectraSide) *
+                                      std::cos(2 * M_PI * j / kSpectraSide)));
     auto run = compile(f, {f32("h", "w", "c"), f32("h", "w", "c")});
     const auto means = [x] {
         std::vector<float> out;
         const auto at = [&](int i, int j, int k) {
-            return x[size_t(((i + kSide) % kSide * kSide + (j + kSide) % kSide) * kChannels + k)];
+            return x[size_t(((i + kSpectraSide) % kSpectraSide * kSpectraSide +
+                             (j + kSpectraSide) % kSpectraSide) *
+                                kChannels +
+                            k)];
         };
-        for (int i = 0; i < kSide; ++i)
-            for (int j = 0; j < kSide; ++j)
+        for (int i = 0; i < kSpectraSide; ++i)
+            for (int j = 0; j < kSpectraSide; ++j)
                 for (int k = 0; k < kChannels; ++k)
                     out.push_back(0.25f * (at(i - 1, j - 1, k) + at(i - 1, j + 1, k) +
                                            at(i + 1, j - 1, k) + at(i + 1, j + 1, k)));
         return std::vector<std::vector<float>>{out};
     };
     // Two transforms of real pictures, each half of 5 n log2 n.
-    return {.least = {8.0 * kCount, 4.0 * kCount, 2 * 2.5 * 2 * kLevels * kCount},
+    return {.least = {8.0 * kSpectraCount, 4.0 * kSpectraCount,
+                      2 * 2.5 * 2 * kSpectraLevels * kSpectraCount},
             .arguments = {x, waves},
-            .results = {kCount},
+            .results = {kSpectraCount},
             .firn =
-                [run, picture = tensor(x, {kSide, kSide, kChannels}),
-                 of = tensor(waves, {kSide, kSide, kChannels})] {
+                [run, picture = tensor(x, {kSpectraSide, kSpectraSide, kChannels}),
+                 of = tensor(waves, {kSpectraSide, kSpectraSide, kChannels})] {
                     return std::vector<Tensor>{run(picture, of)};
                 },
             .best = filter_by_hand(As::Texels),

@@ -10,8 +10,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kPicture = 512;
-constexpr int64_t kPixels = int64_t(kPicture) * kPicture;
+constexpr int kComponentPicture = 512;
+constexpr int64_t kComponentPixels = int64_t(kComponentPicture) * kComponentPicture;
 
 /// The smallest index of a pixel in the component of each, and its own where the picture is 0.
 /// Labels spread to neighbours and to the pixel that a label names, whose own label is then taken.
@@ -106,11 +106,11 @@ HandProgram labels_by_hand() {
     constexpr int kLabelTurns = 32;
     constexpr int kIn = 0, kLabels = 1, kNext = 2, kJumped = 3, kChanged = 4;
     HandProgram out;
-    out.temporaries = {kPixels, kPixels, 1, 1};
+    out.temporaries = {kComponentPixels, kComponentPixels, 1, 1};
     const HandBinding was{"was", As::Ints, kChanged};
     auto add = [&](const char* body, const std::vector<HandBinding>& bindings) {
         out.kernels.push_back(
-            {"components", body, {256, 1, 1}, {int(kPixels / 256), 1, 1}, bindings, {}});
+            {"components", body, {256, 1, 1}, {int(kComponentPixels / 256), 1, 1}, bindings, {}});
     };
     add(kLabelStart, {{"y", As::Floats, kLabels, true},
                       {"next", As::Ints, kNext, true},
@@ -127,7 +127,7 @@ HandProgram labels_by_hand() {
                     was,
                     {"now", As::Ints, kChanged + 1, true}});
     out.kernels[1].group_size = {64, 4, 1};
-    out.kernels[1].groups = {kPicture / 64, kPicture / 4, 1};
+    out.kernels[1].groups = {kComponentPicture / 64, kComponentPicture / 4, 1};
     out.steps.push_back({0, {}});
     for (int turn = 0; turn < kLabelTurns; ++turn) {
         const int from = kChanged + turn % 2, to = kChanged + (turn + 1) % 2;
@@ -245,7 +245,7 @@ void main() {
 )";
 
 HandProgram best_labels() {
-    constexpr int kIn = 0, kLabels = 1, kNext = 2, kWords = 3, kTiles = int(kPixels / 512);
+    constexpr int kIn = 0, kLabels = 1, kNext = 2, kWords = 3, kTiles = int(kComponentPixels / 512);
     const std::string head = kRunStart;
     return {{{"components_tile",
               head + kJoinInTile,
@@ -264,32 +264,34 @@ HandProgram best_labels() {
              {"components",
               head + kNameRoots,
               {64, 1, 1},
-              {int(kPixels / 32 / 64), 1, 1},
+              {int(kComponentPixels / 32 / 64), 1, 1},
               {{"words", As::IntTexels, kWords},
                {"next", As::IntTexels, kNext},
                {"y", As::Vec4s, kLabels, true}},
               {}}},
-            {kPixels, kPixels / 32},
+            {kComponentPixels, kComponentPixels / 32},
             {}};
 }
 
 Contest components() {
     auto f = compile(label_components, {i32("h", "w")});
-    Plane picture(kPicture, kPicture, numbers(kPixels, 0, 1));
+    Plane picture(kComponentPicture, kComponentPicture, numbers(kComponentPixels, 0, 1));
     for (float& value : picture.values) value = value < 0.58f ? 1.0f : 0.0f;
     const std::vector<int> pixels(picture.values.begin(), picture.values.end());
     std::vector<float> bits;
     for (int pixel : pixels) bits.push_back(std::bit_cast<float>(pixel));
     // Two comparisons of a pixel, with its left and upper neighbours.
-    return {
-        .least = {4.0 * kPixels, 4.0 * kPixels, 2.0 * kPixels},
-        .arguments = {bits},
-        .results = {kPixels},
-        .firn = [f, x = tensor(pixels, {kPicture, kPicture})] { return std::vector<Tensor>{f(x)}; },
-        .best = best_labels(),
-        .plain = labels_by_hand(),
-        .tolerance = 0,
-        .expected = [picture] { return host_components(picture); }};
+    return {.least = {4.0 * kComponentPixels, 4.0 * kComponentPixels, 2.0 * kComponentPixels},
+            .arguments = {bits},
+            .results = {kComponentPixels},
+            .firn =
+                [f, x = tensor(pixels, {kComponentPicture, kComponentPicture})] {
+                    return std::vector<Tensor>{f(x)};
+                },
+            .best = best_labels(),
+            .plain = labels_by_hand(),
+            .tolerance = 0,
+            .expected = [picture] { return host_components(picture); }};
 }
 
 }  // namespace

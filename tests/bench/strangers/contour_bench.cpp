@@ -8,7 +8,7 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024;
+constexpr int kContourSide = 1024;
 
 /// The edges between which a cell's segments run, by which of its corners are above: the corners
 /// and the edges go round from the upper left and the upper one; -1: no segment.
@@ -133,7 +133,7 @@ HandProgram squares_by_hand(int segments) {
     return {{{"marching_squares_count",
               cell + kSquaresCount,
               {256, 1, 1},
-              {kSide - 1, 1, 1},
+              {kContourSide - 1, 1, 1},
               {field, edges, {"counts", As::Ints, kCountsOf, true}},
               {}},
              {"marching_squares_starts",
@@ -145,10 +145,10 @@ HandProgram squares_by_hand(int segments) {
              {"marching_squares",
               cell + kSquaresWrite,
               {256, 1, 1},
-              {kSide - 1, 1, 1},
+              {kContourSide - 1, 1, 1},
               {field, edges, {"starts", As::Ints, kStartsOf}, {"y", As::Vec4s, 2, true}},
               {{"SEGMENTS", segments}}}},
-            {kSide, kSide},
+            {kContourSide, kContourSide},
             {}};
 }
 
@@ -229,7 +229,7 @@ void main() {
 )";
 
 HandProgram best_squares(int segments) {
-    constexpr int kBlocks = kSide / 16, kMasksOf = 3, kCountsOf = 4;
+    constexpr int kBlocks = kContourSide / 16, kMasksOf = 3, kCountsOf = 4;
     return {{{"marching_squares_count",
               kBestSquaresCount,
               {8, 1, 1},
@@ -249,13 +249,13 @@ HandProgram best_squares(int segments) {
                {"counts", As::IntTexels, kCountsOf},
                {"y", As::Vec4s, 2, true}},
               {{"SEGMENTS", segments}}}},
-            {2 * kSide * kSide / 32, kBlocks},
+            {2 * kContourSide * kContourSide / 32, kBlocks},
             {}};
 }
 
 Contest marching_squares() {
     auto f = compile(marching_squares_of, {f32("h", "w"), i32(16, 4)});
-    const Plane field = hills(kSide, kSide, 6);
+    const Plane field = hills(kContourSide, kContourSide, 6);
     const double count = double(host_marching_squares(field)[0].size()) / 4;
     const int64_t numbers = int64_t(4 * count);
     std::vector<float> bits;
@@ -263,10 +263,11 @@ Contest marching_squares() {
     // A comparison of every corner; two ends of a segment with a difference, a quotient and two
     // sums.
     return {
-        .least = {4.0 * kSide * kSide, 16 * count, 1.0 * kSide * kSide + 8 * count},
+        .least = {4.0 * kContourSide * kContourSide, 16 * count,
+                  1.0 * kContourSide * kContourSide + 8 * count},
         .arguments = {field.values, bits},
         .results = {numbers},
-        .firn = [f, field0 = tensor(field.values, {kSide, kSide}),
+        .firn = [f, field0 = tensor(field.values, {kContourSide, kContourSide}),
                  edges = tensor(kEdges, {16, 4})] { return std::vector<Tensor>{f(field0, edges)}; },
         .best = best_squares(int(count)),
         .plain = squares_by_hand(int(count)),

@@ -9,8 +9,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024, kSweeps = 16;
-constexpr int64_t kPixels = int64_t(kSide) * kSide;
+constexpr int kEdgeSide = 1024, kSweeps = 16;
+constexpr int64_t kEdgePixels = int64_t(kEdgeSide) * kEdgeSide;
 constexpr float kLow = 0.25f, kHigh = 0.6f, kNarrow = 0.41421356f;  // of the angle of 22.5 degrees
 constexpr std::array<float, 5> kBlur{0.0625f, 0.25f, 0.375f, 0.25f, 0.0625f};
 
@@ -151,12 +151,12 @@ void main() {
 HandProgram canny_by_hand() {
     constexpr int kPictureOf = 0, kResult = 1, kFirstOf = 2, kSecondOf = 3, kWayOf = 4;
     HandProgram out;
-    out.temporaries = {kPixels, kPixels, kPixels};
+    out.temporaries = {kEdgePixels, kEdgePixels, kEdgePixels};
     auto add = [&](const char* body, int from, const HandBinding& to, bool down = false) {
         out.kernels.push_back({"canny",
                                body,
                                {64, 4, 1},
-                               {kSide / 64, kSide / 4, 1},
+                               {kEdgeSide / 64, kEdgeSide / 4, 1},
                                {{"x", As::Floats, from}, to},
                                {{"DOWN", down}}});
     };
@@ -288,32 +288,32 @@ HandProgram best_canny() {
               "const float LOW = " + std::to_string(low * low) +
                   ", HIGH = " + std::to_string(high * high) + ";\n" + kBestCannyTops,
               {8, 1, 1},
-              {kSide / 64, kSide / kTopRows, 1},
+              {kEdgeSide / 64, kEdgeSide / kTopRows, 1},
               {{"x", As::Texels4, kPictureOf}, {"tops", As::Ints, kTopsOf, true}},
               {{"ROWS", kTopRows}}},
              {"canny",
               kBestCannySweeps,
               {8, 1, 1},
-              {kSide / kSweepRows, 1, 1},
+              {kEdgeSide / kSweepRows, 1, 1},
               {{"tops", As::Texels4, kTopsOf}, {"y", As::Vec4s, kResult, true}},
               {{"ROWS", kSweepRows}}}},
-            {kPixels / 8},
+            {kEdgePixels / 8},
             {}};
 }
 
 Contest canny() {
     auto f = compile(canny_of, {f32("h", "w")});
-    Plane picture = hills(kSide, kSide, 7);
-    const std::vector<float> noise = numbers(kPixels, -0.1f, 0.1f);
+    Plane picture = hills(kEdgeSide, kEdgeSide, 7);
+    const std::vector<float> noise = numbers(kEdgePixels, -0.1f, 0.1f);
     for (size_t k = 0; k < noise.size(); ++k)
         picture.values[k] = std::floor(3 * picture.values[k]) / 3 + noise[k];
     // Of a pixel: the blur 18, differences 10, the strength 4, directions 6, the thinning 2, the
     // thresholds 2; of a sweep four maxima, by rows and by columns.
-    return {.least = {4.0 * kPixels, 4.0 * kPixels, (42.0 + 4 * kSweeps) * kPixels},
+    return {.least = {4.0 * kEdgePixels, 4.0 * kEdgePixels, (42.0 + 4 * kSweeps) * kEdgePixels},
             .arguments = {picture.values},
-            .results = {kPixels},
+            .results = {kEdgePixels},
             .firn = [f, x = tensor(picture.values,
-                                   {kSide, kSide})] { return std::vector<Tensor>{f(x)}; },
+                                   {kEdgeSide, kEdgeSide})] { return std::vector<Tensor>{f(x)}; },
             .best = best_canny(),
             .plain = canny_by_hand(),
             .tolerance = 1e-3,

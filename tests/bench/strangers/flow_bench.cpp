@@ -8,8 +8,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024;
-constexpr int64_t kCells = int64_t(kSide) * kSide;
+constexpr int kFlowSide = 1024;
+constexpr int64_t kFlowCells = int64_t(kFlowSide) * kFlowSide;
 
 Tensor bilinear(const Tensor& q, const Tensor& y, const Tensor& x) {
     Tensor i = cast<int>(floor(y)), j = cast<int>(floor(x)), t = y - floor(y), s = x - floor(x);
@@ -57,11 +57,12 @@ float before(int i, int j) { return old_at(clamp(i, 0, 1023) * 1024 + clamp(j, 0
 
 Contest maccormack() {
     auto step = compile(maccormack_step, {f32("h", "w"), f32("h", "w"), f32("h", "w"), f32()});
-    const std::vector<float> q = hills(kSide, kSide, 9).values, u = hills(kSide, kSide, 4).values,
-                             v = hills(kSide, kSide, 3).values;
+    const std::vector<float> q = hills(kFlowSide, kFlowSide, 9).values,
+                             u = hills(kFlowSide, kFlowSide, 4).values,
+                             v = hills(kFlowSide, kFlowSide, 3).values;
     auto kernel = [](const std::string& name, const std::string& body,
                      const std::vector<HandBinding>& own) {
-        HandKernel out{name, body, {64, 4, 1}, {kSide / 64, kSide / 4, 1}, own, {}};
+        HandKernel out{name, body, {64, 4, 1}, {kFlowSide / 64, kFlowSide / 4, 1}, own, {}};
         out.bindings.push_back({"u", As::Floats, 1});
         out.bindings.push_back({"v", As::Floats, 2});
         return out;
@@ -72,15 +73,15 @@ Contest maccormack() {
                 {{"q", As::Floats, 0}, {"forward", As::Floats, 4, true}}),
          kernel("maccormack", head + kOld + kCorrected,
                 {{"q", As::Floats, 4}, {"old", As::Floats, 0}, {"y", As::Floats, 3, true}})},
-        {kCells},
+        {kFlowCells},
         {}};
-    Tensor q0 = tensor(q, {kSide, kSide}), u0 = tensor(u, {kSide, kSide}),
-           v0 = tensor(v, {kSide, kSide});
+    Tensor q0 = tensor(q, {kFlowSide, kFlowSide}), u0 = tensor(u, {kFlowSide, kFlowSide}),
+           v0 = tensor(v, {kFlowSide, kFlowSide});
     // Of a cell: two places (4 each), two bilinear reads (13 each, of four numbers), the correction
     // 3, the limits 8.
-    return {.least = {12.0 * kCells, 4.0 * kCells, 45.0 * kCells, 8.0 * kCells},
+    return {.least = {12.0 * kFlowCells, 4.0 * kFlowCells, 45.0 * kFlowCells, 8.0 * kFlowCells},
             .arguments = {q, u, v},
-            .results = {kCells},
+            .results = {kFlowCells},
             .firn = [=] { return std::vector<Tensor>{step(q0, u0, v0, 0.8f)}; },
             .best = through_texels(plain),
             .plain = plain,

@@ -51,18 +51,19 @@ void main() {
 )";
 
 HandProgram paths_by_hand(bool best) {
-    constexpr int kIn = 0, kOut = 1, kTurns = 2;
+    constexpr int kIn = 0, kOut = 1, kGraphTurns = 2;
     HandProgram program;
     program.temporaries = {1, 1};
-    program.kernels.push_back(
-        {"floyd_warshall_start",
-         kStart,
-         {256, 1, 1},
-         {int(kPairs / 256), 1, 1},
-         {{"x", As::Floats, kIn}, {"y", As::Floats, kOut, true}, {"turn", As::Ints, kTurns, true}},
-         {}});
-    std::vector<HandBinding> bindings{{"turn", As::Ints, kTurns},
-                                      {"next", As::Ints, kTurns + 1, true},
+    program.kernels.push_back({"floyd_warshall_start",
+                               kStart,
+                               {256, 1, 1},
+                               {int(kPairs / 256), 1, 1},
+                               {{"x", As::Floats, kIn},
+                                {"y", As::Floats, kOut, true},
+                                {"turn", As::Ints, kGraphTurns, true}},
+                               {}});
+    std::vector<HandBinding> bindings{{"turn", As::Ints, kGraphTurns},
+                                      {"next", As::Ints, kGraphTurns + 1, true},
                                       {"y", best ? As::Vec4s : As::Floats, kOut, true}};
     if (best) {
         bindings.push_back({"old4", As::Texels4, kOut});
@@ -73,7 +74,7 @@ HandProgram paths_by_hand(bool best) {
     program.kernels.push_back(turn);
     program.steps.push_back({0, {}});
     for (int k = 0; k < kNodes; ++k) {
-        std::vector<int> buffers{kTurns + k % 2, kTurns + (k + 1) % 2, kOut};
+        std::vector<int> buffers{kGraphTurns + k % 2, kGraphTurns + (k + 1) % 2, kOut};
         if (best) buffers.insert(buffers.end(), {kOut, kOut});
         program.steps.push_back({1, buffers});
     }
@@ -94,14 +95,14 @@ Contest floyd_warshall() {
             .plain = paths_by_hand(false)};
 }
 
-constexpr int kPages = 1 << 16, kLinks = 1 << 19, kTurns = 20;
+constexpr int kPages = 1 << 16, kLinks = 1 << 19, kGraphTurns = 20;
 
 /// S. Brin and L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", 1998; pages
 /// without links share their rank among all.
 Tensor ranks_of(Tensor from, Tensor to, Tensor degree) {
     Tensor n = cast<float>(Tensor(degree.size(0)));
     Tensor rank = full(degree.shape(), 1.0f) / n;
-    for (Tensor turn : loop(kTurns)) {
+    for (Tensor turn : loop(kGraphTurns)) {
         Tensor share = rank / max(degree, 1), next = zeros(degree.shape());
         scatter_add(next(to), share(from));
         Tensor lost = sum(select(degree == 0, rank, 0.0f));
@@ -113,7 +114,7 @@ Tensor ranks_of(Tensor from, Tensor to, Tensor degree) {
 std::vector<std::vector<float>> host_ranks(const std::vector<int>& from, const std::vector<int>& to,
                                            const std::vector<int>& degree) {
     std::vector<double> rank(kPages, 1.0 / kPages);
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kGraphTurns; ++turn) {
         std::vector<double> next(kPages);
         double lost = 0;
         for (size_t k = 0; k < from.size(); ++k) {
@@ -183,7 +184,7 @@ HandProgram plain_ranks() {
          {"next_lost", As::Floats, kLost + 1, true},
          {"rank", As::Floats, kRank, true}});
     out.steps.push_back({0, {}});
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kGraphTurns; ++turn) {
         const int lost = kLost + turn % 2, next_lost = kLost + (turn + 1) % 2;
         out.steps.push_back({1, {kDegree, kRank, kShare, kNext, lost}});
         out.steps.push_back({2, {}});
@@ -302,7 +303,7 @@ HandProgram best_ranks() {
                                 {"LANES", kLanes},
                                 {"GROUPS", kGroups},
                                 {"FIRST", turn == 0},
-                                {"LAST", turn == kTurns}}});
+                                {"LAST", turn == kGraphTurns}}});
     };
     add(kClearLinks, 256, kPages / 256, {{"count", As::Ints, kCount, true}});
     add(kCountLinks, 256, kLinks / 1024,
@@ -322,7 +323,7 @@ HandProgram best_ranks() {
          {"list", As::Texels4, kList},
          {"share", As::Texels, kShare},
          {"sums", As::Vec4s, kSums, true}});
-    for (int turn : {0, 1, kTurns})
+    for (int turn : {0, 1, kGraphTurns})
         add(kBestNextRanks, 8, kGroups,
             {{"degree", As::Texels4, kDegree},
              {"begins", As::Texels4, kBegins},
@@ -333,12 +334,12 @@ HandProgram best_ranks() {
              {"next_lost", As::Floats, kLost + 1, true}},
             turn);
     for (int kernel = 0; kernel < 4; ++kernel) out.steps.push_back({kernel, {}});
-    for (int turn = 0; turn <= kTurns; ++turn) {
+    for (int turn = 0; turn <= kGraphTurns; ++turn) {
         if (turn > 0) out.steps.push_back({4, {}});
         out.steps.push_back(
-            {turn == 0       ? 5
-             : turn < kTurns ? 6
-                             : 7,
+            {turn == 0            ? 5
+             : turn < kGraphTurns ? 6
+                                  : 7,
              {kDegree, kBegins, kSums, kLost + turn % 2, kRank, kShare, kLost + (turn + 1) % 2}});
     }
     return out;
@@ -356,7 +357,7 @@ Contest pagerank() {
     }
     // In every turn a read and a sum of every link, 5 of every page.
     return {.least = {8.0 * kLinks + 4.0 * kPages, 4.0 * kPages,
-                      kTurns * (1.0 * kLinks + 5.0 * kPages), 1.0 * kTurns * kLinks},
+                      kGraphTurns * (1.0 * kLinks + 5.0 * kPages), 1.0 * kGraphTurns * kLinks},
             .arguments = {graph_bits(from), graph_bits(to), graph_bits(degree)},
             .results = {kPages},
             .firn = [f, a = tensor(from), b = tensor(to),

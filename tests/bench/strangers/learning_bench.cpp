@@ -8,12 +8,12 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kPoints = 1 << 16, kCentres = 16, kAxes = 4, kTurns = 8;
+constexpr int kPoints = 1 << 16, kCentres = 16, kAxes = 4, kLearningTurns = 8;
 
 /// The centres, and the one that each point was nearest to in the last turn.
 std::pair<Tensor, Tensor> means_of(Tensor points, Tensor centres) {
     Tensor nearest = zeros({points.size(0)}, i32);
-    for (Tensor turn : loop(kTurns)) {
+    for (Tensor turn : loop(kLearningTurns)) {
         Tensor way = unsqueeze(points, 1) - unsqueeze(centres, 0);
         nearest = argmin(sum(way * way, {.axis = 2}), {.axis = 1});
         Tensor total = zeros(centres.shape()), count = zeros({centres.size(0)});
@@ -27,7 +27,7 @@ std::pair<Tensor, Tensor> means_of(Tensor points, Tensor centres) {
 std::vector<std::vector<float>> host_means(const std::vector<float>& points,
                                            std::vector<float> centres) {
     std::vector<float> nearest(kPoints);
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kLearningTurns; ++turn) {
         std::vector<double> total(kCentres * kAxes), count(kCentres);
         for (size_t k = 0; k < kPoints; ++k) {
             size_t best = 0;
@@ -164,8 +164,8 @@ HandProgram best_means() {
     HandProgram program;
     program.temporaries = {kGroups * 80, kGroups * 80};
     const std::string head = kMeansHead;
-    for (int turn = 0; turn <= kTurns; ++turn) {
-        const bool end = turn == kTurns;
+    for (int turn = 0; turn <= kLearningTurns; ++turn) {
+        const bool end = turn == kLearningTurns;
         const int from = kSumsOf + turn % 2, to = kSumsOf + (turn + 1) % 2;
         std::vector<HandBinding> bindings{{"first", As::Texels, kFirstOf},
                                           {"old", As::Texels, from}};
@@ -181,11 +181,11 @@ HandProgram best_means() {
                           {end ? 1 : kGroups, 1, 1},
                           bindings,
                           {{"FIRST", turn == 0},
-                           {"LAST", turn + 1 == kTurns},
+                           {"LAST", turn + 1 == kLearningTurns},
                            {"GROUPS", kGroups},
                            {"BLOCK", kBlockOf},
                            {"TURNS", kPoints / kGroups / 8 / kBlockOf}}};
-        if (turn <= 1 || turn + 1 >= kTurns) program.kernels.push_back(kernel);
+        if (turn <= 1 || turn + 1 >= kLearningTurns) program.kernels.push_back(kernel);
         HandStep step{int(program.kernels.size()) - 1, {}};
         for (const HandBinding& binding : bindings) step.buffers.push_back(binding.buffer);
         program.steps.push_back(step);
@@ -216,7 +216,7 @@ HandProgram plain_means() {
          {}},
         {"k_means_centres", kMeansCentres, {80, 1, 1}, {1, 1, 1}, {centre, total}, {}}};
     program.steps.push_back({0, {}});
-    for (int turn = 0; turn < kTurns; ++turn)
+    for (int turn = 0; turn < kLearningTurns; ++turn)
         program.steps.insert(program.steps.end(), {{1, {}}, {2, {}}});
     return program;
 }
@@ -229,7 +229,7 @@ Contest k_means() {
     const std::vector<float> centres(points.begin(), points.begin() + kCentres * kAxes);
     // In every turn, of a point and a centre 3 of an axis and a comparison; of a point its sums.
     const double turn = kPoints * (kCentres * (3.0 * kAxes + 1) + kAxes + 1);
-    return {.least = {4.0 * kPoints * kAxes, 4.0 * kPoints, kTurns * turn},
+    return {.least = {4.0 * kPoints * kAxes, 4.0 * kPoints, kLearningTurns * turn},
             .arguments = {points, centres},
             .results = {kCentres * kAxes, kPoints},
             .firn =
@@ -244,7 +244,7 @@ Contest k_means() {
             .expected = [=] { return host_means(points, centres); }};
 }
 
-constexpr int kSteps = 64, kBatch = 32, kHidden = 128, kGates = 4 * kHidden;
+constexpr int kLearningSteps = 64, kBatch = 32, kHidden = 128, kGates = 4 * kHidden;
 
 /// The outputs of all steps. S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", 1997.
 Tensor lstm_of(Tensor inputs, Tensor from_input, Tensor from_hidden, Tensor bias) {
@@ -268,7 +268,7 @@ std::vector<std::vector<float>> host_lstm(const std::vector<float>& inputs,
                                           const std::vector<float>& bias) {
     std::vector<float> hidden(kBatch * kHidden), cell = hidden, outputs;
     auto bent = [](float x) { return 1 / (1 + std::exp(-x)); };
-    for (size_t step = 0; step < kSteps; ++step) {
+    for (size_t step = 0; step < kLearningSteps; ++step) {
         for (size_t b = 0; b < kBatch; ++b) {
             std::vector<float> gates = bias;
             float* own = &hidden[b * kHidden];
@@ -430,7 +430,7 @@ HandProgram cells_by_hand(bool best) {
                          y},
                         {}}};
     program.steps.push_back({0, {}});
-    for (int k = 0; k < kSteps; ++k) {
+    for (int k = 0; k < kLearningSteps; ++k) {
         const int old = k % 2, now = 1 - old;
         program.steps.push_back({1,
                                  {kHiddenOf + old, kHiddenOf + now, kStepOf + old, kStepOf + now,
@@ -442,15 +442,16 @@ HandProgram cells_by_hand(bool best) {
 Contest lstm() {
     auto f =
         compile(lstm_of, {f32("t", "b", "n"), f32("n", "gates"), f32("m", "gates"), f32("gates")});
-    constexpr int64_t kOut = int64_t(kSteps) * kBatch * kHidden, kWeights = kHidden * kGates;
+    constexpr int64_t kOut = int64_t(kLearningSteps) * kBatch * kHidden,
+                      kWeights = kHidden * kGates;
     const std::vector<float> x = numbers(kOut, -1, 1), w = numbers(kWeights, -0.1f, 0.1f, 2),
                              h = numbers(kWeights, -0.1f, 0.1f, 3),
                              b = numbers(kGates, -0.1f, 0.1f, 4);
-    Tensor x0 = tensor(x, {kSteps, kBatch, kHidden}), w0 = tensor(w, {kHidden, kGates}),
+    Tensor x0 = tensor(x, {kLearningSteps, kBatch, kHidden}), w0 = tensor(w, {kHidden, kGates}),
            h0 = tensor(h, {kHidden, kGates}), b0 = tensor(b);
     // Two products of matrices in every step, and beside them 30 of an element.
     const double step = 2.0 * 2 * kBatch * kWeights + 30.0 * kBatch * kHidden;
-    return {.least = {4.0 * kOut + 8.0 * kWeights, 4.0 * kOut, kSteps * step},
+    return {.least = {4.0 * kOut + 8.0 * kWeights, 4.0 * kOut, kLearningSteps * step},
             .arguments = {x, w, h, b},
             .results = {kOut},
             .firn = [=] { return std::vector<Tensor>{f(x0, w0, h0, b0)}; },

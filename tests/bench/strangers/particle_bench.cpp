@@ -9,8 +9,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kParticles = 16384, kGrid = 128;
-constexpr float kCell = 1.0f / kGrid, kStep = 1e-4f, kVolume = 0.25f * kCell * kCell,
+constexpr int kParticles = 16384, kParticleGrid = 128;
+constexpr float kCell = 1.0f / kParticleGrid, kStep = 1e-4f, kVolume = 0.25f * kCell * kCell,
                 kMass = kVolume, kStiff = 400.0f, kGravity = 9.8f;
 
 /// Weights of the quadratic spline for a particle `f` cells from its first node.
@@ -28,12 +28,13 @@ State material_step(Tensor place, Tensor velocity, Tensor affine, Tensor volume)
     Tensor p = arange(place.size(0));
     Tensor cxx = affine(p, 0, 0), cxy = affine(p, 0, 1), cyx = affine(p, 1, 0),
            cyy = affine(p, 1, 1);
-    vec2 base = floor(x * float(kGrid) - 0.5f), f = x * float(kGrid) - base;
+    vec2 base = floor(x * float(kParticleGrid) - 0.5f), f = x * float(kParticleGrid) - base;
     Tensor i0 = cast<int>(base.x), j0 = cast<int>(base.y);
     std::array<Tensor, 3> wx = spline(f.x), wy = spline(f.y);
     Tensor stress = -kStep * 4.0f * kStiff * kVolume * (volume - 1.0f) / (kCell * kCell);
 
-    Tensor mass = zeros({kGrid, kGrid}), momentum = zeros({kGrid, kGrid, 2});
+    Tensor mass = zeros({kParticleGrid, kParticleGrid}),
+           momentum = zeros({kParticleGrid, kParticleGrid, 2});
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
             vec2 way = (vec2(float(i), float(j)) - f) * kCell;
@@ -49,9 +50,9 @@ State material_step(Tensor place, Tensor velocity, Tensor affine, Tensor volume)
     Tensor speed_x = select(mass > 0.0f, momentum(i, j, 0) / mass, 0.0f),
            speed_y = select(mass > 0.0f, momentum(i, j, 1) / mass - kStep * kGravity, 0.0f);
     speed_x = select((i < 3) & (speed_x < 0.0f), 0.0f, speed_x);
-    speed_x = select((i > kGrid - 4) & (speed_x > 0.0f), 0.0f, speed_x);
+    speed_x = select((i > kParticleGrid - 4) & (speed_x > 0.0f), 0.0f, speed_x);
     speed_y = select((j < 3) & (speed_y < 0.0f), 0.0f, speed_y);
-    speed_y = select((j > kGrid - 4) & (speed_y > 0.0f), 0.0f, speed_y);
+    speed_y = select((j > kParticleGrid - 4) & (speed_y > 0.0f), 0.0f, speed_y);
 
     vec2 next(0.0f * v.x, 0.0f * v.y);
     Tensor nxx = 0.0f, nxy = 0.0f, nyx = 0.0f, nyy = 0.0f;
@@ -80,7 +81,7 @@ struct Particles {
 struct Nodes {
     explicit Nodes(const float* x) {
         for (size_t axis = 0; axis < 2; ++axis) {
-            const float at = x[axis] * kGrid, base = std::floor(at - 0.5f), f = at - base;
+            const float at = x[axis] * kParticleGrid, base = std::floor(at - 0.5f), f = at - base;
             first[axis] = int(base);
             weight[axis] = {0.5f * (1.5f - f) * (1.5f - f), 0.75f - (f - 1) * (f - 1),
                             0.5f * (f - 0.5f) * (f - 0.5f)};
@@ -96,7 +97,7 @@ using Speeds = std::array<Plane, 2>;
 
 /// The grid's velocities after forces and walls.
 Speeds host_grid(const Particles& from) {
-    Plane mass(kGrid, kGrid);
+    Plane mass(kParticleGrid, kParticleGrid);
     Speeds speed{mass, mass};
     for (size_t p = 0; p < kParticles; ++p) {
         const Nodes nodes(&from.place[2 * p]);
@@ -113,13 +114,13 @@ Speeds host_grid(const Particles& from) {
             }
         }
     }
-    for (int i = 0; i < kGrid; ++i)
-        for (int j = 0; j < kGrid; ++j)
+    for (int i = 0; i < kParticleGrid; ++i)
+        for (int j = 0; j < kParticleGrid; ++j)
             for (size_t axis = 0; axis < 2; ++axis) {
                 float& s = speed[axis](i, j);
                 const int at = axis == 0 ? i : j;
                 s = mass(i, j) > 0 ? s / mass(i, j) - (axis == 1 ? kStep * kGravity : 0) : 0;
-                if ((at < 3 && s < 0) || (at > kGrid - 4 && s > 0)) s = 0;
+                if ((at < 3 && s < 0) || (at > kParticleGrid - 4 && s > 0)) s = 0;
             }
     return speed;
 }
@@ -254,7 +255,8 @@ HandKernel material_take(const std::string& unrolled, const std::string& speed,
 }
 
 HandProgram material_plain() {
-    constexpr int kNodes = kGrid * kGrid, kSums = kMaterialOwn, kSpeeds = kMaterialOwn + 1;
+    constexpr int kNodes = kParticleGrid * kParticleGrid, kSums = kMaterialOwn,
+                  kSpeeds = kMaterialOwn + 1;
     HandKernel clear =
         material_kernel("clear", kMaterialClear, {{"grid", As::Floats, kSums, true}});
     clear.groups[0] = 3 * kNodes / 64;
@@ -318,8 +320,8 @@ void main() {
 )";
 
 HandProgram material_best() {
-    constexpr int kNodes = kGrid * kGrid, kHeads = kMaterialOwn, kNexts = kMaterialOwn + 1,
-                  kGiven = kMaterialOwn + 2, kSpeeds = kMaterialOwn + 3;
+    constexpr int kNodes = kParticleGrid * kParticleGrid, kHeads = kMaterialOwn,
+                  kNexts = kMaterialOwn + 1, kGiven = kMaterialOwn + 2, kSpeeds = kMaterialOwn + 3;
     HandProgram best{
         {material_kernel("forget", kMaterialForget, {{"head", As::Ints, kHeads, true}}),
          material_kernel("link", kMaterialLink,
@@ -354,7 +356,7 @@ Contest material_points() {
            c = tensor(start.affine, {kParticles, 2, 2}), j = tensor(start.volume);
     // Of a particle and a node: its weight 1, what it gives 15, what it takes 14; the weights of a
     // particle 24; of a node of the grid 5. It takes two numbers from where its place says.
-    const double operations = kParticles * (9.0 * 30 + 24) + 5.0 * kGrid * kGrid;
+    const double operations = kParticles * (9.0 * 30 + 24) + 5.0 * kParticleGrid * kParticleGrid;
     return {.least = {36.0 * kParticles, 36.0 * kParticles, operations, 18.0 * kParticles},
             .arguments = {start.place, start.velocity, start.affine, start.volume},
             .results = {2 * kParticles, 2 * kParticles, 4 * kParticles, kParticles},

@@ -9,8 +9,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 2048;
-constexpr int64_t kPixels = int64_t(kSide) * kSide;
+constexpr int kPictureSide = 2048;
+constexpr int64_t kPicturePixels = int64_t(kPictureSide) * kPictureSide;
 
 /// Grey values 0 to 255, spread so that each part of the range is met equally often.
 Tensor equalised(Tensor picture) {
@@ -82,7 +82,7 @@ HandProgram equalise_by_hand() {
          {"equalise_count",
           kEqualiseCount,
           {256, 1, 1},
-          {int(kPixels / 4096), 1, 1},
+          {int(kPicturePixels / 4096), 1, 1},
           {{"x", As::Ints, kIn}, {"counts", As::Ints, kCounts, true}},
           {}},
          {"equalise_table",
@@ -94,7 +94,7 @@ HandProgram equalise_by_hand() {
          {"equalise",
           kEqualise,
           {256, 1, 1},
-          {int(kPixels / 256), 1, 1},
+          {int(kPicturePixels / 256), 1, 1},
           {{"x", As::Ints, kIn}, {"table", As::Floats, kTable}, {"y", As::Floats, kResult, true}},
           {}}},
         {256, 256},
@@ -159,7 +159,7 @@ HandProgram best_equalise() {
           {8, 1, 1},
           {kParts, 1, 1},
           {{"x", As::Texels4, kIn}, {"counts", As::Floats, kCounts, true}},
-          {{"EACH", int(kPixels / kParts)}}},
+          {{"EACH", int(kPicturePixels / kParts)}}},
          {"equalise_table",
           kBestEqualiseTable,
           {8, 1, 1},
@@ -169,7 +169,7 @@ HandProgram best_equalise() {
          {"equalise",
           kBestEqualise,
           {256, 1, 1},
-          {int(kPixels / 1024), 1, 1},
+          {int(kPicturePixels / 1024), 1, 1},
           {{"x", As::Texels4, kIn}, {"table", As::Texels, kTable}, {"y", As::Vec4s, kResult, true}},
           {}}},
         {256 * kParts, 256},
@@ -179,15 +179,17 @@ HandProgram best_equalise() {
 Contest equalise() {
     auto f = compile(equalised, {i32("h", "w")});
     std::vector<int> picture;
-    for (float value : hills(kSide, kSide, 5).values)
+    for (float value : hills(kPictureSide, kPictureSide, 5).values)
         picture.push_back(std::clamp(int(128 + 70 * value), 0, 255));
     std::vector<float> bits;
     for (int pixel : picture) bits.push_back(std::bit_cast<float>(pixel));
     // A count and a look-up of each pixel.
-    return {.least = {4.0 * kPixels, 4.0 * kPixels, 1.0 * kPixels, 1.0 * kPixels},
+    return {.least = {4.0 * kPicturePixels, 4.0 * kPicturePixels, 1.0 * kPicturePixels,
+                      1.0 * kPicturePixels},
             .arguments = {bits},
-            .results = {kPixels},
-            .firn = [f, x = tensor(picture, {kSide, kSide})] { return std::vector<Tensor>{f(x)}; },
+            .results = {kPicturePixels},
+            .firn = [f, x = tensor(picture, {kPictureSide,
+                                             kPictureSide})] { return std::vector<Tensor>{f(x)}; },
             .best = best_equalise(),
             .plain = equalise_by_hand(),
             .tolerance = 1e-3,

@@ -8,17 +8,18 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 1024, kSeeds = 2000, kPasses = 10;
-constexpr int64_t kPixels = int64_t(kSide) * kSide;
+constexpr int kPointSide = 1024, kSeeds = 2000, kPasses = 10;
+constexpr int64_t kPointPixels = int64_t(kPointSide) * kPointSide;
 
 /// The seed nearest to every pixel, of those that have come by. G. Rong and T. Tan, "Jump Flooding
 /// in GPU with Applications to Voronoi Diagram and Distance Transform", 2006.
 Tensor flood(Tensor seeds) {
-    Tensor owner = full({kSide, kSide}, -1);
+    Tensor owner = full({kPointSide, kPointSide}, -1);
     auto [i, j] = indices<2>(owner.shape());
     owner(seeds(arange(seeds.size(0)), 0), seeds(arange(seeds.size(0)), 1)) = arange(seeds.size(0));
     for (Tensor pass : loop(kPasses)) {
-        Tensor step = (kSide / 2) >> pass, best = owner, nearest = full({kSide, kSide}, 1e9f);
+        Tensor step = (kPointSide / 2) >> pass, best = owner,
+               nearest = full({kPointSide, kPointSide}, 1e9f);
         for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx) {
                 Tensor other = fill(owner, -1)(i + dy * step, j + dx * step);
@@ -58,12 +59,12 @@ void main() {
 
 HandProgram flood_by_hand(const std::string& unrolled) {
     HandProgram program;
-    program.temporaries = {kPixels, kPixels};
+    program.temporaries = {kPointPixels, kPointPixels};
     constexpr int kSeedsOf = 0, kResult = 1, kFirst = 2, kSecond = 3;
     program.kernels.push_back({"jump_flooding_clear",
                                kClear,
                                {256, 1, 1},
-                               {int(kPixels / 256), 1, 1},
+                               {int(kPointPixels / 256), 1, 1},
                                {{"y", As::Floats, kFirst, true}},
                                {}});
     program.kernels.push_back({"jump_flooding_plant",
@@ -77,11 +78,11 @@ HandProgram flood_by_hand(const std::string& unrolled) {
         program.kernels.push_back({"jump_flooding",
                                    "#define UNROLLED " + unrolled + kFlood,
                                    {64, 4, 1},
-                                   {kSide / 64, kSide / 4, 1},
+                                   {kPointSide / 64, kPointSide / 4, 1},
                                    {{"seeds", As::Ints, kSeedsOf},
                                     {"x", As::Floats, from},
                                     {"y", As::Floats, pass + 1 == kPasses ? kResult : to, true}},
-                                   {{"STEP", (kSide / 2) >> pass}}});
+                                   {{"STEP", (kPointSide / 2) >> pass}}});
     }
     return program;
 }
@@ -90,43 +91,46 @@ Contest jump_flooding() {
     auto f = compile(flood, {i32("n", 2)});
     std::vector<int> seeds;
     std::vector<float> bits;
-    std::vector<bool> taken(kPixels);
+    std::vector<bool> taken(kPointPixels);
     for (uint32_t k = 0; seeds.size() < 2 * kSeeds; ++k) {
-        const uint32_t place = host_pcg(k) % uint32_t(kPixels);
-        if (!taken[place]) seeds.insert(seeds.end(), {int(place / kSide), int(place % kSide)});
+        const uint32_t place = host_pcg(k) % uint32_t(kPointPixels);
+        if (!taken[place])
+            seeds.insert(seeds.end(), {int(place / kPointSide), int(place % kPointSide)});
         taken[place] = true;
     }
     for (int value : seeds) bits.push_back(std::bit_cast<float>(value));
     // Of each of nine candidates in every pass: the way 2, its square 3, and 2 to compare; its
     // place is read by its number, at best as one.
-    constexpr double kCandidates = 9.0 * kPasses * kPixels;
-    return {.least = {8.0 * kSeeds, 4.0 * kPixels, 7 * kCandidates, kCandidates},
+    constexpr double kCandidates = 9.0 * kPasses * kPointPixels;
+    return {.least = {8.0 * kSeeds, 4.0 * kPointPixels, 7 * kCandidates, kCandidates},
             .arguments = {bits},
-            .results = {kPixels},
+            .results = {kPointPixels},
             .firn = [f, s = tensor(seeds, {kSeeds, 2})] { return std::vector<Tensor>{f(s)}; },
             .best = through_texels(flood_by_hand("[[unroll]]")),
             .plain = flood_by_hand(""),
             .tolerance = 0};
 }
 
-constexpr int kGrid = 256, kRounds = 24;
-constexpr int64_t kPlaces = int64_t(kGrid) * kGrid;
+constexpr int kPointGrid = 256, kRounds = 24;
+constexpr int64_t kPlaces = int64_t(kPointGrid) * kPointGrid;
 
 /// Points no nearer to one another than the square root of 2, at most one in a square of a grid. In
 /// every round a free square throws a dart, which stays where no point is too near, and no other
 /// dart of a smaller rank. L. Wei, "Parallel Poisson Disk Sampling", 2008, in spirit.
 std::tuple<Tensor, Tensor, Tensor> throw_darts(Tensor seed) {
-    auto [i, j] = indices<2>({kGrid, kGrid});
-    Tensor taken = zeros({kGrid, kGrid}, boolean), y = zeros({kGrid, kGrid}), x = y;
+    auto [i, j] = indices<2>({kPointGrid, kPointGrid});
+    Tensor taken = zeros({kPointGrid, kPointGrid}, boolean), y = zeros({kPointGrid, kPointGrid}),
+           x = y;
     for (Tensor round : loop(kRounds)) {
-        Tensor key = pcg(cast<uint32_t>(i * kGrid + j) + pcg(round + seed));
+        Tensor key = pcg(cast<uint32_t>(i * kPointGrid + j) + pcg(round + seed));
         Tensor dart_y = i + pcgf(key), dart_x = j + pcgf(key + 1u), rank = pcg(key + 2u);
         Tensor stays = !taken;
         for (int dy = -2; dy <= 2; ++dy)
             for (int dx = -2; dx <= 2; ++dx) {
                 if (dy == 0 && dx == 0) continue;
                 Tensor row = i + dy, column = j + dx;
-                Tensor inside = (row >= 0) & (row < kGrid) & (column >= 0) & (column < kGrid);
+                Tensor inside =
+                    (row >= 0) & (row < kPointGrid) & (column >= 0) & (column < kPointGrid);
                 Tensor full = taken(row, column);
                 Tensor near_point =
                     square(y(row, column) - dart_y) + square(x(row, column) - dart_x) < 2.0f;
@@ -150,13 +154,13 @@ struct HostSamples {
 
 HostSamples host_samples(uint32_t seed) {
     HostSamples out;
-    Plane taken(kGrid, kGrid), y = taken, x = taken, dart_y = taken, dart_x = taken;
+    Plane taken(kPointGrid, kPointGrid), y = taken, x = taken, dart_y = taken, dart_x = taken;
     std::vector<uint32_t> rank(kPlaces);
     for (uint32_t round = 0; round < kRounds; ++round) {
         for (size_t k = 0; k < rank.size(); ++k) {
             const uint32_t key = host_pcg(uint32_t(k) + host_pcg(round + seed));
-            dart_y.values[k] = float(k / kGrid) + host_pcgf(key);
-            dart_x.values[k] = float(k % kGrid) + host_pcgf(key + 1);
+            dart_y.values[k] = float(k / kPointGrid) + host_pcgf(key);
+            dart_x.values[k] = float(k % kPointGrid) + host_pcgf(key + 1);
             rank[k] = host_pcg(key + 2);
         }
         auto stays = [&](int i, int j) {
@@ -174,8 +178,8 @@ HostSamples host_samples(uint32_t seed) {
             return true;
         };
         Plane next = taken;
-        for (int i = 0; i < kGrid; ++i)
-            for (int j = 0; j < kGrid; ++j)
+        for (int i = 0; i < kPointGrid; ++i)
+            for (int j = 0; j < kPointGrid; ++j)
                 if (taken(i, j) == 0 && stays(i, j)) next(i, j) = 1;
         for (size_t k = 0; k < rank.size(); ++k)
             if (next.values[k] != taken.values[k])
@@ -263,7 +267,7 @@ HandProgram poisson_plain() {
                                       {"rank", As::Ints, kDarts + 2},
                                       {"y", As::Floats, kPoissonY, true},
                                       {"x", As::Floats, kPoissonX, true}});
-    stay.group_size = {64, 4, 1}, stay.groups = {kGrid / 64, kGrid / 4, 1};
+    stay.group_size = {64, 4, 1}, stay.groups = {kPointGrid / 64, kPointGrid / 4, 1};
     HandProgram program{{poisson_kernel("start", kPoissonStart,
                                         {{"turn", As::Ints, kPoissonTurns, true},
                                          {"taken", As::Floats, kPoissonTaken, true},
@@ -387,7 +391,7 @@ HandProgram poisson_best() {
                         {{0, {}}}};
     program.kernels[0].groups[0] = int(kEdged / 4 + 255) / 256;
     program.kernels[1].group_size = {8, 8, 1};
-    program.kernels[1].groups = {kGrid / 32, kGrid / 8, 1};
+    program.kernels[1].groups = {kPointGrid / 32, kPointGrid / 8, 1};
     for (int round = 0; round < kRounds; ++round)
         program.steps.push_back(
             {1,

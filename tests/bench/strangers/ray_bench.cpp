@@ -8,8 +8,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 256, kTriangles = 500;
-constexpr int64_t kRays = int64_t(kSide) * kSide;
+constexpr int kRaySide = 256, kTriangles = 500;
+constexpr int64_t kRays = int64_t(kRaySide) * kRaySide;
 
 /// The distance of the nearest triangle, and which it is: -1 where there is none. T. Moeller and B.
 /// Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997.
@@ -104,10 +104,10 @@ Contest ray_triangle(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor, Tensor
     auto f = compile(program, {f32("n", 3), f32("n", 3), f32("t", 3, 3)});
     const std::vector<float> origins(3 * kRays), triangles = scene();
     std::vector<float> directions;
-    for (int i = 0; i < kSide; ++i)
-        for (int j = 0; j < kSide; ++j) {
-            const float y = 1.2f * (float(i) + 0.5f) / kSide - 0.6f,
-                        x = 1.2f * (float(j) + 0.5f) / kSide - 0.6f;
+    for (int i = 0; i < kRaySide; ++i)
+        for (int j = 0; j < kRaySide; ++j) {
+            const float y = 1.2f * (float(i) + 0.5f) / kRaySide - 0.6f,
+                        x = 1.2f * (float(j) + 0.5f) / kRaySide - 0.6f;
             const float length = std::sqrt(x * x + y * y + 1);
             directions.insert(directions.end(), {x / length, y / length, 1 / length});
         }
@@ -129,8 +129,8 @@ Contest ray_triangle(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor, Tensor
             .difference = share_that_differs};
 }
 
-constexpr int kPicture = 512, kSteps = 96, kFolds = 10;
-constexpr int64_t kPixels = int64_t(kPicture) * kPicture;
+constexpr int kRayPicture = 512, kRaySteps = 96, kFolds = 10;
+constexpr int64_t kRayPixels = int64_t(kRayPicture) * kRayPicture;
 
 /// A bound of the distance to T. Lowe's Mandelbox of scale 2.
 Tensor mandelbox_distance(const vec3& p) {
@@ -150,10 +150,10 @@ Tensor mandelbox_distance(const vec3& p) {
 std::pair<Tensor, Tensor> march_mandelbox_of(const Tensor& i, const Tensor& j, const Tensor& eye_y,
                                              const Tensor& eye_z) {
     vec3 eye(0.0f, eye_y, eye_z);
-    vec3 d = normalize(
-        vec3((j + 0.5f) / (0.5f * kPicture) - 1.0f, (i + 0.5f) / (0.5f * kPicture) - 1.0f, 1.5f));
+    vec3 d = normalize(vec3((j + 0.5f) / (0.5f * kRayPicture) - 1.0f,
+                            (i + 0.5f) / (0.5f * kRayPicture) - 1.0f, 1.5f));
     Tensor t = 0.0f, steps = 0;
-    for (Tensor step : loop(kSteps)) {
+    for (Tensor step : loop(kRaySteps)) {
         Tensor room = mandelbox_distance(eye + d * t);
         if_((room < 1e-3f * t) | (t > 30.0f), [&] { break_(); });
         t += room;
@@ -162,11 +162,11 @@ std::pair<Tensor, Tensor> march_mandelbox_of(const Tensor& i, const Tensor& j, c
     return {t, steps};
 }
 std::pair<Tensor, Tensor> march_mandelbox(Tensor eye_y, Tensor eye_z) {
-    auto [i, j] = indices<2>({kPicture, kPicture});
+    auto [i, j] = indices<2>({kRayPicture, kRayPicture});
     return march_mandelbox_of(i, j, eye_y, eye_z);
 }
 std::pair<Tensor, Tensor> march_mandelbox_kernel(Tensor eye_y, Tensor eye_z) {
-    Tensor t = zeros({kPicture, kPicture}), steps = zeros({kPicture, kPicture}, i32);
+    Tensor t = zeros({kRayPicture, kRayPicture}), steps = zeros({kRayPicture, kRayPicture}, i32);
     kernel(t.shape(), [&](Tensor i, Tensor j) {
         const auto [far, turns] = march_mandelbox_of(i, j, eye_y, eye_z);
         t(i, j) = far, steps(i, j) = turns;
@@ -208,7 +208,7 @@ HandProgram mandelbox_by_hand(const std::string& unrolled) {
     return {{{"mandelbox",
               folds + kMandelbox,
               {16, 16, 1},
-              {kPicture / 16, kPicture / 16, 1},
+              {kRayPicture / 16, kRayPicture / 16, 1},
               {{"distance_", As::Floats, 0, true}, {"steps", As::Floats, 1, true}},
               {}}},
             {},
@@ -218,12 +218,12 @@ HandProgram mandelbox_by_hand(const std::string& unrolled) {
 /// How many distances the picture asks for, from a sixty-fourth of its pixels.
 double count_distances() {
     double count = 0;
-    for (int i = 4; i < kPicture; i += 8)
-        for (int j = 4; j < kPicture; j += 8) {
+    for (int i = 4; i < kRayPicture; i += 8)
+        for (int j = 4; j < kRayPicture; j += 8) {
             float d[3] = {(float(j) + 0.5f) / 256 - 1, (float(i) + 0.5f) / 256 - 1, 1.5f};
             const float size = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             float t = 0;
-            for (int step = 0; step < kSteps; ++step) {
+            for (int step = 0; step < kRaySteps; ++step) {
                 const float p[3] = {d[0] / size * t, 1 + d[1] / size * t, -13 + d[2] / size * t};
                 float z[3] = {p[0], p[1], p[2]}, growth = 1;
                 for (int fold = 0; fold < kFolds; ++fold) {
@@ -247,9 +247,9 @@ Contest mandelbox(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor)) {
     // Of a fold: 12 for the box, 5 for the length, 3 for the sphere, 7 for z, 3 for the growth; of
     // a distance beside them: the place 6, the length 6, the quotient, and 4 to go on.
     constexpr double kOfADistance = 30.0 * kFolds + 17;
-    return {.least = {0, 8.0 * kPixels, kOfADistance * count_distances()},
+    return {.least = {0, 8.0 * kRayPixels, kOfADistance * count_distances()},
             .arguments = {},
-            .results = {kPixels, kPixels},
+            .results = {kRayPixels, kRayPixels},
             .firn =
                 [=] {
                     auto [t, steps] = draw(1.0f, -13.0f);

@@ -6,8 +6,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 256, kTurns = 50;
-constexpr int64_t kCells = int64_t(kSide) * kSide;
+constexpr int kSolverSide = 256, kSolverTurns = 50;
+constexpr int64_t kSolverCells = int64_t(kSolverSide) * kSolverSide;
 
 Tensor five_points(const Tensor& x) {
     auto [i, j] = indices<2>(x.shape());
@@ -18,7 +18,7 @@ Tensor five_points(const Tensor& x) {
 /// M. Hestenes and E. Stiefel, "Methods of Conjugate Gradients for Solving Linear Systems", 1952.
 Tensor solved(Tensor b) {
     Tensor x = zeros(b.shape()), residual = b, direction = b, squared = sum(b * b);
-    for (Tensor turn : loop(kTurns)) {
+    for (Tensor turn : loop(kSolverTurns)) {
         Tensor image = five_points(direction);
         Tensor length = squared / sum(direction * image);
         x += length * direction;
@@ -40,14 +40,14 @@ std::vector<std::vector<float>> host_solved(const std::vector<float>& b) {
     std::vector<double> x(b.size()), residual(b.begin(), b.end()), direction = residual,
                                                                    image(b.size());
     double squared = dot(residual, residual);
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kSolverTurns; ++turn) {
         for (size_t k = 0; k < b.size(); ++k) {
-            const size_t i = k / kSide, j = k % kSide;
+            const size_t i = k / kSolverSide, j = k % kSolverSide;
             image[k] = 4 * direction[k];
-            if (i > 0) image[k] -= direction[k - kSide];
-            if (i + 1 < kSide) image[k] -= direction[k + kSide];
+            if (i > 0) image[k] -= direction[k - kSolverSide];
+            if (i + 1 < kSolverSide) image[k] -= direction[k + kSolverSide];
             if (j > 0) image[k] -= direction[k - 1];
-            if (j + 1 < kSide) image[k] -= direction[k + 1];
+            if (j + 1 < kSolverSide) image[k] -= direction[k + 1];
         }
         const double length = squared / dot(direction, image);
         for (size_t k = 0; k < b.size(); ++k)
@@ -124,10 +124,10 @@ HandProgram plain_gradients() {
     auto kernel = [](const std::string& name, const std::string& body,
                      const std::vector<HandBinding>& bindings) {
         return HandKernel{
-            name, kGradientSum + body, {256, 1, 1}, {int(kCells / 256), 1, 1}, bindings, {}};
+            name, kGradientSum + body, {256, 1, 1}, {int(kSolverCells / 256), 1, 1}, bindings, {}};
     };
     HandProgram program;
-    program.temporaries = {1, 1, 1, kCells, kCells, kCells};
+    program.temporaries = {1, 1, 1, kSolverCells, kSolverCells, kSolverCells};
     program.kernels = {
         {"gradients_clear", kGradientClear, {1, 1, 1}, {1, 1, 1}, {squared, next, along}, {}},
         kernel("gradients_start", kGradientStart,
@@ -137,7 +137,7 @@ HandProgram plain_gradients() {
                {squared, next, along, x, residual, direction, image}),
         kernel("gradients_turn", kGradientTurn, {squared, next, along, residual, direction})};
     program.steps = {{0, {}}, {1, {}}};
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < kSolverTurns; ++turn) {
         const int old = kSquaredOf + turn % 2, now = kSquaredOf + 1 - turn % 2;
         program.steps.insert(program.steps.end(), {{2, {now, 6, 7, kAlongOf}},
                                                    {3, {old, now, kAlongOf, 1, 5, 6, 7}},
@@ -234,13 +234,14 @@ HandProgram best_gradients() {
 
 Contest conjugate_gradients() {
     auto f = compile(solved, {f32("h", "w")});
-    const std::vector<float> b = numbers(kCells, -1, 1);
+    const std::vector<float> b = numbers(kSolverCells, -1, 1);
     // In every turn, of a cell: the stencil 5, two products summed 4, three updates 6. All of it
     // stays in caches.
-    return {.least = {4.0 * kCells, 4.0 * kCells, 15.0 * kTurns * kCells},
+    return {.least = {4.0 * kSolverCells, 4.0 * kSolverCells, 15.0 * kSolverTurns * kSolverCells},
             .arguments = {b},
-            .results = {kCells},
-            .firn = [f, x = tensor(b, {kSide, kSide})] { return std::vector<Tensor>{f(x)}; },
+            .results = {kSolverCells},
+            .firn = [f, x = tensor(
+                            b, {kSolverSide, kSolverSide})] { return std::vector<Tensor>{f(x)}; },
             .best = best_gradients(),
             .plain = plain_gradients(),
             .tolerance = 1e-3,

@@ -9,8 +9,8 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kSide = 256;
-constexpr int64_t kCells = int64_t(kSide) * kSide;
+constexpr int kSpectralSide = 256;
+constexpr int64_t kSpectralCells = int64_t(kSpectralSide) * kSpectralSide;
 constexpr float kTime = 0.01f, kViscosity = 1e-3f;
 
 /// The spectrum times i k.
@@ -38,7 +38,7 @@ using Numbers = std::vector<std::complex<double>>;
 
 /// In place, along a line of `step`; the inverse is not scaled.
 void transform_line(Numbers& x, size_t first, size_t step, double sign) {
-    constexpr size_t n = kSide;
+    constexpr size_t n = kSpectralSide;
     auto at = [&](size_t k) -> std::complex<double>& { return x[first + k * step]; };
     for (size_t k = 1, r = 0; k < n; ++k) {
         size_t bit = n / 2;
@@ -58,20 +58,24 @@ void transform_line(Numbers& x, size_t first, size_t step, double sign) {
 }
 
 Numbers transformed(Numbers x, bool inverse) {
-    for (size_t k = 0; k < kSide; ++k) transform_line(x, k * kSide, 1, inverse ? 1 : -1);
-    for (size_t k = 0; k < kSide; ++k) transform_line(x, k, kSide, inverse ? 1 : -1);
+    for (size_t k = 0; k < kSpectralSide; ++k)
+        transform_line(x, k * kSpectralSide, 1, inverse ? 1 : -1);
+    for (size_t k = 0; k < kSpectralSide; ++k)
+        transform_line(x, k, kSpectralSide, inverse ? 1 : -1);
     if (inverse)
-        for (auto& value : x) value /= double(kCells);
+        for (auto& value : x) value /= double(kSpectralCells);
     return x;
 }
 
 std::vector<std::vector<float>> host_step(const std::vector<float>& vorticity) {
     const Numbers w = transformed(Numbers(vorticity.begin(), vorticity.end()), false);
-    auto wave = [](size_t k) { return k < kSide / 2 ? double(k) : double(k) - kSide; };
+    auto wave = [](size_t k) {
+        return k < kSpectralSide / 2 ? double(k) : double(k) - kSpectralSide;
+    };
     Numbers u(w.size()), v(w.size()), across(w.size()), down(w.size());
     const std::complex<double> unit(0, 1);
     for (size_t k = 0; k < w.size(); ++k) {
-        const double ky = wave(k / kSide), kx = wave(k % kSide);
+        const double ky = wave(k / kSpectralSide), kx = wave(k % kSpectralSide);
         const auto stream = w[k] / std::max(kx * kx + ky * ky, 1.0);
         u[k] = unit * ky * stream, v[k] = -unit * kx * stream;
         across[k] = unit * kx * w[k], down[k] = unit * ky * w[k];
@@ -83,8 +87,8 @@ std::vector<std::vector<float>> host_step(const std::vector<float>& vorticity) {
     advection = transformed(advection, false);
     Numbers next(w.size());
     for (size_t k = 0; k < w.size(); ++k) {
-        const double ky = wave(k / kSide), kx = wave(k % kSide);
-        const bool kept = std::abs(kx) < kSide / 3 && std::abs(ky) < kSide / 3;
+        const double ky = wave(k / kSpectralSide), kx = wave(k % kSpectralSide);
+        const bool kept = std::abs(kx) < kSpectralSide / 3 && std::abs(ky) < kSpectralSide / 3;
         next[k] = (w[k] - (kept ? double(kTime) : 0.0) * advection[k]) /
                   (1 + double(kViscosity) * kTime * (kx * kx + ky * ky));
     }
@@ -213,8 +217,8 @@ HandProgram spectral_plain() {
          from(kFields),
          {{"y", kSpectralOut}}}};
     HandProgram program;
-    program.temporaries = {kCells, kCells, 4 * kCells, 4 * kCells,
-                           kCells, kCells, 4 * kCells, kCells};
+    program.temporaries = {kSpectralCells, kSpectralCells, 4 * kSpectralCells, 4 * kSpectralCells,
+                           kSpectralCells, kSpectralCells, 4 * kSpectralCells, kSpectralCells};
     for (const Pass& pass : passes) {
         std::vector<HandBinding> bindings;
         for (const auto& [name, buffer] : pass.read) bindings.push_back({name, As::Floats, buffer});
@@ -385,27 +389,27 @@ HandProgram spectral_best() {
              rows(kSpectralLoadProducts, kFields), step,
              kernel("back", kSpectralBack + columns, kPitch, kLines, kHalf),
              kernel("last", kSpectralLast, 128, kHalf, kSpectralOut)},
-            {512 * kPitch, 512 * kPitch, 2 * 512 * 260, 4 * kCells},
+            {512 * kPitch, 512 * kPitch, 2 * 512 * 260, 4 * kSpectralCells},
             {}};
 }
 
 Contest navier_stokes() {
     auto step = compile(spectral_step, {f32("n", "m"), f32(), f32()});
     std::vector<float> vorticity;
-    for (int i = 0; i < kSide; ++i)
-        for (int j = 0; j < kSide; ++j) {
-            const float y = 2 * float(M_PI) * float(i) / kSide,
-                        x = 2 * float(M_PI) * float(j) / kSide;
+    for (int i = 0; i < kSpectralSide; ++i)
+        for (int j = 0; j < kSpectralSide; ++j) {
+            const float y = 2 * float(M_PI) * float(i) / kSpectralSide,
+                        x = 2 * float(M_PI) * float(j) / kSpectralSide;
             vorticity.push_back(std::sin(3 * x + 1) * std::cos(5 * y) + std::cos(7 * x - 2 * y) +
                                 0.5f * std::sin(11 * y + 4 * x));
         }
     // Seven transforms of real numbers, each half of 5 n log2 n; beside them 60 of an element.
-    const double operations = 7 * 2.5 * 16 * kCells + 60.0 * kCells;
-    return {.least = {4.0 * kCells, 4.0 * kCells, operations},
+    const double operations = 7 * 2.5 * 16 * kSpectralCells + 60.0 * kSpectralCells;
+    return {.least = {4.0 * kSpectralCells, 4.0 * kSpectralCells, operations},
             .arguments = {vorticity},
-            .results = {kCells},
+            .results = {kSpectralCells},
             .firn =
-                [step, w = tensor(vorticity, {kSide, kSide})] {
+                [step, w = tensor(vorticity, {kSpectralSide, kSpectralSide})] {
                     return std::vector<Tensor>{step(w, kTime, kViscosity)};
                 },
             .best = spectral_best(),
