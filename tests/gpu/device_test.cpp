@@ -258,6 +258,7 @@ TEST_F(DeviceTest, ADamagedCacheIsReplaced) {
     auto again = Device::create(cached);
     EXPECT_EQ(again->profile().max_back_edges, back_edges);
     EXPECT_TRUE(again->validation_messages().empty());
+    again.reset();  // it stores its pipelines
     fs::remove_all(directory);
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 using namespace testing_programs;
 
-std::vector<float> scaled(std::vector<float> values, float factor) {
-    for (float& value : values) value *= factor;
-    return values;
-}
-
 TEST_F(ExecutorTest, RunsAKernelWithASizeAndAScalar) {
     Runner runner(device);
     Call call = runner.call(runner.upload(ramp(1000)), 1000, {scalar_float(2.5)});

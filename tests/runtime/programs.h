@@ -110,7 +110,7 @@ inline std::shared_ptr<Program> rotation_program() {
                         buffer("now", kN, BufferRole::Result),
                         buffer("next", kN, BufferRole::Temporary)};
     program->kernels = {
-        kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + float(p.b) / 4.0;")};
+        kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + 0.25 * float(p.b);")};
     Size turn = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
     program->steps = {{CopyStep{0, 1}},
                       {RepeatStep{"t",
@@ -178,6 +178,11 @@ struct Runner {
 inline std::vector<float> ramp(size_t elements) {
     std::vector<float> values(elements);
     for (size_t i = 0; i < elements; ++i) values[i] = static_cast<float>(i % 1000) - 3;
+    return values;
+}
+
+inline std::vector<float> scaled(std::vector<float> values, float factor) {
+    for (float& value : values) value *= factor;
     return values;
 }
 
