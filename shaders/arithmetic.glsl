@@ -93,20 +93,8 @@ double firn_sign_f64(double x) {
 //@function firn_sign_u32
 uint firn_sign_u32(uint x) { return min(x, 1u); }
 
-//@function firn_sign_i64
-int64_t firn_sign_i64(int64_t x) {
-    int64_t above = x > 0l ? 1l : 0l;
-    return x < 0l ? -1l : above;
-}
-
 //@function firn_sign_u64
 uint64_t firn_sign_u64(uint64_t x) { return x != 0ul ? 1ul : 0ul; }
-
-//@function firn_abs_i64
-int64_t firn_abs_i64(int64_t x) {
-    int64_t negated = -x;
-    return x < 0l ? negated : x;
-}
 
 //@function firn_frac_f32
 float firn_frac_f32(float x) { return x - floor(x); }
@@ -191,18 +179,6 @@ double firn_max_f64(double a, double b) {
     double most = a >= b ? a : b;
     return b != b ? a : most;
 }
-
-//@function firn_min_i64
-int64_t firn_min_i64(int64_t a, int64_t b) { return b < a ? b : a; }
-
-//@function firn_max_i64
-int64_t firn_max_i64(int64_t a, int64_t b) { return a < b ? b : a; }
-
-//@function firn_min_u64
-uint64_t firn_min_u64(uint64_t a, uint64_t b) { return b < a ? b : a; }
-
-//@function firn_max_u64
-uint64_t firn_max_u64(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 //@function firn_div_f32
 // For devices whose own division is off by some units in the last place, and 0 where b is beyond 2^126: what is left

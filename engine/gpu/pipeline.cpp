@@ -47,13 +47,6 @@ void check_storage_range(const Device& device, const BufferRange& range, const s
                         std::to_string(step) + "; move it");
 }
 
-/// Valid code that the driver's compiler cannot translate: its optimiser may be at fault (NVIDIA's
-/// says VK_ERROR_UNKNOWN of some arithmetic of 64 bits in loops).
-bool fails_in_compiler(VkResult result) {
-    return result < 0 && result != VK_ERROR_OUT_OF_HOST_MEMORY &&
-           result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_DEVICE_LOST;
-}
-
 }  // namespace
 
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants)
@@ -173,15 +166,14 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
                                        constants.size_bytes(), constants.data()};
     if (!constants.empty()) info.stage.pSpecializationInfo = &special;
     info.layout = layout_;
-    const auto create = [&] {
-        return vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
-    };
-    VkResult result = create();
-    if (fails_in_compiler(result)) {
-        info.flags |= VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT;
-        result = create();
-    }
+    VkResult result =
+        vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
     vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
+    if (result == VK_ERROR_UNKNOWN)  // NVIDIA's says so where its compiler gives up
+        throw DeviceError("the driver cannot compile kernel '" + name_ + "' (" +
+                          "vkCreateComputePipelines: " + result_name(result) +
+                          "): a fault of the driver, which a newer one may not have. To report it: "
+                          "FIRN_DUMP_DIR=FOLDER writes the kernel's GLSL");
     check(result, "vkCreateComputePipelines", name_);
     device_.set_name(pipeline_, VK_OBJECT_TYPE_PIPELINE, name_);
 }
