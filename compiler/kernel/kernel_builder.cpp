@@ -32,8 +32,8 @@ bool same_node(const KernelNode& a, const KernelNode& b) {
     return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.constant == b.constant &&
            a.range == b.range && a.param == b.param && a.buffer == b.buffer &&
            a.position == b.position && a.lane == b.lane && a.width == b.width &&
-           a.region == b.region && a.reduce == b.reduce && a.matrix == b.matrix &&
-           a.column_major == b.column_major;
+           a.region == b.region && a.reduce == b.reduce && a.guard == b.guard &&
+           a.matrix == b.matrix && a.column_major == b.column_major;
 }
 
 void add_lines(std::vector<SourceLine>& to, const std::vector<SourceLine>& from) {
@@ -195,6 +195,13 @@ int KernelBuilder::close_for(int region, std::vector<int> inits) {
     n.op = KernelOp::For;
     n.args = std::move(inits);
     n.region = region;
+    return intern(std::move(n));
+}
+
+int KernelBuilder::guarding(int bound) {
+    KernelNode n = node(bound);
+    if (n.op != KernelOp::Min && n.op != KernelOp::Max) return bound;
+    n.guard = true;
     return intern(std::move(n));
 }
 

@@ -62,6 +62,9 @@ class KernelBuilder {
     /// Closes a loop over `range` (Serial) whose region has args and yields set: the For node.
     int close_for(int region, std::vector<int> inits);
     int branch(int condition, int then_region, int else_region, bool guard);
+    /// The index `bound`, kept inside by Min or Max, as one that nobody asks for outside; a node of
+    /// its own, which becomes the other one where code is built anew.
+    int guarding(int bound);
     int result(int region_node, int index);
     int store(int buffer, int index, std::span<const int> values);
     /// `value` of all lanes of the subgroup combined; every lane has the result.

@@ -65,7 +65,8 @@ struct KernelNode {
     ScatterOp combine = ScatterOp::Add;  // Atomic
     bool pinned = false;  // stands in its region's effects, also where it gives a value: it is
                           // evaluated there and once
-    bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted)
+    bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted). Min,
+                          // Max: keeps an index inside, and nobody needs what stands at another
     MatrixShape matrix;   // of the value; MatrixStore: of what is stored
     bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
                                 // not those of a row

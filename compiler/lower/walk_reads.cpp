@@ -18,7 +18,10 @@ int Walk::load_element(const Node& node, int index) { return b_.load(source(node
 
 int Walk::load(const Node& node, const Indices& at) {
     b_.set_lines(node.lines);
-    const int value = load_element(node, flat_index(b_, at, node.shape));
+    Indices place = at;
+    if (at.size() == node.shape.size())
+        for (size_t k = 0; k < at.size(); ++k) place[k] = unguarded(at[k], node.shape[k]);
+    const int value = load_element(node, flat_index(b_, place, node.shape));
     if (node.dtype == i32)
         if (const Interval bounds = value_bounds(node, context_.facts); bounds != kAnyI32)
             b_.assume(value, Size(bounds.lo), Size(bounds.hi));
@@ -32,7 +35,7 @@ int Walk::pad(const Node& node, const Indices& at) {
     Indices in;
     for (size_t k = 0; k < at.size(); ++k) {
         const int i = b_.sub(at[k], b_.size(pad.before[k]));
-        const Read read = inside_of(i, in_shape[k], Bounds::Constant);
+        const Read read = inside_of(*node.inputs[0], i, in_shape[k], Bounds::Constant);
         inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
@@ -55,7 +58,7 @@ int Walk::gather(const Node& node, const Indices& at) {
     for (size_t k = 0; k < gather.modes.size(); ++k) {
         const int i = ask(*node.inputs[k + 1], at);
         b_.set_lines(node.lines);
-        const Read read = inside_of(i, source.shape[k], gather.modes[k]);
+        const Read read = inside_of(source, i, source.shape[k], gather.modes[k]);
         int& holds = fills && gather.modes[k] != Bounds::Constant ? exists : inside;
         holds = b_.make(KernelOp::And, boolean, {holds, read.inside});
         in.push_back(read.index);
@@ -97,7 +100,7 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
     for (size_t axis = 0; axis < p.size(); ++axis) {
         // An axis that no index uses writes one place over and over: its last turn wins.
         if (p[axis] < 0) p[axis] = b_.size(positions[axis] - Size(1));
-        const Read read = inside_of(p[axis], positions[axis], Bounds::Constant);
+        const Read read = inside_of(*node.inputs[1], p[axis], positions[axis], Bounds::Constant);
         require(read.inside);
         p[axis] = read.index;
     }

@@ -81,10 +81,52 @@ int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
     return for_node;
 }
 
-Read Walk::inside_of(int i, const Size& n, Bounds mode) {
-    const Read read = bounded(b_, i, n, mode);
-    if (read.index != i) unbounded_.emplace(read.index, i);
+Read Walk::inside_of(const Node& asked, int i, const Size& n, Bounds mode) {
+    Read read = bounded(b_, i, n, mode);
+    if (read.index == i) return read;
+    if (mode == Bounds::Constant && ends_anywhere(asked)) {
+        const int guard = b_.guarding(read.index);
+        if (guard != read.index) guards_[guard] = i;
+        read.index = guard;
+    }
+    unbounded_.emplace(read.index, i);
     return read;
+}
+
+bool Walk::ends_anywhere(const Node& value) {
+    std::vector<const Node*> open{&value};
+    std::unordered_set<const Node*> seen;
+    while (!open.empty()) {
+        const Node& node = *open.back();
+        open.pop_back();
+        if (context_.buffers.contains(&node) || ending_.contains(&node)) continue;
+        if (!seen.insert(&node).second) continue;
+        if (node.op == Op::Loop) return false;
+        for (const Ref& input : node.inputs) open.push_back(input.get());
+    }
+    ending_.insert(seen.begin(), seen.end());
+    return true;
+}
+
+int Walk::unguarded(int i, const Size& n) {
+    if (guards_.empty()) return i;
+    constexpr int kMost = 32;  // nodes of an index that are looked at
+    std::map<int, int> built;
+    const auto build = [&](const auto& self, int id) -> int {
+        if (const auto known = built.find(id); known != built.end()) return known->second;
+        if (built.size() >= kMost) return id;
+        int& out = built[id] = id;
+        if (const auto guard = guards_.find(id); guard != guards_.end())
+            return out = self(self, guard->second);
+        const KernelNode& node = b_.node(id);
+        if (!is_elementwise(node.op) || node.dtype != i32) return id;
+        const KernelOp op = node.op;
+        std::vector<int> args = node.args;
+        for (int& arg : args) arg = self(self, arg);
+        return built[id] = args == b_.node(id).args ? id : b_.make(op, i32, args);
+    };
+    const int free = build(build, i);
+    return free == i ? i : bounded(b_, free, n, Bounds::Clamp).index;
 }
 
 bool Walk::stands_for(const Indices& at, const Indices& own) const {

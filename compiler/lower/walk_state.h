@@ -107,8 +107,13 @@ class Walk {
     /// It has a value at `at`: an open loop carries it, and there.
     bool is_carried_at(const Node& arg, const Indices& at) const;
 
-    /// `bounded`, with a note of what the index was.
-    Read inside_of(int i, const Size& n, Bounds mode);
+    /// `bounded` for an index at which `asked` is asked, with a note of what the index was.
+    Read inside_of(const Node& asked, int i, const Size& n, Bounds mode);
+    /// Whether it can be computed anywhere: no loop that may never end where nobody asks for it.
+    bool ends_anywhere(const Node& value);
+    /// An index of a load, of an axis of `n`: of those who ask inside alone each is kept inside the
+    /// memory that is read, so that loads of neighbours stay neighbours.
+    int unguarded(int i, const Size& n);
     /// Whether `at` is `own` wherever it lies inside of the shapes that it was kept inside of.
     bool stands_for(const Indices& at, const Indices& own) const;
 
@@ -142,8 +147,10 @@ class Walk {
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::unordered_map<const Node*, Indices>
-        carried_at_;                     // where what a loop carries was asked first
-    std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
+        carried_at_;                          // where what a loop carries was asked first
+    std::multimap<int, int> unbounded_;       // what an index was before it was kept inside
+    std::map<int, int> guards_;               // of those, indices that are asked inside alone
+    std::unordered_set<const Node*> ending_;  // what ends_anywhere
     /// A store whose value is being asked.
     struct OpenStore {
         const Node* target;
