@@ -40,6 +40,10 @@ class Rebuild {
     virtual bool is_rewritten(int /*loop*/) const { return false; }
     virtual std::vector<int> rewrite(int /*loop*/) { return {}; }
 
+    /// The copy of an effect of the root.
+    int effect(int id);
+    /// The copy of a buffer.
+    int buffer(int index);
     /// Node `id` is built anew where it is asked for next.
     void forget(int id) { memo_[id] = -1; }
     /// The node that is a range's index; -1: nobody asks for it.
@@ -50,11 +54,9 @@ class Rebuild {
 
   private:
     int build(const KernelNode& n, int id);
-    int buffer(int index);
     int loop(int id);
     std::vector<int> iterations(int loop, const std::vector<int>& inside);
     int branch(const KernelNode& n);
-    int effect(int id);
 
     const KernelCode& from_;
     KernelBuilder& b_;

@@ -108,25 +108,34 @@ bool Walk::ends_anywhere(const Node& value) {
     return true;
 }
 
-int Walk::unguarded(int i, const Size& n) {
-    if (guards_.empty()) return i;
-    constexpr int kMost = 32;  // nodes of an index that are looked at
+int Walk::without_guards(int i, bool scaled) {
+    constexpr size_t kMost = 32;  // nodes of an index that are looked at
     std::map<int, int> built;
     const auto build = [&](const auto& self, int id) -> int {
         if (const auto known = built.find(id); known != built.end()) return known->second;
         if (built.size() >= kMost) return id;
-        int& out = built[id] = id;
+        built[id] = id;
         if (const auto guard = guards_.find(id); guard != guards_.end())
-            return out = self(self, guard->second);
-        const KernelNode& node = b_.node(id);
-        if (!is_elementwise(node.op) || node.dtype != i32) return id;
-        const KernelOp op = node.op;
-        std::vector<int> args = node.args;
+            return built[id] = self(self, guard->second);
+        // Not through the quotients of a reshape, which know that the index is inside.
+        const KernelOp op = b_.node(id).op;
+        const bool moves = op == KernelOp::Add || op == KernelOp::Sub || op == KernelOp::Min ||
+                           op == KernelOp::Max || (op == KernelOp::Mul && scaled);
+        if (!moves || b_.node(id).dtype != i32) return id;
+        std::vector<int> args = b_.node(id).args;
         for (int& arg : args) arg = self(self, arg);
         return built[id] = args == b_.node(id).args ? id : b_.make(op, i32, args);
     };
-    const int free = build(build, i);
-    return free == i ? i : bounded(b_, free, n, Bounds::Clamp).index;
+    return build(build, i);
+}
+
+int Walk::unguarded(int i, const Size& n) {
+    if (guards_.empty()) return i;
+    const int free = without_guards(i, true);
+    if (free == i || bounded(b_, free, n, Bounds::Clamp).index == free) return free;
+    // A block of a scaled index stays one where the index is bounded before.
+    const int moved = without_guards(i, false);
+    return moved == i ? i : bounded(b_, moved, n, Bounds::Clamp).index;
 }
 
 bool Walk::stands_for(const Indices& at, const Indices& own) const {

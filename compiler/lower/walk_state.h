@@ -114,6 +114,8 @@ class Walk {
     /// An index of a load, of an axis of `n`: of those who ask inside alone each is kept inside the
     /// memory that is read, so that loads of neighbours stay neighbours.
     int unguarded(int i, const Size& n);
+    /// The index as it was before; `scaled`: also where it is multiplied then.
+    int without_guards(int i, bool scaled);
     /// Whether `at` is `own` wherever it lies inside of the shapes that it was kept inside of.
     bool stands_for(const Indices& at, const Indices& own) const;
 

@@ -7,6 +7,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/await_choices.h"
 #include "compiler/mapping/combine_operations.h"
+#include "compiler/mapping/complete_stores.h"
 #include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/order_values.h"
@@ -53,6 +54,11 @@ size_t least_of_block(const KernelTarget& t) {
 }
 
 constexpr auto kPipeline = std::to_array<KernelPass>({
+    {"complete_stores", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = complete_stores(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::select_branches},
     {"find_extremes", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = find_extremes(std::move(code), t.profile, t.facts);
