@@ -1,0 +1,86 @@
+// What is asked inside a range alone is loaded where its neighbours are.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+using OfOne = Tensor (*)(Tensor);
+
+/// The mean of the neighbours, but at the borders: by slices, and by a choice.
+Tensor by_slices(Tensor x) {
+    const auto in = range(1, -1), before = range(0, -2), after = range(2, none);
+    x(in, in) = 0.25f * (x(before, in) + x(after, in) + x(in, before) + x(in, after));
+    return x;
+}
+Tensor by_choice(Tensor x) {
+    auto [i, j] = indices<2>(x.shape());
+    Tensor inside = (i > 0) & (i < x.size(0) - 1) & (j > 0) & (j < x.size(1) - 1);
+    return where(inside, 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)), x);
+}
+/// Each second row, with the one before: what is stored is asked at a multiple.
+Tensor by_rows(Tensor x) {
+    x(range(1, none, 2), all) = x(range(0, -1, 2), all) * 2.0f;
+    return x;
+}
+Tensor beside_zeros(Tensor x) { return pad(x, {.before = {2, 3}, .after = {1, 5}}) * 2.0f; }
+Tensor joined(Tensor x) { return concat({x(range(0, 20), all), x(range(3, none), all) + 1.0f}); }
+Tensor in_another_shape(Tensor x) {
+    Tensor y = reshape(x, {x.size(1), x.size(0)});
+    y(range(2, -2), all) = y(range(0, -4), all) + y(range(4, none), all);
+    return y;
+}
+/// Halved until small, but at the borders, where it is infinite and never would be.
+Tensor halved(Tensor x) {
+    const auto in = range(1, -1);
+    auto [i, j] = indices<2>(x.shape());
+    Tensor inside = (i > 0) & (i < x.size(0) - 1) & (j > 0) & (j < x.size(1) - 1);
+    Tensor y = where(inside, x, std::numeric_limits<float>::infinity()), z = y(in, in) + 1.0f;
+    while_([&] { return any(z > 0.5f); }, [&] { z = where(z > 0.5f, z * 0.5f, z); });
+    y(in, in) = z;
+    return y;
+}
+
+std::vector<float> guarded(OfOne f, int64_t side, const Session& session) {
+    SessionScope scope(session);
+    return f(rand({side, side}, {.seed = 5})).to_vector<float>();
+}
+void expect_oracles(OfOne f) {
+    for (int64_t side : {32, 37})
+        EXPECT_EQ(guarded(f, side, Session::interpreter()), guarded(f, side, Session::oracle()))
+            << side;
+}
+
+/// Loads of single elements, where others are of four.
+size_t single_loads(OfOne f) {
+    SessionScope scope(Session::interpreter());
+    const std::string glsl =
+        compile([=](Tensor x) { return f(x); }, {f32(64, 64)}).program()->kernels.at(0).glsl;
+    size_t out = 0;
+    for (size_t at = glsl.find(")).x"); at != std::string::npos; at = glsl.find(")).x", at + 1))
+        ++out;
+    return out;
+}
+
+TEST(GuardedLoads, NeighboursInSlicesAreThoseOfAChoice) {
+    EXPECT_GT(single_loads(by_choice), 0u);  // beside the block of an invocation
+    EXPECT_EQ(single_loads(by_slices), single_loads(by_choice));
+}
+
+TEST(GuardedLoads, GiveWhatTheOracleGives) {
+    expect_oracles(by_slices);
+    expect_oracles(by_rows);
+    expect_oracles(beside_zeros);
+    expect_oracles(joined);
+    expect_oracles(in_another_shape);
+}
+
+TEST(GuardedLoads, ALoopIsNotAskedOutside) { expect_oracles(halved); }
+
+}  // namespace
+}  // namespace firn

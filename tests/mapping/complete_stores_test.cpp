@@ -1,0 +1,152 @@
+// Stores under a guard that are made of every element: of what was there, where the guard fails.
+#include "compiler/mapping/complete_stores.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compiler/driver/compile.h"
+#include "compiler/language.h"
+
+namespace firn {
+namespace {
+
+using OfTwo = Tensor (*)(Tensor, const Tensor&);
+
+Tensor inside(const Tensor& i, const Tensor& j, const Tensor& x) {
+    return (i > 0) & (i < x.size(0) - 1) & (j > 0) & (j < x.size(1) - 1);
+}
+
+/// The mean of the neighbours, but at the borders.
+Tensor borders(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) {
+        if_(inside(i, j, x),
+            [&] { y(i, j) = 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)); });
+    });
+    return y;
+}
+Tensor transposed(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) { if_(j > 2, [&] { y(j, i) = x(i, j); }); });
+    return y;
+}
+/// Where it is large already; the element is read for the guard, or for what is stored.
+Tensor large(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) { if_(y(i, j) > 0.5f, [&] { y(i, j) = x(j, i); }); });
+    return y;
+}
+Tensor grown(Tensor y, const Tensor& x) {
+    kernel(x.shape(),
+           [&](Tensor i, Tensor j) { if_(x(i, j) > 0.5f, [&] { y(i, j) += x(j, i); }); });
+    return y;
+}
+/// Two columns.
+Tensor pairs(Tensor y, const Tensor& x) {
+    firn::kernel({x.size(0), 32}, [&](Tensor i, Tensor j) {
+        if_((i > 3) & (j < 31), [&] {
+            y(i, 2 * j) = x(i, j);
+            y(i, 2 * j + 1) = x(i, j + 1);
+        });
+    });
+    return y;
+}
+
+Tensor marked(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) { if_(x(i, j) > 0.9f, [&] { y(i, j) = 1.0f; }); });
+    return y;
+}
+Tensor one_row(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) { if_(i < 2, [&] { y(i, j) = x(i, j); }); });
+    return y;
+}
+/// Where the loop would not end for elements that are not asked.
+Tensor halved(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) {
+        if_(inside(i, j, x), [&] {
+            Tensor z = x(i, j) + 1.0f;
+            while_([&] { return z > 0.5f; }, [&] { z *= 0.5f; }, {.max_steps = 100});
+            y(i, j) = z;
+        });
+    });
+    return y;
+}
+Tensor twice(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) {
+        if_(inside(i, j, x), [&] { y(i, j) = 2.0f * x(i, j); });
+        if_(i > 1, [&] { y(i, j) = x(i, j) - 1.0f; });
+    });
+    return y;
+}
+Tensor below(Tensor y, const Tensor& x) {
+    kernel(x.shape(), [&](Tensor i, Tensor j) { if_(i > 1, [&] { y(i + 1, j) = x(i, j); }); });
+    return y;
+}
+/// All of a row store at one place.
+Tensor first_column(Tensor y, const Tensor& x) {
+    kernel(x.shape(),
+           [&](Tensor i, Tensor j) { if_((i > 0) & (j < 1), [&] { y(i, 0) = x(i, j); }); });
+    return y;
+}
+
+std::vector<float> completed(OfTwo f, int64_t side, const Session& session) {
+    SessionScope scope(session);
+    return f(rand({side, side}, {.seed = 1}), rand({side, side}, {.seed = 2})).to_vector<float>();
+}
+/// Whether the kernel asks before it stores.
+bool asks(OfTwo f, const DeviceProfile& profile = cpu_profile()) {
+    SessionScope scope(Session::interpreter(profile));
+    const auto program =
+        compile([=](Tensor y, Tensor x) { return f(y, x); }, {f32(64, 64), f32(64, 64)}).program();
+    EXPECT_EQ(program->kernels.size(), 1u);
+    return program->kernels.at(0).glsl.find("if (") != std::string::npos;
+}
+void expect_equal_values(OfTwo f) {
+    for (int64_t side : {64, 65})
+        EXPECT_EQ(completed(f, side, Session::interpreter()), completed(f, side, Session::oracle()))
+            << side;
+}
+
+TEST(CompleteStores, WhereTheGuardMostlyHolds) {
+    EXPECT_FALSE(asks(borders));
+    EXPECT_FALSE(asks(transposed));
+    expect_equal_values(borders);
+    expect_equal_values(transposed);
+}
+
+TEST(CompleteStores, WhereTheElementIsLoaded) {
+    EXPECT_FALSE(asks(large));
+    EXPECT_FALSE(asks(grown));
+    expect_equal_values(large);
+    expect_equal_values(grown);
+}
+
+TEST(CompleteStores, OfSeveralElementsOfOneInvocation) {
+    EXPECT_FALSE(asks(pairs));
+    EXPECT_EQ(completed(pairs, 64, Session::interpreter()),
+              completed(pairs, 64, Session::oracle()));
+}
+
+TEST(CompleteStores, WhatSeldomStoresAsks) {
+    EXPECT_TRUE(asks(marked));
+    EXPECT_TRUE(asks(one_row));
+    expect_equal_values(marked);
+    expect_equal_values(one_row);
+}
+
+TEST(CompleteStores, ALoopIsNotEnteredForNothing) {
+    EXPECT_TRUE(asks(halved));
+    expect_equal_values(halved);
+}
+
+TEST(CompleteStores, WhatIsStoredTwiceOrBySeveral) {
+    EXPECT_TRUE(asks(twice));
+    EXPECT_TRUE(asks(below));
+    EXPECT_TRUE(asks(first_column));
+    expect_equal_values(twice);
+    expect_equal_values(below);
+    expect_equal_values(first_column);
+}
+
+TEST(CompleteStores, AGpuAsks) { EXPECT_TRUE(asks(borders, gpu_profile())); }
+
+}  // namespace
+}  // namespace firn
