@@ -109,7 +109,7 @@ class Walk {
 
     /// `bounded` for an index at which `asked` is asked, with a note of what the index was.
     Read inside_of(const Node& asked, int i, const Size& n, Bounds mode);
-    /// Whether it can be computed anywhere: no loop that may never end where nobody asks for it.
+    /// Whether it can be computed anywhere: no loop that may take long where nobody asks for it.
     bool ends_anywhere(const Node& value);
     /// An index of a load, of an axis of `n`: of those who ask inside alone each is kept inside the
     /// memory that is read, so that loads of neighbours stay neighbours.
