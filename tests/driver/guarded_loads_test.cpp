@@ -36,7 +36,7 @@ Tensor in_another_shape(Tensor x) {
 }
 /// Neighbours in a part of a tensor: behind its edge there are others, which are not asked for.
 Tensor in_a_part(Tensor x) {
-    Tensor part = x(range(2, -3), range(1, -1));
+    Tensor part = 2.0f * x(range(2, -3), range(1, -1));
     auto [i, j] = indices<2>(part.shape());
     return part(i - 1, j) - part(i + 2, j) + part(i, j - 1) * part(i, j + 1);
 }
