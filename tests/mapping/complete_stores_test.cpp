@@ -171,9 +171,9 @@ std::string with_another_store(const std::string& other) {
   %8 = Mul i32 y0 64 in 0 4032 mod 64 0
   %9 = Add i32 %8 x1 in 0 4095
   %16 = Add i32 %9 1 in 1 4096
+  %11 = Load f32 b0 %9
+  %12 = Add f32 %11 1.0
   ! %10 = Branch guard %7 {
-    %11 = Load f32 b0 %9
-    %12 = Add f32 %11 1.0
     ! %13 = Store f32 b0 %9 %12
   }
   ! %14 = Branch guard %7 {
