@@ -181,7 +181,7 @@ std::string with_another_store(const std::string& other) {
   }
   ! %14 = Branch guard %7 {
     ! %15 = Store f32 b0 )" +
-           other + R"( 1.0
+           other + R"( %12
   }
 }
 )";
