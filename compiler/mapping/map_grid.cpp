@@ -32,7 +32,8 @@ class GridMapper {
           mapping_(mapping),
           profile_(profile),
           rows_(reduces_rows(from)),
-          pads_(pads_tiles(from, mapping)) {}
+          pads_(pads_tiles(from, mapping)),
+          passes_(mapping.tile_of(0) == 4 && stores_pass_the_end(from)) {}
 
     MappedGrid run() {
         for (size_t r = 0; r < from_.ranges.size(); ++r)
@@ -190,7 +191,8 @@ class GridMapper {
                 for (size_t d = 0; d < axes_.size(); ++d) {
                     const int unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
                     copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
-                    if (pads_ && at[d]) copy.inside = both(copy.inside, within(d, copy.index[d]));
+                    if (pads_ && at[d] && !passes_)
+                        copy.inside = both(copy.inside, within(d, copy.index[d]));
                 }
                 copy.guard = std::exchange(guard, -1);
                 out_.copies.push_back(std::move(copy));
@@ -223,8 +225,9 @@ class GridMapper {
     KernelBuilder& b_;
     const Mapping& mapping_;
     const DeviceProfile& profile_;
-    const bool rows_;  // groups hold whole rows
-    const bool pads_;  // copies may lie behind the end
+    const bool rows_;    // groups hold whole rows
+    const bool pads_;    // copies may lie behind the end
+    const bool passes_;  // and store there
     MappedGrid out_;
     std::vector<Axis> axes_;  // per Grid range, x first
 };
@@ -262,25 +265,41 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
            (index.op == KernelOp::Range && code.ranges[index.range].kind == RangeKind::Grid);
 }
 
+namespace {
+
+/// Behind the grid's end the store meets the end of the memory too, which goes on for a block: a
+/// tensor that positions store to may go on itself.
+bool store_may_pass_the_end(const KernelCode& ready, const KernelNode& store) {
+    const KernelNode& index = ready.nodes[store.args[0]];
+    const KernelBuffer& buffer = ready.buffers[store.buffer];
+    if (!is_at_own_index(ready, store) || buffer.dtype.bytes() > 4) return false;
+    return index.op != KernelOp::Range || buffer.elements == ready.ranges[index.range].extent;
+}
+
+}  // namespace
+
 bool may_pass_the_end(const KernelCode& ready) {
-    // Behind the grid's end a store must meet the end of the memory too: a tensor that positions
-    // store to may go on.
-    const auto ends_with_the_grid = [&](const KernelNode& store) {
-        const KernelNode& index = ready.nodes[store.args[0]];
-        return index.op != KernelOp::Range ||
-               ready.buffers[store.buffer].elements == ready.ranges[index.range].extent;
-    };
     const auto may = [&](int id) {
         const KernelNode& n = ready.nodes[id];
         if (n.op == KernelOp::Atomic) return false;  // what lies behind the end must not take part
-        if (n.op != KernelOp::Load && n.op != KernelOp::Store) return true;
-        if (n.op == KernelOp::Store && !ends_with_the_grid(n)) return false;
-        return is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4;
+        if (n.op == KernelOp::Store) return store_may_pass_the_end(ready, n);
+        return n.op != KernelOp::Load ||
+               (is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4);
     };
     return std::all_of(ready.regions.begin(), ready.regions.end(), [&](const KernelRegion& region) {
         return std::all_of(region.order.begin(), region.order.end(), may) &&
                std::all_of(region.effects.begin(), region.effects.end(), may);
     });
+}
+
+bool stores_pass_the_end(const KernelCode& ready) {
+    const std::vector<int>& effects = ready.regions[0].effects;
+    return grid_extents(ready).size() == 1 &&
+           std::all_of(effects.begin(), effects.end(), [&](int id) {
+               const KernelNode& n = ready.nodes[id];
+               return n.op == KernelOp::Store && ready.nodes[n.args[0]].op == KernelOp::Range &&
+                      store_may_pass_the_end(ready, n);
+           });
 }
 
 bool pads_tiles(const KernelCode& ready, const Mapping& mapping) {

@@ -56,6 +56,10 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access);
 /// blocks of 16 bytes.
 bool may_pass_the_end(const KernelCode& ready);
 
+/// All that a kernel of one range does is to store each at its own index, so that the copies of a
+/// block may store behind the end whatever they have.
+bool stores_pass_the_end(const KernelCode& ready);
+
 /// Some tile does not divide its range and the kernel is none that may_pass_the_end(): copies
 /// behind the end load what is nearest inside, and store nothing.
 bool pads_tiles(const KernelCode& ready, const Mapping& mapping);

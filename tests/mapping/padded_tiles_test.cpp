@@ -56,6 +56,19 @@ Case window_sums(int64_t h, int64_t w) {
     return test;
 }
 
+/// Of neighbours along a line of n, `shorter` fewer.
+Case line_sums(int64_t n, int64_t shorter) {
+    Case test;
+    const Shape shape{Size(n - shorter)};
+    Ref x = test.argument(i32, {Size(n)});
+    const auto at = [&](int64_t by) {
+        return beside(test.b, x, shape, {constant_int(test.b, by)}, Bounds::Clamp);
+    };
+    test.graph.results = {
+        elementwise(test.b, Op::Sub, {at(1), elementwise(test.b, Op::Mul, {at(-1), at(2)})})};
+    return test;
+}
+
 void expect_oracle(const Case& test, const std::string& words) {
     const DeviceProfile profile = cpu_profile();
     const HostTensor expected = interpret(test.graph, test.args, test.env)[0];
@@ -82,6 +95,27 @@ TEST(PaddedTiles, ComputeWhatTheOracleDoes) {
             expect_oracle(cross_sums(h, w), words);
             expect_oracle(window_sums(h, w), words);
         }
+}
+
+TEST(PaddedTiles, LinesOfAnyLength) {
+    for (int64_t n : {61, 64, 66, 67, 131})
+        for (int64_t shorter : {0, 1, 2, 3})
+            for (const char* words : {"tile 4 group 8x1", "tile 4 strides 2 group 8x1"}) {
+                SCOPED_TRACE(std::to_string(n) + " - " + std::to_string(shorter));
+                expect_oracle(line_sums(n, shorter), words);
+            }
+}
+
+TEST(PaddedTiles, LinesOfAnyLengthAreStoredInBlocks) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto differences = [](Tensor x) { return x(range(1, none)) - x(range(0, -1)); };
+    for (int64_t n = 1 << 18; n < (1 << 18) + 4; ++n) {
+        const auto text = compile(differences, {f32(n)}).program()->kernels.at(0).glsl;
+        EXPECT_NE(text.find("= vec4("), std::string::npos) << text;
+    }
+    // A block of f64 would reach further behind the end than memory does.
+    const auto wide = compile(differences, {f64(1 << 18)}).program()->kernels.at(0).glsl;
+    EXPECT_EQ(wide.find("= dvec4("), std::string::npos) << wide;
 }
 
 std::string cross_mapping(int64_t h, int64_t w, const DeviceProfile& profile) {

@@ -141,7 +141,9 @@ void choose(Choice& c) {
     Mapping& m = c.m;
     m.tile.assign(std::max<size_t>(c.dims(), 1), 1);
     const bool by_four = c.dims() > 0 && grid[0].divisor() % 4 == 0 && traits.x > 0;
-    const bool padded = c.dims() == 1 && may_pass_the_end(c.ready);
+    const bool padded =
+        c.dims() == 1 && (may_pass_the_end(c.ready) ||
+                          (stores_pass_the_end(c.ready) && fits(c, 0, 4) && traits.x > 0));
     // Where bodies keep a core busy alone, or stores weigh more than all else, four are computed
     // one after the other, to be loaded and stored together.
     const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
