@@ -114,12 +114,14 @@ bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
 }
 
 /// Several copies that take the same iterations of a loop, and only store in them, take it
-/// together, so that neighbours are stored together.
+/// together, so that neighbours are stored together. One copy takes several iterations together,
+/// which may be neighbours in memory too.
 bool takes_together(const MappingRun& run, const KernelNode& n) {
     const KernelRegion& body = run.from.regions[n.region];
-    return run.copies.size() > 1 && run.mapping.lanes == 1 && body.alive < 0 &&
-           !run.around.in_branch && !run.varies[run.from.ranges[body.range].extent_node] &&
-           only_stores(run, body.effects);
+    const bool several =
+        run.copies.size() > 1 || (run.mapping.unroll > 1 && is_innermost(run, n.region));
+    return several && run.mapping.lanes == 1 && body.alive < 0 && !run.around.in_branch &&
+           !run.varies[run.from.ranges[body.range].extent_node] && only_stores(run, body.effects);
 }
 
 /// As few as one part: what a loop that stores leaves is no value for another one.
