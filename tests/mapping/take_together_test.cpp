@@ -66,6 +66,41 @@ Tensor weighted_rows(const Tensor& x) {
     return out;
 }
 
+/// Along rows: what an iteration stores lies beside what the next one does.
+Tensor decayed_along(const Tensor& x) {
+    Tensor out = zeros(x.shape());
+    kernel({x.size(0)}, [&](Tensor i) {
+        Tensor kept = 0.0f;
+        for (Tensor j : loop(x.size(1))) {
+            kept = 0.5f * kept + x(i, j);
+            out(i, j) = kept;
+        }
+    });
+    return out;
+}
+/// Of two tensors, one behind the other, with what is left at the end.
+Tensor two_along(const Tensor& x) {
+    Tensor before = zeros(x.shape()), after = zeros(x.shape()), last = zeros({x.size(0)});
+    kernel({x.size(0)}, [&](Tensor i) {
+        Tensor kept = 1.0f;
+        for (Tensor j : loop(x.size(1))) {
+            before(i, j) = kept;
+            kept = 0.5f * kept + x(i, j);
+            if_(kept > 0.0f, [&] { after(i, x.size(1) - 1 - j) = kept; });
+        }
+        last(i) = kept;
+    });
+    return before + after + unsqueeze(last, 1);
+}
+/// It goes on from what it has stored itself.
+Tensor in_place_along(const Tensor& x) {
+    Tensor out = x + 1.0f;
+    kernel({x.size(0)}, [&](Tensor i) {
+        for (Tensor j : loop(x.size(1) - 1)) out(i, j + 1) = out(i, j + 1) + 0.5f * out(i, j);
+    });
+    return out;
+}
+
 Tensor some_values(int64_t rows, int64_t columns) {
     return reshape((arange(rows * columns) * 7 % 11 - 5).as(f32), {rows, columns});
 }
@@ -99,6 +134,16 @@ TEST(TakeTogether, NeighboursStoreTogether) {
     EXPECT_EQ(values(Session::interpreter(), decayed), values(Session::oracle(), decayed));
     EXPECT_EQ(values(Session::interpreter(), weighted_rows),
               values(Session::oracle(), weighted_rows));
+}
+
+TEST(TakeTogether, IterationsAlongARowStoreTogether) {
+    EXPECT_TRUE(stores_blocks_in_a_loop(walk_of(decayed_along, kColumns)));
+    EXPECT_TRUE(stores_blocks_in_a_loop(
+        walk_of(decayed_along, kColumns, Session::interpreter(gpu_profile()))));
+    for (const auto function : {decayed_along, two_along, in_place_along})
+        for (int64_t columns : {1, 4, 31, 36, 64})
+            EXPECT_EQ(values(Session::interpreter(), function, kRows, columns),
+                      values(Session::oracle(), function, kRows, columns));
 }
 
 TEST(TakeTogether, ColumnsThatAreNoBlocksGoAlone) {
