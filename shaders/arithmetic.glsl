@@ -93,8 +93,20 @@ double firn_sign_f64(double x) {
 //@function firn_sign_u32
 uint firn_sign_u32(uint x) { return min(x, 1u); }
 
+//@function firn_sign_i64
+int64_t firn_sign_i64(int64_t x) {
+    int64_t above = x > 0l ? 1l : 0l;
+    return x < 0l ? -1l : above;
+}
+
 //@function firn_sign_u64
 uint64_t firn_sign_u64(uint64_t x) { return x != 0ul ? 1ul : 0ul; }
+
+//@function firn_abs_i64
+int64_t firn_abs_i64(int64_t x) {
+    int64_t negated = -x;
+    return x < 0l ? negated : x;
+}
 
 //@function firn_frac_f32
 float firn_frac_f32(float x) { return x - floor(x); }

@@ -138,9 +138,14 @@ std::string float_operation(KernelOp op, DType dtype, const Operands& in) {
 std::string integer_operation(KernelOp op, DType dtype, const Operands& in) {
     const bool is_signed = dtype.is_signed();
     switch (op) {
-        case KernelOp::Abs: return is_signed ? call("abs", in) : in[0];
+        case KernelOp::Abs:
+            return !is_signed        ? in[0]
+                   : is_64bit(dtype) ? call(function_of("abs", dtype), in)
+                                     : call("abs", in);
+        // NVIDIA's sign of 64 bits is 0 of -2 that was shifted there.
         case KernelOp::Sign:
-            return is_signed ? call("sign", in) : call(function_of("sign", dtype), in);
+            return is_64bit(dtype) || !is_signed ? call(function_of("sign", dtype), in)
+                                                 : call("sign", in);
         case KernelOp::Not: return "(" + in[0] + " == " + glsl_literal(scalar_int(0, dtype)) + ")";
         case KernelOp::IsNan:
         case KernelOp::IsInf: return "false";
@@ -153,6 +158,9 @@ std::string integer_operation(KernelOp op, DType dtype, const Operands& in) {
             return is_safe_divisor(in[1]) && !is_signed ? filled("({0} % {1})", in)
                                                         : call(function_of("mod", dtype), in);
         case KernelOp::Pow: return call(function_of("pow", dtype), in);
+        // NVIDIA's compiler gives up on some that are written out as choices of 64 bits.
+        case KernelOp::Min:
+        case KernelOp::Max: return filled(info(op).glsl, in);
         case KernelOp::And: return filled("({0} & {1})", in);
         case KernelOp::Or: return filled("({0} | {1})", in);
         case KernelOp::Xor: return filled("({0} ^ {1})", in);
