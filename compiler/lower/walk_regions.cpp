@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/ir/accumulation.h"
+#include "compiler/ir/affine_index.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/program/error.h"
 
@@ -84,7 +85,7 @@ int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
 Read Walk::inside_of(const Node& asked, int i, const Size& n, Bounds mode) {
     Read read = bounded(b_, i, n, mode);
     if (read.index == i) return read;
-    if (mode == Bounds::Constant && ends_anywhere(asked)) {
+    if (mode == Bounds::Constant && is_harmless(asked)) {
         const int guard = b_.guarding(read.index);
         if (guard != read.index) guards_[guard] = i;
         read.index = guard;
@@ -93,18 +94,31 @@ Read Walk::inside_of(const Node& asked, int i, const Size& n, Bounds mode) {
     return read;
 }
 
-bool Walk::ends_anywhere(const Node& value) {
+namespace {
+
+/// A read at a place that values decide, which its user has promised to be inside.
+bool is_promised(const Node& node) {
+    if (node.op != Op::Gather) return false;
+    const std::vector<Bounds>& modes = node.as<GatherAttr>().modes;
+    for (size_t k = 0; k < modes.size(); ++k)
+        if (modes[k] == Bounds::Unchecked && !affine_index(*node.inputs[k + 1])) return true;
+    return false;
+}
+
+}  // namespace
+
+bool Walk::is_harmless(const Node& value) {
     std::vector<const Node*> open{&value};
     std::unordered_set<const Node*> seen;
     while (!open.empty()) {
         const Node& node = *open.back();
         open.pop_back();
-        if (context_.buffers.contains(&node) || ending_.contains(&node)) continue;
+        if (context_.buffers.contains(&node) || harmless_.contains(&node)) continue;
         if (!seen.insert(&node).second) continue;
-        if (node.op == Op::Loop) return false;
+        if (node.op == Op::Loop || is_promised(node)) return false;
         for (const Ref& input : node.inputs) open.push_back(input.get());
     }
-    ending_.insert(seen.begin(), seen.end());
+    harmless_.insert(seen.begin(), seen.end());
     return true;
 }
 

@@ -109,8 +109,9 @@ class Walk {
 
     /// `bounded` for an index at which `asked` is asked, with a note of what the index was.
     Read inside_of(const Node& asked, int i, const Size& n, Bounds mode);
-    /// Whether it can be computed anywhere: no loop that may take long where nobody asks for it.
-    bool ends_anywhere(const Node& value);
+    /// Whether it can be computed also where nobody asks for it: no loop that may take long there,
+    /// and no read whose place is promised to be inside.
+    bool is_harmless(const Node& value);
     /// An index of a load, of an axis of `n`: of those who ask inside alone each is kept inside the
     /// memory that is read, so that loads of neighbours stay neighbours.
     int unguarded(int i, const Size& n);
@@ -149,10 +150,10 @@ class Walk {
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::unordered_map<const Node*, Indices>
-        carried_at_;                          // where what a loop carries was asked first
-    std::multimap<int, int> unbounded_;       // what an index was before it was kept inside
-    std::map<int, int> guards_;               // of those, indices that are asked inside alone
-    std::unordered_set<const Node*> ending_;  // what ends_anywhere
+        carried_at_;                     // where what a loop carries was asked first
+    std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
+    std::map<int, int> guards_;          // of those, indices that are asked inside alone
+    std::unordered_set<const Node*> harmless_;
     /// A store whose value is being asked.
     struct OpenStore {
         const Node* target;

@@ -91,16 +91,11 @@ std::optional<int64_t> own_place(const KernelCode& code, int index, const Size& 
 
 class Completer : public Rebuild {
   public:
-    Completer(const KernelCode& code, KernelBuilder& b)
-        : Rebuild(code, b), code_(code), b_(b), free_(code, b) {}
+    Completer(const KernelCode& code, KernelBuilder& b) : Rebuild(code, b), code_(code), b_(b) {}
 
     /// Copies the kernel; true where a store has become another.
     bool run() {
         copy_grid();
-        for (size_t id = 0; id < code_.nodes.size(); ++id)
-            if (code_.nodes[id].op == KernelOp::Range &&
-                code_.ranges[code_.nodes[id].range].kind == RangeKind::Grid)
-                free_.bind(static_cast<int>(id), value(static_cast<int>(id)));
         std::map<int, Complete> own;  // by effect
         for (int effect : code_.regions[0].effects)
             if (const int store = guarded_store(code_, effect); store >= 0)
@@ -123,6 +118,11 @@ class Completer : public Rebuild {
 
     std::optional<Complete> complete(int effect, int store) {
         const KernelNode& n = code_.nodes[store];
+        Rebuild free(code_, b_);  // of the guard
+        for (size_t r = 0; r < code_.ranges.size(); ++r)
+            if (const int own = index_of(static_cast<int>(r));
+                own >= 0 && code_.ranges[r].kind == RangeKind::Grid)
+                free.bind(own, value(own));
         const int condition = code_.nodes[effect].args[0];
         if (needs(code_, n.args[1], is_region) || needs(code_, condition, is_region)) return {};
         // An index that the condition chose, and -1 elsewhere, is what was chosen.
@@ -135,13 +135,13 @@ class Completer : public Rebuild {
             if (choice.op != KernelOp::Select || code_.nodes[choice.args[1]].interval.lo < 0 ||
                 code_.nodes[choice.args[2]].interval.hi >= 0)
                 continue;
-            take(part.args[1], choice.args[1]);
-            free_.bind(parts[k], free_.value(choice.args[0]));
+            take(free, part.args[1], choice.args[1]);
+            free.bind(parts[k], free.value(choice.args[0]));
             add_parts(code_, choice.args[0], chosen);
         }
         parts.insert(parts.end(), chosen.begin(), chosen.end());
         std::erase_if(parts, [&](int part) { return is_choice(part); });
-        Complete out{store, free_.value(condition), free_.value(n.args[0])};
+        Complete out{store, free.value(condition), free.value(n.args[0])};
         const KernelBuffer& buffer = code_.buffers[n.buffer];
         const auto place = own_place(b_.code(), out.index, buffer.elements);
         if (!place) return {};
@@ -150,7 +150,15 @@ class Completer : public Rebuild {
             const auto loads = [](const KernelNode& n) { return n.op == KernelOp::Load; };
             return !needs(code_, part, loads) && mostly_holds(code_, part);
         });
-        return holds || is_loaded(n, condition, out.index) ? std::optional(out) : std::nullopt;
+        // The element is loaded for what is stored, or for the guard.
+        const auto is_own = [&](const KernelNode& load) {
+            return load.op == KernelOp::Load &&
+                   code_.buffers[load.buffer].buffer == buffer.buffer &&
+                   free.value(load.args[0]) == out.index;
+        };
+        const bool done =
+            holds || needs(code_, n.args[1], is_own) || needs(code_, condition, is_own);
+        return done ? std::optional(out) : std::nullopt;
     }
 
     bool is_zero(int id) const {
@@ -163,26 +171,16 @@ class Completer : public Rebuild {
     }
 
     /// The choice is `side` in the store's index, bounded or not.
-    void take(int choice, int side) {
-        const int taken = free_.value(side);
-        free_.bind(choice, taken);
+    void take(Rebuild& free, int choice, int side) const {
+        const int taken = free.value(side);
+        free.bind(choice, taken);
         for (size_t id = 0; id < code_.nodes.size(); ++id) {
             const KernelNode& n = code_.nodes[id];
             const bool bounds = n.op == KernelOp::Max && n.dtype == i32 &&
                                 ((is_zero(n.args[0]) && n.args[1] == choice) ||
                                  (is_zero(n.args[1]) && n.args[0] == choice));
-            if (bounds) free_.bind(static_cast<int>(id), taken);
+            if (bounds) free.bind(static_cast<int>(id), taken);
         }
-    }
-
-    /// The element that is stored to is loaded for what is stored, or for the guard.
-    bool is_loaded(const KernelNode& store, int condition, int index) {
-        const auto is_own = [&](const KernelNode& n) {
-            return n.op == KernelOp::Load &&
-                   code_.buffers[n.buffer].buffer == code_.buffers[store.buffer].buffer &&
-                   free_.value(n.args[0]) == index;
-        };
-        return needs(code_, store.args[1], is_own) || needs(code_, condition, is_own);
     }
 
     /// Leaves out stores to memory that is stored to otherwise too.
@@ -214,7 +212,6 @@ class Completer : public Rebuild {
 
     const KernelCode& code_;
     KernelBuilder& b_;
-    Rebuild free_;  // of guards
 };
 
 }  // namespace

@@ -91,6 +91,27 @@ TEST(GuardedLoads, GiveWhatTheOracleGives) {
 
 TEST(GuardedLoads, TheEdgeOfAPartIsAnEdge) { expect_oracles(in_a_part); }
 
+TEST(GuardedLoads, WhatIsPromisedIsNotAskedOutside) {
+    constexpr int64_t kSide = 37, kFar = 1 << 20;  // what the borders say
+    const auto read = [](Tensor x, Tensor places, Tensor line) {
+        const auto in = range(1, -1);
+        x(in, in) = unchecked(line)(places(in, in));
+        return x;
+    };
+    SessionScope scope(Session::interpreter());
+    const auto compiled = compile(read, {f32(kSide, kSide), i32(kSide, kSide), f32(50)});
+    const std::string glsl = compiled.program()->kernels.at(0).glsl;
+    EXPECT_NE(glsl.find("max(0, "), std::string::npos) << glsl;
+    std::vector<int> places(kSide * kSide, kFar);
+    for (int64_t i = 1; i < kSide - 1; ++i)
+        for (int64_t j = 1; j < kSide - 1; ++j) places[size_t(i * kSide + j)] = int(7 * i + j) % 50;
+    const auto got =
+        compiled(zeros({kSide, kSide}), tensor(places, {kSide, kSide}), arange(50).as(f32))
+            .to_vector<float>();
+    for (size_t k = 0; k < got.size(); ++k)
+        EXPECT_EQ(got[k], places[k] == kFar ? 0.0f : float(places[k]));
+}
+
 TEST(GuardedLoads, ALoopIsNotAskedOutside) {
     EXPECT_NE(text_of_guarded(halved).find("max(0, "), std::string::npos);
     expect_oracles(halved);
