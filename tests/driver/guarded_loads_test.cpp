@@ -92,7 +92,7 @@ TEST(GuardedLoads, GiveWhatTheOracleGives) {
 TEST(GuardedLoads, TheEdgeOfAPartIsAnEdge) { expect_oracles(in_a_part); }
 
 TEST(GuardedLoads, WhatIsPromisedIsNotAskedOutside) {
-    constexpr int64_t kSide = 37, kFar = 1 << 20;  // what the borders say
+    constexpr int64_t kSide = 64, kFar = 1 << 20;  // what the borders say
     const auto read = [](Tensor x, Tensor places, Tensor line) {
         const auto in = range(1, -1);
         x(in, in) = unchecked(line)(places(in, in));
