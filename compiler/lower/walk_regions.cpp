@@ -113,12 +113,15 @@ bool Walk::is_harmless(const Node& value) {
     while (!open.empty()) {
         const Node& node = *open.back();
         open.pop_back();
-        if (context_.buffers.contains(&node) || harmless_.contains(&node)) continue;
-        if (!seen.insert(&node).second) continue;
-        if (node.op == Op::Loop || is_promised(node)) return false;
+        if (context_.buffers.contains(&node) || seen.contains(&node)) continue;
+        const auto known = harmless_.find(&node);
+        if (known != harmless_.end() && known->second) continue;
+        if (known != harmless_.end() || node.op == Op::Loop || is_promised(node))
+            return harmless_[&value] = false;
+        seen.insert(&node);
         for (const Ref& input : node.inputs) open.push_back(input.get());
     }
-    harmless_.insert(seen.begin(), seen.end());
+    for (const Node* node : seen) harmless_[node] = true;
     return true;
 }
 

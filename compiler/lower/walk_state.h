@@ -153,7 +153,7 @@ class Walk {
         carried_at_;                     // where what a loop carries was asked first
     std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
     std::map<int, int> guards_;          // of those, indices that are asked inside alone
-    std::unordered_set<const Node*> harmless_;
+    std::unordered_map<const Node*, bool> harmless_;
     /// A store whose value is being asked.
     struct OpenStore {
         const Node* target;
