@@ -141,9 +141,10 @@ void choose(Choice& c) {
     Mapping& m = c.m;
     m.tile.assign(std::max<size_t>(c.dims(), 1), 1);
     const bool by_four = c.dims() > 0 && grid[0].divisor() % 4 == 0 && traits.x > 0;
-    const bool padded =
-        c.dims() == 1 && (may_pass_the_end(c.ready) ||
-                          (stores_pass_the_end(c.ready) && fits(c, 0, 4) && traits.x > 0));
+    // Loops weigh more than how their results are stored.
+    const bool passes =
+        !traits.loops && traits.x > 0 && stores_pass_the_end(c.ready) && fits(c, 0, 4);
+    const bool padded = c.dims() == 1 && (passes || may_pass_the_end(c.ready));
     // Where bodies keep a core busy alone, or stores weigh more than all else, four are computed
     // one after the other, to be loaded and stored together.
     const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
