@@ -126,27 +126,25 @@ class Completer : public Rebuild {
         const int condition = code_.nodes[effect].args[0];
         if (needs(code_, n.args[1], is_region) || needs(code_, condition, is_region)) return {};
         // An index that the condition chose, and -1 elsewhere, is what was chosen.
-        std::vector<int> parts, chosen;
+        std::vector<int> parts, rest;
         add_parts(code_, condition, parts);
-        for (size_t k = 0; k < parts.size(); ++k) {
-            const KernelNode& part = code_.nodes[parts[k]];
-            if (part.op != KernelOp::LessEqual || !is_zero(part.args[0])) continue;
-            const KernelNode& choice = code_.nodes[part.args[1]];
-            if (choice.op != KernelOp::Select || code_.nodes[choice.args[1]].interval.lo < 0 ||
-                code_.nodes[choice.args[2]].interval.hi >= 0)
+        for (int part : parts) {
+            const int choice = choice_in(part);
+            if (choice < 0) {
+                rest.push_back(part);
                 continue;
-            take(free, part.args[1], choice.args[1]);
-            free.bind(parts[k], free.value(choice.args[0]));
-            add_parts(code_, choice.args[0], chosen);
+            }
+            const KernelNode& chosen = code_.nodes[choice];
+            take(free, choice, chosen.args[1]);
+            free.bind(part, free.value(chosen.args[0]));
+            add_parts(code_, chosen.args[0], rest);
         }
-        parts.insert(parts.end(), chosen.begin(), chosen.end());
-        std::erase_if(parts, [&](int part) { return is_choice(part); });
         Complete out{store, free.value(condition), free.value(n.args[0])};
         const KernelBuffer& buffer = code_.buffers[n.buffer];
         const auto place = own_place(b_.code(), out.index, buffer.elements);
         if (!place) return {};
         out.place = *place;
-        const bool holds = std::all_of(parts.begin(), parts.end(), [&](int part) {
+        const bool holds = std::all_of(rest.begin(), rest.end(), [&](int part) {
             const auto loads = [](const KernelNode& n) { return n.op == KernelOp::Load; };
             return !needs(code_, part, loads) && mostly_holds(code_, part);
         });
@@ -164,10 +162,16 @@ class Completer : public Rebuild {
     bool is_zero(int id) const {
         return code_.nodes[id].op == KernelOp::Constant && code_.nodes[id].constant.i == 0;
     }
-    bool is_choice(int part) const {
+    /// The choice of an index or a negative number that `part` asks not to be negative; -1: it is
+    /// another condition.
+    int choice_in(int part) const {
         const KernelNode& n = code_.nodes[part];
-        return n.op == KernelOp::LessEqual && is_zero(n.args[0]) &&
-               code_.nodes[n.args[1]].op == KernelOp::Select;
+        if (n.op != KernelOp::LessEqual || !is_zero(n.args[0])) return -1;
+        const KernelNode& choice = code_.nodes[n.args[1]];
+        const bool chooses = choice.op == KernelOp::Select &&
+                             code_.nodes[choice.args[1]].interval.lo >= 0 &&
+                             code_.nodes[choice.args[2]].interval.hi < 0;
+        return chooses ? n.args[1] : -1;
     }
 
     /// The choice is `side` in the store's index, bounded or not.
