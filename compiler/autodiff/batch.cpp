@@ -6,6 +6,7 @@
 
 #include "compiler/autodiff/batch_run.h"
 #include "compiler/autodiff/region_values.h"
+#include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
@@ -21,11 +22,7 @@ std::unordered_set<const Node*> dependent_values(const std::vector<Ref>& order,
     for (const Ref& node : order) {
         const auto depends = [&](const Ref& input) { return out.contains(input.get()); };
         bool found = std::any_of(node->inputs.begin(), node->inputs.end(), depends);
-        std::vector<const Region*> bodies;
-        if (node->op == Op::Loop) bodies = {node->as<LoopAttr>().body.get()};
-        if (node->op == Op::If)
-            bodies = {node->as<IfAttr>().then_body.get(), node->as<IfAttr>().else_body.get()};
-        for (const Region* body : bodies)
+        for (const Region* body : regions_of(*node))
             found |= std::any_of(body->results.begin(), body->results.end(), depends);
         if (found) out.insert(node.get());
     }

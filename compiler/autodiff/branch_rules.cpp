@@ -1,6 +1,4 @@
 // Cotangents behind branches.
-#include <algorithm>
-
 #include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse.h"
 
@@ -8,10 +6,7 @@ namespace firn {
 
 void reverse_branch(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
     const IfAttr& attr = self->as<IfAttr>();
-    std::vector<Ref> outside = active_outside(run, *attr.then_body);
-    for (const Ref& value : active_outside(run, *attr.else_body))
-        if (std::find(outside.begin(), outside.end(), value) == outside.end())
-            outside.push_back(value);
+    const std::vector<Ref> outside = active_outside(run, *self);
     if (outside.empty()) return;
     const bool chosen = all_chosen(results);
     const auto side = [&](const Region& body) {

@@ -79,7 +79,7 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
         replaced[arg.get()] = out.states[k];
         if (arg->dtype.is_float()) out.floats.push_back(k);
     }
-    out.outside = active_outside(run, forward);
+    out.outside = active_outside(run, loop);
     const std::vector<Ref> next = substitute(b.table, forward.results, replaced);
     std::vector<Ref> results, targets;
     for (size_t k : out.floats) {
@@ -222,7 +222,7 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
 
 /// Cotangents behind a kernel by hand.
 void reverse_kernel(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
-    std::vector<Ref> sources = active_outside(run, *self->as<LoopAttr>().body);
+    std::vector<Ref> sources = active_outside(run, *self);
     for (size_t k = 3; k < self->inputs.size(); ++k)
         if (run.active.contains(self->inputs[k].get()) &&
             std::find(sources.begin(), sources.end(), self->inputs[k]) == sources.end())

@@ -4,45 +4,79 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/ir/regions.h"
+
 namespace firn {
 
-std::vector<Ref> active_outside(const ReverseRun& run, const Region& body) {
-    const std::vector<Ref> order = topological(body.results);
-    std::unordered_set<const Node*> inside;
-    for (const Ref& arg : body.args) inside.insert(arg.get());
+namespace {
+
+using Nodes = std::unordered_set<const Node*>;
+
+Nodes set_of(const std::vector<Ref>& nodes) {
+    Nodes out;
+    for (const Ref& node : nodes) out.insert(node.get());
+    return out;
+}
+
+/// What is evaluated outside of a branch: it is needed by other nodes, or by both sides.
+Nodes shared_outside(const ReverseRun& run, const Node& branch) {
+    std::vector<Ref> others = run.roots;
+    others.push_back(branch.inputs[0]);
+    Nodes out = set_of(topological(others, [&](const Node& node) { return &node == &branch; }));
+    const auto& attr = branch.as<IfAttr>();
+    const Nodes one_side = set_of(topological(attr.then_body->results));
+    for (const Ref& node : topological(attr.else_body->results))
+        if (one_side.contains(node.get())) out.insert(node.get());
+    return out;
+}
+
+/// The loops of a branch and what comes of them, so that what is computed backwards stays in the
+/// branch, too; operands first.
+std::vector<Ref> behind_loops(const ReverseRun& run, const Node& branch) {
+    const Nodes shared = shared_outside(run, branch);
+    std::vector<Ref> results;
+    for (const Region* side : regions_of(branch))
+        results.insert(results.end(), side->results.begin(), side->results.end());
+    std::vector<Ref> order =
+        topological(results, [&](const Node& node) { return shared.contains(&node); });
+    std::erase_if(order, [&](const Ref& node) { return shared.contains(node.get()); });
+    Nodes found;
     for (const Ref& node : order)
         if (node->op == Op::Loop)
-            for (const Ref& arg : node->as<LoopAttr>().body->args) inside.insert(arg.get());
+            for (const Ref& arg : node->as<LoopAttr>().body->args) found.insert(arg.get());
+    const auto is_found = [&](const Ref& value) { return found.contains(value.get()); };
     std::vector<Ref> out;
+    for (const Ref& node : order) {
+        bool depends = std::any_of(node->inputs.begin(), node->inputs.end(), is_found);
+        for (const Region* region : regions_of(*node))
+            depends |= std::any_of(region->results.begin(), region->results.end(), is_found);
+        if (depends) found.insert(node.get());
+        if (is_found(node)) out.push_back(node);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner) {
+    const std::vector<Ref> order = owner.op == Op::If ? behind_loops(run, owner)
+                                                      : OwnNodes(*owner.as<LoopAttr>().body).order;
+    const Nodes inside = set_of(order);
+    std::vector<Ref> out;
+    Nodes noted;
     const auto note = [&](const Ref& value) {
         if (inside.contains(value.get()) || !value->dtype.is_float() ||
             !run.active.contains(value.get()) || value->op == Op::Loop || value->op == Op::If)
             return;
-        if (std::find(out.begin(), out.end(), value) == out.end()) out.push_back(value);
+        if (noted.insert(value.get()).second) out.push_back(value);
     };
     for (const Ref& node : order) {
-        const auto is_inside = [&](const Ref& input) { return inside.contains(input.get()); };
-        bool found = std::any_of(node->inputs.begin(), node->inputs.end(), is_inside);
-        std::vector<Ref> results;
-        if (node->op == Op::Loop) results = node->as<LoopAttr>().body->results;
-        if (node->op == Op::If) {
-            results = node->as<IfAttr>().then_body->results;
-            const auto& other = node->as<IfAttr>().else_body->results;
-            results.insert(results.end(), other.begin(), other.end());
-        }
-        found |= std::any_of(results.begin(), results.end(), is_inside);
-        if (found) inside.insert(node.get());
-    }
-    for (const Ref& node : order) {
-        if (!inside.contains(node.get())) continue;
         for (const Ref& input : node->inputs) note(input);
-        if (node->op == Op::Loop)
-            for (const Ref& value : node->as<LoopAttr>().body->results) note(value);
-        if (node->op == Op::If)
-            for (const auto& side : {node->as<IfAttr>().then_body, node->as<IfAttr>().else_body})
-                for (const Ref& value : side->results) note(value);
+        for (const Region* region : regions_of(*node))
+            for (const Ref& value : region->results) note(value);
     }
-    for (const Ref& value : body.results) note(value);
+    for (const Region* region : regions_of(owner))
+        for (const Ref& value : region->results) note(value);
     return out;
 }
 

@@ -1,4 +1,4 @@
-// What bodies of loops and branches read from outside, and copies of them.
+// What bodies of loops and branches read from outside.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace firn {
 
-/// The values outside of a body that change results with those it reads, and that depend on
-/// targets.
-std::vector<Ref> active_outside(const ReverseRun& run, const Region& body);
+/// The values outside of the bodies of a loop, a kernel by hand or a branch that change results
+/// with those that the bodies read, and that depend on targets.
+std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner);
 /// See Cotangent.
 bool all_chosen(const std::vector<Cotangent>& results);
 /// `found`, or zeros like the node where that is null.

@@ -95,7 +95,8 @@ Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
                                    const ReverseOptions& options) {
-    ReverseRun run{b, options.most_tape_bytes, {}, {}, {}};
+    ReverseRun run{b, options.most_tape_bytes, results, {}, {}, {}};
+    run.roots.insert(run.roots.end(), targets.begin(), targets.end());
     const std::vector<Ref> order = topological(results);
     run.active = active_values(order, targets);
     std::unordered_set<const Node*> ends;

@@ -21,6 +21,7 @@ struct Cotangent {
 struct ReverseRun {
     Builder b;
     int64_t most_tape_bytes = 0;             // see ReverseOptions
+    std::vector<Ref> roots;                  // the results, and the targets
     std::unordered_set<const Node*> active;  // depend on a target
     std::unordered_map<const Node*, Cotangent> cotangents;
     std::unordered_map<const Node*, std::vector<Cotangent>> results;  // of loops and branches

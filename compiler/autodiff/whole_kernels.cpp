@@ -6,6 +6,23 @@
 #include "compiler/ir/by_hand.h"
 
 namespace firn {
+namespace {
+
+/// What the kernel's own nodes read from outside: it stays as it is, other kernels among it.
+void keep_outside(const Node& kernel, std::unordered_map<const Node*, Ref>& replace) {
+    const OwnNodes own(*kernel.as<LoopAttr>().body);
+    const auto keep = [&](const std::vector<Ref>& nodes) {
+        for (const Ref& node : nodes)
+            if (!own.contains(*node)) replace.emplace(node.get(), node);
+    };
+    keep(kernel.as<LoopAttr>().body->results);
+    for (const Ref& node : own.order) {
+        keep(node->inputs);
+        for (const Region* region : regions_of(*node)) keep(region->results);
+    }
+}
+
+}  // namespace
 
 std::vector<Ref> whole_kernel(const Builder& b, const Node& kernel, bool ordered,
                               RefuseKernel refuse) {
@@ -15,9 +32,10 @@ std::vector<Ref> whole_kernel(const Builder& b, const Node& kernel, bool ordered
                    "a store of a kernel where other invocations may store too: let each store at a "
                    "place of its own, such as its index, or combine by an atomic");
     const Region& body = *kernel.as<LoopAttr>().body;
-    std::unordered_map<const Node*, Ref> inits;
+    std::unordered_map<const Node*, Ref> replace;
     for (size_t k = 1; k < body.args.size(); ++k)
-        inits.emplace(body.args[k].get(), kernel.inputs[k + 2]);
+        replace.emplace(body.args[k].get(), kernel.inputs[k + 2]);
+    keep_outside(kernel, replace);
     const auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         const Builder at{b.table, node.lines.empty() ? b.line : node.lines[0]};
         switch (node.op) {
@@ -44,7 +62,7 @@ std::vector<Ref> whole_kernel(const Builder& b, const Node& kernel, bool ordered
         }
         return nullptr;
     };
-    return rewrite(b.table, body.results, visit, inits);
+    return rewrite(b.table, body.results, visit, replace);
 }
 
 }  // namespace firn

@@ -22,55 +22,6 @@ void refuse_by_hand(const Node& node, const std::string& message) {
 
 namespace {
 
-/// What belongs to a kernel, operands first: all that needs its arguments, and those of the loops
-/// inside. Other kernels, whose results it reads, are apart.
-class OwnNodes {
-  public:
-    explicit OwnNodes(const Node& kernel) {
-        const Region& body = *kernel.as<LoopAttr>().body;
-        for (const Ref& arg : body.args) args_.insert(arg->as<RegionArgAttr>().id);
-        for (const Ref& result : body.results) visit(result);
-    }
-
-    std::vector<Ref> order;
-    bool contains(const Node& node) const { return seen_.contains(&node); }
-
-  private:
-    bool is_own(const Node& node) const {
-        return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
-                                             [&](uint64_t id) { return args_.contains(id); });
-    }
-
-    void visit(const Ref& root) {
-        std::vector<std::pair<Ref, bool>> open{
-            {root, false}};  // and whether what it needs stands above it
-        while (!open.empty()) {
-            const auto [node, entered] = open.back();
-            if (entered || !is_own(*node) || !seen_.insert(node.get()).second) {
-                if (entered) order.push_back(node);
-                open.pop_back();
-                continue;
-            }
-            open.back().second = true;
-            std::vector<Ref> needed = node->inputs;
-            if (node->op == Op::Loop) enter(*node->as<LoopAttr>().body, needed);
-            if (node->op == Op::If)
-                enter(*node->as<IfAttr>().then_body, needed),
-                    enter(*node->as<IfAttr>().else_body, needed);
-            for (size_t k = needed.size(); k-- > 0;) open.emplace_back(needed[k], false);
-        }
-    }
-
-    void enter(const Region& region, std::vector<Ref>& needed) {
-        for (const Ref& arg : region.args) args_.insert(arg->as<RegionArgAttr>().id);
-        needed.insert(needed.end(), region.args.begin(), region.args.end());
-        needed.insert(needed.end(), region.results.begin(), region.results.end());
-    }
-
-    std::unordered_set<uint64_t> args_;
-    std::unordered_set<const Node*> seen_;
-};
-
 using Roots = std::unordered_map<const Node*, const Node*>;
 
 /// Of every version among the nodes (operands first): what it is a version of.
@@ -106,7 +57,7 @@ Roots version_roots(const Node& kernel, const std::vector<Ref>& order) {
 
 HandArrays::HandArrays(const Node& kernel, const Placement& placement,
                        const std::unordered_set<const Node*>& apart) {
-    const OwnNodes own(kernel);
+    const OwnNodes own(*kernel.as<LoopAttr>().body);
     root = version_roots(kernel, own.order);
     const std::vector<Ref>& args = kernel.as<LoopAttr>().body->args;
     for (size_t k = 1; k < args.size(); ++k) carried[args[k].get()] = static_cast<int>(k) - 1;
@@ -213,7 +164,9 @@ namespace {
 class AccessCheck {
   public:
     explicit AccessCheck(const Node& kernel)
-        : kernel_(kernel), own_(kernel), root_(version_roots(kernel, own_.order)) {
+        : kernel_(kernel),
+          own_(*kernel.as<LoopAttr>().body),
+          root_(version_roots(kernel, own_.order)) {
         for (const Ref& node : own_.order)
             if (node->op == Op::Loop)
                 for (size_t k = 3; k < node->inputs.size(); ++k)

@@ -167,4 +167,43 @@ Placement placed(const std::vector<Ref>& results, bool by_hand) {
 Placement place(const std::vector<Ref>& results) { return placed(results, false); }
 Placement place_by_hand(const std::vector<Ref>& results) { return placed(results, true); }
 
+std::vector<const Region*> regions_of(const Node& node) {
+    if (node.op == Op::Loop) return {node.as<LoopAttr>().body.get()};
+    if (node.op != Op::If) return {};
+    return {node.as<IfAttr>().then_body.get(), node.as<IfAttr>().else_body.get()};
+}
+
+OwnNodes::OwnNodes(const Region& body) {
+    for (const Ref& arg : body.args) args_.insert(arg->as<RegionArgAttr>().id);
+    for (const Ref& result : body.results) visit(result);
+}
+
+bool OwnNodes::is_own(const Node& node) const {
+    return node.free_args && std::any_of(node.free_args->begin(), node.free_args->end(),
+                                         [&](uint64_t id) { return args_.contains(id); });
+}
+
+void OwnNodes::visit(const Ref& root) {
+    std::vector<std::pair<Ref, bool>> open{
+        {root, false}};  // and whether what it needs stands above it
+    while (!open.empty()) {
+        const auto [node, entered] = open.back();
+        if (entered || !is_own(*node) || !seen_.insert(node.get()).second) {
+            if (entered) order.push_back(node);
+            open.pop_back();
+            continue;
+        }
+        open.back().second = true;
+        std::vector<Ref> needed = node->inputs;
+        for (const Region* region : regions_of(*node)) enter(*region, needed);
+        for (size_t k = needed.size(); k-- > 0;) open.emplace_back(needed[k], false);
+    }
+}
+
+void OwnNodes::enter(const Region& region, std::vector<Ref>& needed) {
+    for (const Ref& arg : region.args) args_.insert(arg->as<RegionArgAttr>().id);
+    needed.insert(needed.end(), region.args.begin(), region.args.end());
+    needed.insert(needed.end(), region.results.begin(), region.results.end());
+}
+
 }  // namespace firn

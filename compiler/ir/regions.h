@@ -2,6 +2,7 @@
 // outside of kernels by hand that they do not depend on.
 #pragma once
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -33,5 +34,25 @@ Placement place(const std::vector<Ref>& results);
 /// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it
 /// does not depend on, though only they use it: there it would take place in every iteration.
 Placement place_by_hand(const std::vector<Ref>& results);
+
+/// The bodies of a Loop or an If; none of any other node.
+std::vector<const Region*> regions_of(const Node& node);
+
+/// What belongs to the body of a loop or of a kernel by hand, operands first: all that needs its
+/// arguments, and those of the loops inside. Loops and kernels whose results it reads are apart.
+class OwnNodes {
+  public:
+    explicit OwnNodes(const Region& body);
+    std::vector<Ref> order;
+    bool contains(const Node& node) const { return seen_.contains(&node); }
+
+  private:
+    bool is_own(const Node& node) const;
+    void visit(const Ref& root);
+    void enter(const Region& region, std::vector<Ref>& needed);
+
+    std::unordered_set<uint64_t> args_;
+    std::unordered_set<const Node*> seen_;
+};
 
 }  // namespace firn

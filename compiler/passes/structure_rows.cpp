@@ -194,8 +194,9 @@ Ref read_of_one_part(const Builder& b, const Node& node) {
                       : gather(b, part, at, attr.modes, attr.fill, attr.own);
 }
 
-/// Every element is stored exactly once.
+/// Every element is stored exactly once. Not in kernels by hand, which store by steps.
 Ref store_to_every_element(const Builder& b, const Node& node) {
+    if (node.as<ScatterAttr>().by_hand) return nullptr;
     const Ref &target = node.inputs[0], &values = node.inputs[1];
     if (values->shape != target->shape || !indexes_itself(node, 2, target->shape)) return nullptr;
     const ScatterOp op = node.as<ScatterAttr>().op;

@@ -107,6 +107,76 @@ Tensor in_a_loop(const Tensors& x) {
     return u;
 }
 
+Tensor one_behind_another(const Tensors& x) {
+    Tensor y = x[0] * 0.0f, z = x[1] * 0.0f;
+    const Size n = x[0].size(0);
+    kernel({n}, [&](Tensor i) { y(i) = x[0](i); });
+    kernel({n}, [&](Tensor i) { z(i) = x[1](i) * y(i); });
+    return z;
+}
+
+Tensor values_between(const Tensors& x) {
+    Tensor y = x[0] * 1.0f, z = x[1] * 0.5f, out = x[0] * x[1];
+    const Size n = x[0].size(0);
+    kernel({n}, [&](Tensor i) { y(i) = sin(x[0](i)) + wrap(x[1])(i + 1); });
+    const Tensor between = y * y + sum(y);
+    kernel({n / 2}, [&](Tensor i) { z(2 * i) = between(2 * i) * x[1](i) - y(i); });
+    const Tensor turned = flip(z) * y;
+    kernel({n}, [&](Tensor i) { out(i) = out(i) * turned(i - 1) + z(i) * x[0](i); });
+    return out + 0.5f * y;
+}
+
+Tensor stores_to_the_same(const Tensors& x) {
+    Tensor y = x[0] * 1.0f;
+    const Size n = x[0].size(0);
+    kernel({n}, [&](Tensor i) { y(i) = y(i) * x[1](i); });
+    kernel({n / 2}, [&](Tensor i) { y(2 * i) = sin(y(2 * i)) * x[1](i + 1); });
+    kernel({n}, [&](Tensor i) { if_(y(i) > 0.1f, [&] { y(i) = y(i) * y(i); }); });
+    return y;
+}
+
+Tensor groups_and_atomics(const Tensors& x) {
+    Tensor y = x[0] * 0.0f, bins = x[1] * 0.0f, out = x[0] * 1.0f;
+    const Size n = x[0].size(0);
+    const auto shifted = [&](const Tensor& from, Tensor& to) {
+        kernel({n}, {.group = {4}}, [&](Tensor i) {
+            Shared row = shared(from.dtype(), 4);
+            row(local_index(0)) = zero(from)(i);
+            barrier();
+            to(i) = row((local_index(0) + 1) % 4) * wrap(x[1])(i);
+        });
+    };
+    shifted(x[0], y);
+    kernel({n}, [&](Tensor i) { atomic_add(bins(i % 3), y(i) * x[0](n - 1 - i)); });
+    shifted(bins(index(y, 0) % 3) + y, out);
+    kernel({n}, [&](Tensor i) { atomic_add(out(i / 2), y(i) * wrap(bins)(i)); });
+    return out;
+}
+
+Tensor loops_and_branches(const Tensors& x) {
+    Tensor y = x[0] * 1.0f, z = x[1] * 1.0f;
+    const Size n = x[0].size(0);
+    kernel({n}, [&](Tensor i) { y(i) = cos(x[0](i)) * x[1](i); });
+    for (Tensor t : loop(2)) {
+        Tensor next = y;
+        kernel({n}, [&](Tensor i) { next(i) = 0.7f * y(i - 1) + z(i) * wrap(y)(i + 1); });
+        if_(sum(y) > -0.5f, [&] {
+            kernel({n}, [&](Tensor i) {
+                Tensor all = 0.0f * x[0](i);
+                for (Tensor k : loop(3)) all += next(k) * z(i);
+                z(i) = sin(all);
+            });
+        });
+        y = next;
+    }
+    kernel({n}, [&](Tensor i) {
+        Local kept = local(x[0].dtype(), 2);
+        kept(0) = y(i), kept(1) = z(i - 1);
+        z(i) = kept(1) * kept(0);
+    });
+    return z + y;
+}
+
 struct KernelRow {
     const char* name;
     Tensor (*f)(const Tensors&);
@@ -120,7 +190,12 @@ const KernelRow kKernelRows[] = {{"neighbours", scaled_neighbours, {6}, {6}},
                                  {"own_arrays", own_array, {4}, {3}},
                                  {"atomics", counted_into, {7}, {3}},
                                  {"two_tensors_by_pairs", two_of_pairs, {6}, {6}},
-                                 {"kernels_in_a_loop", in_a_loop, {6}, {6}}};
+                                 {"kernels_in_a_loop", in_a_loop, {6}, {6}},
+                                 {"one_behind_another", one_behind_another, {3}, {3}},
+                                 {"values_between", values_between, {6}, {6}},
+                                 {"stores_to_the_same", stores_to_the_same, {6}, {6}},
+                                 {"groups_and_atomics", groups_and_atomics, {7}, {3}},
+                                 {"loops_and_branches", loops_and_branches, {5}, {5}}};
 
 class KernelGradients : public testing::TestWithParam<KernelRow> {};
 INSTANTIATE_TEST_SUITE_P(Rows, KernelGradients, testing::ValuesIn(kKernelRows),
@@ -142,6 +217,34 @@ TEST_P(KernelGradients, AreThoseOfTheOracle) {
         std::vector<float> out;
         for (const Tensor& g : grad(sum(sin(row.f(at))), at))
             for (float value : g.to_vector<float>()) out.push_back(value);
+        return out;
+    };
+    const std::vector<float> expected = gradients(Session::oracle());
+    const std::vector<float> got = gradients(Session::interpreter());
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-5) << k;
+}
+
+/// By kernels that serve every size.
+TEST_P(KernelGradients, AreThoseOfTheOracleForAnySize) {
+    const KernelRow& row = GetParam();
+    const auto gradients = [&](const Session& session) {
+        SessionScope scope(session);
+        const Tensors at{some(row.first, -0.8f, 1.3f), some(row.second, -0.9f, 1.1f)};
+        const auto spec = [&](const Shape& shape, const char* first, const char* last) {
+            return shape.size() == 1 ? f32(shape == row.first ? first : last) : f32(first, last);
+        };
+        const auto f = compile(
+            [&](const Tensors& x) {
+                const Tensor y = row.f(x);
+                Tensors out = grad(sum(sin(y)), x);
+                out.push_back(jvp(y, x, {cos(x[0]), x[1]}));
+                return out;
+            },
+            {spec(row.first, "n", "m"), spec(row.second, row.first.size() == 1 ? "n" : "m", "p")});
+        std::vector<float> out;
+        for (const Tensor& each : f(at))
+            for (float value : each.to_vector<float>()) out.push_back(value);
         return out;
     };
     const std::vector<float> expected = gradients(Session::oracle());
