@@ -74,6 +74,10 @@ Shape BatchRun::with_samples(Shape shape) const {
     return shape;
 }
 
+void BatchRun::note_lockstep(const std::vector<Ref>& results) {
+    for (const Ref& node : topological(results)) lockstep.insert(node.get());
+}
+
 Ref BatchRun::all(const Ref& value) const {
     const auto found = values.find(value.get());
     return found != values.end() ? found->second : expand(b, value, with_samples(value->shape));
@@ -92,6 +96,9 @@ void batch_sweep(BatchRun& run, const std::vector<Ref>& results) {
     for (const Ref& node : order)
         if (run.depends(node)) sources.push_back(node);
     const std::unordered_set<const Node*> dependent = dependent_values(order, sources);
+    for (const Ref& node : order)
+        if (node->op == Op::If && dependent.contains(node->inputs[0].get()))
+            for (const Region* side : regions_of(*node)) run.note_lockstep(side->results);
     const SourceLine line = run.b.line;
     for (const Ref& node : order) {
         if (!dependent.contains(node.get()) || run.depends(node) ||
@@ -110,7 +117,7 @@ void batch_sweep(BatchRun& run, const std::vector<Ref>& results) {
 
 std::vector<Ref> batched(const Builder& b, const Size& count, const std::vector<Ref>& results,
                          const std::vector<Ref>& placeholders, const std::vector<Ref>& samples) {
-    BatchRun run{b, count, {}, {}, {}};
+    BatchRun run{b, count, {}, {}, {}, {}};
     for (size_t k = 0; k < placeholders.size(); ++k) run.values[placeholders[k].get()] = samples[k];
     batch_sweep(run, results);
     std::vector<Ref> out;

@@ -66,6 +66,7 @@ std::vector<Ref> batch_loop(BatchRun& run, const Ref& self) {
         body.args.push_back(region_arg(b, arg->dtype, inits[k]->shape));
         run.values[arg.get()] = body.args.back();
     }
+    if (bounds || attr.active >= 0) run.note_lockstep(one.results);
     batch_sweep(run, one.results);
     // Of a sample alone the loop ends when no element is active, whatever the body does then.
     if (attr.active >= 0) {

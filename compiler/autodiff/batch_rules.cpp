@@ -1,4 +1,6 @@
 // Operations over a batch of samples.
+#include <algorithm>
+
 #include "compiler/autodiff/batch.h"
 #include "compiler/autodiff/batch_run.h"
 #include "compiler/program/error.h"
@@ -46,6 +48,9 @@ Ref batch_access(BatchRun& run, const Ref& self) {
     }
     const GatherAttr& attr = self->as<GatherAttr>();
     std::vector<Bounds> modes = attr.modes;
+    // What is promised of a read holds for the samples that take its path.
+    if (run.lockstep.contains(self.get()))
+        std::replace(modes.begin(), modes.end(), Bounds::Unchecked, Bounds::Clamp);
     if (own) modes.insert(modes.begin(), Bounds::Unchecked);
     return gather(run.b, own ? run.all(source) : source, at, modes, attr.fill, attr.own);
 }

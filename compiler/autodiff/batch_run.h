@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
@@ -15,10 +16,13 @@ struct BatchRun {
     std::unordered_map<const Node*, Ref> values;
     /// The same for results of loops and branches that depend on samples somewhere.
     std::unordered_map<const Node*, std::vector<Ref>> results;
+    /// What is computed for all samples where some take another path.
+    std::unordered_set<const Node*> lockstep;
     std::vector<Ref> kept;  // copies of bodies that the maps know: no other node takes their place
 
     bool depends(const Ref& value) const { return values.contains(value.get()); }
     Shape with_samples(Shape shape) const;
+    void note_lockstep(const std::vector<Ref>& results);
     /// The value with the leading axis, repeated along it where it is the same for all samples.
     Ref all(const Ref& value) const;
     /// A value of one number per sample, or of a shape to which `shape` is repeated, as [count,

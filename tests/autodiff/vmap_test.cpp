@@ -131,6 +131,41 @@ TEST(Vmap, GivesGradientsBySample) {
         {some({3, 2}), some({2})});
 }
 
+/// Samples that have ended keep their number, whatever is read beside it; reads are promised to be
+/// inside where a sample goes on.
+TEST(Vmap, ReadsUncheckedWhereOtherSamplesGoOn) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()}) {
+        SessionScope scope(session);
+        const Tensor x = some({4, 3}, 0.1f, 1.4f), y = some({4, 3}), w = some({3});
+        const auto broken_off = [](const Tensors& a) {
+            Tensor z = a[0];
+            for (Tensor k : loop(5)) {
+                if_(sum(z) > 5.0f, [] { break_(); });
+                z = z * z * 0.9f + 0.2f * a[1];
+            }
+            return grad(z, a[0]);
+        };
+        expect_samples(broken_off, x, y, w);
+        const auto walked = [](const Tensors& a) {
+            Tensor k = 0, total = 0.0f;
+            while_([&] { return (k < 3) & (total < 1.0f); },
+                   [&] {
+                       total = total + unchecked(a[0])(k);
+                       k = k + 1;
+                   });
+            return grad(total * total, a[0]) + total;
+        };
+        EXPECT_NE(error_of([&] { expect_samples(walked, x, y, w); }).find("max_steps"),
+                  std::string::npos);
+        const auto chosen = [](const Tensors& a) {
+            Tensor z = 0.0f, at = cast<int>(3.0f * a[1](0));
+            if_((at >= 0) & (at < 3), [&] { z = unchecked(a[0])(at); });
+            return z;
+        };
+        expect_samples(chosen, x, y, w);
+    }
+}
+
 /// Random functions with loops, branches, stores and reads of each kind.
 TEST(Vmap, OfRandomFunctions) {
     const RandomSeeds seeds = random_seeds(300'000, 40);
