@@ -1,4 +1,5 @@
 // Cotangents behind reads and stores at computed indices.
+#include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/shifted_reads.h"
 #include "compiler/autodiff/store_shares.h"
@@ -79,11 +80,11 @@ void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
 void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &target = self->inputs[0], &values = self->inputs[1];
     const ExtremeShares shares = extreme_shares(run.b, self);
-    const Ref share = elementwise(run.b, Op::Div, {g.value, shares.count});
-    contribute(run, target, elementwise(run.b, Op::Mul, {shares.own, share}), g.chosen);
-    contribute(run, values,
-               elementwise(run.b, Op::Mul, {shares.marks, at_positions(run.b, *self, share, 0)}),
-               g.chosen);
+    const Ref share = over_count(run.b, g.value, shares.count);
+    const Ref zero = constant(run.b, scalar_float(0, self->dtype));
+    contribute(run, target, elementwise(run.b, Op::Select, {shares.own, share, zero}), g.chosen);
+    const Ref there = at_positions(run.b, *self, share, 0);
+    contribute(run, values, elementwise(run.b, Op::Select, {shares.marks, there, zero}), g.chosen);
 }
 
 /// To each the product of the others.

@@ -52,10 +52,15 @@ Ref forward_extreme(ForwardRun& run, const Ref& self) {
 /// What a store that takes the extreme changes by: the mean of those that are it.
 Ref forward_extreme_store(ForwardRun& run, const Ref& self, const Ref& target, const Ref& values) {
     const ExtremeShares shares = extreme_shares(run.b, self);
-    const Ref own = elementwise(run.b, Op::Mul, {shares.own, target});
-    const Ref others =
-        summed_at_places(run.b, *self, elementwise(run.b, Op::Mul, {shares.marks, values}));
-    return elementwise(run.b, Op::Div, {elementwise(run.b, Op::Add, {own, others}), shares.count});
+    const DType wide = wide_float(self->dtype);
+    const Ref zero = constant(run.b, scalar_float(0, wide));
+    const auto taken = [&](const Ref& where, const Ref& x) {
+        return elementwise(run.b, Op::Select, {where, cast(run.b, x, wide), zero});
+    };
+    const Ref all = elementwise(run.b, Op::Add,
+                                {taken(shares.own, target),
+                                 summed_at_places(run.b, *self, taken(shares.marks, values))});
+    return cast(run.b, over_count(run.b, all, shares.count), self->dtype);
 }
 
 /// The sum of what each changes by, times the product of the others.
@@ -119,8 +124,13 @@ Ref forward_reduce(ForwardRun& run, const Ref& self) {
         case ReduceOp::Prod:
             return summed(elementwise(run.b, Op::Mul, {t, product_of_others(run.b, self)}));
         case ReduceOp::Min:
-        case ReduceOp::Max:
-            return summed(elementwise(run.b, Op::Mul, {t, share_of_extreme(run.b, self)}));
+        case ReduceOp::Max: {
+            const Extremes found = extremes(run.b, self);
+            const Ref wide = cast(run.b, t, wide_float(t->dtype));
+            const Ref zero = constant(run.b, scalar_float(0, wide->dtype));
+            const Ref all = summed(elementwise(run.b, Op::Select, {found.is, wide, zero}));
+            return cast(run.b, over_count(run.b, all, found.count), t->dtype);
+        }
         default: refuse_gradient(*self, "any and all");
     }
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/autodiff/loop_tapes.h"
 #include "compiler/autodiff/loop_trips.h"
+#include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse.h"
 #include "compiler/autodiff/whole_kernels.h"
@@ -26,7 +27,8 @@ struct Backwards {
     std::vector<size_t> floats;  // carried values that have cotangents
     std::vector<Ref> outside;    // see active_outside()
     std::vector<bool> needed;    // by carried value: whether its states are asked for
-    // Cotangents of `floats`, then sums for `outside`: before the iteration, and after it.
+    // Cotangents of `floats`, then sums for `outside` (see wide_float): before the iteration, and
+    // after it.
     std::vector<Ref> args, results;
 };
 
@@ -95,9 +97,10 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
             out.results.push_back(or_zeros(run, found[k], *targets[k]));
             continue;
         }
-        const Ref sum = region_arg(b, targets[k]->dtype, targets[k]->shape);
+        const Ref sum = region_arg(b, wide_float(targets[k]->dtype), targets[k]->shape);
         out.args.push_back(sum);
-        out.results.push_back(found[k] ? elementwise(b, Op::Add, {sum, found[k]}) : sum);
+        out.results.push_back(
+            found[k] ? elementwise(b, Op::Add, {sum, cast(b, found[k], sum->dtype)}) : sum);
     }
     out.needed = asked_for(out.states, out.results);
     out.ends.resize(next.size());
@@ -270,14 +273,16 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     std::vector<Ref> inits;
     for (size_t k : backwards.floats)
         inits.push_back(or_zeros(run, results[k].value, *backwards.states[k]));
-    for (const Ref& value : backwards.outside) inits.push_back(zeros_like(run, *value));
+    for (const Ref& value : backwards.outside)
+        inits.push_back(cast(b, zeros_like(run, *value), wide_float(value->dtype)));
     const std::vector<Ref> found = turned_round_by_parts(
         b, *self, backwards, nullptr, count, kept_states.tapes, std::move(distances), inits);
-    for (size_t k = 0; k < found.size(); ++k)
-        contribute(run,
-                   k < backwards.floats.size() ? self->inputs[3 + backwards.floats[k]]
-                                               : backwards.outside[k - backwards.floats.size()],
-                   found[k], chosen);
+    for (size_t k = 0; k < found.size(); ++k) {
+        const Ref& to = k < backwards.floats.size()
+                            ? self->inputs[3 + backwards.floats[k]]
+                            : backwards.outside[k - backwards.floats.size()];
+        contribute(run, to, cast(b, found[k], to->dtype), chosen);
+    }
 }
 
 }  // namespace firn

@@ -10,7 +10,17 @@ Ref spread(const Builder& b, const Node& reduction, const Ref& value);
 /// For each element the product of all others: the whole over the element, or where one is 0, the
 /// product without it.
 Ref product_of_others(const Builder& b, const Ref& reduction);
-/// 1 over their number for the elements that are the extreme, else 0.
-Ref share_of_extreme(const Builder& b, const Ref& reduction);
+/// f32 where x is a narrower float: what sums of it are made in.
+DType wide_float(DType x);
+/// x over a count (i32, of its shape), or over 1 where that is 0; of the type of x, which need not
+/// hold the count.
+Ref over_count(const Builder& b, const Ref& x, const Ref& count);
+
+/// The elements that are the extreme of a reduction (bool, of its input's shape), and how many
+/// there are (i32, of its own shape).
+struct Extremes {
+    Ref is, count;
+};
+Extremes extremes(const Builder& b, const Ref& reduction);
 
 }  // namespace firn

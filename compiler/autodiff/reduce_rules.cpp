@@ -13,12 +13,13 @@ void reverse_reduce(ReverseRun& run, const Ref& self, const Cotangent& g) {
             return contribute(run, x, scaled(run, all, product_of_others(run.b, self)), g.chosen);
         }
         case ReduceOp::Min:
-        case ReduceOp::Max:
-            return contribute(
-                run, x,
-                elementwise(run.b, Op::Mul,
-                            {spread(run.b, *self, g.value), share_of_extreme(run.b, self)}),
-                g.chosen);
+        case ReduceOp::Max: {
+            const Extremes found = extremes(run.b, self);
+            const Ref share = spread(run.b, *self, over_count(run.b, g.value, found.count));
+            const Ref zero = constant(run.b, scalar_float(0, x->dtype));
+            return contribute(run, x, elementwise(run.b, Op::Select, {found.is, share, zero}),
+                              g.chosen);
+        }
         default: refuse_gradient(*self, "any and all");
     }
 }

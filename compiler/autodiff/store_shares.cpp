@@ -24,9 +24,11 @@ OthersProducts others_products(const Builder& b, const Ref& scatter) {
     const Ref zero = constant(b, scalar_float(0, scatter->dtype)),
               one = constant(b, scalar_float(1, scatter->dtype));
     const Ref &target = scatter->inputs[0], &values = scatter->inputs[1];
-    const auto is_zero = [&](const Ref& x) { return op(Op::Equal, {x, zero}); };
+    const auto is_zero = [&](const Ref& x) {
+        return op(Op::Equal, {x, constant(b, scalar_float(0, x->dtype))});
+    };
     const auto without_zeros = [&](const Ref& x) { return op(Op::Select, {is_zero(x), one, x}); };
-    const auto count_of = [&](const Ref& x) { return cast(b, is_zero(x), scatter->dtype); };
+    const auto count_of = [&](const Ref& x) { return cast(b, is_zero(x), i32); };
     // How many zeros meet at an element, and the product of all else.
     const Ref zeros =
         op(Op::Add, {count_of(target), summed_at_places(b, *scatter, count_of(values))});
@@ -41,15 +43,13 @@ OthersProducts others_products(const Builder& b, const Ref& scatter) {
 }
 
 ExtremeShares extreme_shares(const Builder& b, const Ref& scatter) {
-    const auto is = [&](const Ref& x, const Ref& y) {
-        return cast(b, elementwise(b, Op::Equal, {x, y}), scatter->dtype);
-    };
+    const auto is = [&](const Ref& x, const Ref& y) { return elementwise(b, Op::Equal, {x, y}); };
     ExtremeShares out;
     out.own = is(scatter->inputs[0], scatter);
     out.marks = is(scatter->inputs[1], at_positions(b, *scatter, scatter, std::nan("")));
-    const Ref all = elementwise(b, Op::Add, {out.own, summed_at_places(b, *scatter, out.marks)});
-    const Ref one = constant(b, scalar_float(1, scatter->dtype));  // where all are nan, none is
-    out.count = elementwise(b, Op::Max, {all, one});
+    out.count =
+        elementwise(b, Op::Add,
+                    {cast(b, out.own, i32), summed_at_places(b, *scatter, cast(b, out.marks, i32))});
     return out;
 }
 

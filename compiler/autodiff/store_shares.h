@@ -19,8 +19,8 @@ struct OthersProducts {
 };
 OthersProducts others_products(const Builder& b, const Ref& scatter);
 
-/// What a store that combines by min or max takes its elements from: 1 where it is the target's or
-/// a position's, else 0, and of how many by element.
+/// What a store that combines by min or max takes its elements from: whether it is the target's, a
+/// position's (bool), and of how many by element (i32).
 struct ExtremeShares {
     Ref own, marks, count;
 };
