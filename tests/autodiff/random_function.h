@@ -7,6 +7,8 @@
 
 namespace firn {
 
+using Tensors = std::vector<Tensor>;
+
 /// A tensor in scope. Assignments keep its shape.
 struct FloatVariable {
     Tensor value;
@@ -50,6 +52,17 @@ class RandomFunction {
     void left_early(int depth);
     void repeated(int depth);
     void inside(int depth);
+    /// One to four kernels by hand.
+    void by_hand();
+
+    // --- in kernels by hand, of one invocation
+
+    void store_from_kernel();
+    Tensor read_by(const Tensors& at);
+    Tensor value_by(const Tensors& at, int depth);
+    Tensor walked_by(const Tensors& at);
+    Tensor swapped_in_group(const Tensors& at);
+    void store_by(Tensor& to, const Tensors& at);
     /// In -1.5 .. 1.5, so that nothing grows without bounds.
     Tensor tamed(const Tensor& x);
     FloatVariable* assignable();
@@ -59,7 +72,8 @@ class RandomFunction {
     DType dtype_ = f32;
     // Callbacks that record refer to them: reserved.
     std::vector<FloatVariable> variables_;
-    bool masked_ = false;  // by conditions of the shape main_
+    bool grouped_ = false;  // in a kernel by hand of groups of 4
+    bool masked_ = false;   // by conditions of the shape main_
 };
 
 }  // namespace firn

@@ -38,6 +38,7 @@ void RandomFunction::inside(int depth) {
 
 void RandomFunction::statement(int depth) {
     const int kind = dice_.below(100);
+    if (!masked_ && dice_.chance(15)) return by_hand();
     if (kind < 12 && !masked_) return declare();
     if (kind < 36) return assign();
     if (kind < 56) return store();
