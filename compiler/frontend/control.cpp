@@ -8,6 +8,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/environment.h"
+#include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/uniform.h"
 #include "compiler/frontend/widen.h"
@@ -173,6 +174,7 @@ void LoopRange::close() {
     closed_ = true;
     Scope scope = pop_scope(*session_);
     Builder b = builder(*session_, line_);
+    check_held(scope);
     Carried carried = carried_values(scope);
     carry_what_is_read(scope, carried);
     if (!carried.entries.empty()) {

@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/forward.h"
 #include "compiler/autodiff/reverse.h"
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
@@ -39,17 +41,55 @@ Ref zeros_of(const Builder& b, const Node& node) {
     return expand(b, constant(b, scalar_float(0, node.dtype)), node.shape);
 }
 
+Ref ones_of(const Builder& b, const Node& node) {
+    return expand(b, constant(b, scalar_float(1, node.dtype)), node.shape);
+}
+
+/// Inside of a kernel by hand a tensor from outside is one for all invocations, and what was stored
+/// may be another one's: neither has a gradient there.
+void check_in_kernel(const SessionState& session, const Differentiated& of, SourceLine line) {
+    const size_t depth = kernel_depth(session);
+    if (depth == 0) return;
+    for (size_t k = 0; k < of.xs.size(); ++k)
+        if (!is_of_invocation(session, of.xs[k]))
+            fail_at(line, "grad: inside a kernel, tensor " + std::to_string(k + 1) +
+                              " is one for all invocations; differentiate by a value of the "
+                              "invocation, such as x(i), or take the gradient outside of the "
+                              "kernel, of what it stores");
+    const std::vector<Ref> order = topological({of.y});
+    const auto active = active_values(order, of.xs);
+    for (const Ref& node : order)
+        if (node->op == Op::Scatter && active.contains(node.get()))
+            fail_at(line,
+                    "grad: inside a kernel, the value depends on the tensor through what was "
+                    "stored" +
+                        in_brackets(node->lines) +
+                        "; keep it in a Tensor of the invocation, or take the gradient outside of "
+                        "the kernel, of what it stores");
+}
+
 [[noreturn]] void fail_unused(const Ref& y, const std::string& of, SourceLine line) {
     if (y->op == Op::Buffer)
         fail_at(line,
                 "grad: the value has been computed already, and what it was computed from "
                 "is forgotten; ask for gradients before its elements");
+    const std::string carried = carried_by_loops(*current_state(), *y);
     fail_at(line, "grad: the value does not depend on " + of +
-                      "; use it before, or ask with {.allow_unused = true}");
+                      (carried.empty() ? "; use it before" : carried) +
+                      ", or ask with {.allow_unused = true}");
 }
 
-std::vector<Tensor> gradients(const Ref& y, const std::vector<Ref>& xs, const Ref& seed,
-                              const GradOptions& options, SourceLine line) {
+/// y and xs as they are outside of loops that are being recorded, where y depends on them there.
+Differentiated differentiated(const Ref& y, std::vector<Ref> xs, SourceLine line) {
+    SessionState& session = *current_state();
+    const Differentiated out = as_outside(session, {y, std::move(xs)}, line);
+    check_in_kernel(session, out, line);
+    return out;
+}
+
+std::vector<Tensor> gradients(const Differentiated& of, const Ref& seed, const GradOptions& options,
+                              SourceLine line) {
+    const auto& [y, xs] = of;
     const Builder b = builder(*current_state(), line);
     const std::vector<Ref> found =
         reverse_gradients(b, {y}, {seed}, xs, reverse_options(*current_state()));
@@ -92,7 +132,8 @@ std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Te
     if (seed->shape.size() > node->shape.size())
         fail_at(line, "vjp: the cotangent has shape " + text(seed->shape) + ", and the value " +
                           text(node->shape) + "; give it the value's");
-    return gradients(node, nodes_of(xs, line), expand(b, seed, node->shape), options, line);
+    return gradients(differentiated(node, nodes_of(xs, line), line), expand(b, seed, node->shape),
+                     options, line);
 }
 
 std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const GradOptions& options,
@@ -100,18 +141,18 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const G
     const Ref node = y.node(line);
     require_float(*node, "the value", line);
     const Builder b = builder(*current_state(), line);
-    const Ref ones = expand(b, constant(b, scalar_float(1, node->dtype)), node->shape);
-    return gradients(node, nodes_of(xs, line), ones, options, line);
+    return gradients(differentiated(node, nodes_of(xs, line), line), ones_of(b, *node), options,
+                     line);
 }
 
 Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
            const GradOptions& options, SourceLine line) {
     const Ref node = y.node(line);
     require_float(*node, "the value", line);
-    const std::vector<Ref> inputs = nodes_of(xs, line);
+    const auto [value, inputs] = differentiated(node, nodes_of(xs, line), line);
     const Builder b = builder(*current_state(), line);
     const Ref found =
-        forward_tangents(b, {node}, inputs, tangents_of(b, inputs, tangents, line))[0];
+        forward_tangents(b, {value}, inputs, tangents_of(b, inputs, tangents, line))[0];
     if (!found && !options.allow_unused) fail_unused(node, "any of the tensors", line);
     return Tensor::from_node(found ? found : zeros_of(b, *node));
 }
@@ -119,13 +160,17 @@ Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Ten
 std::vector<Tensor> hessian_product(const Tensor& y, const std::vector<Tensor>& xs,
                                     const std::vector<Tensor>& tangents, const GradOptions& options,
                                     SourceLine line) {
-    const std::vector<Ref> inputs = nodes_of(xs, line);
+    const Ref node = y.node(line);
+    require_float(*node, "the value", line);
+    const Differentiated of = differentiated(node, nodes_of(xs, line), line);
+    const std::vector<Ref>& inputs = of.xs;
     const Builder b = builder(*current_state(), line);
-    std::vector<Ref> gradients;
-    for (const Tensor& each : grad(y, xs, options, line)) gradients.push_back(each.node(line));
+    std::vector<Ref> slopes;
+    for (const Tensor& each : gradients(of, ones_of(b, *node), options, line))
+        slopes.push_back(each.node(line));
     std::vector<Tensor> out;
     for (const Ref& found :
-         forward_tangents(b, gradients, inputs, tangents_of(b, inputs, tangents, line)))
+         forward_tangents(b, slopes, inputs, tangents_of(b, inputs, tangents, line)))
         out.push_back(Tensor::from_node(found ? found : zeros_of(b, *inputs[out.size()])));
     return out;
 }

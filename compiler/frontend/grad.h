@@ -32,6 +32,11 @@ struct GradOptions {
 /// own, such as its index, or combines by atomics of which the old value is not asked, and its
 /// lanes do not exchange values; else UserError with the line of the statement.
 ///
+/// Inside a loop that is being recorded, what the loop assigns is a value of its own in each
+/// iteration, which depends on nothing; what the loop never assigns is what it is outside, with all
+/// that it was computed from there: an assignment behind such a gradient is a UserError with both
+/// lines. Inside a kernel by hand there are gradients by values of the invocation, such as x(i).
+///
 /// Examples: after `Tensor x = tensor({1.0f, 2.0f});` `grad(sum(square(x)), x)` is `{2, 4}`,
 /// `grad(grad(x * x * x, x), x)` is `{6, 12}`; at the kink `grad(abs(x - 1.0f), x)` is `{0, 1}`.
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},

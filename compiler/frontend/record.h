@@ -80,6 +80,7 @@ struct Scope {
     Ref runs;                      // Loop: what `active` is where nobody lowers it
     std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
+    std::vector<std::pair<Ref, SourceLine>> held;   // Loop: arguments, see as_outside
     Ref induction, begin, step;                     // Loop
     MustEnd must_end = MustEnd::No;                 // Loop; see LoopAttr
     int64_t checkpoint = 0;                         // Loop; see LoopAttr

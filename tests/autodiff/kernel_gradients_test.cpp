@@ -271,12 +271,62 @@ TEST_P(KernelGradients, SamplesAreBatched) {
     }
 }
 
+/// With as many steps, of loops, branches and kernels, as `steps`.
+size_t gradient_nodes(int steps) {
+    const Tensor w = some({6});
+    Tensor h = w;
+    for (int k = 0; k < steps; ++k) {
+        Tensor a = h;
+        for (Tensor t : loop(3)) a = sin(a) + h;
+        h = a;
+        if_(sum(a) > 0.0f, [&] { h = h * a; });
+        Tensor next = h;
+        kernel({6}, [&](Tensor i) { next(i) = h(i) + 0.1f * a(i - 1); });
+        h = next;
+    }
+    return topological({grad(sum(h), w).node()}).size();
+}
+
+TEST(KernelGradients, GrowWithTheNumberOfSteps) {
+    SessionScope scope(Session::oracle());
+    EXPECT_LT(gradient_nodes(8), 3 * gradient_nodes(4));
+}
+
+TEST(KernelGradients, OfWhatABranchReadsBehindALoop) {
+    SessionScope scope(Session::oracle());
+    Tensor y = some({3}), z = y;
+    for (Tensor k : loop(3)) y = y * 0.9f;
+    if_(sum(y) > -100.0f, [&] { z = y * y; });
+    const std::vector<float> slopes = flat(grad(sum(z), y));
+    EXPECT_EQ(slopes, flat(2.0f * y));
+}
+
+TEST(KernelGradients, StandInsideOfKernels) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()}) {
+        SessionScope scope(session);
+        const Tensor x = some({5});
+        Tensor slopes = x * 0.0f, roots = x * 0.0f;
+        kernel({5}, [&](Tensor i) {
+            const Tensor v = x(i);
+            slopes(i) = grad(v * v * v, v);
+            Tensor at = 1.0f + 0.0f * v;
+            for (Tensor k : loop(8)) {
+                const Tensor f = at * at - abs(v);
+                at = at - f / grad(f, at);
+            }
+            roots(i) = at;
+        });
+        for (float off : flat(slopes - 3.0f * x * x)) EXPECT_NEAR(off, 0, 1e-6);
+        for (float off : flat(roots - sqrt(abs(x)))) EXPECT_NEAR(off, 0, 1e-6);
+    }
+}
+
 std::string refusal(const Callback<void(Tensor&, const Tensor&, const Tensor&)>& body) {
     SessionScope scope(Session::oracle());
     const Tensor x = some({8});
     Tensor out = x * 1.0f;
-    kernel({8}, {.group = {8}}, [&](Tensor i) { body(out, x, i); });
     try {
+        kernel({8}, {.group = {8}}, [&](Tensor i) { body(out, x, i); });
         grad(sum(out), x);
     } catch (const UserError& error) {
         return error.what();
@@ -303,6 +353,24 @@ TEST(KernelGradientsAreRefused, WhereAtomicsGiveWhatWasThere) {
         atomic_add(out(1 + 0 * i), before);
     });
     EXPECT_NE(said.find("value before is used"), std::string::npos) << said;
+}
+
+TEST(KernelGradientsAreRefused, InsideOfKernelsByWhatAllInvocationsRead) {
+    const std::string said = refusal([](Tensor& out, const Tensor& x, const Tensor& i) {
+        out(i) = grad(x(i) * x(i), x)(i);
+    });
+    EXPECT_NE(said.find("tensor 1 is one for all invocations"), std::string::npos) << said;
+    EXPECT_NE(said.find("kernel_gradients_test.cpp:"), std::string::npos) << said;
+}
+
+TEST(KernelGradientsAreRefused, InsideOfKernelsThroughWhatIsStored) {
+    const std::string said = refusal([](Tensor& out, const Tensor& x, const Tensor& i) {
+        const Tensor v = x(i);
+        Local kept = local(f32, 2);
+        kept(0) = v * v;
+        out(i) = grad(kept(0) * 2.0f, v);
+    });
+    EXPECT_NE(said.find("through what was stored"), std::string::npos) << said;
 }
 
 TEST(KernelGradientsAreRefused, WhereLanesExchangeValues) {

@@ -37,6 +37,49 @@ const DeviceCase kGradientCases[] = {
          return grad(sum(bins * bins), x);
      },
      1e-4},
+    {"of_kernels_by_hand",
+     [] {
+         Tensor u = random_tensor({500}), v = random_tensor({500}, 2);
+         Tensor y = zeros({500}), bins = zeros({37}), z = zeros({500});
+         kernel({500}, [&](Tensor i) { y(i) = u(i) * sin(v(i - 1)); });
+         const Tensor between = y * y + sum(y);
+         kernel({500}, [&](Tensor i) { atomic_add(bins(i % 37), between(i) * u(i)); });
+         kernel({500}, {.group = {64}}, [&](Tensor i) {
+             Shared row = shared(f32, 64);
+             row(local_index(0)) = v(i) * y(i);
+             barrier();
+             z(i) = row(63 - local_index(0)) * wrap(bins)(i);
+         });
+         return concat({grad(sum(z), u), jvp(z, {v}, {u})});
+     },
+     1e-3},
+    {"of_equal_halves",
+     [] {
+         Tensor x = full({70'000}, 0.5f).as(f16);
+         return grad(1000.0f * max(x), x).as(f32);
+     },
+     1e-3},
+    {"in_a_loop",
+     [] {
+         Tensor w = random_tensor({100}), y = w * w, g = w * 0.0f;
+         for (Tensor k : loop(4)) g = g + grad(sum(y * w * cast<float>(k)), w);
+         return g;
+     },
+     1e-4},
+    {"of_samples_that_end_apart",
+     [] {
+         Tensor x = random_tensor({64, 3}) + 0.7f;
+         const auto f = [](const std::vector<Tensor>& a) {
+             Tensor z = a[0];
+             for (Tensor k : loop(6)) {
+                 if_(sum(z) > 5.0f, [] { break_(); });
+                 z = 0.9f * z * z + 0.3f;
+             }
+             return grad(z, a[0]);
+         };
+         return vmap(f, {x});
+     },
+     1e-3},
     {"of_a_transform_and_a_sort",
      [] {
          Tensor x = random_tensor({256});
