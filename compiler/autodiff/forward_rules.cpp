@@ -57,9 +57,9 @@ Ref forward_extreme_store(ForwardRun& run, const Ref& self, const Ref& target, c
     const auto taken = [&](const Ref& where, const Ref& x) {
         return elementwise(run.b, Op::Select, {where, cast(run.b, x, wide), zero});
     };
-    const Ref all = elementwise(run.b, Op::Add,
-                                {taken(shares.own, target),
-                                 summed_at_places(run.b, *self, taken(shares.marks, values))});
+    const Ref all = elementwise(
+        run.b, Op::Add,
+        {taken(shares.own, target), summed_at_places(run.b, *self, taken(shares.marks, values))});
     return cast(run.b, over_count(run.b, all, shares.count), self->dtype);
 }
 

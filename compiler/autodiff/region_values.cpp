@@ -59,8 +59,8 @@ std::vector<Ref> behind_loops(const ReverseRun& run, const Node& branch) {
 }  // namespace
 
 std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner) {
-    const std::vector<Ref> order = owner.op == Op::If ? behind_loops(run, owner)
-                                                      : OwnNodes(*owner.as<LoopAttr>().body).order;
+    const std::vector<Ref> order =
+        owner.op == Op::If ? behind_loops(run, owner) : OwnNodes(*owner.as<LoopAttr>().body).order;
     const Nodes inside = set_of(order);
     std::vector<Ref> out;
     Nodes noted;

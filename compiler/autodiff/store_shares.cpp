@@ -47,9 +47,9 @@ ExtremeShares extreme_shares(const Builder& b, const Ref& scatter) {
     ExtremeShares out;
     out.own = is(scatter->inputs[0], scatter);
     out.marks = is(scatter->inputs[1], at_positions(b, *scatter, scatter, std::nan("")));
-    out.count =
-        elementwise(b, Op::Add,
-                    {cast(b, out.own, i32), summed_at_places(b, *scatter, cast(b, out.marks, i32))});
+    out.count = elementwise(
+        b, Op::Add,
+        {cast(b, out.own, i32), summed_at_places(b, *scatter, cast(b, out.marks, i32))});
     return out;
 }
 

@@ -65,10 +65,9 @@ void hold(SessionState& session, size_t first, const std::vector<const Node*>& t
     for (size_t depth = session.scopes.size(); depth-- > first;)
         for (const ScopeEntry& entry : session.scopes[depth].entries) {
             if (!is_as_outside(entry)) continue;
-            const bool begins_one =
-                std::any_of(all.begin(), all.end(), [&](const Node* node) {
-                    return node == entry.arg.get() || needs(*node, *entry.arg);
-                });
+            const bool begins_one = std::any_of(all.begin(), all.end(), [&](const Node* node) {
+                return node == entry.arg.get() || needs(*node, *entry.arg);
+            });
             if (!begins_one) continue;
             session.scopes[depth].held.emplace_back(entry.arg, line);
             all.push_back(entry.initial.get());

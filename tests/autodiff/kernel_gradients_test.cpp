@@ -356,9 +356,8 @@ TEST(KernelGradientsAreRefused, WhereAtomicsGiveWhatWasThere) {
 }
 
 TEST(KernelGradientsAreRefused, InsideOfKernelsByWhatAllInvocationsRead) {
-    const std::string said = refusal([](Tensor& out, const Tensor& x, const Tensor& i) {
-        out(i) = grad(x(i) * x(i), x)(i);
-    });
+    const std::string said = refusal(
+        [](Tensor& out, const Tensor& x, const Tensor& i) { out(i) = grad(x(i) * x(i), x)(i); });
     EXPECT_NE(said.find("tensor 1 is one for all invocations"), std::string::npos) << said;
     EXPECT_NE(said.find("kernel_gradients_test.cpp:"), std::string::npos) << said;
 }

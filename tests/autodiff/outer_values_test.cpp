@@ -115,14 +115,14 @@ std::string refusal(const Callback<void(Tensor& w, Tensor& y)>& body) {
 }
 
 TEST(GradientsInLoops, AreRefusedWhereTheLoopAssignsThem) {
-    for (const std::string& said : {refusal([](Tensor& w, Tensor& y) {
+    for (const std::string& said : {refusal([](Tensor&w, Tensor&y) {
                                         Tensor g = 0.0f * w;
                                         for (Tensor k : loop(3)) {
                                             g = grad(y, w);
                                             y = y * 2.0f;
                                         }
                                     }),
-                                    refusal([](Tensor& w, Tensor& y) {
+                                    refusal([](Tensor&w, Tensor&y) {
                                         for (Tensor k : loop(3)) w = w - grad(y + w, w);
                                     })}) {
         EXPECT_NE(said.find("the loop assigns one of them at outer_values_test.cpp:"),
