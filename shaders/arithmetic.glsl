@@ -406,6 +406,15 @@ int64_t firn_reverse_bits_i64(int64_t x) { return int64_t(firn_reverse_bits_u64(
 // Widens x to 64 bits without a conversion.
 int64_t firn_i64_from_words(int x) { return packInt2x32(ivec2(x, x >> 31)); }
 
+//@function firn_f32_from_u32
+// Halves are exact as floats, and their sum is rounded once: a driver that converts numbers above 2^31 by itself may
+// round twice.
+float firn_f32_from_u32(uint x) {
+    precise float high = float(int(x >> 16)) * 65536.0;
+    precise float sum = high + float(int(x & 0xffffu));
+    return sum;
+}
+
 //@function firn_i32_from_f32
 // Saturates; nan is 0.
 int firn_i32_from_f32(float x) {

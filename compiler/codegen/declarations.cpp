@@ -31,7 +31,7 @@ std::set<std::string> extensions(const GlslRun& run) {
     if (run.float_atomics) out.insert("GL_EXT_shader_atomic_float");
     if (run.wide_atomics) out.insert("GL_EXT_shader_atomic_int64");
     if (uses_matrices(code)) out.merge(matrix_extensions());
-    if (run.subgroups) {
+    if (uses_lanes(code)) {
         out.insert("GL_KHR_shader_subgroup_basic");
         out.insert("GL_KHR_shader_subgroup_shuffle");
     }
@@ -67,9 +67,8 @@ void declare_kernel(std::ostream& out, const GlslRun& run) {
         for (const KernelNode& n : code.nodes) types.push_back(n.dtype);
         out << special_floats_glsl(types);
     }
-    out << "layout(local_size_x = " << code.group_size[0]
-        << ", local_size_y = " << code.group_size[1] << ", local_size_z = " << code.group_size[2]
-        << ") in;\n";
+    out << "layout(local_size_x = " << run.launched[0] << ", local_size_y = " << run.launched[1]
+        << ", local_size_z = " << run.launched[2] << ") in;\n";
     for (size_t k = 0; k < code.buffers.size(); ++k) declare_memory(out, code, k, run.profile);
     declare_params(out, run);
 }

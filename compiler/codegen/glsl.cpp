@@ -28,6 +28,27 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile) {
     return out.str();
 }
 
+bool uses_lanes(const KernelCode& code) {
+    const auto of_lanes = [&](int id) {
+        const KernelOp op = code.nodes[static_cast<size_t>(id)].op;
+        return op == KernelOp::SubgroupReduce || op == KernelOp::SubgroupShuffle ||
+               op == KernelOp::SubgroupScan || op == KernelOp::SubgroupRead || is_matrix(op);
+    };
+    for (const KernelRegion& region : code.regions)
+        for (const std::vector<int>* list : {&region.order, &region.effects})
+            if (std::any_of(list->begin(), list->end(), of_lanes)) return true;
+    const NodeUses uses = uses_of(code);
+    for (size_t k = 0; k < code.ranges.size(); ++k)
+        if (uses.range[k] && code.ranges[k].kind == RangeKind::Subgroup) return true;
+    return false;
+}
+
+std::array<uint32_t, 3> launched_group(const KernelCode& code) {
+    const std::array<uint32_t, 3>& size = code.group_size;
+    const bool row = size[1] * size[2] == 1 || !uses_lanes(code);
+    return row ? size : std::array<uint32_t, 3>{size[0] * size[1] * size[2], 1, 1};
+}
+
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {
     return param_offsets(param_types(code)).back() > profile.push_constant_bytes;
 }

@@ -1,5 +1,7 @@
 // Stage 6: placed and mapped Kernel code as GLSL.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "compiler/kernel/kernel_code.h"
@@ -11,6 +13,13 @@ namespace firn {
 /// Subgroup. Code of equal structure (kernel/structure.h) gives text of equal meaning: one serves
 /// all.
 std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
+
+/// The lanes of a subgroup exchange values. Of placed code, as the next.
+bool uses_lanes(const KernelCode& code);
+/// The group as it is launched: the kernel's group_size, or one row of as many invocations where
+/// lanes exchange values. These stand in it in row-major order: drivers differ in how they make
+/// subgroups of several rows.
+std::array<uint32_t, 3> launched_group(const KernelCode& code);
 
 /// Kernel parameters exceed the push-constant limit of the profile: they come from a uniform buffer
 /// after the last binding.

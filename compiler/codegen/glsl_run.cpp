@@ -3,10 +3,16 @@
 
 #include <cctype>
 
+#include "compiler/codegen/glsl.h"
+
 namespace firn {
 
 GlslRun::GlslRun(const KernelCode& kernel, const DeviceProfile& device)
-    : code(kernel), profile(device), uses(uses_of(kernel)), text(kernel.nodes.size()) {}
+    : code(kernel),
+      profile(device),
+      uses(uses_of(kernel)),
+      launched(launched_group(kernel)),
+      text(kernel.nodes.size()) {}
 
 std::ostream& line(GlslRun& run, int indent) {
     return run.body << std::string(static_cast<size_t>(indent) * 4, ' ');

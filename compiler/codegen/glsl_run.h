@@ -1,5 +1,7 @@
 // The state of one run of emit_glsl(), over which the functions that write its text work.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <sstream>
@@ -21,6 +23,7 @@ struct GlslRun {
     const KernelCode& code;
     const DeviceProfile& profile;
     NodeUses uses;
+    std::array<uint32_t, 3> launched;  // see launched_group()
 
     // How it is written.
     std::vector<std::string> text;          // each node, where it is used
@@ -32,7 +35,6 @@ struct GlslRun {
     std::set<std::string> functions;  // of math_library()
     bool loop_attributes = false;
     bool float_atomics = false, wide_atomics = false;
-    bool subgroups = false;
 };
 
 /// Begins a line of main's body; indents of four spaces.

@@ -208,13 +208,20 @@ std::string float_to_integer(DType to, DType from, const std::string& x) {
     return "clamp(" + value + ", -" + std::to_string(1 << digits) + ", " + most + ")";
 }
 
+/// The nearest f32.
+std::string to_f32(DType from, const std::string& x) {
+    if (from == u32) return "firn_f32_from_u32(" + x + ")";
+    return glsl_type(from) == "float" ? x : "float(" + x + ")";
+}
+
 std::string cast(DType to, DType from, const std::string& x) {
     if (to == from) return x;
     if (to.is_bool()) {
         const Scalar zero = from.is_float() ? scalar_float(0, from) : scalar_int(0, from);
         return "(" + x + " != " + glsl_literal(zero) + ")";
     }
-    if (to.is_half()) return rounded(glsl_type(from) == "float" ? x : "float(" + x + ")", to);
+    if (to.is_half()) return rounded(to_f32(from, x), to);
+    if (to == f32) return to_f32(from, x);
     if (from.is_float() && !to.is_float()) return float_to_integer(to, from, x);
     if (glsl_type(to) == glsl_type(from) && (to.is_float() || from.bytes() < to.bytes())) return x;
     return wrapped(glsl_type(to) + "(" + x + ")", to);

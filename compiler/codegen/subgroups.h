@@ -6,6 +6,12 @@
 
 namespace firn {
 
+/// The invocation's place in a launched_group() of one row, a uint: by the numbers of its subgroup
+/// and lane, since which invocations a driver makes subgroups of is its own choice. Only devices
+/// have subgroup_shuffle whose numbers a probe found to count each place once
+/// (engine/gpu/answers.cpp).
+std::string place_in_row(const GlslRun& run);
+
 /// A SubgroupShuffle or SubgroupRead.
 std::string shuffle_text(GlslRun& run, const KernelNode& n);
 

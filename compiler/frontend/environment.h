@@ -32,6 +32,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "compile no programs for single sizes: few programs serve all sizes of a function"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
+    {"FIRN_FILL_MEMORY", "1",
+     "fill new memory of the device with nan, so that elements that no kernel wrote show"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},
     {"FIRN_RATES", "reference",
      "compile for the rates of the device's class, the same on every machine, and measure none"},

@@ -101,8 +101,8 @@ std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
     return philox({at[0], at[1], low, high}, words("random: the seed", options.seed.value_or(0)));
 }
 
-/// The upper 24 bits as a multiple of 2^-24 in [0, 1).
-Tensor fraction(const Tensor& bits) { return (bits >> 8).as(f32) * 0x1p-24f; }
+/// The upper 24 bits as a multiple of 2^-24 in [0, 1). Drivers convert what has a sign at once.
+Tensor fraction(const Tensor& bits) { return bitcast(bits >> 8, i32).as(f32) * 0x1p-24f; }
 
 /// Box and Muller: the first bits give the radius, from numbers in (0, 1].
 Tensor normal_from(const Tensor& first, const Tensor& second) {

@@ -66,7 +66,7 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
     info.params_in_buffer = needs_param_buffer(code, profile);
     info.keeps_special_floats = keeps_special_floats(code, profile);
     info.glsl = emit_glsl(code, profile);
-    info.group_size = code.group_size;
+    info.group_size = launched_group(code);
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});
@@ -108,12 +108,17 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
         throw UserError("a group of this kernel has " + std::to_string(members) +
                         " invocations and this device allows " +
                         std::to_string(profile.max_group_size) + "; make it smaller" + at);
+    const std::array<uint32_t, 3> launched = launched_group(code);
     for (size_t dim = 0; dim < 3; ++dim)
-        if (code.group_size[dim] > profile.max_group_extent[dim])
-            throw UserError("a group of this kernel is " + std::to_string(code.group_size[dim]) +
+        if (launched[dim] > profile.max_group_extent[dim])
+            throw UserError("a group of this kernel is " + std::to_string(launched[dim]) +
                             " wide along one axis and this device allows " +
                             std::to_string(profile.max_group_extent[dim]) +
-                            "; share it among the axes" + at);
+                            (launched == code.group_size
+                                 ? "; share it among the axes"
+                                 : ": where lanes exchange values all invocations stand in one "
+                                   "row; make the group smaller") +
+                            at);
     if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers)
         throw UserError("a kernel reads " + std::to_string(texels) +
                         " tensors as texels and binds " + std::to_string(storage) +

@@ -26,6 +26,7 @@ std::shared_ptr<Executor> make_executor(const DeviceChoice& choice) {
     options.device =
         choice.device.empty() ? environment("FIRN_DEVICE").value_or("") : choice.device;
     options.validation = choice.validation || environment_number("FIRN_VALIDATION", 0) != 0;
+    options.fill_memory = choice.fill_memory || environment_number("FIRN_FILL_MEMORY", 0) != 0;
     options.surfaces = SurfaceSupport::IfAvailable;
     options.cache_directory = default_cache_directory();
     if (const std::string why = why_cache_is_not_used(options.cache_directory); !why.empty())

@@ -34,7 +34,9 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     Pipeline pipeline(device, kernel);
     auto words = create_buffer(owner, question.words.size() * 4, kernel.name + ": asked");
     auto answers = create_buffer(owner, question.expected.size() * 4, kernel.name + ": answered");
+    std::vector<uint32_t> got(question.expected.size());
     write_buffer(*words, 0, std::as_bytes(std::span(question.words)));
+    write_buffer(*answers, 0, std::as_bytes(std::span(got)));  // zeros, where nothing is answered
     SetRequest request{
         &pipeline, {words->range(), answers->range()}, {words->name(), answers->name()}};
     DescriptorSets sets(device, {&request, 1}, kernel.name);
@@ -47,7 +49,6 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     });
     words->used_at(point, false);
     answers->used_at(point, true);
-    std::vector<uint32_t> got(question.expected.size());
     read_buffer(*answers, 0, std::as_writable_bytes(std::span(got)));
     return got == question.expected;
 }
@@ -78,7 +79,19 @@ uint32_t compared(int64_t x) {
 /// off in every fourth quotient of such fractions, and 0 where the divisor is beyond 2^126.
 constexpr uint32_t kRoundings = 64;
 
+/// Invocations of shaders/subgroup_numbers.comp: several subgroups, of every size that Vulkan knows.
+constexpr uint32_t kNumbered = 128;
+
 }  // namespace
+
+bool probe_subgroup_numbers(const std::shared_ptr<Device>& device,
+                            const std::string& cache_directory) {
+    const uint32_t lanes = device->profile().subgroup_size;
+    if (!lanes_share(device->profile()) || kNumbered % lanes != 0) return false;
+    Question question{"subgroup_numbers.comp", "subgroup_numbers", kNumbered, {lanes}, {}};
+    for (uint32_t place = 0; place < kNumbered; ++place) question.expected.push_back(place + 1);
+    return ask(device, cache_directory, question);
+}
 
 bool probe_widened_integers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory) {

@@ -40,6 +40,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
                         options.on_message, options.on_instance_functions});
     device->info_ = choose_device(list_devices(*device->instance_), options.device);
     device->map_memory_ = options.map_memory;
+    device->fill_memory_ = options.fill_memory;
     device->choose_queue(options);
     device->create_handle(options);
     device->create_timeline();
@@ -48,6 +49,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
     if (device->profile_.device_class == DeviceClass::Cpu)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
+    device->profile_.subgroup_shuffle = probe_subgroup_numbers(device, options.cache_directory);
     device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
     device->profile_.rounds_exactly = probe_rounding(device, options.cache_directory);
     if (device->profile_.texel_loads)

@@ -41,6 +41,8 @@ struct DeviceOptions {
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
+    /// New memory of kernels holds kFilledWord: what no kernel has written shows.
+    bool fill_memory = false;
     /// The rates of the profile, and whether texel views load faster, are measured where the cache
     /// holds them not (engine/gpu/rates.h); else they are those of the device's class.
     bool measure_rates = false;
@@ -103,6 +105,8 @@ class Device {
     bool full_subgroups() const { return full_subgroups_; }
     /// See DeviceOptions::map_memory.
     bool map_memory() const { return map_memory_; }
+    /// See DeviceOptions::fill_memory.
+    bool fill_memory() const { return fill_memory_; }
     /// Nanoseconds of one timestamp tick; 0 where the queue has no timestamps.
     double timestamp_period() const { return timestamp_period_; }
     const VkPhysicalDeviceLimits& limits() const { return limits_; }
@@ -204,7 +208,8 @@ class Device {
     VolkDeviceTable table_{};
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
-    bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true;
+    bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true,
+         fill_memory_ = false;
     bool full_subgroups_ = false, has_addresses_ = false;
     double timestamp_period_ = 0;
     std::unique_ptr<PipelineCache> pipeline_cache_;

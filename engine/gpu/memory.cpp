@@ -7,6 +7,7 @@
 #endif
 
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/commands.h"
 
 namespace firn {
 
@@ -342,9 +343,26 @@ Buffer::~Buffer() {
     if (block_) device_->memory().give_back(*this);
 }
 
+namespace {
+
+void fill(Buffer& buffer) {
+    Device& device = buffer.device();
+    const BufferRange& range = buffer.range();
+    buffer.used_at(submit_once(device,
+                               [&](VkCommandBuffer commands) {
+                                   device.vk().vkCmdFillBuffer(commands, range.buffer, range.offset,
+                                                               range.bytes / 4 * 4, kFilledWord);
+                               }),
+                   true);
+}
+
+}  // namespace
+
 std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>& device, uint64_t bytes,
                                       const std::string& name, BufferPlace place) {
-    return device->memory().take(device, bytes, name, place);
+    std::shared_ptr<Buffer> buffer = device->memory().take(device, bytes, name, place);
+    if (device->fill_memory() && place == BufferPlace::Device) fill(*buffer);
+    return buffer;
 }
 
 }  // namespace firn

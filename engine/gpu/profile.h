@@ -46,6 +46,11 @@ std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
 /// Some CPU drivers cut every invocation off silently, so that longer loops must be split.
 uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory);
+/// Lets the lanes of a group of one row exchange values, and says whether the numbers of subgroups
+/// and lanes count every invocation once, and lanes are what exchanges take them for. Kernels take
+/// nothing else from a driver's numbering (compiler/codegen/subgroups.h).
+bool probe_subgroup_numbers(const std::shared_ptr<Device>& device,
+                            const std::string& cache_directory);
 /// Compares 64-bit integers that were 32-bit ones with constants, and says whether the driver gives
 /// the right answers. What was found is kept per driver.
 bool probe_widened_integers(const std::shared_ptr<Device>& device,

@@ -22,7 +22,8 @@ class OnDevice : public ::testing::TestWithParam<DeviceCase> {
   protected:
     static void SetUpTestSuite() {
         try {
-            session() = std::make_unique<Session>(device_session({.validation = true}));
+            session() = std::make_unique<Session>(
+                device_session({.validation = true, .fill_memory = true}));
         } catch (const DeviceError&) {
         }
     }

@@ -12,10 +12,12 @@ namespace {
 
 std::string why_not(const MappingCase& of) {
     const Mapping& m = of.mapping;
-    return m.shuffled_loads == of.profile.subgroup_size && m.group.x % m.shuffled_loads == 0
+    if (m.shuffled_loads != of.profile.subgroup_size || m.group.x % m.shuffled_loads != 0)
+        return "the group's rows are no whole subgroups of " +
+               std::to_string(of.profile.subgroup_size);
+    return m.group.x * m.group.y <= of.profile.max_group_extent[0]
                ? ""
-               : "the group's rows are no whole subgroups of " +
-                     std::to_string(of.profile.subgroup_size);
+               : "the device launches no row of so many invocations";
 }
 
 void choose(Choice& c) {
