@@ -20,26 +20,13 @@ std::string param_text(const KernelCode& code, size_t k) {
 
 std::string held_name(size_t k) { return "held" + std::to_string(k); }
 
-/// Along one dimension, of a group whose rows are launched behind one another.
-std::string index_in_row(const std::array<uint32_t, 3>& group, int dim) {
-    uint32_t stride = 1;
-    for (int k = 0; k < dim; ++k) stride *= group[static_cast<size_t>(k)];
-    const uint32_t extent = group[static_cast<size_t>(dim)];
-    std::string out = "place";
-    if (stride > 1) out += " / " + std::to_string(stride) + "u";
-    if (stride * extent < group[0] * group[1] * group[2])
-        out += " % " + std::to_string(extent) + "u";
-    return "int(" + out + ")";
-}
-
 std::string range_text(const GlslRun& run, const Range& range) {
     const std::string dim = kDim[range.dim];
     switch (range.kind) {
         case RangeKind::Group: return "int(gl_WorkGroupID." + dim + ")";
         case RangeKind::Invocation:
-            return run.launched == run.code.group_size
-                       ? "int(gl_LocalInvocationID." + dim + ")"
-                       : index_in_row(run.code.group_size, range.dim);
+            return run.launched == run.code.group_size ? "int(gl_LocalInvocationID." + dim + ")"
+                                                       : index_by_subgroups(run, range.dim);
         case RangeKind::Subgroup:
             return range.dim ? "int(gl_SubgroupID)" : "int(gl_SubgroupInvocationID)";
         default:
@@ -74,8 +61,6 @@ void name_leaves(GlslRun& run) {
 void read_leaves(std::ostream& out, const GlslRun& run) {
     const KernelCode& code = run.code;
     load_sizes(out, code);
-    if (run.launched != code.group_size)
-        out << "    uint place = " << place_in_row(run) << ";\n";
     for (size_t k = 0; k < code.ranges.size(); ++k)
         if (run.uses.range[k] && code.ranges[k].kind != RangeKind::Serial)
             out << "    int r" << k << " = " << range_text(run, code.ranges[k]) << ";\n";

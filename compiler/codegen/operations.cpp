@@ -249,7 +249,7 @@ std::string float_bits_literal(float value) {
     return "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(value)) + "u)";
 }
 
-/// Digits that a GLSL compiler reads back to the same bits, as the shortest text that C++ would.
+/// The shortest text that is read back to the same bits.
 template <class T>
 std::string digits(T value) {
     char buffer[64];
@@ -270,7 +270,11 @@ std::string float_literal(double value, DType dtype) {
     const auto narrow = static_cast<float>(value);
     if (!std::isnormal(narrow) && std::bit_cast<uint32_t>(narrow) != 0)
         return float_bits_literal(narrow);
-    const std::string text = digits(narrow);
+    std::string text = digits(narrow);
+    // GLSL compilers read a double and round it to a float, which is another one for 7.038531e-26
+    // (of all floats): the double's own digits are read as they are.
+    if (static_cast<float>(std::strtod(text.c_str(), nullptr)) != narrow)
+        text = digits(double{narrow});
     return narrow < 0 ? "(" + text + ")" : text;
 }
 

@@ -15,8 +15,16 @@ std::string lane_count(const GlslRun& run) {
 
 }  // namespace
 
-std::string place_in_row(const GlslRun& run) {
-    return "gl_SubgroupID * " + lane_count(run) + " + gl_SubgroupInvocationID";
+std::string index_by_subgroups(const GlslRun& run, int dim) {
+    const std::array<uint32_t, 3>& group = run.code.group_size;
+    const uint32_t in_row = group[0] / run.profile.subgroup_size;
+    ensure(group[0] % run.profile.subgroup_size == 0 && group[2] == 1,
+           "lanes exchange values in rows that are no whole subgroups");
+    const std::string divisor = std::to_string(in_row) + "u";
+    if (dim > 0) return in_row == 1 ? "int(gl_SubgroupID)" : "int(gl_SubgroupID / " + divisor + ")";
+    if (in_row == 1) return "int(gl_SubgroupInvocationID)";
+    return "int(gl_SubgroupID % " + divisor + " * " + lane_count(run) +
+           " + gl_SubgroupInvocationID)";
 }
 
 std::string shuffle_text(GlslRun& run, const KernelNode& n) {

@@ -6,11 +6,11 @@
 
 namespace firn {
 
-/// The invocation's place in a launched_group() of one row, a uint: by the numbers of its subgroup
-/// and lane, since which invocations a driver makes subgroups of is its own choice. Only devices
-/// have subgroup_shuffle whose numbers a probe found to count each place once
-/// (engine/gpu/answers.cpp).
-std::string place_in_row(const GlslRun& run);
+/// The invocation's index along a dimension of a group whose rows, of whole subgroups, are launched
+/// one behind the other (launched_group): by the numbers of its subgroup and its lane, since which
+/// invocations a driver makes subgroups of is its own choice. Only devices have subgroup_shuffle
+/// whose numbers a probe found to count each invocation once (engine/gpu/answers.cpp).
+std::string index_by_subgroups(const GlslRun& run, int dim);
 
 /// A SubgroupShuffle or SubgroupRead.
 std::string shuffle_text(GlslRun& run, const KernelNode& n);

@@ -14,8 +14,8 @@ struct DeviceChoice {
     std::string device;
     /// Validation layers; FIRN_VALIDATION=1 turns them on too.
     bool validation = false;
-    /// New memory is filled with nan (as an integer -4063295), so that elements that no kernel wrote
-    /// show; FIRN_FILL_MEMORY=1 does it too.
+    /// New memory is filled with nan (as an integer -4063295), so that elements that no kernel
+    /// wrote show; FIRN_FILL_MEMORY=1 does it too.
     bool fill_memory = false;
     /// What the compiler is to know of the device, less than is true. Absent: everything, or what
     /// FIRN_LIMITS leaves.

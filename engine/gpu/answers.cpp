@@ -79,7 +79,8 @@ uint32_t compared(int64_t x) {
 /// off in every fourth quotient of such fractions, and 0 where the divisor is beyond 2^126.
 constexpr uint32_t kRoundings = 64;
 
-/// Invocations of shaders/subgroup_numbers.comp: several subgroups, of every size that Vulkan knows.
+/// Invocations of shaders/subgroup_numbers.comp: several subgroups, of every size that Vulkan
+/// knows.
 constexpr uint32_t kNumbered = 128;
 
 }  // namespace

@@ -79,7 +79,8 @@ class Buffer : public Memory {
 };
 
 /// What memory is filled with where DeviceOptions::fill_memory asks for it: nan as floats of 16 and
-/// 32 bits, as integers of no size a number that programs compute, as a bool neither false nor true.
+/// 32 bits, as integers of no size a number that programs compute, as a bool neither false nor
+/// true.
 constexpr uint32_t kFilledWord = 0xffc1ffc1;
 
 /// Uninitialised memory of at least `bytes`; a range is never empty and starts at a multiple of 256

@@ -208,8 +208,7 @@ class Device {
     VolkDeviceTable table_{};
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
-    bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true,
-         fill_memory_ = false;
+    bool can_present_ = false, has_memory_budget_ = false, map_memory_ = true, fill_memory_ = false;
     bool full_subgroups_ = false, has_addresses_ = false;
     double timestamp_period_ = 0;
     std::unique_ptr<PipelineCache> pipeline_cache_;

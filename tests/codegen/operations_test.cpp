@@ -177,6 +177,17 @@ TEST(Operations, WhatADeviceRoundsOtherwiseIsCorrected) {
     EXPECT_EQ(operation_glsl(profile, KernelOp::Sqrt, f32, {f32}, {"a"}), "firn_sqrt_f32(a)");
 }
 
+TEST(Operations, ANumberWithoutSignIsRoundedOnceToAFloat) {
+    const auto converted = [](DType to, DType from) {
+        return operation_glsl(KernelOp::Cast, to, {from}, {"x"});
+    };
+    EXPECT_EQ(converted(f32, u32), "firn_f32_from_u32(x)");
+    EXPECT_EQ(converted(bf16, u32), "firn_round_bf16(firn_f32_from_u32(x))");
+    EXPECT_EQ(converted(f32, u16), "float(x)");
+    EXPECT_EQ(converted(f32, i32), "float(x)");
+    EXPECT_EQ(converted(f64, u32), "double(x)");
+}
+
 TEST(MathLibrary, WhatEachFunctionOfTheTableNeedsIsThere) {
     for (int k = 0; k < kElementwiseCount; ++k) {
         const auto op = static_cast<KernelOp>(k);

@@ -14,9 +14,7 @@ constexpr Grammar kGrammar{.fewest = 1, .most = 3};
 /// Elements that no kernel writes are no zeros that would be right by chance.
 Session filling() { return device_session({.fill_memory = true}); }
 
-TEST(DevicePrograms, OnTheDevice) {
-    expect_programs(filling, 300000, 500, kGrammar);
-}
+TEST(DevicePrograms, OnTheDevice) { expect_programs(filling, 300000, 500, kGrammar); }
 
 TEST(DevicePrograms, FromTheirBytes) {
     const auto reading = [] {

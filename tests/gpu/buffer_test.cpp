@@ -57,6 +57,19 @@ TEST_F(BufferTest, FreedMemoryIsUsedAgain) {
     EXPECT_EQ(device->memory().use().allocations, allocations);
 }
 
+TEST_F(BufferTest, MemoryIsFilledWhereThatIsAskedFor) {
+    DeviceOptions filling = options();
+    filling.fill_memory = true;
+    auto other = Device::create(filling);
+    for (int time = 0; time < 2; ++time) {  // new memory, and what was used before
+        auto buffer = create_buffer(other, 400, "filled");
+        std::vector<uint32_t> words(100);
+        read_buffer(*buffer, 0, std::as_writable_bytes(std::span(words)));
+        EXPECT_EQ(words, std::vector<uint32_t>(100, kFilledWord));
+        write_buffer(*buffer, 0, pattern(400, 1));
+    }
+}
+
 TEST_F(BufferTest, FragmentsMergeAgain) {
     std::vector<std::shared_ptr<Buffer>> buffers;
     for (int i = 0; i < 64; ++i) buffers.push_back(create_buffer(device, 100 << 10, "part"));
