@@ -52,6 +52,29 @@ Tensor run_lanes(const LaneKernel& test) {
     return out;
 }
 
+/// Of each group of 4 x 4 the sum, by subgroups and through shared memory.
+std::vector<int> sums_of_groups(const Session& session, int rows, int columns) {
+    SessionScope scope(session);
+    auto sums = compile(
+        [](Tensor x) {
+            Tensor out = zeros(x.shape(), i32);
+            const int lanes = subgroup_size(), subgroups = 16 / lanes;
+            kernel(x.shape(), {.group = {4, 4}}, [&](Tensor i, Tensor j) {
+                Shared part = shared(i32, 16);
+                Tensor sum = subgroup_add(x(i, j)), all = 0;
+                Tensor place = local_index(0) * 4 + local_index(1);
+                if_(subgroup_lane() == 0, [&] { part(place / lanes) = sum; });
+                barrier();
+                for (Tensor k : loop(subgroups)) all += part(k);
+                out(i, j) = all;
+            });
+            return out;
+        },
+        {i32("n", "m")});
+    const auto count = static_cast<size_t>(rows * columns);
+    return Tensor(sums(tensor(random_ints(count, 5, -100, 100), {rows, columns}))).to_vector<int>();
+}
+
 std::string text_of(const LaneKernel& test) {
     std::string out = "grid";
     for (int n : test.grid) out += " " + std::to_string(n);
@@ -113,6 +136,14 @@ TEST_F(Subgroups, OfGroupsInThreeDimensions) {
 TEST_F(Subgroups, OfGroupsThatTheGridEndsIn) {
     expect_agreement({{7, 9}, {4, 4}, {0}});
     expect_agreement({{5, 3, 7}, {2, 2, 4}, {4, 1}});
+}
+
+TEST_F(Subgroups, WithSharedMemoryAndAnySize) {
+    if (session->executor().profile().subgroup_size > 16) GTEST_SKIP() << "its subgroups are large";
+    for (const auto& [rows, columns] : {std::pair{8, 12}, {5, 7}, {1, 1}, {0, 4}})
+        EXPECT_EQ(sums_of_groups(*session, rows, columns),
+                  sums_of_groups(Session::oracle(), rows, columns))
+            << rows << " x " << columns;
 }
 
 TEST_F(Subgroups, OfRandomKernels) {
