@@ -174,7 +174,7 @@ void LoopRange::close() {
     closed_ = true;
     Scope scope = pop_scope(*session_);
     Builder b = builder(*session_, line_);
-    check_held(scope);
+    settle_gradients(*session_, scope);
     Carried carried = carried_values(scope);
     carry_what_is_read(scope, carried);
     if (!carried.entries.empty()) {

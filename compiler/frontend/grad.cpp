@@ -1,6 +1,7 @@
 // Gradients of what is recorded.
 #include "compiler/frontend/grad.h"
 
+#include <functional>
 #include <string>
 
 #include "compiler/autodiff/active_values.h"
@@ -56,7 +57,7 @@ void check_in_kernel(const SessionState& session, const Differentiated& of, Sour
                               " is one for all invocations; differentiate by a value of the "
                               "invocation, such as x(i), or take the gradient outside of the "
                               "kernel, of what it stores");
-    const std::vector<Ref> order = topological({of.y});
+    const std::vector<Ref> order = topological(of.ys);
     const auto active = active_values(order, of.xs);
     for (const Ref& node : order)
         if (node->op == Op::Scatter && active.contains(node.get()))
@@ -79,24 +80,42 @@ void check_in_kernel(const SessionState& session, const Differentiated& of, Sour
                       ", or ask with {.allow_unused = true}");
 }
 
-/// y and xs as they are outside of loops that are being recorded, where y depends on them there.
-Differentiated differentiated(const Ref& y, std::vector<Ref> xs, SourceLine line) {
+/// What `derive` finds for ys and xs; inside of loops, the same of what they are outside, where
+/// that differs and the loops leave it so. Null where there is none.
+std::vector<Ref> found_in_loops(
+    const Differentiated& of, SourceLine line,
+    const std::function<std::vector<Ref>(const Differentiated& of)>& derive) {
     SessionState& session = *current_state();
-    const Differentiated out = as_outside(session, {y, std::move(xs)}, line);
-    check_in_kernel(session, out, line);
+    check_in_kernel(session, of, line);
+    std::vector<Ref> out = derive(of);
+    const AsOutside outside = as_outside(session, of);
+    if (!outside.differs()) return out;
+    const Builder b = builder(session, line);
+    const std::vector<Ref> there = derive(outside.of);
+    bool inside = true;
+    for (size_t k = 0; k < out.size(); ++k) inside &= out[k] || !there[k];
+    const Ref chosen = chosen_outside(session, outside, inside, line);
+    for (size_t k = 0; k < out.size(); ++k) {
+        if (!out[k] && !there[k]) continue;
+        const Node& like = out[k] ? *out[k] : *there[k];
+        out[k] = elementwise(
+            b, Op::Select,
+            {chosen, there[k] ? there[k] : zeros_of(b, like), out[k] ? out[k] : zeros_of(b, like)});
+    }
     return out;
 }
 
 std::vector<Tensor> gradients(const Differentiated& of, const Ref& seed, const GradOptions& options,
                               SourceLine line) {
-    const auto& [y, xs] = of;
     const Builder b = builder(*current_state(), line);
-    const std::vector<Ref> found =
-        reverse_gradients(b, {y}, {seed}, xs, reverse_options(*current_state()));
+    const std::vector<Ref> found = found_in_loops(of, line, [&](const Differentiated& each) {
+        return reverse_gradients(b, each.ys, {seed}, each.xs, reverse_options(*current_state()));
+    });
+    const std::vector<Ref>& xs = of.xs;
     std::vector<Tensor> out;
     for (size_t k = 0; k < xs.size(); ++k) {
         if (!found[k] && !options.allow_unused)
-            fail_unused(y,
+            fail_unused(of.ys[0],
                         "tensor " + std::to_string(k + 1) + " (" + xs[k]->dtype.name() +
                             text(xs[k]->shape) + ")",
                         line);
@@ -132,8 +151,7 @@ std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Te
     if (seed->shape.size() > node->shape.size())
         fail_at(line, "vjp: the cotangent has shape " + text(seed->shape) + ", and the value " +
                           text(node->shape) + "; give it the value's");
-    return gradients(differentiated(node, nodes_of(xs, line), line), expand(b, seed, node->shape),
-                     options, line);
+    return gradients({{node}, nodes_of(xs, line)}, expand(b, seed, node->shape), options, line);
 }
 
 std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const GradOptions& options,
@@ -141,18 +159,19 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const G
     const Ref node = y.node(line);
     require_float(*node, "the value", line);
     const Builder b = builder(*current_state(), line);
-    return gradients(differentiated(node, nodes_of(xs, line), line), ones_of(b, *node), options,
-                     line);
+    return gradients({{node}, nodes_of(xs, line)}, ones_of(b, *node), options, line);
 }
 
 Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
            const GradOptions& options, SourceLine line) {
     const Ref node = y.node(line);
     require_float(*node, "the value", line);
-    const auto [value, inputs] = differentiated(node, nodes_of(xs, line), line);
+    const std::vector<Ref> inputs = nodes_of(xs, line);
     const Builder b = builder(*current_state(), line);
-    const Ref found =
-        forward_tangents(b, {value}, inputs, tangents_of(b, inputs, tangents, line))[0];
+    const std::vector<Ref> by = tangents_of(b, inputs, tangents, line);
+    const Ref found = found_in_loops({{node}, inputs}, line, [&](const Differentiated& each) {
+        return forward_tangents(b, each.ys, each.xs, by);
+    })[0];
     if (!found && !options.allow_unused) fail_unused(node, "any of the tensors", line);
     return Tensor::from_node(found ? found : zeros_of(b, *node));
 }
@@ -160,17 +179,16 @@ Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Ten
 std::vector<Tensor> hessian_product(const Tensor& y, const std::vector<Tensor>& xs,
                                     const std::vector<Tensor>& tangents, const GradOptions& options,
                                     SourceLine line) {
-    const Ref node = y.node(line);
-    require_float(*node, "the value", line);
-    const Differentiated of = differentiated(node, nodes_of(xs, line), line);
-    const std::vector<Ref>& inputs = of.xs;
+    const std::vector<Ref> inputs = nodes_of(xs, line);
     const Builder b = builder(*current_state(), line);
+    const std::vector<Ref> by = tangents_of(b, inputs, tangents, line);
     std::vector<Ref> slopes;
-    for (const Tensor& each : gradients(of, ones_of(b, *node), options, line))
-        slopes.push_back(each.node(line));
+    for (const Tensor& each : grad(y, xs, options, line)) slopes.push_back(each.node(line));
+    const auto derive = [&](const Differentiated& each) {
+        return forward_tangents(b, each.ys, each.xs, by);
+    };
     std::vector<Tensor> out;
-    for (const Ref& found :
-         forward_tangents(b, slopes, inputs, tangents_of(b, inputs, tangents, line)))
+    for (const Ref& found : found_in_loops({slopes, inputs}, line, derive))
         out.push_back(Tensor::from_node(found ? found : zeros_of(b, *inputs[out.size()])));
     return out;
 }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "compiler/autodiff/active_values.h"
+#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -31,8 +32,13 @@ Values values_outside(SessionState& session, size_t first) {
     return out;
 }
 
-/// How y depends on xs as they are outside: by arguments other than xs, and by what it was computed
-/// from there.
+bool any_of(const std::unordered_set<const Node*>& active, const std::vector<Ref>& ys) {
+    return std::any_of(ys.begin(), ys.end(),
+                       [&](const Ref& y) { return active.contains(y.get()); });
+}
+
+/// How ys depend on xs as they are outside: by arguments other than xs, and by what they were
+/// computed from there.
 struct Paths {
     std::vector<const Node*> arguments;
     bool direct = false;
@@ -40,73 +46,113 @@ struct Paths {
 };
 
 Paths paths(const Values& outside, const Differentiated& of) {
-    std::vector<Ref> targets, all{of.y};
+    std::vector<Ref> targets, below = of.ys;
     std::unordered_set<const Node*> xs;
     for (const Ref& x : of.xs) {
         xs.insert(x.get());
         if (outside.contains(x.get())) targets.push_back(outside.at(x.get()));
     }
     if (targets.empty()) return {};
-    for (const auto& [arg, value] : outside)
-        if (needs(*of.y, *arg) && !xs.contains(arg)) all.push_back(value);
-    const auto active = active_values(topological(all), targets);
-    Paths out{{}, active.contains(of.y.get())};
-    for (const auto& [arg, value] : outside)
-        if (needs(*of.y, *arg) && !xs.contains(arg) && active.contains(value.get()))
-            out.arguments.push_back(arg);
+    const std::vector<Ref> order = topological(of.ys);
+    std::vector<Ref> arguments;
+    for (const Ref& node : order)
+        if (outside.contains(node.get()) && !xs.contains(node.get())) {
+            arguments.push_back(node);
+            below.push_back(outside.at(node.get()));
+        }
+    const auto active = active_values(topological(below), targets);
+    Paths out{{}, any_of(active, of.ys)};
+    for (const Ref& arg : arguments)
+        if (active.contains(outside.at(arg.get()).get()) &&
+            any_of(active_values(order, {arg}), of.ys))
+            out.arguments.push_back(arg.get());
     return out;
 }
 
-/// Remembers in the loops from `first` inwards which of their arguments were taken as outside:
-/// `taken`, and those that these begin with.
-void hold(SessionState& session, size_t first, const std::vector<const Node*>& taken,
-          SourceLine line) {
-    std::vector<const Node*> all = taken;
-    for (size_t depth = session.scopes.size(); depth-- > first;)
-        for (const ScopeEntry& entry : session.scopes[depth].entries) {
-            if (!is_as_outside(entry)) continue;
-            const bool begins_one = std::any_of(all.begin(), all.end(), [&](const Node* node) {
+/// What arguments of the loops from `first` inwards are made of there: with themselves, those that
+/// they begin with.
+std::vector<Ref> beginnings(const SessionState& session, size_t first, size_t depth,
+                            const std::vector<const Node*>& arguments) {
+    std::vector<const Node*> all = arguments;
+    std::vector<Ref> out;
+    for (size_t k = session.scopes.size(); k-- > first;)
+        for (const ScopeEntry& entry : session.scopes[k].entries) {
+            const auto begins = [&](const Node* node) {
                 return node == entry.arg.get() || needs(*node, *entry.arg);
-            });
-            if (!begins_one) continue;
-            session.scopes[depth].held.emplace_back(entry.arg, line);
+            };
+            if (!is_as_outside(entry) || std::none_of(all.begin(), all.end(), begins)) continue;
             all.push_back(entry.initial.get());
+            if (k == depth) out.push_back(entry.arg);
         }
+    return out;
+}
+
+/// The entry whose argument the loop assigns; null: it assigns none of them.
+const ScopeEntry* assigned_of(const Scope& loop, const std::vector<Ref>& arguments) {
+    for (const ScopeEntry& entry : loop.entries)
+        if (entry.written && entry.value != entry.arg &&
+            std::find(arguments.begin(), arguments.end(), entry.arg) != arguments.end())
+            return &entry;
+    return nullptr;
+}
+
+bool all_assigned(const Scope& loop, const std::vector<Ref>& arguments) {
+    return std::all_of(arguments.begin(), arguments.end(),
+                       [&](const Ref& arg) { return assigned_of(loop, {arg}) != nullptr; });
 }
 
 }  // namespace
 
-Differentiated as_outside(SessionState& session, Differentiated of, SourceLine line) {
+AsOutside as_outside(SessionState& session, const Differentiated& of) {
+    AsOutside out{of, {}, {}, 0};
     std::vector<size_t> loops;  // the innermost first
     for (size_t depth = session.scopes.size(); depth-- > 1;)
         if (session.scopes[depth].kind == ScopeKind::Loop) loops.push_back(depth);
-    if (loops.empty()) return of;
+    if (loops.empty()) return out;
     const Paths all = paths(values_outside(session, loops.back()), of);
-    if (!all.any()) return of;
+    if (!all.any()) return out;
     for (const size_t first : loops) {
         const Values outside = values_outside(session, first);
         Paths found = paths(outside, of);
         if (found.arguments.size() < all.arguments.size() || found.direct != all.direct) continue;
-        std::vector<const Node*> taken = std::move(found.arguments);
-        for (const Ref& x : of.xs)
-            if (outside.contains(x.get())) taken.push_back(x.get());
+        out.first = first;
+        out.between = std::move(found.arguments);
         Values replace;
-        for (const Node* arg : taken) replace.emplace(arg, outside.at(arg));
-        hold(session, first, taken, line);
-        of.y = substitute(session.nodes, {of.y}, replace)[0];
-        for (Ref& x : of.xs)
-            if (outside.contains(x.get())) x = outside.at(x.get());
+        for (const Node* arg : out.between) replace.emplace(arg, outside.at(arg));
+        for (Ref& x : out.of.xs) {
+            const auto at = outside.find(x.get());
+            if (at == outside.end()) continue;
+            out.xs.push_back(x.get());
+            replace.emplace(x.get(), at->second);
+            x = at->second;
+        }
+        out.of.ys = substitute(session.nodes, of.ys, replace);
         break;
     }
-    return of;
+    return out;
 }
 
-void check_held(const Scope& loop) {
-    for (const auto& [arg, line] : loop.held)
-        for (const ScopeEntry& entry : loop.entries) {
-            if (entry.arg != arg || !entry.written || entry.value == entry.arg) continue;
-            const std::vector<SourceLine>& lines = entry.value->lines;
-            fail_at(line,
+Ref chosen_outside(SessionState& session, const AsOutside& outside, bool inside, SourceLine line) {
+    const Builder b = builder(session, line);
+    const std::shared_ptr<Slot> slot =
+        make_slot_in(session, constant(b, scalar_bool(true)), session.scopes[outside.first - 1].id);
+    for (size_t depth = outside.first; depth < session.scopes.size(); ++depth)
+        if (session.scopes[depth].kind == ScopeKind::Loop)
+            session.scopes[depth].held.push_back(
+                {slot, beginnings(session, outside.first, depth, outside.xs),
+                 beginnings(session, outside.first, depth, outside.between), inside, line});
+    return value_at(session, slot, session.scopes.size() - 1);
+}
+
+void settle_gradients(SessionState& session, Scope& loop) {
+    for (const HeldGradient& held : loop.held) {
+        const ScopeEntry* x = assigned_of(loop, held.xs);
+        const ScopeEntry* assigned = x ? x : assigned_of(loop, held.between);
+        if (!assigned) continue;
+        const bool apart = all_assigned(loop, held.xs) || all_assigned(loop, held.between);
+        if (!held.inside || !apart) {
+            const std::vector<SourceLine>& lines = assigned->value->lines;
+            fail_at(held.line,
                     "grad: inside the loop at " + text(loop.line) +
                         ", the value depends on the tensor through values from before the loop, "
                         "and the loop assigns one of them" +
@@ -115,6 +161,10 @@ void check_held(const Scope& loop) {
                         "inside of the loop, take the gradient outside of it, or hold what was "
                         "computed before by stop_gradient");
         }
+        const auto at = loop.positions.find(held.outside.get());
+        ensure(at != loop.positions.end(), "a gradient in a loop is chosen by a value of the loop");
+        loop.entries[at->second].initial = constant(builder(session, {}), scalar_bool(false));
+    }
 }
 
 bool is_of_invocation(const SessionState& session, const Ref& x) {

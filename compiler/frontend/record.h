@@ -67,6 +67,14 @@ struct ByHand {
     std::vector<Endless> endless;
 };
 
+/// A gradient in a loop that may be the one outside of it, see chosen_outside.
+struct HeldGradient {
+    std::shared_ptr<Slot> outside;  // the bool that says so
+    std::vector<Ref> xs, between;   // arguments of the loop that were taken as outside
+    bool inside = false;            // there is another one
+    SourceLine line;
+};
+
 struct Scope {
     uint64_t id = 0;
     ScopeKind kind = ScopeKind::Root;
@@ -80,7 +88,7 @@ struct Scope {
     Ref runs;                      // Loop: what `active` is where nobody lowers it
     std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
-    std::vector<std::pair<Ref, SourceLine>> held;   // Loop: arguments, see as_outside
+    std::vector<HeldGradient> held;                 // Loop
     Ref induction, begin, step;                     // Loop
     MustEnd must_end = MustEnd::No;                 // Loop; see LoopAttr
     int64_t checkpoint = 0;                         // Loop; see LoopAttr

@@ -97,6 +97,19 @@ TEST(GradientsInLoops, ByWhatTheyCarry) {
             for (Tensor k : loop(200)) g = g - 0.1f * grad(square(g - held), g);
         },
         [](const Tensor& w) { return 0.0f * w + 1.0f; });
+    // What was computed from it before stays what it was.
+    expect_left(
+        [](const Tensor& w, Tensor& g) {
+            Tensor at = w;
+            const Tensor begin = w, other = w * w;
+            for (Tensor k : loop(3)) at = at - 0.25f * grad(square(at - begin) + other * at, at);
+            g = at;
+        },
+        [](const Tensor& w) {
+            Tensor at = w;
+            for (int k = 0; k < 3; ++k) at = at - 0.25f * (2.0f * (at - w) + w * w);
+            return at;
+        });
     expect_left(
         [](const Tensor& w, Tensor& g) {
             Tensor h = w;
@@ -123,7 +136,7 @@ TEST(GradientsInLoops, AreRefusedWhereTheLoopAssignsThem) {
                                         }
                                     }),
                                     refusal([](Tensor&w, Tensor&y) {
-                                        for (Tensor k : loop(3)) w = w - grad(y + w, w);
+                                        for (Tensor k : loop(3)) w = w - grad(y, w);
                                     })}) {
         EXPECT_NE(said.find("the loop assigns one of them at outer_values_test.cpp:"),
                   std::string::npos)
