@@ -34,8 +34,9 @@ struct GradOptions {
 ///
 /// Inside a loop that is being recorded, what the loop assigns is a value of its own in each
 /// iteration, which depends on nothing; what the loop never assigns is what it is outside, with all
-/// that it was computed from there: an assignment behind such a gradient is a UserError with both
-/// lines. Inside a kernel by hand there are gradients by values of the invocation, such as x(i).
+/// that it was computed from there. UserError with both lines where the value depends on the tensor
+/// from outside alone, and the loop assigns one of them. Inside a kernel by hand there are
+/// gradients by values of the invocation, such as x(i).
 ///
 /// Examples: after `Tensor x = tensor({1.0f, 2.0f});` `grad(sum(square(x)), x)` is `{2, 4}`,
 /// `grad(grad(x * x * x, x), x)` is `{6, 12}`; at the kink `grad(abs(x - 1.0f), x)` is `{0, 1}`.
