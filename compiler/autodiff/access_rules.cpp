@@ -40,6 +40,14 @@ Ref element_at(ReverseRun& run, const Ref& i, const Size& extent, Bounds mode) {
             return elementwise(run.b, Op::Select,
                                {elementwise(run.b, Op::Less, {at, n}), at, back});
         }
+        case Bounds::Reflect: {
+            // 0 .. n-1, n-2 .. 1, and again; of one element 0.
+            const Ref period = size_value(run.b, max(extent * Size(2) - Size(2), Size(1)));
+            const Ref at = wrapped(run, i, period);
+            return elementwise(run.b, Op::Select,
+                               {elementwise(run.b, Op::Less, {at, n}), at,
+                                elementwise(run.b, Op::Sub, {period, at})});
+        }
     }
     throw InternalError("internal error: an unknown mode of reading outside");
 }

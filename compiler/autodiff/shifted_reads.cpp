@@ -33,7 +33,9 @@ std::optional<Shift> simplified(Shift shift, const Size& source) {
     if (!shift.offset.is_constant()) return std::nullopt;
     const int64_t by = std::abs(shift.offset.constant());
     // Where an axis is shorter than that, a mirror meets elements again.
-    const bool may_meet = shift.mode == Bounds::Mirror && (source - Size(by)).lower_bound() < 0;
+    const int64_t reach = shift.mode == Bounds::Reflect ? by + 1 : by;
+    const bool may_meet = (shift.mode == Bounds::Mirror || shift.mode == Bounds::Reflect) &&
+                          (source - Size(reach)).lower_bound() < 0;
     return by <= kMostAtEdge && !may_meet ? std::optional(shift) : std::nullopt;
 }
 
@@ -113,7 +115,9 @@ Ref from_beyond(const Along& along, const Shift& shift, const Size& source) {
     for (int64_t k = 0; k < count; ++k) {
         // Position k from the edge, which was read at count - k beyond it.
         const Size position = by < 0 ? Size(k) : source - Size(1 + k);
-        const Size distance = shift.mode == Bounds::Clamp ? Size(0) : Size(count - 1 - k);
+        const Size distance = shift.mode == Bounds::Clamp     ? Size(0)
+                              : shift.mode == Bounds::Reflect ? Size(count - k)
+                                                              : Size(count - 1 - k);
         const Size element = by < 0 ? distance : source - Size(1) - distance;
         Ref here = elementwise(b, Op::Equal, {along.own(), along.number(element)});
         if ((source - Size(k)).lower_bound() < 1)  // there may be no such position

@@ -91,7 +91,8 @@ class Stencils {
             int64_t low = by, high = by;
             if (mode == Bounds::Clamp)
                 low = std::min<int64_t>(by, 0), high = std::max<int64_t>(by, 0);
-            if (mode == Bounds::Mirror) low = -std::abs(by), high = std::abs(by);
+            if (mode == Bounds::Mirror || mode == Bounds::Reflect)
+                low = -std::abs(by), high = std::abs(by);
             if (static_cast<size_t>(high - low) > kMostOffsets) return false;
             Offsets next;
             for (const Offset& offset : all)

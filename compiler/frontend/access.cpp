@@ -329,6 +329,7 @@ Reader::Reader(const Operand& source, std::vector<Arg> first)
 
 Reader wrap(const Operand& x) { return Reader(x, Bounds::Wrap, scalar_int(0)); }
 Reader mirror(const Operand& x) { return Reader(x, Bounds::Mirror, scalar_int(0)); }
+Reader reflect(const Operand& x) { return Reader(x, Bounds::Reflect, scalar_int(0)); }
 Reader zero(const Operand& x) { return Reader(x, Bounds::Constant, scalar_int(0)); }
 Reader own(const Operand& x) { return Reader(x, std::vector<Arg>{}); }
 Reader unchecked(const Operand& x) { return Reader(x, Bounds::Unchecked, scalar_int(0)); }

@@ -1,4 +1,4 @@
-// Reads with a bounds mode: around the edge, mirrored, filled, unchecked.
+// Reads with a bounds mode: around the edge, mirrored, reflected, filled, unchecked.
 #pragma once
 #include <vector>
 
@@ -32,10 +32,16 @@ class Reader {
 ///
 /// Example: `wrap(tensor({1, 2, 3}))(tensor({-1, 3, 7}))` is `{3, 1, 2}`.
 Reader wrap(const Operand& x);
-/// Reads are reflected at the edge, which is read twice: -1 reads 0.
+/// Reads are mirrored at the edge, whose element is read twice, as by numpy's "symmetric": -1 reads
+/// 0.
 ///
 /// Example: `mirror(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{1, 2, 2}`.
 Reader mirror(const Operand& x);
+/// Reads are mirrored at the element at the edge, which is read once, as by numpy's "reflect": -1
+/// reads 1. Of one element every index reads that. (`reflect(v, normal)` of vectors is GLSL's.)
+///
+/// Example: `reflect(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{2, 3, 1}`.
+Reader reflect(const Operand& x);
 /// Reads give 0 outside.
 ///
 /// Example: `zero(tensor({1, 2, 3}))(tensor({-1, 1, 3}))` is `{0, 2, 0}`.

@@ -175,9 +175,11 @@ void complete_indices(const Builder& b, const std::string& asked, const Ref& x,
 Ref within_period(const Builder& b, const Ref& index, Bounds mode, const Size& size) {
     const DType own = index->dtype;
     if (!own.is_integer() || own.bytes() < 8) return index;
-    if (mode != Bounds::Wrap && mode != Bounds::Mirror) return index;
+    if (mode != Bounds::Wrap && mode != Bounds::Mirror && mode != Bounds::Reflect) return index;
     Ref period = cast(b, size_value(b, size), own);
-    if (mode == Bounds::Mirror) period = elementwise(b, Op::Add, {period, period});
+    if (mode != Bounds::Wrap) period = elementwise(b, Op::Add, {period, period});
+    if (mode == Bounds::Reflect)  // 0 of one element, and what is left by 0 is 0
+        period = elementwise(b, Op::Sub, {period, cast(b, constant_int(b, 2), own)});
     return elementwise(b, Op::Mod, {index, period});
 }
 

@@ -233,6 +233,11 @@ int64_t bounded_index(Bounds mode, int64_t i, int64_t n) {
             int64_t within = ((i % (2 * n)) + 2 * n) % (2 * n);
             return within < n ? within : 2 * n - 1 - within;
         }
+        case Bounds::Reflect: {
+            if (n == 1) return 0;
+            const int64_t period = 2 * n - 2, within = ((i % period) + period) % period;
+            return within < n ? within : period - within;
+        }
         case Bounds::Constant: return i >= 0 && i < n ? i : -1;
         case Bounds::Unchecked: return i;
     }

@@ -21,9 +21,9 @@ class OneThread;
 struct Node;
 using Ref = std::shared_ptr<const Node>;
 
-/// Reading outside an axis.
-enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Constant, Unchecked };
-/// Mirror is numpy's "symmetric": -1 reads 0, n reads n-1.
+/// Reading outside an axis. Mirror is numpy's "symmetric": -1 reads 0, n reads n-1. Reflect is
+/// numpy's "reflect": -1 reads 1, n reads n-2, and of one element everything reads that.
+enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Reflect, Constant, Unchecked };
 
 enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
 /// What a Scatter does where it writes: Last replaces (where indices collide, the last in row-major

@@ -11,6 +11,7 @@ const char* name(Bounds mode) {
         case Bounds::Clamp: return "clamp";
         case Bounds::Wrap: return "wrap";
         case Bounds::Mirror: return "mirror";
+        case Bounds::Reflect: return "reflect";
         case Bounds::Constant: return "constant";
         case Bounds::Unchecked: return "unchecked";
     }

@@ -237,6 +237,15 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
             const int back = b.sub(b.size(n * Size(2) - Size(1)), up);
             return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
+        case Bounds::Reflect: {
+            // Of one element the period would be 0.
+            const int period = b.size(max(n * Size(2) - Size(2), Size(1)));
+            const int rest = b.make(KernelOp::Mod, i32, {i, period});
+            const int up =
+                b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, period), rest);
+            const int back = b.sub(period, up);
+            return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
+        }
     }
     throw InternalError("bounded: unknown mode");
 }

@@ -41,13 +41,14 @@ TEST(Gradients, ThroughReadsOfEachMode) {
     expect_derivatives([&](const Tensors& x) { return neighbours(x[0]); }, {x});
     expect_derivatives([&](const Tensors& x) { return neighbours(wrap(x[0])); }, {x});
     expect_derivatives([&](const Tensors& x) { return neighbours(mirror(x[0])); }, {x});
+    expect_derivatives([&](const Tensors& x) { return neighbours(reflect(x[0])); }, {x});
     expect_derivatives([&](const Tensors& x) { return neighbours(zero(x[0])); }, {x});
 }
 
 TEST(Gradients, OfNeighboursReadNeighbours) {
     const Tensor x = some({5, 6});
     for (int by : {-2, -1, 0, 1, 2})
-        for (const char* mode : {"clamp", "wrap", "mirror", "zero"}) {
+        for (const char* mode : {"clamp", "wrap", "mirror", "reflect", "zero"}) {
             const auto f = [&](const Tensors& a) {
                 auto [i, j] = indices<2>(a[0].shape());
                 Tensor y;
@@ -55,6 +56,7 @@ TEST(Gradients, OfNeighboursReadNeighbours) {
                 if (name == "clamp") y = a[0](i + by, j - by);
                 if (name == "wrap") y = wrap(a[0])(i + by, j - by);
                 if (name == "mirror") y = mirror(a[0])(i + by, j - by);
+                if (name == "reflect") y = reflect(a[0])(i + by, j - by);
                 if (name == "zero") y = zero(a[0])(i + by, j - by);
                 return y * y * sin(a[0](i, j));
             };
@@ -65,15 +67,16 @@ TEST(Gradients, OfNeighboursReadNeighbours) {
                 EXPECT_EQ(v.value.find("Scatter"), std::string::npos) << mode << " " << by;
         }
     // Axes that are shorter than the offset.
-    for (const char* mode : {"clamp", "wrap", "mirror", "zero"})
+    for (const char* mode : {"clamp", "wrap", "mirror", "reflect", "zero"})
         expect_derivatives(
             [&](const Tensors& a) {
                 auto [i, j] = indices<2>(a[0].shape());
                 const std::string name = mode;
-                Tensor y = name == "clamp"    ? Tensor(a[0](i - 3, j + 3))
-                           : name == "wrap"   ? Tensor(wrap(a[0])(i - 3, j + 3))
-                           : name == "mirror" ? Tensor(mirror(a[0])(i - 3, j + 3))
-                                              : Tensor(zero(a[0])(i - 3, j + 3));
+                Tensor y = name == "clamp"     ? Tensor(a[0](i - 3, j + 3))
+                           : name == "wrap"    ? Tensor(wrap(a[0])(i - 3, j + 3))
+                           : name == "mirror"  ? Tensor(mirror(a[0])(i - 3, j + 3))
+                           : name == "reflect" ? Tensor(reflect(a[0])(i - 3, j + 3))
+                                               : Tensor(zero(a[0])(i - 3, j + 3));
                 return y * y;
             },
             {some({2, 1})});

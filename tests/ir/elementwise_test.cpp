@@ -322,29 +322,21 @@ TEST(BoundedIndex, EveryMode) {
         Bounds mode;
         int64_t i, expected;
     };
-    for (auto [mode, i, expected] : std::initializer_list<Case>{{Bounds::Clamp, -2, 0},
-                                                                {Bounds::Clamp, 5, 4},
-                                                                {Bounds::Clamp, 3, 3},
-                                                                {Bounds::Wrap, -1, 4},
-                                                                {Bounds::Wrap, 5, 0},
-                                                                {Bounds::Wrap, -6, 4},
-                                                                {Bounds::Wrap, 12, 2},
-                                                                {Bounds::Mirror, -1, 0},
-                                                                {Bounds::Mirror, -5, 4},
-                                                                {Bounds::Mirror, -6, 4},
-                                                                {Bounds::Mirror, 5, 4},
-                                                                {Bounds::Mirror, 9, 0},
-                                                                {Bounds::Mirror, 10, 0},
-                                                                {Bounds::Mirror, 11, 1},
-                                                                {Bounds::Constant, -1, -1},
-                                                                {Bounds::Constant, 5, -1},
-                                                                {Bounds::Constant, 4, 4},
-                                                                {Bounds::Unchecked, 2, 2}})
+    for (auto [mode, i, expected] : std::initializer_list<Case>{
+             {Bounds::Clamp, -2, 0},    {Bounds::Clamp, 5, 4},    {Bounds::Clamp, 3, 3},
+             {Bounds::Wrap, -1, 4},     {Bounds::Wrap, 5, 0},     {Bounds::Wrap, -6, 4},
+             {Bounds::Wrap, 12, 2},     {Bounds::Mirror, -1, 0},  {Bounds::Mirror, -5, 4},
+             {Bounds::Mirror, -6, 4},   {Bounds::Mirror, 5, 4},   {Bounds::Mirror, 9, 0},
+             {Bounds::Mirror, 10, 0},   {Bounds::Mirror, 11, 1},  {Bounds::Reflect, -1, 1},
+             {Bounds::Reflect, -4, 4},  {Bounds::Reflect, -5, 3}, {Bounds::Reflect, 5, 3},
+             {Bounds::Reflect, 8, 0},   {Bounds::Reflect, 9, 1},  {Bounds::Constant, -1, -1},
+             {Bounds::Constant, 5, -1}, {Bounds::Constant, 4, 4}, {Bounds::Unchecked, 2, 2}})
         EXPECT_EQ(bounded_index(mode, i, 5), expected) << static_cast<int>(mode) << " " << i;
 }
 
 TEST(BoundedIndex, AnEmptyAxisHasNoIndex) {
-    for (Bounds mode : {Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Constant})
+    for (Bounds mode :
+         {Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Reflect, Bounds::Constant})
         EXPECT_EQ(bounded_index(mode, 0, 0), -1);
 }
 

@@ -122,6 +122,8 @@ TEST(InterpretGather, EveryBoundsMode) {
     EXPECT_EQ(read_line(source, at, Bounds::Clamp), (Numbers{10, 10, 10, 30, 30, 30}));
     EXPECT_EQ(read_line(source, at, Bounds::Wrap), (Numbers{30, 30, 10, 30, 10, 10}));
     EXPECT_EQ(read_line(source, at, Bounds::Mirror), (Numbers{30, 10, 10, 30, 30, 10}));
+    EXPECT_EQ(read_line(source, at, Bounds::Reflect), (Numbers{10, 20, 10, 30, 20, 30}));
+    EXPECT_EQ(read_line({7}, {-9, 0, 3}, Bounds::Reflect), (Numbers{7, 7, 7}));
     EXPECT_EQ(read_line(source, at, Bounds::Constant), (Numbers{-1, -1, 10, 30, -1, -1}));
 }
 TEST(InterpretGather, AnEmptyTensorReadsAsZero) {

@@ -265,7 +265,8 @@ class RandomGraphs {
         if (x->rank() == 0) return;
         std::vector<Bounds> modes;
         for (int k = 0; k < x->rank(); ++k)
-            modes.push_back(pick({Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Constant}));
+            modes.push_back(pick(
+                {Bounds::Clamp, Bounds::Wrap, Bounds::Mirror, Bounds::Reflect, Bounds::Constant}));
         Ref y = gather(builder_, x, random_indices(x->rank()), modes, scalar_int(below(3)));
         if (y->rank() <= 3) pool_.push_back(y);
     }

@@ -82,6 +82,11 @@ int64_t inside(Edge edge, int64_t i, int64_t n) {
             const int64_t within = (i % (2 * n) + 2 * n) % (2 * n);
             return within < n ? within : 2 * n - 1 - within;
         }
+        case Edge::Reflect: {
+            const int64_t period = n == 1 ? 1 : 2 * n - 2;
+            const int64_t within = (i % period + period) % period;
+            return within < n ? within : period - within;
+        }
         case Edge::Zero:
         case Edge::Fill: return i >= 0 && i < n ? i : -1;
     }

@@ -252,8 +252,8 @@ Typed ExprMaker::element(const Extents& extents, int depth, bool anywhere) {
     Typed out{handle_of(source.handle), source.dtype};
     Expr e;
     e.form = Form::Read;
-    e.edge = dice_.pick(
-        {Edge::Clamp, Edge::Clamp, Edge::Clamp, Edge::Wrap, Edge::Mirror, Edge::Zero, Edge::Fill});
+    e.edge = dice_.pick({Edge::Clamp, Edge::Clamp, Edge::Clamp, Edge::Wrap, Edge::Mirror,
+                         Edge::Reflect, Edge::Zero, Edge::Fill});
     e.number = dice_.below(3);
     e.args = {handle_of(source.handle)};
     const bool rows = source.extents.size() > 1 && extents.size() >= source.extents.size() - 1 &&
@@ -280,8 +280,8 @@ Typed ExprMaker::neighbour(const Extents& extents, int depth, bool anywhere) {
     if (!source) return element(extents, depth, anywhere);
     Expr e;
     e.form = Form::Read;
-    e.edge =
-        dice_.pick({Edge::Clamp, Edge::Clamp, Edge::Wrap, Edge::Mirror, Edge::Zero, Edge::Fill});
+    e.edge = dice_.pick({Edge::Clamp, Edge::Clamp, Edge::Wrap, Edge::Mirror, Edge::Reflect,
+                         Edge::Zero, Edge::Fill});
     e.number = dice_.below(3);
     e.args = {handle_of(source->handle)};
     for (size_t axis = 0; axis < extents.size(); ++axis) {

@@ -55,7 +55,7 @@ enum class Fn : uint8_t {
     All
 };
 
-enum class Edge : uint8_t { Clamp, Wrap, Mirror, Zero, Fill };
+enum class Edge : uint8_t { Clamp, Wrap, Mirror, Reflect, Zero, Fill };
 
 enum class Form : uint8_t {
     Literal,  // a C++ number: `dtype` is i32 (int), f32 (float) or bool

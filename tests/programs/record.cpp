@@ -110,6 +110,7 @@ class Recorder {
             case Edge::Clamp: return x(i, j, k);
             case Edge::Wrap: return wrap(x)(i, j, k);
             case Edge::Mirror: return mirror(x)(i, j, k);
+            case Edge::Reflect: return reflect(x)(i, j, k);
             case Edge::Zero: return zero(x)(i, j, k);
             case Edge::Fill: return fill(x, number(e.number, f32))(i, j, k);
         }

@@ -86,7 +86,7 @@ class Writer {
     }
 
     std::string read(const Expr& e) const {
-        static constexpr const char* kEdges[] = {"", "wrap", "mirror", "zero", "fill"};
+        static constexpr const char* kEdges[] = {"", "wrap", "mirror", "reflect", "zero", "fill"};
         const bool plain = e.edge == Edge::Clamp && e.args[0].form == Form::Handle;
         std::string source = text(e.args[0]);
         if (e.edge == Edge::Fill) source += ", " + number(e.number, f32);
