@@ -37,7 +37,8 @@ AveragedWeights::AveragedWeights(const std::vector<NamedVariable>& variables, fl
 
 void AveragedWeights::update(SourceLine line) const {
     LineScope at(line);
-    const Tensor steps = steps_.value(), keep = min(decay_.tensor(line), steps / (steps + 9.0f));
+    const Tensor steps = reshape(steps_.value(), {}),
+                 keep = min(decay_.tensor(line), steps / (steps + 9.0f));
     for (size_t k = 0; k < means_.size(); ++k) {
         const Tensor value = variables_[k].variable.value(), mean = means_[k].variable.value();
         // Not in f16: small parts would be rounded away.
@@ -45,7 +46,7 @@ void AveragedWeights::update(SourceLine line) const {
         const Tensor next = part * before + (1.0f - part) * as_wide(value);
         means_[k].variable.set(next.as(mean.dtype()));
     }
-    steps_.set(steps + 1.0f);
+    steps_.set(steps_.value() + 1.0f);
     std::vector<NamedVariable> changed = means_;
     changed.push_back({"", steps_});
     compute(changed, line);

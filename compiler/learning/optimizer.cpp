@@ -24,7 +24,7 @@ struct OptimizerState {
     Variable steps;
     std::vector<NamedVariable> own;  // all of the above but the parameters
     // What is asked for besides; a variable that does not exist is not asked for.
-    bool clips_norm = false, clips_value = false;
+    bool clips_norm = false, clips_each_norm = false, clips_value = false;
     int accumulates = 1, scale_interval = 0;
     std::vector<Variable> accumulated;
     Variable micro_steps, scale, good_steps;
@@ -54,6 +54,9 @@ Tensor number(const OptimizerState& state, const std::string& name) {
     }
     return found->tensor();
 }
+
+/// Of a variable of one element, rank 0: beside a parameter of rank 0, too.
+Tensor one_number(const Variable& variable) { return reshape(variable.value(), {}); }
 
 std::vector<Tensor> values(const std::vector<NamedVariable>& variables) {
     std::vector<Tensor> out;
@@ -92,19 +95,23 @@ void change(const Variable& variable, const Tensor& value, const Tensor* applies
     variable.set(applies ? select(*applies, value, variable.value()) : value);
 }
 
+void change_number(const Variable& variable, const Tensor& value, const Tensor* applies) {
+    change(variable, reshape(value, variable.shape()), applies);
+}
+
 /// What the scale of the loss becomes after gradients that were finite or not.
 void rescale(const OptimizerState& state, const Tensor& finite) {
-    const Tensor scale = state.scale.value(), good = state.good_steps.value() + 1;
+    const Tensor scale = one_number(state.scale), good = one_number(state.good_steps) + 1;
     const Tensor grows = good >= state.scale_interval;
     const Tensor larger = min(select(grows, scale * 2.0f, scale), 16777216.0f);
-    state.scale.set(select(finite, larger, max(scale * 0.5f, 1.0f)));
-    state.good_steps.set(select(finite & !grows, good, 0));
+    change_number(state.scale, select(finite, larger, max(scale * 0.5f, 1.0f)), nullptr);
+    change_number(state.good_steps, select(finite & !grows, good, 0), nullptr);
 }
 
 /// The mean gradients of the steps since parameters changed last, and whether they do now.
 std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<Tensor>& gradients,
                                 const Tensor* finite, Tensor& applies) {
-    const Tensor micro = state.micro_steps.value(), last = micro == state.accumulates - 1;
+    const Tensor micro = one_number(state.micro_steps), last = micro == state.accumulates - 1;
     applies = finite ? Tensor(last & *finite) : last;
     std::vector<Tensor> out;
     for (size_t k = 0; k < gradients.size(); ++k) {
@@ -112,8 +119,13 @@ std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<T
         out.push_back(sum.value() + gradients[k] / static_cast<float>(state.accumulates));
         change(sum, select(last, 0.0f, out.back()), finite);
     }
-    change(state.micro_steps, select(last, 0, micro + 1), finite);
+    change_number(state.micro_steps, select(last, 0, micro + 1), finite);
     return out;
+}
+
+/// What gradients are scaled by, so that all of them together have at most this norm.
+Tensor least_factor(const Tensor& norm, const std::vector<Tensor>& gradients) {
+    return min(norm / (global_norm(gradients) + 1e-6f), 1.0f);
 }
 
 void clip(const OptimizerState& state, std::vector<Tensor>& gradients) {
@@ -121,9 +133,11 @@ void clip(const OptimizerState& state, std::vector<Tensor>& gradients) {
         const Tensor most = number(state, "clip_value");
         for (Tensor& each : gradients) each = clip(each, -most, most);
     }
+    if (state.clips_each_norm)
+        for (Tensor& each : gradients)
+            each = each * least_factor(number(state, "clip_each_norm"), {each});
     if (state.clips_norm) {
-        const Tensor factor =
-            min(number(state, "clip_norm") / (global_norm(gradients) + 1e-6f), 1.0f);
+        const Tensor factor = least_factor(number(state, "clip_norm"), gradients);
         for (Tensor& each : gradients) each = each * factor;
     }
 }
@@ -133,8 +147,8 @@ void update(const OptimizerState& state, const std::vector<Tensor>& gradients,
             const Tensor* applies) {
     std::vector<Tensor> powers;
     for (size_t k = 0; k < state.powers.size(); ++k) {
-        powers.push_back(state.powers[k].value() * number(state, state.rule.powers[k]));
-        change(state.powers[k], powers.back(), applies);
+        powers.push_back(one_number(state.powers[k]) * number(state, state.rule.powers[k]));
+        change_number(state.powers[k], powers.back(), applies);
     }
     change(state.steps, state.steps.value() + 1, applies);
     for (size_t k = 0; k < gradients.size(); ++k) {
@@ -159,7 +173,7 @@ void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     for (Tensor& each : gradients)
         if (each.dtype().is_half()) each = each.as(f32);
     if (state.scale.exists()) {
-        for (Tensor& each : gradients) each = each / state.scale.value();
+        for (Tensor& each : gradients) each = each / one_number(state.scale);
         finite = all_finite(gradients);
         if_finite = if_applies = &finite;
         rescale(state, finite);
@@ -219,7 +233,7 @@ Tensor Optimizer::step(const Tensor& loss, const StepOptions& options, SourceLin
         refuse("optimizer: the loss has shape " + text(loss.shape()) +
                "; it is one number, reduce it by mean() or sum()");
     const Tensor scaled =
-        state_->scale.exists() ? reshape(loss.as(f32), {1}) * state_->scale.value() : loss;
+        state_->scale.exists() ? reshape(loss.as(f32), {}) * one_number(state_->scale) : loss;
     step_by(*state_, gradients_of(*state_, scaled, options, line));
     Tensor out = loss;
     compute(*state_, &out, line);
@@ -253,6 +267,10 @@ int64_t Optimizer::steps() const { return state_->steps.value().item<int64_t>();
 void Optimizer::clip_norm(float norm) const {
     state_->clips_norm = true;
     state_->numbers.emplace_back("clip_norm", norm);
+}
+void Optimizer::clip_each_norm(float norm) const {
+    state_->clips_each_norm = true;
+    state_->numbers.emplace_back("clip_each_norm", norm);
 }
 void Optimizer::clip_value(float value) const {
     state_->clips_value = true;

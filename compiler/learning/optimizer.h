@@ -1,5 +1,6 @@
 // What all optimizers share: parameters, state, numbers, and one step.
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ struct Update {
     Tensor parameter;            ///< f16 and bf16 as f32; the rule assigns to it
     Tensor gradient;             ///< of the parameter's shape; f16 and bf16 as f32
     std::vector<Tensor> state;   ///< as UpdateRule::state; the rule assigns to them
-    std::vector<Tensor> powers;  ///< as UpdateRule::powers, [1]; of this step
+    std::vector<Tensor> powers;  ///< as UpdateRule::powers, rank 0; of this step
     /// A number of the optimizer by its name, rank 0.
     Callback<Tensor(const char* name)> number;
 };
@@ -59,8 +60,17 @@ class Optimizer {
     /// parameter.
     Tensor step(const Tensor& loss, const StepOptions& options = {},
                 SourceLine line = here()) const;
-    /// The same by gradients that are known: one per parameter, of its shape.
+    /// The same by gradients that are known: one per parameter, of its shape. `step({g})` is a list
+    /// of one gradient.
+    ///
+    /// Example: after `Variable w({}, constant_init(1), true); SGD sgd({{"w", w}}, {.lr = 0.5f});`
+    /// `sgd.step({Tensor(1.0f)});` `w.value()` is `0.5`.
+    /// @{
     void step(const std::vector<Tensor>& gradients, SourceLine line = here()) const;
+    void step(std::initializer_list<Tensor> gradients, SourceLine line = here()) const {
+        step(std::vector<Tensor>(gradients), line);
+    }
+    /// @}
     /// Begins again: what it keeps has its first values. Parameters and numbers stay.
     void reset(SourceLine line = here()) const;
     /// Steps that changed something. Waits for the device.
@@ -72,7 +82,17 @@ class Optimizer {
     /// This and what follows, up to scale_loss, is what steps do besides: it is to be asked for
     /// before the first step is recorded.
     void clip_norm(float norm) const;
-    /// Every element of a gradient is kept within -value and value: number "clip_value".
+    /// Each parameter's gradient is scaled by itself, so that it has at most this norm: number
+    /// "clip_each_norm". As PyTorch's clip_grad_norm_ of one parameter at a time; before clip_norm
+    /// where both are asked for.
+    ///
+    /// Example: after `Variable a({2}, constant_init(1), true), b({}, constant_init(1), true);`
+    /// `SGD sgd({{"a", a}, {"b", b}}, {.lr = 1}); sgd.clip_each_norm(1);`
+    /// `sgd.step({tensor({3.0f, 4.0f}), Tensor(0.5f)});` `a.value()` is `{0.4, 0.2}`, `b.value()`
+    /// is `0.5`.
+    void clip_each_norm(float norm) const;
+    /// Every element of a gradient is kept within -value and value: number "clip_value". As
+    /// PyTorch's clip_grad_value_; before the norms are clipped.
     void clip_value(float value) const;
     /// Only every `count`-th step changes parameters, by the mean gradient of so many. UserError: a
     /// count below 1.

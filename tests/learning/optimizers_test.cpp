@@ -292,5 +292,77 @@ TEST(Schedules, AreThoseOfTheirFormulas) {
     EXPECT_FLOAT_EQ(warm(60), cosine(50));
 }
 
+/// A step of each on a parameter of rank 0 beside one with a shape.
+template <class Make>
+void expect_steps_of_a_number(const Make& make) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()}) {
+        SessionScope scope(session);
+        Variable number({}, constant_init(1), true), row({1}, constant_init(1), true);
+        const Optimizer optimizer = make({{"number", number}, {"row", row}});
+        for (int k = 0; k < 3; ++k)
+            optimizer.step(square(number.value()) + sum(square(row.value())));
+        EXPECT_EQ(number.value().rank(), 0);
+        EXPECT_NE(number.value().item<float>(), 1.0f);
+        EXPECT_EQ(number.value().item<float>(), row.value().item<float>());
+    }
+}
+
+TEST(Optimizers, TakeAParameterOfRankZero) {
+    using Parameters = std::vector<NamedVariable>;
+    expect_steps_of_a_number([](const Parameters& p) { return Optimizer(SGD(p, {.lr = 0.1f})); });
+    expect_steps_of_a_number([](const Parameters& p) { return Optimizer(Adam(p, {.lr = 0.1f})); });
+    expect_steps_of_a_number([](const Parameters& p) { return Optimizer(AdamW(p, {.lr = 0.1f})); });
+    expect_steps_of_a_number([](const Parameters& p) { return Optimizer(RMSProp(p)); });
+    expect_steps_of_a_number([](const Parameters& p) { return Optimizer(Lion(p)); });
+    expect_steps_of_a_number([](const Parameters& p) {
+        const Adam all(p);
+        all.accumulate(2), all.scale_loss(), all.clip_norm(1), all.clip_each_norm(1);
+        all.clip_value(1);
+        return Optimizer(all);
+    });
+}
+
+TEST(Optimizers, OfRankZeroAreCompiledAveragedAndMinimised) {
+    SessionScope scope(Session::interpreter());
+    Variable number({}, constant_init(1), true);
+    const Adam adam({{"number", number}}, {.lr = 0.1f});
+    auto step = compile(
+        {adam}, [&](Tensor target) { return adam.step(square(number.value() - target)); }, {f32()});
+    step(3.0f), step(3.0f);
+    EXPECT_NEAR(number.value().item<float>(), 1.2f, 1e-3);
+    const AveragedWeights mean({{"number", number}}, 0.5f);
+    mean.update();
+    mean.exchange();
+    EXPECT_EQ(number.value().rank(), 0);
+    const LBFGS minimise({{"number", number}});
+    for (int k = 0; k < 5; ++k) minimise.step([&] { return square(number.value() - 3.0f); });
+    EXPECT_NEAR(number.value().item<float>(), 3.0f, 1e-3);
+}
+
+TEST(Optimizers, StepByAListOfOneGradient) {
+    SessionScope scope(Session::oracle());
+    Variable w({2}, constant_init(1), true);
+    const SGD sgd({{"w", w}}, {.lr = 0.5f});
+    sgd.step({tensor({1.0f, 2.0f})});
+    EXPECT_EQ(w.value().to_vector<float>(), (Floats{0.5f, 0}));
+    const Tensor g = tensor({1.0f, 0.0f});
+    sgd.step({g});
+    EXPECT_EQ(w.value().to_vector<float>(), (Floats{0, 0}));
+}
+
+TEST(Optimizers, ClipEachGradientByItsOwnNorm) {
+    SessionScope scope(Session::oracle());
+    Variable a({2}, constant_init(0), true), b({}, constant_init(0), true);
+    const SGD sgd({{"a", a}, {"b", b}}, {.lr = 1});
+    sgd.clip_each_norm(1);
+    sgd.step({tensor({3.0f, 4.0f}), Tensor(0.5f)});
+    expect_near(a.value().to_vector<float>(), {-0.6f, -0.8f});
+    EXPECT_EQ(b.value().item<float>(), -0.5f);
+    sgd["clip_each_norm"] = 0.25f;
+    sgd.step({tensor({0.0f, 0.0f}), Tensor(-0.5f)});
+    expect_near(a.value().to_vector<float>(), {-0.6f, -0.8f});
+    EXPECT_NEAR(b.value().item<float>(), -0.25f, 1e-5);
+}
+
 }  // namespace
 }  // namespace firn
