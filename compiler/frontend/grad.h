@@ -1,5 +1,6 @@
 // Gradients of what is recorded.
 #pragma once
+#include <initializer_list>
 #include <vector>
 
 #include "compiler/frontend/tensor.h"
@@ -42,12 +43,20 @@ struct GradOptions {
 /// `grad(grad(x * x * x, x), x)` is `{6, 12}`; at the kink `grad(abs(x - 1.0f), x)` is `{0, 1}`.
 Tensor grad(const Tensor& y, const Tensor& x, const GradOptions& options = {},
             SourceLine line = here());
-/// The same by several tensors at once, in one sweep.
+/// The same by several tensors at once, in one sweep; one in braces, too, is a list of one.
 ///
 /// Example: after `Tensor w = tensor({1.0f, 2.0f}), b = tensor({3.0f});`
-/// `std::vector<Tensor> g = grad(w * w + b, {w, b});` `g[0]` is `{2, 4}`, `g[1]` is `{2}`.
+/// `std::vector<Tensor> g = grad(w * w + b, {w, b});` `g[0]` is `{2, 4}`, `g[1]` is `{2}`,
+/// `grad(w * w, {w})[0]` is `{2, 4}`.
+/// @{
 std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs,
                          const GradOptions& options = {}, SourceLine line = here());
+// One tensor in braces would be a tensor.
+inline std::vector<Tensor> grad(const Tensor& y, std::initializer_list<Tensor> xs,
+                                const GradOptions& options = {}, SourceLine line = here()) {
+    return grad(y, std::vector<Tensor>(xs), options, line);
+}
+/// @}
 
 /// The product of `cotangent`, of the shape of y, with the derivatives of y by each of `xs`.
 ///

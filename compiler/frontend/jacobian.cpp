@@ -128,6 +128,13 @@ Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options, So
     return reshape(Operand(flat, line), shape);
 }
 
+std::vector<Tensor> jacobian(const Tensor& y, const std::vector<Tensor>& xs,
+                             const GradOptions& options, SourceLine line) {
+    std::vector<Tensor> out;
+    for (const Tensor& x : xs) out.push_back(jacobian(y, x, options, line));
+    return out;
+}
+
 Tensor hessian(const Tensor& y, const Tensor& x, const GradOptions& options, SourceLine line) {
     return jacobian(grad(y, x, options, line), x, options, line);
 }

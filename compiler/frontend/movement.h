@@ -20,12 +20,13 @@ struct Axis {
     requires(!std::same_as<T, bool>) Axis(T axis) : value(static_cast<int>(axis)) {}
     int value;
 };
-/// Axes in braces, `sum(x, {0, 1})`: one or more integers.
-struct AxisList {
-    /// Those in the braces.
-    template <std::convertible_to<Axis>... More>
-    AxisList(Axis first, const More&... more) : values{first.value, Axis(more).value...} {}
-    std::vector<int> values;
+/// A list of integers: std::vector<int>, std::array<int64_t, 2> and their like.
+template <class T>
+concept ListOfIntegers = requires(const T& list) {
+    requires std::integral<std::remove_cvref_t<decltype(*list.begin())>>;
+    requires !std::same_as<std::remove_cvref_t<decltype(*list.begin())>, bool>;
+    requires !std::same_as<std::remove_cvref_t<decltype(*list.begin())>, char>;
+    list.end();
 };
 
 /// One axis or several; negative ones count from the end. None given means all.
@@ -36,6 +37,23 @@ struct Axes {
     Axes(int axis) : values{axis} {}
     Axes(std::initializer_list<int> axes) : values(axes) {}
     Axes(std::vector<int> axes) : values(std::move(axes)) {}
+    template <ListOfIntegers T>
+    Axes(const T& axes) : values(axes.begin(), axes.end()) {}
+    /// @}
+    std::vector<int> values;
+};
+
+/// Axes in braces, `sum(x, {0, 1})`, or those of a variable, `sum(x, axes)`: one or more integers.
+struct AxisList {
+    /// Those in the braces.
+    template <std::convertible_to<Axis>... More>
+    AxisList(Axis first, const More&... more) : values{first.value, Axis(more).value...} {}
+    /// Those of a std::vector<int> or another list of integers, or of Axes.
+    /// @{
+    template <ListOfIntegers T>
+    AxisList(const T& axes) : values(axes.begin(), axes.end()) {}
+    template <std::same_as<Axes> T>  // no `{0}`, which is the constructor above
+    AxisList(const T& axes) : values(axes.values) {}
     /// @}
     std::vector<int> values;
 };

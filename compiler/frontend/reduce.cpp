@@ -42,7 +42,8 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     DType own = node->dtype;
     // A mean of halves is taken in f32: their sum may be beyond what a half holds.
     DType wide = own.is_float() && !own.is_half() ? own : f32;
-    Tensor out = sum(cast(x, wide), options) / reduced_count(node->shape, options.axis, wide);
+    const Tensor total = sum(cast(x, wide), options);  // which says what axes there are
+    Tensor out = total / reduced_count(node->shape, options.axis, wide);
     return own.is_half() ? out.as(own) : out;
 }
 
@@ -50,8 +51,7 @@ Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype) {
     Shape sizes;
     if (axes.values.empty()) sizes = shape;
     for (int axis : axes.values)
-        sizes.push_back(
-            shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int>(shape.size()) : axis)]);
+        sizes.push_back(shape[static_cast<size_t>(checked_axis("reduction", axis, shape))]);
     const Size count = element_count(sizes);
     if (count.is_constant())
         return Tensor::from_node(constant_float(builder(*current_state(), {}),

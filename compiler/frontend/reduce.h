@@ -59,9 +59,10 @@ Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype);
 
 /// @endcond
 
-/// Over the axes in braces.
+/// Over the axes in braces, or those of a variable; an empty list means all.
 ///
-/// Example: `sum(ones({2, 3, 4}), {0, 1})` is `{6, 6, 6, 6}`.
+/// Examples: `sum(ones({2, 3, 4}), {0, 1})` is `{6, 6, 6, 6}`, after
+/// `std::vector<int> axes{0, 1};` `mean(ones({2, 3, 4}), axes)` is `{1, 1, 1, 1}`.
 /// @{
 inline Tensor sum(const Operand& x, const AxisList& axes) { return sum(x, {.axis = axes.values}); }
 inline Tensor prod(const Operand& x, const AxisList& axes) {
@@ -85,7 +86,7 @@ inline std::vector<int> axes_in(std::initializer_list<Axis> axes) {
 
 /// @endcond
 
-/// Over the axes in braces.
+/// Over the axes in braces, or those of a variable.
 ///
 /// Example: `max(tensor({1, 2, 3, 4}, {2, 2}), {0})` is `{3, 4}`.
 /// @{
@@ -96,6 +97,14 @@ Tensor max(const X& x, std::initializer_list<Axis> axes, SourceLine line = here(
 template <SomeTensor X>
 Tensor min(const X& x, std::initializer_list<Axis> axes, SourceLine line = here()) {
     return min(Operand(x, line), {.axis = axes_in(axes)});
+}
+template <SomeTensor X, ListOfIntegers T>
+Tensor max(const X& x, const T& axes, SourceLine line = here()) {
+    return max(Operand(x, line), {.axis = axes});
+}
+template <SomeTensor X, ListOfIntegers T>
+Tensor min(const X& x, const T& axes, SourceLine line = here()) {
+    return min(Operand(x, line), {.axis = axes});
 }
 inline Tensor any(const Operand& x, const AxisList& axes) { return any(x, {.axis = axes.values}); }
 inline Tensor all(const Operand& x, const AxisList& axes) { return all(x, {.axis = axes.values}); }

@@ -276,5 +276,76 @@ concept WritesPartsOfAnotherSize = requires(V p, vec3 q) {
 };
 static_assert(!WritesPartsOfAnotherSize<vec3>);
 
+// --- tensors in braces ---------------------------------------------------------------------------
+
+TEST_F(Braces, OneTensorIsAListOfOneWhereSeveralAreTaken) {
+    Tensor x = tensor({1.0f, 2.0f}), y = x * x;
+    const std::vector<Tensor> by_one = grad(sum(y), {x}), by_two = grad(sum(y * x), {x, y});
+    EXPECT_EQ(by_one.size(), 1u);
+    EXPECT_EQ(grad(sum(y), {x})[0].to_vector<float>(), (Floats{2, 4}));
+    EXPECT_EQ(by_two[1].to_vector<float>(), (Floats{1, 2}));
+    EXPECT_EQ(grad(sum(y), {x}, {.allow_unused = true}).size(), 1u);
+    EXPECT_EQ(jacobian(y, {x})[0].to_vector<float>(), (Floats{2, 0, 0, 4}));
+    EXPECT_EQ(jacobian(y, {x, x}).size(), 2u);
+    EXPECT_EQ(vjp(y, {x}, ones({2})).size(), 1u);
+    EXPECT_EQ(jvp(y, {x}, {ones({2})}).to_vector<float>(), (Floats{2, 4}));
+    EXPECT_EQ(hessian_product(sum(y), {x}, {ones({2})})[0].to_vector<float>(), (Floats{2, 2}));
+    const auto whole = [](const std::vector<Tensor>& xs) { return sum(xs[0] * xs[0]); };
+    EXPECT_EQ(value_and_grad(whole, {x}).gradients[0].to_vector<float>(), (Floats{2, 4}));
+    EXPECT_EQ(concat({x}).shape(), (Shape{2}));
+    EXPECT_EQ(stack({x}).shape(), (Shape{1, 2}));
+    EXPECT_EQ(einsum("i->", {x}).item<float>(), 3);
+    static_assert(std::is_same_v<decltype(grad(x, x)), Tensor>);
+    static_assert(std::is_same_v<decltype(jacobian(x, x)), Tensor>);
+}
+
+TEST_F(Braces, AnAccessInBracesIsATensorToo) {
+    Tensor x = tensor({1.0f, 2.0f}), first = x(0);
+    EXPECT_EQ(concat({x(range(0, 1)), x(range(1, 2))}).shape(), (Shape{2}));
+    EXPECT_EQ(grad(first * first, {first})[0].item<float>(), 2);
+}
+
+template <class T>
+concept HasHessianByAList = requires(const T& x) {
+    hessian(x, {x});
+};
+static_assert(!HasHessianByAList<Tensor>, "a hessian is by one tensor");
+
+// --- axes of a variable --------------------------------------------------------------------------
+
+TEST_F(Braces, AxesMayBeAVariable) {
+    const Tensor x = reshape(arange(24), {2, 3, 4}).as(f32);
+    const std::vector<int> axes{0, -1};
+    const std::vector<int64_t> wide{0, 2};
+    const std::array<int, 2> fixed{2, 0};
+    const Axes named{0, 2};
+    for (const Tensor& each : {mean(x, axes), mean(x, wide), mean(x, fixed), mean(x, named),
+                               mean(x, {.axis = axes}), mean(x, {.axis = wide})})
+        EXPECT_EQ(each.to_vector<float>(), (Floats{7.5f, 11.5f, 15.5f}));
+    EXPECT_EQ(sum(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(prod(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(max(x, axes).to_vector<float>(), (Floats{15, 19, 23}));
+    EXPECT_EQ(min(x, wide).to_vector<float>(), (Floats{0, 4, 8}));
+    EXPECT_EQ(any(x > 22.0f, axes).to_vector<int>(), (Ints{0, 0, 1}));
+    EXPECT_EQ(all(x > 0.0f, axes).to_vector<int>(), (Ints{0, 1, 1}));
+    EXPECT_EQ(var(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(stddev(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(norm(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(logsumexp(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(nansum(x, axes).shape(), (Shape{3}));
+    EXPECT_EQ(flip(x, axes).shape(), (Shape{2, 3, 4}));
+    EXPECT_EQ(squeeze(x(range(0, 1), all, range(0, 1)), axes).shape(), (Shape{3}));
+    EXPECT_EQ(fftn(x, axes).re.shape(), (Shape{2, 3, 4}));
+    const int axis = 1;
+    EXPECT_EQ(sum(x, {axis}).shape(), (Shape{2, 4}));
+    const std::vector<int> none;
+    EXPECT_EQ(sum(x, none).rank(), 0);
+}
+
+TEST_F(Braces, AxesOfAVariableThatAreNotThereAreRefused) {
+    const std::vector<int> axes{0, 3};
+    expect_parts(user_error([&] { mean(zeros({2, 2}), axes); }), {"axis 3", "rank 2"});
+}
+
 }  // namespace
 }  // namespace firn
