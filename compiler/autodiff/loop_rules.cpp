@@ -255,7 +255,9 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     const Backwards backwards = backwards_of(run, *self, trips.most, chosen);
     const bool keeps = any(backwards.needed);
     if (keeps && !trips.most)
-        refuse_gradient(*self, breaks ? "a while_ whose states need a bound: give it a .max_steps"
+        refuse_gradient(*self, breaks ? "a while_ whose states need a bound: give it a .max_steps; "
+                                        "or a loop of a kernel by hand with bounds of each "
+                                        "invocation: let it count to min(count, most)"
                                       : "a loop whose states need a bound: let it count to "
                                         "min(count, most), with a number that the host knows");
     const Size most = trips.most.value_or(Size(0));

@@ -12,6 +12,7 @@
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/uniform.h"
 #include "compiler/frontend/widen.h"
+#include "compiler/ir/value_bounds.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -31,21 +32,80 @@ LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step, const Lo
                            "; it counts iterations from one kept state to the next");
 }
 
+namespace {
+
+/// How many iterations a loop with bounds of their own takes in each invocation.
+Ref trips_of_each(const Builder& b, const Ref& begin, const Ref& end, const Ref& step) {
+    const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
+    const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
+    const Ref way = op(Op::Sub, end, begin), back = op(Op::Sub, begin, end);
+    const Ref up = op(Op::Div, op(Op::Add, way, op(Op::Sub, step, one)), step);
+    const Ref down =
+        op(Op::Div, op(Op::Sub, back, op(Op::Add, step, one)), op(Op::Sub, zero, step));
+    if (step->op != Op::Constant)
+        return elementwise(b, Op::Select, {op(Op::Less, zero, step), up, down});
+    const int64_t by = step->as<ConstantAttr>().value.as_int();
+    return by == 1 ? way : by > 0 ? up : down;
+}
+
+/// The most by which `end` lies beyond `begin`, where it says so itself: min(end, begin + 100).
+int64_t most_beyond(const Ref& end, const Ref& begin) {
+    if (end->op == Op::Min)
+        return std::min(most_beyond(end->inputs[0], begin), most_beyond(end->inputs[1], begin));
+    if (end->op == Op::Add)
+        for (size_t k : {size_t{0}, size_t{1}})
+            if (end->inputs[k] == begin) return value_bounds(*end->inputs[1 - k], {}).hi;
+    return INT32_MAX;
+}
+
+}  // namespace
+
+/// Counts the iterations of the invocation that takes the most, and leaves out those that are done.
+/// Where nothing tells how many those are, the driver's limit may end it before.
+void LoopRange::count_by_invocation() {
+    const Builder b = builder(*session_, line_);
+    const Ref begin = cast(b, begin_, i32), end = cast(b, end_, i32), step = cast(b, step_, i32);
+    const Ref trips = trips_of_each(b, begin, end, step);
+    int64_t most = value_bounds(*trips, {}).hi;
+    if (step->op == Op::Constant && step->as<ConstantAttr>().value.as_int() > 0)
+        most = std::min(most, most_beyond(end, begin));
+    begin_ = constant_int(b, 0), step_ = constant_int(b, 1);
+    end_ = constant_int(b, std::max<int64_t>(most, 0));
+    Scope& scope = session_->scopes.back();
+    scope.begin = begin_, scope.step = step_;
+    const bool bounded = most < INT32_MAX;
+    if (!bounded) scope.must_end = MustEnd::Stored;
+    index_ = elementwise(b, Op::Add, {begin, elementwise(b, Op::Mul, {induction_, step})});
+    const Ref done = elementwise(b, Op::LessEqual, {trips, induction_});
+    if_(Arg(Tensor::from_node(done), line_), [&] { break_(line_); });
+    if (!bounded) active_ = session_->scopes.back().active;
+}
+
 LoopRange::Turn LoopRange::begin() {
     Builder b = builder(*session_, line_);
-    for (const auto& bound : {begin_, end_, step_})
-        if (!bound->shape.empty() || !bound->dtype.is_integer())
-            fail_at(line_, std::string("loop: a bound is ") + bound->dtype.name() +
-                               text(bound->shape) +
-                               "; a bound is one integer: convert it by .as(i32), take max(bound), "
-                               "or let every element go on as long as its own says by "
-                               "while_([&] { return k < bound; }, [&] { ..; k += 1; })");
-    induction_ = region_arg(b, i32, {});
+    bool each = false;
+    for (const auto& bound : {begin_, end_, step_}) {
+        const std::string given =
+            std::string("loop: a bound is ") + bound->dtype.name() + text(bound->shape);
+        if (!bound->dtype.is_integer())
+            fail_at(line_, given +
+                               "; a bound is one integer: take max(bound), or let every element "
+                               "go on as long as its own says by while_([&] { return k < bound; }, "
+                               "[&] { ..; k += 1; }); inside of kernel(...) it may be each "
+                               "invocation's own");
+        const Shape& grid = *kernel_grid(*session_);
+        if (broadcast_shapes(b, bound->shape, grid, "loop: a bound and the invocations") != grid)
+            fail_at(line_, given + ", and the kernel's invocations are " + text(grid) +
+                               "; a bound is the invocation's own, as in loop(start(k), "
+                               "start(k + 1))");
+    }
+    index_ = induction_ = region_arg(b, i32, {});
     push_scope(*session_, ScopeKind::Loop, line_);
     Scope& scope = session_->scopes.back();
     scope_ = scope.id;
     scope.induction = induction_, scope.begin = begin_, scope.step = step_,
     scope.checkpoint = checkpoint_;
+    if (each) count_by_invocation();
     return Turn(*this);
 }
 
@@ -167,6 +227,27 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
     return parts;
 }
 
+/// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs,
+/// and what comes after it sees that.
+void note_endless(SessionState& session, const std::shared_ptr<Slot>& active,
+                  const std::string& text, SourceLine line) {
+    const size_t kernel = kernel_depth(session);
+    ByHand& by_hand = *session.scopes[kernel].by_hand;
+    const Builder b = builder(session, line);
+    const Ref none = expand(b, constant_int(b, 0), {Size(1)});
+    const std::shared_ptr<Slot> went_on =
+        make_slot_in(session, none, session.scopes[kernel - 1].id);
+    by_hand.endless.push_back({went_on, text, b.line});
+    if_(Arg(Tensor::from_node(read_slot(active, line)), line), [&] {
+        std::vector<Ref> at =
+            masked_indices(b, went_on, {expand(b, constant_int(b, 0), by_hand.grid)});
+        store_slot(went_on,
+                   scatter(b, read_slot(went_on, line), constant_int(b, 1), std::move(at),
+                           {.op = ScatterOp::Or, .by_hand = true}),
+                   line);
+    });
+}
+
 }  // namespace
 
 void LoopRange::close() {
@@ -194,6 +275,11 @@ void LoopRange::close() {
                        "a tensor without a value was assigned only inside the loop at " +
                            text(line_) +
                            ", which may take no iteration; start it with a value before the loop");
+    if (active_)
+        note_endless(*session_, active_,
+                     "loop: the bounds of an invocation ask for more iterations than this device "
+                     "allows in one dispatch; share its elements among several invocations",
+                     line_);
     perform_effects(*session_);
 }
 
@@ -365,26 +451,6 @@ int64_t while_limit(SessionState& session) {
     return *session.while_limit;
 }
 
-/// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs,
-/// and what comes after it sees that.
-void note_endless(SessionState& session, const std::shared_ptr<Slot>& active, SourceLine line) {
-    const size_t kernel = kernel_depth(session);
-    ByHand& by_hand = *session.scopes[kernel].by_hand;
-    const Builder b = builder(session, line);
-    const Ref none = expand(b, constant_int(b, 0), {Size(1)});
-    const std::shared_ptr<Slot> went_on =
-        make_slot_in(session, none, session.scopes[kernel - 1].id);
-    by_hand.endless.push_back({went_on, never_ended(SourceLine{}), b.line});
-    if_(Arg(Tensor::from_node(read_slot(active, line)), line), [&] {
-        std::vector<Ref> at =
-            masked_indices(b, went_on, {expand(b, constant_int(b, 0), by_hand.grid)});
-        store_slot(went_on,
-                   scatter(b, read_slot(went_on, line), constant_int(b, 1), std::move(at),
-                           {.op = ScatterOp::Or, .by_hand = true}),
-                   line);
-    });
-}
-
 }  // namespace
 
 void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
@@ -404,7 +470,8 @@ void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
         active = session.scopes.back().active;
         body();
     }
-    if (kernel_depth(session) && !options.max_steps) note_endless(session, active, line);
+    if (kernel_depth(session) && !options.max_steps)
+        note_endless(session, active, never_ended(SourceLine{}), line);
 }
 
 }  // namespace firn

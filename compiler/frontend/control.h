@@ -33,7 +33,7 @@ class LoopRange {
     class Turn {
       public:
         explicit Turn(LoopRange& range) : range_(range) {}
-        Tensor operator*() const { return Tensor::from_node(range_.induction_); }
+        Tensor operator*() const { return Tensor::from_node(range_.index_); }
         Turn& operator++() {
             range_.close();
             return *this;
@@ -50,9 +50,13 @@ class LoopRange {
 
   private:
     void close();
+    void count_by_invocation();
 
     SharedPtr<SessionState> session_;
-    SharedPtr<const Node> begin_, end_, step_, induction_;
+    /// The bounds of the loop that is recorded, what counts it, and what the body sees of that.
+    SharedPtr<const Node> begin_, end_, step_, induction_, index_;
+    /// Whether an invocation goes on, where nothing tells after how many iterations it ends.
+    SharedPtr<Slot> active_;
     SourceLine line_;
     int64_t checkpoint_ = 0;
     uint64_t scope_ = 0;
@@ -65,11 +69,21 @@ class LoopRange {
 /// iterations assign. A loop without iterations leaves every value as it was. Leave it early by
 /// break_(), never by break or return.
 ///
+/// Inside a kernel by hand a bound may be a value of each invocation, as the rows of a sparse
+/// matrix have them: each goes on as long as its own bounds say. Elsewhere a bound with a shape is
+/// a UserError. Where nothing says how many iterations that may be, the program checks that the
+/// driver allowed them (65,535 on lavapipe), else a UserError, and its call waits for the device;
+/// `loop(start(k), min(start(k + 1), start(k) + 100))` says it, and has gradients of all kinds.
+///
 /// `loop(begin, end)` goes from begin to end - 1.
 ///
 /// Examples: after `Tensor x = 1;` `for (Tensor i : loop(5)) x *= 2;` `x` is `32`; a sum that takes
 /// the shape of what is added, after `Tensor s = 0;`
-/// `for (Tensor i : loop(1, 4)) s += i * arange(3);` `s` is `{0, 6, 12}`.
+/// `for (Tensor i : loop(1, 4)) s += i * arange(3);` `s` is `{0, 6, 12}`; rows of a sparse matrix,
+/// after `Tensor start = tensor({0, 2, 2, 5}), v = tensor({1, 2, 3, 4, 5}), rows = zeros({3},
+/// i32);` `kernel({3}, [&](Tensor k) { Tensor s = 0;` `for (Tensor e : loop(start(k), start(k +
+/// 1))) s += v(e); rows(k) = s; });` `rows` is
+/// `{3, 0, 12}`.
 /// @{
 inline LoopRange loop(const Arg& end, const LoopOptions& options = {}) {
     return LoopRange(Arg(0, end.line()), end, Arg(1, end.line()), options);
