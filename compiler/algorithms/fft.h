@@ -1,5 +1,7 @@
 // Discrete Fourier transforms along one axis or several.
 #pragma once
+#include <optional>
+
 #include "compiler/algorithms/complex.h"
 #include "compiler/frontend/movement.h"
 
@@ -36,6 +38,30 @@ Complex fft(const Operand& x, const FftOptions& options = {});
 ///
 /// Example: `ifft(fft(tensor({1, 2, 3}))).re` is `{1, 2, 3}`.
 Complex ifft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
+
+/// The axis of a transform between real numbers and the half of their spectrum, and its length.
+struct RfftOptions {
+    [[no_unique_address]] ByName by_name = {};
+    int axis = -1;
+    /// Real numbers along the axis: rfft cuts x or puts zeros behind it, irfft gives so many. None:
+    /// rfft takes all of x, irfft gives 2 (m - 1) of the m that there are.
+    std::optional<Size> n = std::nullopt;
+};
+/// The transform of n real numbers, as numpy's rfft: X[0] .. X[n / 2], n / 2 + 1 in all; what
+/// follows of fft(x) are their conjugates in reverse order. Types are as of fft. UserError: no
+/// numbers.
+///
+/// Examples: `rfft(tensor({1, 2, 3})).re` is `{6, -1.5}`,
+/// `rfft(tensor({1, 2, 3}), {.n = 4}).im` is `{0, -2, 0}`.
+Complex rfft(const Operand& x, const RfftOptions& options = {});
+/// The way back from rfft, as numpy's irfft: n real numbers from the first n / 2 + 1 of their
+/// transform; what is missing counts as 0. The imaginary parts of X[0], and of X[n / 2] where n is
+/// even, are not read. An odd n is given: `irfft(rfft(x), {.n = x.size(0)})`. UserError: no
+/// numbers.
+///
+/// Examples: `irfft(rfft(tensor({1, 2, 3, 4})))` is `{1, 2, 3, 4}`,
+/// `irfft(rfft(tensor({1, 2, 3})), {.n = 3})` is `{1, 2, 3}`.
+Tensor irfft(const Complex& x, const RfftOptions& options = {}, SourceLine line = here());
 
 /// fft along several axes, one after the other, and ifftn as the way back; the axes are named in
 /// the options, or stand in braces.

@@ -63,6 +63,17 @@ Tensor determinant(const Operand& a);
 ///
 /// Example: `log_determinant(tensor({1, 2, 3, 4}, {2, 2}))` is `0.69315`.
 Tensor log_determinant(const Operand& a);
+/// What `slogdet` gives.
+struct Slogdet {
+    Tensor sign;       ///< [..]: -1, 0 or 1; 0 where the matrix is singular
+    Tensor logabsdet;  ///< [..]: as log_determinant, -inf where the matrix is singular
+};
+/// The determinant as sign * exp(logabsdet), as numpy's slogdet, from one factorisation. The
+/// gradient of logabsdet is the transposed inverse; that of the sign is 0.
+///
+/// Example: after `Slogdet d = slogdet(tensor({1, 2, 3, 4}, {2, 2}));` `d.sign` is `-1`,
+/// `d.logabsdet` is `0.69315`.
+Slogdet slogdet(const Operand& a);
 
 /// What `qr` gives.
 struct Qr {

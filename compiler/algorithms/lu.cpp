@@ -90,16 +90,27 @@ Tensor determinant(const Operand& a) {
 
 Tensor log_determinant(const Operand& a) {
     LineScope at(a.line());
-    // Backwards it is the transposed inverse.
-    return custom_gradient(
+    return slogdet(a).logabsdet;
+}
+
+Slogdet slogdet(const Operand& a) {
+    LineScope at(a.line());
+    // Both as one tensor, whose gradient has a rule: that of the logarithm is the transposed
+    // inverse.
+    const Tensor both = custom_gradient(
         [](const std::vector<Tensor>& xs) {
-            return sum(log(abs(diagonal(lu(xs[0]).lu))), {.axis = -1});
+            const Lu factors = lu(xs[0]);
+            const Tensor pivots = diagonal(factors.lu);
+            const Tensor signs = select(pivots < 0, -1, select(pivots == 0, 0, 1));
+            return stack({prod(signs.as(pivots.dtype()), {.axis = -1}) * factors.sign,
+                          sum(log(abs(pivots)), {.axis = -1})});
         },
         {a.tensor()},
         [](const std::vector<Tensor>& xs, const Tensor&, const Tensor& g) {
-            return std::vector<Tensor>{unsqueeze(unsqueeze(g, -1), -1) *
+            return std::vector<Tensor>{unsqueeze(unsqueeze(g(1), -1), -1) *
                                        transpose(inverse(xs[0]), -1, -2)};
         });
+    return {both(0), both(1)};
 }
 
 }  // namespace firn

@@ -341,8 +341,56 @@ def makers():
     case("rot90_empty", [floats(0, 3)], (F, np.rot90(floats(0, 3))))
 
 
+def spectra():
+    for n in [1, 2, 3, 8, 17]:
+        x = floats(2, n, seed=n)
+        for m in [n, n + 3, max(1, n - 2)] if n > 2 else [n]:
+            y = np.fft.rfft(x, m)
+            case("rfft_%d_%d" % (n, m), [x], (F, y.real), (F, y.imag))
+    x = floats(5, 4, 3)
+    y = np.fft.rfft(x, axis=1)
+    case("rfft_axis", [x], (F, y.real), (F, y.imag))
+    y = np.fft.rfft(ints(9))
+    case("rfft_ints", [ints(9)], (F, y.real), (F, y.imag))
+    x = floats(9, kind=D)
+    y = np.fft.rfft(x)
+    case("rfft_f64", [x], (D, y.real), (D, y.imag))
+    for m in [2, 3, 9]:
+        re, im = floats(2, m, seed=m), floats(2, m, seed=m + 50)
+        for n in [2 * m - 2, 2 * m - 1] + ([1, 5, 2 * m + 3] if m > 2 else []):
+            case("irfft_%d_%d" % (m, n), [re, im], (F, np.fft.irfft(re + 1j * im, n)))
+    re, im = floats(4, 5, 2, seed=3), floats(4, 5, 2, seed=4)
+    case("irfft_axis", [re, im], (F, np.fft.irfft(re + 1j * im, axis=0)))
+
+
+def determinants():
+    single = F([[1, 2], [2, 4]])
+    for name, a in [("small", floats(2, 2)), ("batch", floats(3, 4, 4)), ("singular", single),
+                    ("of_one", F([[-3]])), ("ints", ints(3, 3)), ("none", np.zeros((0, 0), F)),
+                    ("zeros", np.zeros((2, 3, 3), F)), ("nan", F([[nan, 1], [2, 3]])),
+                    ("f64", floats(5, 5, kind=D)), ("large", floats(12, 12) * F(1e5))]:
+        kind = D if a.dtype == np.float64 else F
+        sign, log = np.linalg.slogdet(a.astype(kind))
+        case("slogdet_" + name, [a], (kind, sign), (kind, log))
+
+
+def edges():
+    """Reads beyond the edges are what pad puts there."""
+    for n in [1, 2, 5]:
+        x = np.arange(1, n + 1, dtype=F)
+        far = F(3 * n + 4)
+        wide = int(far)
+        for mode in ["edge", "wrap", "symmetric", "reflect"]:
+            # numpy 1.24 repeats what is wider than x otherwise than it says; mended in 1.25.
+            i = np.arange(-wide, n + wide)
+            y = x[i % n] if mode == "wrap" else np.pad(x, wide, mode)
+            case("read_%s_%d" % (mode, n), [x, i.astype(I)], (F, y))
+
 
 statistics()
+spectra()
+determinants()
+edges()
 searches()
 differences()
 closeness()
