@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/algorithms/camera.h"
 #include "compiler/algorithms/colour.h"
+#include "compiler/algorithms/grid_sample.h"
 #include "compiler/algorithms/hash.h"
 #include "compiler/algorithms/images.h"
 #include "compiler/algorithms/noise.h"

@@ -6,10 +6,19 @@ namespace firn {
 
 /// What a pixel of a resized picture is made of.
 enum class ResizeMode : uint8_t {
-    Nearest,  ///< the element below the pixel's centre; keeps the type
-    Linear,   ///< between the two nearest (bilinear)
-    Cubic,    ///< through the four nearest (bicubic): R. Keys, 1981, a = -1/2, as Pillow
-    Area,     ///< the mean of what the pixel covers: for smaller pictures
+    /// The element below the pixel's centre; keeps the type. As PyTorch's "nearest-exact" (its
+    /// "nearest", and OpenCV's, read half a pixel beside).
+    Nearest,
+    /// Between the two nearest. As PyTorch's "bilinear" with align_corners=False, and OpenCV's
+    /// INTER_LINEAR.
+    Linear,
+    /// Through the four nearest: R. Keys, 1981, with a = -1/2, as TensorFlow's "bicubic".
+    /// (PyTorch's
+    /// and OpenCV's have a = -3/4.)
+    Cubic,
+    /// The mean of what the pixel covers, parts of elements too: for smaller pictures. As OpenCV's
+    /// INTER_AREA, and PyTorch's "area" where sizes divide.
+    Area,
 };
 /// How a picture is resized.
 struct ResizeOptions {

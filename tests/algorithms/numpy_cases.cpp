@@ -33,11 +33,9 @@ NumpyArray array_of(std::istringstream& words) {
     return out;
 }
 
-std::map<std::string, NumpyCase> read_cases() {
-    const std::string path = FIRN_SOURCE_DIR "/tests/algorithms/numpy_expected.txt";
+void read_cases(const std::string& path, std::map<std::string, NumpyCase>& out) {
     std::ifstream in(path);
     if (!in) throw std::runtime_error("cannot read " + path);
-    std::map<std::string, NumpyCase> out;
     NumpyCase* current = nullptr;
     for (std::string line, word; std::getline(in, line);) {
         std::istringstream words(line);
@@ -49,6 +47,12 @@ std::map<std::string, NumpyCase> read_cases() {
             (word == "in" ? current->in : current->out).push_back(array_of(words));
         }
     }
+}
+
+std::map<std::string, NumpyCase> read_cases() {
+    std::map<std::string, NumpyCase> out;
+    for (const char* of : {"numpy", "torch"})
+        read_cases(std::string(FIRN_SOURCE_DIR "/tests/algorithms/") + of + "_expected.txt", out);
     return out;
 }
 
@@ -88,7 +92,8 @@ const std::map<std::string, NumpyCase>& numpy_cases() {
 }
 
 void expect_numpy(const NumpyRow& row) {
-    ASSERT_TRUE(numpy_cases().count(row.name)) << row.name << " is not in numpy_expected.txt";
+    ASSERT_TRUE(numpy_cases().count(row.name))
+        << row.name << " is not in numpy_expected.txt or torch_expected.txt";
     const NumpyCase& known = numpy_cases().at(row.name);
     for (const Way& way : ways()) {
         SessionScope scope(way.session);

@@ -1,4 +1,5 @@
-// What numpy gives, stored by numpy_expected.py, and whether functions give the same.
+// What numpy and PyTorch give, stored by numpy_expected.py and torch_expected.py, and whether
+// functions give the same.
 #pragma once
 #include <map>
 
@@ -15,7 +16,7 @@ struct NumpyArray {
 struct NumpyCase {
     std::vector<NumpyArray> in, out;
 };
-/// The cases of numpy_expected.txt by name, read once.
+/// The cases of numpy_expected.txt and torch_expected.txt by name, read once.
 const std::map<std::string, NumpyCase>& numpy_cases();
 
 using Tensors = std::vector<Tensor>;
