@@ -184,7 +184,10 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
     const auto cut = [&] {
         check_stop(options);
         return timed(times.schedule, [&] {
-            return schedule_of(table, graph, weighted(profile, cuts), options, nested, launched);
+            Schedule out =
+                schedule_of(table, graph, weighted(profile, cuts), options, nested, launched);
+            check_memory(graph, out.materialised);
+            return out;
         });
     };
     Schedule schedule = cut();

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "compiler/program/error.h"
+#include "compiler/program/physical_memory.h"
 
 namespace firn {
 namespace {
@@ -19,8 +21,14 @@ class HostMemory : public Memory {
 class HostExecutor : public Executor {
   public:
     const DeviceProfile& profile() const override { return profile_; }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string&) override {
-        return std::make_shared<HostMemory>(bytes);
+    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override {
+        try {
+            if (bytes <= physical_memory()) return std::make_shared<HostMemory>(bytes);
+        } catch (const std::bad_alloc&) {
+        }
+        throw DeviceError("out of memory: " + std::to_string(bytes) + " bytes were asked for '" +
+                          name + "' and the host has " + std::to_string(physical_memory()) +
+                          "; let tensors go or use smaller ones");
     }
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
         auto& host = static_cast<HostMemory&>(memory);

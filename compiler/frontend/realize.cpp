@@ -17,8 +17,10 @@
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/ir/text.h"
+#include "compiler/ir/too_large.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 #include "compiler/program/long_work.h"
 #include "compiler/program/make_call.h"
 #include "compiler/program/parallel.h"
@@ -155,6 +157,25 @@ void name_size(SessionState& session, const Size& size, const Ref& count, const 
                              : data_size(session, count, own.args[0].substitute(sizes), line);
 }
 
+/// More elements than kernels count are refused before any memory is asked for.
+void check_room(const Node& result, const Shape& shape) {
+    std::vector<int64_t> sizes;
+    for (const Size& size : largest(shape)) sizes.push_back(size.constant());
+    if (count_elements(sizes) > static_cast<double>(kMostElements))
+        throw UserError(too_large(result, sizes, counted_limit()));
+}
+
+/// Out of memory, and what else a device says, with the line that asked.
+template <class F>
+void with_place(SourceLine line, const F& asked) {
+    try {
+        asked();
+    } catch (const DeviceError& error) {
+        if (!line.line) throw;
+        throw DeviceError(error.what() + (" (" + text(line) + ")"));
+    }
+}
+
 /// Compiles for a device: on a thread of its own, where somebody watches how far it is, who may end
 /// it by what he throws.
 std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executor& executor,
@@ -235,9 +256,12 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
         if (!memory && k < counts && result.op == Op::Input)
             memory = call.arguments[static_cast<size_t>(result.as<InputAttr>().index)];
+        if (!memory) check_room(result, shape);
         if (!memory)
-            memory = executor.allocate(padded_bytes(storage_bytes(result.dtype, shape)),
-                                       "result " + std::to_string(k));
+            with_place(result.lines.empty() ? line : result.lines[0], [&] {
+                memory = executor.allocate(padded_bytes(storage_bytes(result.dtype, shape)),
+                                           "result " + std::to_string(k));
+            });
         call.results.push_back(memory);
         Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line);
         if (k < counts)
@@ -247,7 +271,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
             out.push_back(std::move(made));
     }
     if (program)
-        executor.run(program, call);
+        with_place(line, [&] { executor.run(program, call); });
     else
         run_oracle(executor, graph, call);
     report_run(session, program.get(), call.symbols);
@@ -350,12 +374,14 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     SessionState& session = *slot->session;
     const Inside inside(session.nodes.thread(), line);
     Ref node = with_known_sizes(session, checked_node(x, line), line);
-    std::vector<std::byte> data(storage_bytes(node->dtype, node->shape));
-    if (node->op == Op::Constant) {
+    std::vector<std::byte> data;
+    const bool constant = node->op == Op::Constant;
+    if (!constant) slot->node = realize_nodes(session, {node}, line)[0];
+    data.resize(storage_bytes(node->dtype, node->shape));
+    if (constant) {
         store_scalar(node->as<ConstantAttr>().value, data.data());
         return data;
     }
-    slot->node = realize_nodes(session, {node}, line)[0];
     if (!data.empty()) executor_of(session).read(*slot->node->as<BufferAttr>().storage, 0, data);
     return data;
 }

@@ -10,7 +10,9 @@
 #include "compiler/ir/interpret_elementwise.h"
 #include "compiler/ir/interpret_tensor.h"
 #include "compiler/ir/regions.h"
+#include "compiler/ir/too_large.h"
 #include "compiler/program/error.h"
+#include "compiler/program/physical_memory.h"
 
 namespace firn {
 namespace {
@@ -251,6 +253,12 @@ class Interpreter {
             return fitted(out, concrete(node.shape));
         }
         HostShape shape = concrete(node.shape);
+        const uint64_t most = physical_memory() / 2;  // operands are there, too
+        if (count_elements(shape) * node.dtype.bytes() > static_cast<double>(most))
+            throw UserError(too_large(node, shape,
+                                      "the oracle keeps every value in the host's memory, each "
+                                      "up to " +
+                                          std::to_string(most) + " bytes here"));
         if (is_elementwise(node.op))
             return make_value(interpret_elementwise(node.op, node.dtype, shape, inputs(node)));
         return make_value(tensor_value(node, shape));

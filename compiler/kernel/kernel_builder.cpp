@@ -88,7 +88,8 @@ int KernelBuilder::intern(KernelNode node) {
 int KernelBuilder::constant(const Scalar& value) { return intern(constant_node(value)); }
 
 int KernelBuilder::size(const Size& value) {
-    if (value.is_constant()) return integer(index_value(value, {}, "kernel '" + code_.name + "'"));
+    if (value.is_constant())
+        return integer(index_value(value, {}, "a kernel" + in_brackets(lines_)));
     ParamInfo param{i32, value, -1};
     auto it = std::find(code_.params.begin(), code_.params.end(), param);
     KernelNode n;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/reshape_blocks.h"
+#include "compiler/ir/too_large.h"
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 
@@ -51,6 +52,18 @@ void check_sizes(Graph& graph, const DeviceProfile& profile, const SymbolFacts& 
             if (!counts_in_32_bits(block, facts))
                 checker.require(*node, block.count, kMostIndices,
                                 "what it renumbers, without 64-bit integers on this device,");
+    }
+}
+
+void check_memory(const Graph& graph, const NodeSet& materialised) {
+    for (const Ref& node : topological(graph.results)) {
+        if (!materialised.contains(node.get())) continue;
+        std::vector<int64_t> shape;
+        for (const Size& size : node->shape)
+            if (size.is_constant()) shape.push_back(size.constant());
+        if (shape.size() == node->shape.size() &&
+            count_elements(shape) > static_cast<double>(kMostElements))
+            throw UserError(too_large(*node, shape, counted_limit()));
     }
 }
 

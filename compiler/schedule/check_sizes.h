@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/ir/graph.h"
 #include "compiler/program/device_profile.h"
+#include "compiler/schedule/regions.h"
 
 namespace firn {
 
@@ -10,5 +11,9 @@ namespace firn {
 /// checks. (What lies in memory is checked when the call is planned.) After the graph's last
 /// change: axes that it has no more do not count.
 void check_sizes(Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
+
+/// Throws UserError where a value of known size that is kept in memory has more than kMostElements,
+/// by its line.
+void check_memory(const Graph& graph, const NodeSet& materialised);
 
 }  // namespace firn

@@ -1,7 +1,5 @@
 // An executor on host memory: runs programs by interpret_kernel in the order and memory of the
 // engine.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -10,6 +8,7 @@
 
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
+#include "compiler/program/physical_memory.h"
 #include "compiler/program/walk.h"
 
 namespace firn {
@@ -17,11 +16,6 @@ namespace {
 
 /// What fresh memory holds, so that a read of it shows: nan as a float, -1 as an integer.
 constexpr std::byte kUnwritten{0xff};
-
-uint64_t physical_memory() {
-    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
-}
 
 class HostMemory : public Memory {
   public:
