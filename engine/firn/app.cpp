@@ -270,9 +270,10 @@ struct App::State {
 };
 
 CommandLine App::State::parse(int argc, char** argv) {
-    CommandLine line = parse_command_line(argc, argv,
-                                          {info.name, info.help, info.size, info.headless_frames,
-                                           &gui.parameters(), options, info.keys, info.version});
+    CommandLine line =
+        parse_command_line(argc, argv,
+                           {info.name, info.help, info.size, info.headless_frames,
+                            gui.parameters().operator->(), options, info.keys, info.version});
     if (line.list_devices) throw CommandLineEnd{0, device_report()};
     set_parameters(gui.parameters(), line, info.name);
     return line;

@@ -35,8 +35,31 @@ Plot& Widgets::get_plot(const std::string& name, const PlotOptions& options) {
 
 Gui::Gui() : widgets_(std::make_shared<Widgets>()) {}
 
-Parameters& Gui::parameters() { return widgets_->parameters; }
-const Parameters& Gui::parameters() const { return widgets_->parameters; }
+PanelParameters Gui::parameters() const { return PanelParameters(widgets_->parameters); }
+
+void PanelParameters::set(const std::string& name, const std::string& text) const {
+    registry_->set(name, text);
+}
+void PanelParameters::set_when_added(const std::string& name, const std::string& text) const {
+    registry_->set_when_added(name, text);
+}
+std::vector<std::string> PanelParameters::names() const {
+    std::vector<std::string> out;
+    for (const Parameter& each : registry_->all()) out.push_back(each.name);
+    return out;
+}
+std::string PanelParameters::value(const std::string& name) const {
+    if (const Parameter* known = registry_->find(name)) return text_of(*known);
+    std::string known;
+    for (const std::string& each : names()) known += " " + each;
+    throw UserError("panel: there is no parameter '" + name + "'; there are" +
+                    (known.empty() ? " none" : known));
+}
+void PanelParameters::reset() const { registry_->reset(); }
+void PanelParameters::check_all_known() const { registry_->check_all_known(); }
+const Parameter* PanelParameters::find(const std::string& name) const {
+    return registry_->find(name);
+}
 
 const Widget* Gui::find(const std::string& name) const {
     for (const Widget& widget : widgets_->all) {

@@ -12,8 +12,41 @@
 namespace firn {
 
 class Parameters;
+struct Parameter;
 struct Widget;
 struct Widgets;
+
+/// The bound variables of a panel by their names, with values as texts: what a host without a
+/// window sets and shows.
+class PanelParameters {
+  public:
+    /// Of this registry, which outlives it.
+    explicit PanelParameters(Parameters& registry) : registry_(&registry) {}
+
+    /// Sets one, as a slider or a preset does. UserError that names the parameter, the text and
+    /// what it takes, or the parameters that there are.
+    void set(const std::string& name, const std::string& text) const;
+    /// The same for one that may be added later: checked and written when it is.
+    void set_when_added(const std::string& name, const std::string& text) const;
+    /// In the order in which they were added.
+    std::vector<std::string> names() const;
+    /// What it is now, as set() takes it. UserError where there is none of that name.
+    std::string value(const std::string& name) const;
+    /// Writes the values that they had when they were added.
+    void reset() const;
+    /// UserError that names what was set for a parameter that was never added.
+    void check_all_known() const;
+
+    /// The registry itself, of which engine/window/parameters.h says more.
+    /// @{
+    const Parameter* find(const std::string& name) const;
+    operator Parameters&() const { return *registry_; }
+    Parameters* operator->() const { return registry_; }
+    /// @}
+
+  private:
+    Parameters* registry_;
+};
 
 struct SliderOptions {
     std::string help;  // shown when the mouse rests on it, and by --help
@@ -119,9 +152,8 @@ class Gui {
     /// A picture of values; it replaces the one before. nan is magenta.
     void heat_map(const std::string& name, const HeatMap& map);
 
-    /// The bound variables (engine/window/parameters.h).
-    Parameters& parameters();
-    const Parameters& parameters() const;
+    /// The bound variables.
+    PanelParameters parameters() const;
     /// What the panel draws (engine/window/widgets.h).
     Widgets& widgets() { return *widgets_; }
     const Widget* find(const std::string& name) const;

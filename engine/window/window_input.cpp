@@ -191,7 +191,7 @@ void ViewWindow::State::note_gesture() {
     const bool drag = drags(mouse.left) || drags(mouse.right) || drags(mouse.middle);
     bool acts = mouse.wheel != 0 || (drag && (mouse.di != 0 || mouse.dj != 0));
     const auto begin = [&] {
-        if (!gesture) gesture = Gesture{gui.parameters().values(), {}, {}, false};
+        if (!gesture) gesture = Gesture{gui.parameters()->values(), {}, {}, false};
         acts = true;
     };
     if (acts) begin();

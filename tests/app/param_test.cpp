@@ -137,7 +137,7 @@ TEST_F(Params, OfOneNameAreOne) {
                   Param<float> clash(app, "splash", 0.25f);
               }).find("two different widgets are named 'splash'"),
               std::string::npos);
-    EXPECT_EQ(app.gui().parameters().all().size(), 1u);
+    EXPECT_EQ(app.gui().parameters()->all().size(), 1u);
 }
 TEST_F(Params, AButtonIsPressedOnce) {
     Param<Button> splash{app, "splash", {.label = "Splash!"}};
@@ -145,7 +145,7 @@ TEST_F(Params, AButtonIsPressedOnce) {
     app.gui().widgets().get(Widget::Kind::Button, "splash").touched = true;
     EXPECT_TRUE(splash.pressed());
     EXPECT_FALSE(splash.pressed());
-    EXPECT_TRUE(app.gui().parameters().all().empty());
+    EXPECT_TRUE(app.gui().parameters()->all().empty());
 }
 TEST_F(Params, OutsideTheirLimitsAreRefused) {
     EXPECT_NE(

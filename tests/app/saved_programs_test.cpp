@@ -110,7 +110,7 @@ TEST_F(SavedParams, ArePartOfAPanelThatOwnsThem) {
         add_parameters(panel, read);
     }
     Parameters& all = panel.parameters();
-    EXPECT_EQ(all.values(), app.gui().parameters().values());
+    EXPECT_EQ(all.values(), app.gui().parameters()->values());
     EXPECT_EQ(describe(*all.find("dt")), describe(*app.gui().parameters().find("dt")));
     all.set("tint", "#ff0000");
     all.set("turn", "90");

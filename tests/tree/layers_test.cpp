@@ -237,7 +237,7 @@ TEST(Layers, PublicHeadersStayLight) {
         "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
     // Learning and shading are headers of their own, so that they cost nobody else.
-    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4600u},
+    for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4900u},
                                        {"engine/firn/learning.h", 2400u},
                                        {"engine/firn/shading.h", 2400u}}) {
         size_t lines = 0;
