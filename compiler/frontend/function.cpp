@@ -273,9 +273,11 @@ CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine l
 SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args) {
     SourceLine line = args.empty() ? state.line : args[0].line();
     if (state.session != current_state())
-        fail_at(line,
-                "call: the function was compiled in another session; make that one current, or "
-                "compile again");
+        fail_at(
+            line,
+            "call: the function was compiled in another session; compile it where it is called, "
+            "which of a program with an App is inside app.run(...), or make its session "
+            "current");
     if (args.size() != state.specs.size())
         fail_at(line, "call: " + std::to_string(args.size()) +
                           " arguments are given, the function was compiled for " +
