@@ -88,6 +88,10 @@ LoopRange::Turn LoopRange::begin() {
         const std::string given =
             std::string("loop: a bound is ") + bound->dtype.name() + text(bound->shape);
         if (!bound->dtype.is_integer())
+            fail_at(line_, given + "; a bound is an integer: convert it by .as(i32)");
+        if (bound->shape.empty()) continue;
+        each = true;
+        if (!kernel_depth(*session_))
             fail_at(line_, given +
                                "; a bound is one integer: take max(bound), or let every element "
                                "go on as long as its own says by while_([&] { return k < bound; }, "
