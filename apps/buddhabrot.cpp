@@ -23,7 +23,7 @@ struct Starts {
 };
 Starts find_starts(const Tensor& seed, const Tensor& limit) {
     Tensor cx = zeros({kOrbits}), cy = cx, turns = zeros({kOrbits}, i32);
-    Generator random{pcg(arange(kOrbits) + pcg(seed))};
+    Generator random{arange(kOrbits), seed};
     for (Tensor attempt : loop(kTries)) {
         cx = 4.0f * random.uniform() - 2.5f, cy = 3.0f * random.uniform() - 1.5f;
         Orbit orbit{cx, cy};

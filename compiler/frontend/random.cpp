@@ -1,4 +1,4 @@
-// Philox and PCG in 32-bit integer arithmetic, which every device does alike.
+// Philox, PCG and a keyed generator in 32-bit integer arithmetic, which every device does alike.
 #include "compiler/frontend/random.h"
 
 #include <numbers>
@@ -160,16 +160,20 @@ Tensor randint(const Arg& low, const Arg& high, const Shape& shape, const Random
 
 namespace {
 
-/// One step of the congruential generator under PCG; it goes through all 2^32 states.
-Tensor advanced(const Tensor& state) { return state * 747796405u + 2891336453u; }
+constexpr uint32_t kCongruential = 747796405;
+
+/// The permutation of 32-bit words that ends PCG: every bit depends on the higher ones, and then on
+/// all.
+Tensor permuted(const Tensor& x) {
+    Tensor word = ((x >> ((x >> 28) + 4u)) ^ x) * 277803737u;
+    return (word >> 22) ^ word;
+}
 
 }  // namespace
 
 Tensor pcg(const Operand& x) {
     LineScope at(x.line());
-    Tensor state = advanced(as_word("pcg: x", x.tensor()));
-    Tensor word = ((state >> ((state >> 28) + 4u)) ^ state) * 277803737u;
-    return (word >> 22) ^ word;
+    return permuted(as_word("pcg: x", x.tensor()) * kCongruential + 2891336453u);
 }
 
 Tensor pcgf(const Operand& x) {
@@ -177,11 +181,17 @@ Tensor pcgf(const Operand& x) {
     return fraction(pcg(x));
 }
 
+// Each key and stream has a permutation of 32-bit words of its own, which is applied to the
+// counter: two of them are no parts of one sequence. Keys differ in what they add and in their
+// factor.
 Tensor Generator::bits(SourceLine line) {
     LineScope at(line);
-    Tensor out = pcg(state);
-    state = advanced(state);
-    return out;
+    const Tensor own = as_word("Generator: the key", key),
+                 other = as_word("Generator: the stream", stream);
+    const Tensor factor = pcg(own ^ pcg(other)) | 1u;
+    const Tensor counter = as_word("Generator: the counter", drawn) * kCongruential;
+    drawn = drawn + 1;
+    return permuted(((counter ^ (counter >> 15)) + own) * factor);
 }
 
 Tensor Generator::uniform(SourceLine line) {

@@ -25,6 +25,11 @@ const DeviceCase kAlgorithms[] = {
     {"sort_by_the_network",
      [] { return argsort(tensor(random_ints(500, 2, -20, 20)), {.method = SortMethod::Network}); }},
     {"histogram", [] { return histogram(random_tensor({5000}), 50, {.low = -1, .high = 1}); }},
+    {"histogram_of_edges",
+     [] {
+         const Tensor x = arange(1000) / 100.0f;
+         return histogram(x, 1000, {.low = 0, .high = 10});
+     }},
     {"segment_sum",
      [] { return segment_sum(random_tensor({700}), tensor(random_ints(700, 1, -2, 40)), 37); }},
     {"compact", [] { return compact_padded(arange(3000), random_tensor({3000}) > 0.3f).values; }},
@@ -94,6 +99,13 @@ const DeviceCase kAlgorithms[] = {
     {"randn", [] { return randn({999}, {.seed = 5}); }, 1e-5},
     {"randint", [] { return randint(-50, 50, {999}, {.seed = 5}); }},
     {"pcg", [] { return pcg(arange(999)); }},
+    {"generator_bits",
+     [] {
+         Generator random{arange(500), 7};
+         Tensor out = zeros({20, 500}, u32);
+         for (Tensor turn : loop(20)) out(turn) = random.bits();
+         return out;
+     }},
     {"generator_in_a_loop",
      [] {
          Generator random{pcg(arange(500))};

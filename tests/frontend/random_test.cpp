@@ -321,42 +321,5 @@ TEST(Pcg, OfAFloatIsAnError) {
     expect_message(error_of([] { pcg(ones({2})); }), {"pcg", "f32", "random_test.cpp:"});
 }
 
-/// Darts at a square: how often the quarter circle is hit, counted inside one loop.
-Tensor darts(int turns) {
-    Generator random{pcg(arange(64).as(u32))};
-    Tensor hits = zeros({64}, i32);
-    for (Tensor turn : loop(turns)) {
-        Tensor x = random.uniform(), y = random.uniform();
-        if_(x * x + y * y < 1.0f, [&] { hits += 1; });
-    }
-    return hits;
-}
-
-TEST(Generators, AreCarriedByLoops) {
-    Ints expected;
-    for (uint32_t k = 0; k < 64; ++k) {
-        uint32_t state = pcg_on_host(k);
-        auto next = [&] {
-            uint32_t bits = pcg_on_host(state);
-            state = state * 747796405u + 2891336453u;
-            return static_cast<float>(bits >> 8) * 0x1p-24f;
-        };
-        int hits = 0;
-        for (int turn = 0; turn < 40; ++turn) {
-            float x = next(), y = next();
-            hits += x * x + y * y < 1.0f;
-        }
-        expected.push_back(hits);
-    }
-    expect_values([] { return darts(40); }, expected);
-}
-
-TEST(Generators, DartsFindPi) {
-    SessionScope scope(Session::oracle());
-    int hits = 0;
-    for (int each : darts(100).to_vector<int>()) hits += each;
-    EXPECT_NEAR(hits / 1600.0, 3.14159, 4 * 1.642 / std::sqrt(6400));
-}
-
 }  // namespace
 }  // namespace firn
