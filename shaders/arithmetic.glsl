@@ -54,6 +54,45 @@ float firn_round_bf16(float x) {
     return uintBitsToFloat(wide & 0xffff0000u);
 }
 
+//@function firn_odd_f32_from_f64
+// Of the two floats around x the one with an odd mantissa: rounded to fewer bits it gives what x at
+// once gives. S. Boldo and G. Melquiond, "When double rounding is odd", 2005.
+float firn_odd_f32_from_f64(double x) {
+    float near = float(x);
+    uint bits = floatBitsToUint(near);
+    bits -= abs(double(near)) > abs(x) ? 1u : 0u;
+    bits |= double(near) != x ? 1u : 0u;
+    return x != x ? near : uintBitsToFloat(bits);
+}
+
+//@function firn_odd_f32_from_u32
+float firn_odd_f32_from_u32(uint x) {
+    uint odd = (x & 0xffffff00u) | ((x & 0xffu) != 0u ? 0x100u : 0u);
+    return float(x < 0x1000000u ? x : odd);
+}
+
+//@function firn_odd_f32_from_i32 needs firn_odd_f32_from_u32
+float firn_odd_f32_from_i32(int x) {
+    float size = firn_odd_f32_from_u32(x < 0 ? 0u - uint(x) : uint(x));
+    return x < 0 ? -size : size;
+}
+
+//@function firn_odd_f32_from_u64 needs firn_odd_f32_from_u32
+float firn_odd_f32_from_u64(uint64_t x) {
+    // 32 bits from the highest on; the lowest of them says whether any was lost.
+    uint middle = uint(x >> 16) | ((x & 0xfffful) != 0ul ? 1u : 0u);
+    uint upper = uint(x >> 32) | ((x & 0xfffffffful) != 0ul ? 1u : 0u);
+    bool narrow = x < 0x100000000ul, wide = x >= 0x1000000000000ul;
+    uint kept = narrow ? uint(x) : (wide ? upper : middle);
+    return firn_odd_f32_from_u32(kept) * (narrow ? 1.0 : (wide ? 4294967296.0 : 65536.0));
+}
+
+//@function firn_odd_f32_from_i64 needs firn_odd_f32_from_u64
+float firn_odd_f32_from_i64(int64_t x) {
+    float size = firn_odd_f32_from_u64(x < 0l ? 0ul - uint64_t(x) : uint64_t(x));
+    return x < 0l ? -size : size;
+}
+
 //@function firn_bits_of_f16
 // Of a float that is a half; packHalf2x16 may make anything of infinity and nan.
 uint firn_bits_of_f16(float x) {

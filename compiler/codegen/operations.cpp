@@ -220,7 +220,13 @@ std::string cast(DType to, DType from, const std::string& x) {
         const Scalar zero = from.is_float() ? scalar_float(0, from) : scalar_int(0, from);
         return "(" + x + " != " + glsl_literal(zero) + ")";
     }
-    if (to.is_half()) return rounded(to_f32(from, x), to);
+    if (to.is_half()) {
+        // Integers beyond 24 bits are infinite as f16.
+        const bool twice = from == f64 || (to == bf16 && from.is_integer() && !from.is_narrow());
+        return rounded(twice ? std::string("firn_odd_f32_from_") + from.name() + "(" + x + ")"
+                             : to_f32(from, x),
+                       to);
+    }
     if (to == f32) return to_f32(from, x);
     if (from.is_float() && !to.is_float()) return float_to_integer(to, from, x);
     if (glsl_type(to) == glsl_type(from) && (to.is_float() || from.bytes() < to.bytes())) return x;

@@ -12,13 +12,36 @@
 namespace firn {
 namespace {
 
+/// Of the two floats around `value` the one with an odd mantissa: to round it to fewer bits gives
+/// what rounding `value` at once gives. S. Boldo and G. Melquiond, "When double rounding is odd",
+/// 2005.
+float rounded_to_odd(double value) {
+    const auto nearest = static_cast<float>(value);
+    if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
+    auto bits = std::bit_cast<uint32_t>(nearest);
+    if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;
+    return std::bit_cast<float>(bits | 1u);
+}
+
 double rounded(double value, Type type) {
     switch (type) {
         case Type::F32: return static_cast<float>(value);
-        case Type::F16: return round_to_f16(static_cast<float>(value));
-        case Type::BF16: return bf16_bits_to_f32(f32_to_bf16_bits(static_cast<float>(value)));
+        case Type::F16: return round_to_f16(rounded_to_odd(value));
+        case Type::BF16: return bf16_bits_to_f32(f32_to_bf16_bits(rounded_to_odd(value)));
         default: return value;
     }
+}
+
+/// An integer as an f64 that rounds to the same halves: from 2^53 on its lowest bit says whether
+/// any was lost.
+double for_halves(const Scalar& x) {
+    const bool negative = x.dtype != u64 && x.i < 0;
+    auto size = static_cast<uint64_t>(x.i);
+    if (negative) size = 0 - size;
+    constexpr uint64_t kLost = 0x7ff;
+    if (size >> 53 && (size & kLost)) size = (size & ~kLost) | (kLost + 1);
+    const auto value = static_cast<double>(size);
+    return negative ? -value : value;
 }
 
 /// The low bits of `value` as an integer of this type.
@@ -137,6 +160,7 @@ Scalar Scalar::to(DType target) const {
         return {target, 0, dtype.is_float() ? to_integer(f, target.type) : wrapped(i, target.type)};
     if (dtype.is_float()) return {target, rounded(f, target.type), 0};
     // Integers of 64 bits are rounded once, straight to the narrow type.
+    if (target.is_half()) return {target, rounded(for_halves(*this), target.type), 0};
     bool narrow = target != f64;
     double value = dtype == u64 ? (narrow ? static_cast<float>(static_cast<uint64_t>(i))
                                           : static_cast<double>(static_cast<uint64_t>(i)))

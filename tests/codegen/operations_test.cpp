@@ -35,6 +35,15 @@ TEST(Operations, SimpleArithmeticIsTheOperator) {
 TEST(Operations, HalfPrecisionIsRoundedAfterEachOperation) {
     EXPECT_EQ(of_two(KernelOp::Mul, f16, "a", "b"), "firn_round_f16((a * b))");
 }
+TEST(Operations, WideNumbersAreRoundedToHalvesOnce) {
+    const auto cast = [](DType to, DType from) {
+        return operation_glsl(KernelOp::Cast, to, {from}, {"a"});
+    };
+    EXPECT_EQ(cast(f16, f64), "firn_round_f16(firn_odd_f32_from_f64(a))");
+    EXPECT_EQ(cast(bf16, i32), "firn_round_bf16(firn_odd_f32_from_i32(a))");
+    EXPECT_EQ(cast(f16, i64), "firn_round_f16(float(a))");
+    EXPECT_EQ(cast(bf16, f32), "firn_round_bf16(a)");
+}
 TEST(Operations, AnExactOperationOnHalfPrecisionIsNotRounded) {
     EXPECT_EQ(operation_glsl(KernelOp::Floor, f16, {f16}, {"a"}), "floor(a)");
 }
@@ -182,7 +191,7 @@ TEST(Operations, ANumberWithoutSignIsRoundedOnceToAFloat) {
         return operation_glsl(KernelOp::Cast, to, {from}, {"x"});
     };
     EXPECT_EQ(converted(f32, u32), "firn_f32_from_u32(x)");
-    EXPECT_EQ(converted(bf16, u32), "firn_round_bf16(firn_f32_from_u32(x))");
+    EXPECT_EQ(converted(f16, u32), "firn_round_f16(firn_f32_from_u32(x))");
     EXPECT_EQ(converted(f32, u16), "float(x)");
     EXPECT_EQ(converted(f32, i32), "float(x)");
     EXPECT_EQ(converted(f64, u32), "double(x)");

@@ -262,5 +262,38 @@ INSTANTIATE_TEST_SUITE_P(
                                [] { return bitcast(widened().as(u64), i64) < 0; }}),
     name_of);
 
+/// Beside the middles between halves, closer than floats lie.
+Tensor beside_middles(double step) {
+    std::vector<double> out{65519.999999, 65520, 1e300, -1e-300, INFINITY, NAN, -0.0};
+    for (double size : {0x1p-25, 1.0, 37.0, 65504.0, 0x1.fep127})
+        for (double middle : {1.0, 1 + step, 1 + 3 * step})
+            for (double little : {-0x1p-40, 0.0, 0x1p-40}) {
+                out.push_back(size * middle * (1 + little));
+                out.push_back(-size * middle * (1 + little));
+            }
+    return tensor(out);
+}
+Tensor integers_beside_middles() {
+    std::vector<int64_t> out{0, 1, -1, INT64_MIN, INT64_MAX};
+    for (int bit = 8; bit < 63; ++bit)
+        for (int64_t half : {1, 3})
+            for (int64_t little : {-1, 0, 1}) {
+                out.push_back((int64_t{1} << bit) + (half << (bit - 8)) + little);
+                out.push_back(-out.back());
+            }
+    return tensor(out);
+}
+INSTANTIATE_TEST_SUITE_P(
+    RoundedOnce, OnDevice,
+    testing::Values(
+        DeviceCase{"f64_to_f16", [] { return beside_middles(0x1p-11).as(f16); }},
+        DeviceCase{"f64_to_bf16", [] { return beside_middles(0x1p-8).as(bf16); }},
+        DeviceCase{"i64_to_bf16", [] { return integers_beside_middles().as(bf16); }},
+        DeviceCase{"u64_to_bf16", [] { return integers_beside_middles().as(u64).as(bf16); }},
+        DeviceCase{"i32_to_bf16", [] { return integers_beside_middles().as(i32).as(bf16); }},
+        DeviceCase{"u32_to_bf16", [] { return integers_beside_middles().as(u32).as(bf16); }},
+        DeviceCase{"i64_to_f16", [] { return integers_beside_middles().as(f16); }}),
+    name_of);
+
 }  // namespace
 }  // namespace firn

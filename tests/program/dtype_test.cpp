@@ -41,6 +41,31 @@ TEST(Scalar, LargeIntegersRoundOnceToF32) {
     int64_t value = (int64_t{1} << 54) + (int64_t{1} << 30) + 1;
     EXPECT_EQ(scalar_int(value, i64).to(f32).f, double(static_cast<float>(value)));
 }
+TEST(Scalar, WideNumbersRoundOnceToHalves) {
+    // To f32 first they would be ties, or go beyond the middle.
+    const double little = 0x1p-40;
+    EXPECT_EQ(scalar_float(1 + 0x1p-11 + little, f64).to(f16).f, 1 + 0x1p-10);
+    EXPECT_EQ(scalar_float(-1 - 0x1p-11 - little, f16).f, -1 - 0x1p-10);
+    EXPECT_EQ(scalar_float(1 + 3 * 0x1p-11 - little, f16).f, 1 + 0x1p-10);
+    EXPECT_EQ(scalar_float(1 + 0x1p-11, f16).f, 1);
+    EXPECT_EQ(scalar_float(65519.999999, f64).to(f16).f, 65504);
+    EXPECT_EQ(scalar_float(65520, f64).to(f16).f, kInf);
+    EXPECT_EQ(scalar_float(0x1p-25 + 0x1p-60, f16).f, 0x1p-24);
+    EXPECT_EQ(scalar_float(0x1p-25, f16).f, 0);
+    EXPECT_EQ(scalar_float(1e300, f16).f, kInf);
+    EXPECT_EQ(scalar_float(-1e-300, f16).f, 0);
+    EXPECT_TRUE(std::signbit(scalar_float(-1e-300, f16).f));
+    EXPECT_TRUE(std::isnan(scalar_float(kNan, f64).to(f16).f));
+    EXPECT_EQ(scalar_float(1 + 0x1p-8 + little, f64).to(bf16).f, 1 + 0x1p-7);
+    EXPECT_EQ(scalar_float(1 + 3 * 0x1p-8 - little, bf16).f, 1 + 0x1p-7);
+    EXPECT_EQ(scalar_float(0x1.fefffffffp127, bf16).f, 0x1.fep127);
+    EXPECT_EQ(scalar_int((1 << 30) + (1 << 22) + 1).to(bf16).f, 0x1.02p30);
+    EXPECT_EQ(scalar_int(-(1 << 30) - (1 << 22) - 1).to(bf16).f, -0x1.02p30);
+    EXPECT_EQ(scalar_int((int64_t{1} << 62) + (int64_t{1} << 54) + 1, i64).to(bf16).f, 0x1.02p62);
+    EXPECT_EQ(scalar_int(INT64_MIN + (int64_t{1} << 55) - 1, i64).to(bf16).f, -0x1.fep62);
+    EXPECT_EQ(scalar_int(-1, u64).to(bf16).f, 0x1p64);
+    EXPECT_EQ(scalar_int(-1, u64).to(f16).f, kInf);
+}
 TEST(Scalar, U64IsReadByItsBits) {
     EXPECT_EQ(scalar_int(-1, u64).to(f64).f, 18446744073709551616.0);
     EXPECT_EQ(text(scalar_int(-1, u64)), "18446744073709551615");
