@@ -214,7 +214,14 @@ Tensor scan_along(const char* what, Scan scan, const Operand& x, const ScanOptio
     Tensor wide = x.tensor().as(own.is_half() ? f32 : type);
     if (!options.axis) wide = reshape(wide, {element_count(wide.shape())});
     const int axis = options.axis ? checked_axis(what, *options.axis, wide.shape()) : 0;
-    return scan_values(scan, wide, axis, options).as(type);
+    Tensor out = scan_values(scan, wide, axis, options);
+    if (scan == Scan::Sum || scan == Scan::Product) return out.as(type);
+    // The identity of i32 stands for that of a narrower type.
+    if (options.exclusive && type != own) {
+        const int low = own.is_signed() ? static_cast<int>(scalar_float(-1e9, own).i) : 0;
+        out = clip(out, low, static_cast<int>(scalar_float(1e9, own).i));
+    }
+    return out.as(own);
 }
 
 }  // namespace

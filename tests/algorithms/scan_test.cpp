@@ -79,6 +79,31 @@ TEST(Scans, CummaxOfIntegersReachesTheLowest) {
     expect_values([&] { return cummax(tensor(x)); }, expected);
 }
 
+TEST(Scans, ExtremaKeepNarrowTypes) {
+    for (DType type : {boolean, u8, i8, u16, i16}) {
+        SCOPED_TRACE(type.name());
+        const Scalar low = scalar_float(type.is_signed() ? -1e9 : 0, type),
+                     high = scalar_float(1e9, type);
+        Ints x(40, static_cast<int>(low.i)), falling(40, static_cast<int>(high.i));
+        x[35] = static_cast<int>(high.i), falling[35] = static_cast<int>(low.i);
+        for (bool most : {true, false}) {
+            const Ints& from = most ? x : falling;
+            const auto scanned = [&](const ScanOptions& options) {
+                const Tensor values = tensor(from).as(type);
+                return most ? cummax(values, options) : cummin(values, options);
+            };
+            Ints expected(40, from[0]);
+            for (size_t k = 35; k < 40; ++k) expected[k] = from[35];
+            expect_values([&] { return scanned({}).as(i32); }, expected);
+            expected.pop_back();
+            expected.insert(expected.begin(), from[0]);  // the identity of the type
+            expect_values([&] { return scanned({.exclusive = true}).as(i32); }, expected);
+            SessionScope scope(Session::oracle());
+            EXPECT_EQ(scanned({}).dtype(), type);
+        }
+    }
+}
+
 TEST(Scans, NanStaysFromItsPlaceOn) {
     Floats x(40, 1.0f), expected;
     x[34] = NAN;
