@@ -4,6 +4,7 @@
 #include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/required_sizes.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/learning/initialise.h"
 
@@ -28,6 +29,18 @@ Tensor along_channels(const Tensor& x, size_t rank) {
     Shape shape(rank, Size(1));
     shape[1] = x.shape()[0];
     return reshape(x, shape);
+}
+
+/// One value has no variance to learn from. A size that only the device knows cannot be checked.
+void check_values_per_channel(const Shape& x) {
+    Size count = x[0];
+    for (size_t axis = 2; axis < x.size(); ++axis) count = count * x[axis];
+    if (!data_symbols(count).empty()) return;
+    const Size kept = min(count, 2);
+    require_equal_sizes(floor_div(kept, 2) * 2, kept,
+                        "BatchNorm: x is " + text(x) +
+                            " in training, with 1 value per channel, which has no variance; give "
+                            "it more, or call eval() where it is not trained");
 }
 
 Tensor normalised(const Tensor& x, const std::vector<int>& axes, float eps) {
@@ -58,11 +71,14 @@ Tensor BatchNorm::operator()(const Operand& operand) const {
     for (size_t k = 2; k < rank; ++k) others.push_back(static_cast<int>(k));
     Tensor centre = running_mean.value(), spread = running_var.value();
     if (training()) {
-        centre = mean(x, {.axis = others});
-        spread = mean(square(x - along_channels(centre, rank)), {.axis = others});
-        const Tensor count = reduced_count(x.shape(), others, spread.dtype());
+        check_values_per_channel(x.shape());
+        const Tensor count = reduced_count(x.shape(), others, x.dtype());
+        const Tensor some = max(count, 1.0f);
+        centre = sum(x, {.axis = others}) / some;
+        spread = sum(square(x - along_channels(centre, rank)), {.axis = others}) / some;
         const Tensor unbiased = spread * count / max(count - 1.0f, 1.0f);
-        const float part = options_.momentum;
+        // Of an empty batch nothing is learned.
+        const Tensor part = select(count > 0.0f, options_.momentum, 0.0f);
         const DType kept = running_mean.value().dtype();
         running_mean.set(
             (running_mean.value() * (1 - part) + stop_gradient(centre) * part).as(kept));

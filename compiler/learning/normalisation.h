@@ -12,9 +12,11 @@ struct BatchNormOptions {
 };
 /// By the mean and variance of every channel (axis 1) over the batch and all other axes while it is
 /// trained, and by their running means else, which every call in training changes: running = (1 -
-/// momentum) running + momentum of the batch, its variance unbiased. weight, bias, running_mean and
-/// running_var [channels]; torch's num_batches_tracked is not kept: load with {.allow_extra =
-/// true}. S. Ioffe and C. Szegedy, 2015.
+/// momentum) running + momentum of the batch, its variance unbiased. As in torch an empty batch
+/// leaves them as they are, and a batch in training with one value per channel is a UserError, at
+/// the call where a size is a symbol. weight, bias, running_mean and running_var [channels];
+/// torch's num_batches_tracked is not kept: load with {.allow_extra = true}. S. Ioffe and C.
+/// Szegedy, 2015.
 ///
 /// This and the other layers here compute in f32 where x is f16 or bf16, and give x's type.
 ///

@@ -259,6 +259,37 @@ TEST(Layers, BatchNormInTrainingAndAfterwards) {
                  {"BatchNorm: x is [2, 4]", "[batch, 3, ..]"});
 }
 
+TEST(Layers, BatchNormOfAnEmptyBatchKeepsItsStatistics) {
+    SessionScope scope(Session::interpreter());
+    BatchNorm norm(2);
+    const Tensor none = norm(zeros({0, 2, 3}));
+    EXPECT_EQ(Shape(none.shape()), (Shape{0, 2, 3}));
+    EXPECT_EQ(host(norm.running_mean), (Floats{0, 0}));
+    EXPECT_EQ(host(norm.running_var), (Floats{1, 1}));
+    const auto train = compile(norm, [&](Tensor x) { return norm(x); }, {f32("n", 2)});
+    train(some({0, 2}));
+    EXPECT_EQ(host(norm.running_var), (Floats{1, 1}));
+    train(tensor({1.0f, 2.0f, 3.0f, 2.0f}, {2, 2}));
+    expect_near(host(norm.running_mean), {0.2f, 0.2f});
+    expect_near(host(norm.running_var), {1.1f, 0.9f});
+}
+
+TEST(Layers, BatchNormInTrainingOfOneValuePerChannelIsAnError) {
+    SessionScope scope(Session::interpreter());
+    BatchNorm norm(2);
+    for (const Shape& shape : {Shape{1, 2}, Shape{1, 2, 1, 1}})
+        expect_parts(user_error([&] { norm(zeros(shape)); }),
+                     {"BatchNorm", text(shape), "1 value", "eval()", "layers_test.cpp:"});
+    const auto train = compile(norm, [&](Tensor x) { return norm(x); }, {f32("n", 2)});
+    expect_parts(user_error([&] {
+                     Tensor(train(zeros({1, 2}))).to_vector<float>();
+                 }),
+                 {"BatchNorm", "1 value", "eval()"});
+    EXPECT_EQ(host(norm.running_var), (Floats{1, 1}));
+    norm.eval();
+    EXPECT_EQ(norm(zeros({1, 2})).to_vector<float>(), (Floats{0, 0}));
+}
+
 TEST(Layers, BatchNormInTrainingHasTheGradientsOfDifferences) {
     const GradientCheck found = check_gradients(
         [](const Tensors& a) {
