@@ -117,11 +117,19 @@ Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& tar
 }
 
 Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
-                            const LossOptions& options) {
+                            const BinaryCrossEntropyOptions& options) {
     LineScope at(probability.line());
     auto [p, t] = checked("binary_cross_entropy", probability.tensor(), target);
+    const Tensor valid = (p >= 0.0f) & (p <= 1.0f);
+    if (options.check_probabilities)
+        assert_value(valid,
+                     "binary_cross_entropy: a probability is not in [0, 1]; give it sigmoid(x), or "
+                     "x to binary_cross_entropy_with_logits");
     const Tensor yes = max(log(p), -100.0f), no = max(log1p(-p), -100.0f);
-    return reduced(-(t * yes + (1.0f - t) * no), options.reduction);
+    Tensor terms = -(t * yes + (1.0f - t) * no);
+    if (!options.check_probabilities)
+        terms = select(valid, terms, std::numeric_limits<float>::quiet_NaN());
+    return reduced(terms, options.reduction);
 }
 
 Tensor kl_div(const Operand& log_probability, const Tensor& target) {

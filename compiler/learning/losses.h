@@ -61,11 +61,21 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
 /// Example: `binary_cross_entropy_with_logits(tensor({0.0f, -1000.0f}), ones({2}))` is `500.34657`.
 Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& target,
                                         const LossOptions& options = {});
+
+/// Options of binary_cross_entropy.
+struct BinaryCrossEntropyOptions {
+    Reduction reduction = Reduction::Mean;
+    /// A probability outside of [0, 1], and nan, is a UserError with its place, as in torch. A
+    /// program that checks waits for the device at every call and changes nothing in place; without
+    /// it such a probability makes the loss nan.
+    bool check_probabilities = true;
+};
 /// -(t log p + (1 - t) log(1 - p)) of probabilities p; logarithms are at least -100, as torch's.
 ///
-/// Example: `binary_cross_entropy(tensor({0.0f, 1.0f}), ones({2}))` is `50`.
+/// Examples: `binary_cross_entropy(tensor({0.0f, 1.0f}), ones({2}))` is `50`,
+/// `binary_cross_entropy(tensor({1.5f}), zeros({1}), {.check_probabilities = false})` is `nan`.
 Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
-                            const LossOptions& options = {});
+                            const BinaryCrossEntropyOptions& options = {});
 /// t (log t - l) of logarithms l of probabilities, and probabilities t; 0 where t is 0. The sum of
 /// all divided by size 0: torch's `batchmean`, the divergence itself; nan where that size is 0.
 ///

@@ -54,6 +54,22 @@ TEST(Losses, OfPairsOfFloats) {
         1e-5);
 }
 
+TEST(Losses, OfWhatIsNoProbabilityAreErrors) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()}) {
+        SessionScope scope(session);
+        const auto of = [](float p) {
+            return user_error([&] {
+                binary_cross_entropy(tensor({0.5f, p}), tensor({1.0f, 0.0f})).item<float>();
+            });
+        };
+        for (float p : {1.5f, -0.25f, std::numeric_limits<float>::quiet_NaN()})
+            expect_parts(of(p), {"binary_cross_entropy", "probabilit", "losses_test.cpp:"});
+        EXPECT_TRUE(std::isnan(
+            binary_cross_entropy(tensor({1.5f}), tensor({0.0f}), {.check_probabilities = false})
+                .item<float>()));
+    }
+}
+
 TEST(Losses, DoNotOverflow) {
     SessionScope scope(Session::interpreter());
     const Tensor x = tensor({-300.0f, 300.0f, 0.0f}), t = tensor({0.0f, 1.0f, 0.0f});
