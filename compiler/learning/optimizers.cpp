@@ -11,6 +11,13 @@ Tensor running(const Tensor& beta, const Tensor& a, const Tensor& b) {
     return beta * a + (1.0f - beta) * b;
 }
 
+/// The gradient, no larger than what has a square: an infinite second moment would make all steps 0
+/// for ever. An infinite gradient stays, and makes the parameter nan.
+Tensor with_square(const Tensor& gradient) {
+    const Tensor most = gradient.dtype() == f64 ? Tensor(1.3e154) : Tensor(1.8e19f);
+    return select(is_inf(gradient), gradient, clip(gradient, -most, most));
+}
+
 void add_decay(Update& u) { u.gradient = u.gradient + u.number("weight_decay") * u.parameter; }
 void decay(Update& u) {
     u.parameter = u.parameter * (1.0f - u.number("lr") * u.number("weight_decay"));
@@ -35,6 +42,7 @@ UpdateRule adam_rule(bool decoupled) {
     rule.powers = {"beta1", "beta2"};
     rule.update = [decoupled](Update& u) {
         decoupled ? decay(u) : add_decay(u);
+        u.gradient = with_square(u.gradient);
         u.state[0] = running(u.number("beta1"), u.state[0], u.gradient);
         u.state[1] = running(u.number("beta2"), u.state[1], square(u.gradient));
         const Tensor mean = u.state[0] / (1.0f - u.powers[0]),
@@ -49,6 +57,7 @@ UpdateRule rmsprop_rule() {
     rule.state = {"square_avg", "momentum_buffer"};
     rule.update = [](Update& u) {
         add_decay(u);
+        u.gradient = with_square(u.gradient);
         u.state[0] = running(u.number("alpha"), u.state[0], square(u.gradient));
         u.state[1] =
             u.number("momentum") * u.state[1] + u.gradient / (sqrt(u.state[0]) + u.number("eps"));

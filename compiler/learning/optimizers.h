@@ -30,7 +30,8 @@ struct AdamOptions {
     float lr = 1e-3f, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 0.0f;
 };
 /// D. Kingma and J. Ba, "Adam: A Method for Stochastic Optimization", 2015; decay is added to the
-/// gradient.
+/// gradient. Gradients beyond 1.8e19 (1.3e154 of f64) count as that much, here and in AdamW and
+/// RMSProp: their squares would be infinite, and steps 0 from then on. Infinity and nan make nan.
 ///
 /// Example: after `Variable w({2}, constant_init(1), true); Adam adam({{"w", w}}, {.lr = 0.1f});`
 /// `adam.step(sum(square(w.value()) * tensor({1.0f, 1000.0f})));` `w.value()` is `{0.9, 0.9}`.

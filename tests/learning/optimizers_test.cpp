@@ -125,6 +125,32 @@ TEST_P(Optimizers, FollowTheirFormulas) {
     }
 }
 
+TEST(Steps, GoOnAfterGradientsWhoseSquaresOverflow) {
+    SessionScope scope(Session::interpreter());
+    const auto moved = [](const auto& make, float first) {
+        Variable w({1}, constant_init(1), true);
+        const Optimizer optimizer = make(std::vector<NamedVariable>{{"w", w}});
+        std::vector<float> out;
+        optimizer.step(Tensors{tensor({first})});
+        out.push_back(w.value().item<float>());
+        for (int k = 0; k < 5; ++k) optimizer.step(Tensors{tensor({first})});
+        out.push_back(w.value().item<float>());
+        return out;
+    };
+    const auto adam = [](const auto& p) { return Adam(p, {.lr = 0.01f}); };
+    const auto adamw = [](const auto& p) { return AdamW(p, {.lr = 0.01f, .weight_decay = 0.0f}); };
+    for (float first : {3.0f, 1e18f, 1e20f, 1e30f, 3e38f}) {
+        SCOPED_TRACE(first);
+        expect_near(moved(adam, first), {0.99f, 0.94f}, 1e-4);
+        expect_near(moved(adamw, first), {0.99f, 0.94f}, 1e-4);
+        expect_near(moved(adam, -first), {1.01f, 1.06f}, 1e-4);
+    }
+    const auto rmsprop = [](const auto& p) { return RMSProp(p, {.lr = 0.01f, .alpha = 0.5f}); };
+    expect_near(moved(rmsprop, 1e20f), moved(rmsprop, 1e10f), 1e-3);
+    // A gradient that is none is not hidden.
+    for (float none : {NAN, INFINITY}) EXPECT_TRUE(std::isnan(moved(adam, none)[0]));
+}
+
 TEST(Steps, ClipGradients) {
     SessionScope scope(Session::interpreter());
     Pair pair;
