@@ -66,8 +66,8 @@ Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& tar
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::Mean;
     /// A probability outside of [0, 1], and nan, is a UserError with its place, as in torch. A
-    /// program that checks waits for the device at every call and changes nothing in place; without
-    /// it such a probability makes the loss nan.
+    /// program that checks waits for the device at every call and changes nothing in place, and
+    /// vmap refuses it; without it such a probability makes the loss nan.
     bool check_probabilities = true;
 };
 /// -(t log p + (1 - t) log(1 - p)) of probabilities p; logarithms are at least -100, as torch's.
