@@ -28,13 +28,11 @@ Tensor cumsum(const Operand& x, const ScanOptions& options = {});
 ///
 /// Example: `cumprod(tensor({1, 2, 3}))` is `{1, 2, 6}`.
 Tensor cumprod(const Operand& x, const ScanOptions& options = {});
-/// The largest so far, in the type of x, from whose least value an exclusive scan starts; a nan is
-/// passed over where there is a number before it.
+/// The largest so far, in the type of x; a nan is passed over where a number stands before it.
 ///
 /// Example: `cummax(tensor({3, 1, 4, 2}))` is `{3, 3, 4, 4}`.
 Tensor cummax(const Operand& x, const ScanOptions& options = {});
-/// The smallest so far, in the type of x, from whose largest value an exclusive scan starts; a nan
-/// is passed over where there is a number before it.
+/// The smallest so far, in the type of x; a nan is passed over where a number stands before it.
 ///
 /// Example: `cummin(tensor({3, 1, 4, 2}))` is `{3, 1, 1, 1}`.
 Tensor cummin(const Operand& x, const ScanOptions& options = {});

@@ -72,15 +72,11 @@ Tensor pcgf(const Operand& x);
 /// A generator for shader-like code: every element counts what it drew, and loops and branches
 /// carry the count like any tensor. `Generator random{pixel, frame}; .. random.uniform() ..`
 ///
-/// Number n of a generator is a function of key, stream and n alone, as in a counter-based
-/// generator: no generator goes on where another has been, and numbers and runs of two of them are
-/// equal by chance alone. The first 2^32 numbers of one generator are a permutation of all u32. So
-/// keys may be plain indices; where there are two of them, as of pixels in frames, let one be the
-/// stream: a hash of both in one word meets that of another pair sooner or later. SmallCrush of
-/// TestU01 finds nothing in successive draws of one key, in the same draw of successive keys, and
-/// in runs of 500 draws.
-///
-/// It is passed to compiled functions, and given by them, as any struct of tensors.
+/// Number n is a function of key, stream and n alone: no generator goes on where another has been,
+/// and runs of two of them are equal by chance alone. The first 2^32 numbers of one are a
+/// permutation of all u32. Keys may be plain indices; where there are two of them, as of pixels in
+/// frames, let one be the stream. SmallCrush of TestU01 finds nothing in successive draws of one
+/// key, in the same draw of successive keys, and in runs of 500.
 ///
 /// Examples: after `Generator random{arange(100)}; Tensor x = random.uniform();`
 /// `all((x >= 0) & (x < 1))` is `true`, `any(random.uniform() == x)` is `false`,
