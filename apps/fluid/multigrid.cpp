@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "apps/fluid/sampling.h"
+
 namespace firn::fluid {
 namespace {
 
@@ -68,11 +70,12 @@ Tensor restricted(const Tensor& fine, const Level& coarse) {
 Tensor prolonged(const Tensor& error, const Level& coarse, const Level& fine) {
     auto [i, j] = indices<2>(fine.left.shape());
     Tensor row = i / 2, column = j / 2, below = i % 2, after = j % 2;
-    Tensor own = error(row, column);
+    const Field coarse_error(error);
+    Tensor own = coarse_error(row, column);
     Tensor open_y = zero(coarse.upper)(row + below, column),
            open_x = zero(coarse.left)(row, column + after);
-    return own + 0.25f * (open_y * (error(row + 2 * below - 1, column) - own) +
-                          open_x * (error(row, column + 2 * after - 1) - own));
+    return own + 0.25f * (open_y * (coarse_error(row + 2 * below - 1, column) - own) +
+                          open_x * (coarse_error(row, column + 2 * after - 1) - own));
 }
 
 Tensor cycle(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,

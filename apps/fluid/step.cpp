@@ -7,6 +7,8 @@
 namespace firn::fluid {
 namespace {
 
+using Outside = Field::Outside;
+
 /// Gradients of the curl well below this, in 1 / (second cell), are noise that confinement leaves
 /// alone.
 constexpr float kCalm = 0.5f;
@@ -16,8 +18,8 @@ constexpr float kCalm = 0.5f;
 Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point& a,
                  const Tensor& dt) {
     auto velocity = [&](const Point& at) {
-        return Point{bilinear(zero(v), {at.y, at.x - 0.5f}),
-                     bilinear(zero(u), {at.y - 0.5f, at.x})};
+        return Point{bilinear(Field(v, Outside::Zero), {at.y, at.x - 0.5f}),
+                     bilinear(Field(u, Outside::Zero), {at.y - 0.5f, at.x})};
     };
     auto behind = [&](const Point& speed, const Tensor& time) {
         return Point{to.y - time * speed.y, to.x - time * speed.x};
@@ -94,16 +96,18 @@ FlowStep step(const Flow& flow, const Tensor& open, const std::vector<Level>& le
     const Level& finest = levels[0];
     Point from = before_side(left_side, 0, 1);
     Tensor moved_u =
-        bicubic(zero(u), {from.y - 0.5f, from.x}) * constants.velocity_kept + dt * push_u;
+        bicubic(Field(u, Outside::Zero), {from.y - 0.5f, from.x}) * constants.velocity_kept +
+        dt * push_u;
     moved_u = finest.left * mix(moved_u, brush.u, brush.strength * coverage(brush, left_side));
     from = before_side(upper_side, 1, 0);
     Tensor moved_v =
-        bicubic(zero(v), {from.y, from.x - 0.5f}) * constants.velocity_kept + dt * push_v;
+        bicubic(Field(v, Outside::Zero), {from.y, from.x - 0.5f}) * constants.velocity_kept +
+        dt * push_v;
     moved_v = finest.upper * mix(moved_v, brush.v, brush.strength * coverage(brush, upper_side));
 
     FlowStep next;
     for (size_t c = 0; c < 3; ++c) {
-        Tensor moved = bicubic(flow.dye[c], {before.y - 0.5f, before.x - 0.5f});
+        Tensor moved = bicubic(Field(flow.dye[c]), {before.y - 0.5f, before.x - 0.5f});
         next.flow.dye[c] =
             mix(moved * constants.dye_kept, brush.colour[c], brush.ink * coverage(brush, middle));
     }

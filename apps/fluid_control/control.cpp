@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "apps/fluid/sampling.h"
 #include "compiler/program/error.h"
 
 namespace firn::fluid_control {
@@ -61,7 +62,7 @@ FirstVelocity::FirstVelocity(int64_t n, int64_t m, int coarse)
       coarse_(coarse) {}
 
 std::pair<Tensor, Tensor> FirstVelocity::operator()() const {
-    const Tensor knots = stream.value();
+    const fluid::Field knots(stream.value());
     // The stream function at the upper left corners of cells, and one more row and column.
     auto [i, j] = indices<2>({n_ + 1, m_ + 1});
     const Tensor y = i.as(f32) / float(coarse_), x = j.as(f32) / float(coarse_);

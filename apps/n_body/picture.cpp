@@ -9,6 +9,10 @@ namespace {
 
 /// A body covers so many pixels in each direction at most.
 constexpr int kSplat = 11;
+/// Of a channel of colours(), for a light of 1.
+constexpr float kMostColour = 1.3f;
+/// Light of one frame in a pixel, as an integer: the sum of all bodies stays below 2^31.
+constexpr float kMostSum = 1 << 30;
 /// The height of the picture in distances.
 constexpr float kField = 0.75f;
 /// The glow is made at a quarter of the size.
@@ -29,7 +33,7 @@ Channels colours(const Tensor& galaxy, const Tensor& light, const Tensor& speed,
     Tensor old = cast<float>(light < 0.5f), fast = clamp(0.55f * speed, 0.0f, 1.0f);
     Channels slow = blend({0.75f, 0.10f, 0.03f}, {1.0f, 0.62f, 0.30f}, min(2.0f * fast, 1.0f));
     Channels out;
-    const Colour hot{0.55f, 0.75f, 1.3f};
+    const Colour hot{0.55f, 0.75f, kMostColour};
     for (size_t c = 0; c < 3; ++c) {
         Tensor warm = mix(slow[c], hot[c], max(2.0f * fast - 1.0f, 0.0f));
         out[c] = mix(mix(disc[c], halo[c], old), warm, by_speed);
@@ -86,9 +90,16 @@ SplatFunction compile_splat() {
             Tensor away = square(off_i - along * way_i(body)) + square(off_j - along * way_j(body));
             Tensor value = power(body) * exp(-away / square(radius)(body));
             Channels colour = colours(galaxy, light, sqrt(dot(speed, speed)), shot.by_speed);
-            Channels out{kept * red, kept * green, kept * blue};
-            for (size_t c = 0; c < 3; ++c) scatter_add(out[c](i, j), value * colour[c](body));
-            return Light{out[0], out[1], out[2]};
+            // In integers, whose sum is the same in whatever order bodies are drawn. All light may
+            // meet in one pixel.
+            Tensor unit = max(kMostColour / kMostSum * sum(power), 1e-20f);
+            const auto gathered = [&](const Tensor& before, const Tensor& channel) {
+                Tensor units = zeros({red.size(0), red.size(1)}, i32);
+                scatter_add(units(i, j), cast<int>(round(value * (channel / unit)(body))));
+                return kept * before + unit * cast<float>(units);
+            };
+            return Light{gathered(red, colour[0]), gathered(green, colour[1]),
+                         gathered(blue, colour[2])};
         },
         {pixels, pixels, pixels, each, each,   each,   each,   each,   each,   each,   each,
          each,   each,   each,   each, number, number, number, number, number, number, number});
