@@ -12,6 +12,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/program_source.h"
 #include "compiler/program/executor.h"
+#include "compiler/program/own_process.h"
 
 namespace firn {
 
@@ -47,10 +48,15 @@ class BackgroundCompiler {
     void wait_or_give_up(CompileJob& job);
     /// Waits until all are done.
     void finish();
+    /// See OwnProcess.
+    std::string why_not_here() const {
+        return process_.why_not_here("the thread that compiles in the background was started");
+    }
 
   private:
     void work();
 
+    OwnProcess process_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::shared_ptr<CompileJob>> waiting_;

@@ -265,7 +265,7 @@ CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine l
         given.call.arguments.push_back(count->as<BufferAttr>().storage);
         given.call.scalars.emplace_back();
     }
-    executor_of(*state.session);
+    executor_of(*state.session, line);
     return kind;
 }
 

@@ -20,7 +20,7 @@ HostBytes host_bytes(const Tensor& x, std::optional<DType> dtype, SourceLine lin
     const TensorMemory held = memory_of(x, line);
     const std::shared_ptr<Memory> memory = held.memory;
     HostBytes out{std::shared_ptr<const void>(memory), nullptr, held.shape, false};
-    if (const std::byte* shared = executor_of(*x.slot()->session).mapped(*memory)) {
+    if (const std::byte* shared = executor_of(*x.slot()->session, line).mapped(*memory)) {
         out.data = shared;
     } else {
         const auto copy = std::make_shared<const std::vector<std::byte>>(read_tensor(x, line));
@@ -70,7 +70,7 @@ HostWriting::HostWriting(const Shape& shape, std::optional<DType> dtype, SourceL
     state->line = line;
     count_ = static_cast<size_t>(element_count(shape).constant());
     const uint64_t bytes = count_ * static_cast<uint64_t>(dtype->bytes());
-    Executor& executor = executor_of(*current_state());
+    Executor& executor = executor_of(*current_state(), line);
     state->memory = executor.allocate(padded_bytes(bytes), "tensor " + text(line));
     state->mapped = executor.map_for_writing(*state->memory);
     if (state->mapped)

@@ -312,7 +312,7 @@ Tensor atomic_exchange(const Access& place, const Arg& value) {
 
 int subgroup_size(SourceLine line) {
     SessionState& session = *current_state();
-    const DeviceProfile& profile = executor_of(session).profile();
+    const DeviceProfile& profile = executor_of(session, line).profile();
     if (!profile.subgroup_shuffle)
         fail_at(line,
                 "subgroup: the device cannot exchange values between lanes; use shared(...) and "

@@ -107,7 +107,7 @@ void refuse_symbols(const Size& size, SourceLine line) {
 }
 
 std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, SourceLine line) {
-    executor_of(session);
+    executor_of(session, line);
     std::string key = session.oracle ? "" : print(graph);
     if (LazyPlan* known = session.plans.find(key)) {
         known->used = session.calls;
@@ -244,7 +244,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
                            SizeMap* all_sizes) {
     const Inside inside(session.nodes.thread(), line);
     ++session.calls;
-    Executor& executor = executor_of(session);
+    Executor& executor = executor_of(session, line);
     SizeMap own_sizes;
     SizeMap& sizes = all_sizes ? *all_sizes : own_sizes;
     for (const auto& [name, value] : call.symbols) sizes.emplace(name, Size(value));
@@ -382,7 +382,8 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
         store_scalar(node->as<ConstantAttr>().value, data.data());
         return data;
     }
-    if (!data.empty()) executor_of(session).read(*slot->node->as<BufferAttr>().storage, 0, data);
+    if (!data.empty())
+        executor_of(session, line).read(*slot->node->as<BufferAttr>().storage, 0, data);
     return data;
 }
 
@@ -393,7 +394,7 @@ std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line) { return read_
 Ref upload(SessionState& session, std::span<const std::byte> data, DType dtype, const Shape& shape,
            SourceLine line) {
     const Inside inside(session.nodes.thread(), line);
-    Executor& executor = executor_of(session);
+    Executor& executor = executor_of(session, line);
     std::shared_ptr<Memory> memory =
         executor.allocate(padded_bytes(data.size()), "tensor " + text(line));
     if (!data.empty()) executor.write(*memory, 0, data);

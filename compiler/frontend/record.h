@@ -166,8 +166,9 @@ struct SessionState {
 /// The current session's state, made on first use.
 const std::shared_ptr<SessionState>& current_state();
 
-/// The executor, chosen on first use.
-Executor& executor_of(SessionState& session);
+/// The executor, chosen on first use. UserError with the line in a child of fork() that uses what
+/// its parent made.
+Executor& executor_of(SessionState& session, SourceLine line = {});
 
 /// A builder for the current scope. Raises what a left loop has to say.
 Builder builder(SessionState& session, SourceLine line);

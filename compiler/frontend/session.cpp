@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "compiler/frontend/background.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
@@ -51,10 +52,13 @@ const std::shared_ptr<SessionState>& current_state() {
     return state;
 }
 
-Executor& executor_of(SessionState& session) {
+Executor& executor_of(SessionState& session, SourceLine line) {
     if (!session.started && environment_number("FIRN_HELP", 0))
         std::fputs(environment_help().c_str(), stderr);
     if (!session.executor) choose_executor(session);
+    std::string why = session.executor->why_not_here();
+    if (why.empty() && session.background) why = session.background->why_not_here();
+    if (!why.empty()) fail_at(line.line ? line : session.caller, why);
     if (!session.started) {
         session.started = true;
         session.debug = environment_number("FIRN_DEBUG", 0);

@@ -15,6 +15,9 @@ struct SessionState;
 /// One thread at a time uses a session, its tensors and its functions: two at once, or one while
 /// another records, is a UserError. Sessions of different threads run in parallel. Tensors and
 /// functions may be destroyed on any thread.
+/// A session on a device belongs to the process that made it: used in a child of fork() it is a
+/// UserError. The child makes its own; where its parent had a device open, it ends by exit()
+/// without what the parent registered to be done then.
 ///
 /// Example: after `int last = 0;` `{ SessionScope scope(Session::interpreter());`
 /// `last = (arange(4) * 10).to_vector<int>()[3]; }` `last` is `30`.

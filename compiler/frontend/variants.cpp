@@ -193,7 +193,7 @@ bool compiles_in_background(const SessionState& session) {
 void compile_in_background(FunctionState& state, Variant& variant) {
     if (variant.program || variant.job || variant.refused) return;
     SessionState& session = *state.session;
-    if (!session.background) session.background = std::make_shared<BackgroundCompiler>();
+    if (!session.background) session.background.reset(new BackgroundCompiler, DeleteInOwnProcess());
     variant.job = std::make_shared<CompileJob>(
         variant.graph, compile_options(session, options_of(state, variant)), session.executor);
     session.background->start(variant.job);

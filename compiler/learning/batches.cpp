@@ -1,6 +1,7 @@
 // Permutations by epoch, and a thread that reads ahead.
 #include "compiler/learning/batches.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -19,6 +20,8 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/session.h"
+#include "compiler/program/long_work.h"
+#include "compiler/program/own_process.h"
 
 namespace firn {
 
@@ -63,6 +66,8 @@ void check_labels(const Tensor& labels, int64_t classes, SourceLine line) {
 
 namespace {
 
+constexpr std::chrono::milliseconds kBetweenLooks{100};  // whether the wait is to end
+
 /// Of a UserError the line is that of who asked for the batch.
 [[noreturn]] void rethrow(const std::exception_ptr& error) {
     try {
@@ -84,6 +89,7 @@ struct Prefetch::State {
     std::deque<Batch> waiting;
     bool ends = false;
     std::thread thread;
+    OwnProcess process;
 
     void run(const Callback<std::vector<StoredTensor>(int64_t)>& read, size_t ahead) {
         // Readers say what is wrong by refuse(), which asks for the thread's session.
@@ -107,12 +113,13 @@ struct Prefetch::State {
 };
 
 Prefetch::Prefetch(const Callback<std::vector<StoredTensor>(int64_t)>& read, int ahead)
-    : state_(std::make_shared<State>()) {
+    : state_(std::shared_ptr<State>(new State, DeleteInOwnProcess())) {
     state_->thread = std::thread(
         [state = state_.get(), read, ahead] { state->run(read, size_t(ahead < 1 ? 1 : ahead)); });
 }
 
 Prefetch::~Prefetch() {
+    if (!state_->process.is_here()) return;
     {
         const std::lock_guard lock(state_->mutex);
         state_->ends = true;
@@ -123,10 +130,14 @@ Prefetch::~Prefetch() {
 
 std::vector<Tensor> Prefetch::next(SourceLine line) {
     LineScope at(line);
+    if (!state_->process.is_here())
+        refuse(state_->process.why_not_here("Prefetch: the thread that reads ahead was started"));
     State::Batch batch;
     {
         std::unique_lock lock(state_->mutex);
-        state_->changed.wait(lock, [&] { return !state_->waiting.empty(); });
+        while (!state_->changed.wait_for(lock, kBetweenLooks,
+                                         [&] { return !state_->waiting.empty(); }))
+            CancelScope::end_if_asked("waiting for", "Prefetch");
         // An error stays, for whoever asks again.
         if (state_->waiting.front().error) rethrow(state_->waiting.front().error);
         batch = std::move(state_->waiting.front());

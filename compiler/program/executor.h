@@ -62,6 +62,8 @@ class Executor {
     virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }
     /// Waits for everything.
     virtual void wait() = 0;
+    /// Why it cannot be used in this process, a child that fork() made; empty: it can be.
+    virtual std::string why_not_here() const { return ""; }
     /// `report` is told how far a run is that has taken `after_seconds`, and whenever that time has
     /// doubled.
     virtual void set_progress(std::function<void(const RunProgress&)> /*report*/,

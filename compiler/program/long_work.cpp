@@ -14,16 +14,21 @@ constexpr std::chrono::milliseconds kBetween{33};    // a person sees that it go
 constexpr std::chrono::milliseconds kPatience{500};  // what is done sooner needs no word
 
 thread_local WorkWatch watch;
-thread_local int cancel_scopes = 0;
+thread_local CancelScope* innermost = nullptr;
 
 }  // namespace
 
 void watch_work(WorkWatch next) { watch = std::move(next); }
 bool is_work_watched() { return static_cast<bool>(watch); }
 
-CancelScope::CancelScope() { ++cancel_scopes; }
-CancelScope::~CancelScope() { --cancel_scopes; }
-bool CancelScope::is_open() { return cancel_scopes > 0; }
+CancelScope::CancelScope(std::function<bool()> is_asked_to_end)
+    : is_asked_to_end_(std::move(is_asked_to_end)), outer_(std::exchange(innermost, this)) {}
+CancelScope::~CancelScope() { innermost = outer_; }
+bool CancelScope::is_open() { return innermost != nullptr; }
+void CancelScope::end_if_asked(const char* what, const std::string& of) {
+    if (innermost && innermost->is_asked_to_end_ && innermost->is_asked_to_end_())
+        throw Cancelled(what + (" '" + of) + "': ended before it was done");
+}
 
 bool tell_work(const WorkProgress& progress) { return !watch || watch(progress); }
 

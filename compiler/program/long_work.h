@@ -25,15 +25,23 @@ bool is_work_watched();
 struct Cancelled : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-/// While it lives, somebody catches Cancelled on this thread: work that is of no use when it is
-/// done in part ends by it. Else such work is finished.
+/// While it lives, Cancelled is caught on this thread: work that is of no use when it is done in
+/// part ends by it. Else such work is finished.
 class CancelScope {
   public:
-    CancelScope();
+    /// `is_asked_to_end`: whether all work of the thread is to end, as after Ctrl-C; empty: never.
+    explicit CancelScope(std::function<bool()> is_asked_to_end = {});
     ~CancelScope();
     CancelScope(const CancelScope&) = delete;
     CancelScope& operator=(const CancelScope&) = delete;
     static bool is_open();
+    /// Throws Cancelled, which says what was ended, where the innermost scope of this thread is
+    /// asked to end. For what goes on for long: between programs, their parts, and in waits.
+    static void end_if_asked(const char* what, const std::string& of);
+
+  private:
+    std::function<bool()> is_asked_to_end_;
+    CancelScope* outer_;
 };
 
 /// One piece of such work, from its making to its end.

@@ -14,8 +14,7 @@ void note(int number) {
     const int error = errno;
     received = number;
     constexpr char kText[] =
-        "\nends after this frame, or within a compile, and writes what was asked for; once more "
-        "ends it at once\n";
+        "\nends with what is under way, and writes what was asked for; once more ends it at once\n";
     if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) {
         // Nobody listens.
     }

@@ -238,8 +238,9 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
 }
 
 /// What the program was ended in that takes long; empty: it ran to its end.
-std::string run_to_end(Window& window, const Callback<void(Window&)>& program) {
-    const CancelScope cancels;
+std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
+                       const InterruptScope& interrupts) {
+    const CancelScope cancels([&] { return interrupts.signal() != 0; });
     try {
         program(window);
         return "";
@@ -298,7 +299,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         Outputs outputs(window, line, numbers);
         std::string ended_in;
         try {
-            ended_in = run_to_end(window, program);
+            ended_in = run_to_end(window, program, interrupts);
         } catch (...) {
             outputs.keep();
             if (window.executor().device().is_given_up()) end_at_once(info.name);

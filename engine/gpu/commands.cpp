@@ -31,6 +31,7 @@ CommandPool::CommandPool(Device& device, const std::string& name) : device_(devi
 }
 
 CommandPool::~CommandPool() {
+    if (!device_.is_here()) return;
     TimelinePoint busy = 0;
     for (const auto& buffer : buffers_) busy = std::max(busy, buffer->busy_until);
     VkCommandPool pool = pool_;

@@ -1,11 +1,17 @@
 // A Vulkan device with its one queue and its timeline.
 #include "engine/gpu/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
+#include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/matrix_unit.h"
@@ -18,6 +24,20 @@ namespace {
 
 /// Nanoseconds between two looks at who watches a wait.
 constexpr uint64_t kWaitSlice = 100'000'000;
+
+/// A driver waits at the end of a process for its threads, which a child of fork() does not have:
+/// such a child ends before that, and before what was to be done at the end of its parent.
+void end_children_in_time() {
+    static const OwnProcess opened_one;
+    static const int registered = on_exit(
+        [](int status, void*) {
+            if (opened_one.is_here()) return;
+            std::fflush(nullptr);
+            _exit(status);
+        },
+        nullptr);
+    (void)registered;
+}
 
 std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
     uint32_t count = 0;
@@ -34,7 +54,7 @@ std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDe
 }  // namespace
 
 std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
-    std::shared_ptr<Device> device(new Device);
+    std::shared_ptr<Device> device(new Device, DeleteInOwnProcess());
     device->instance_ = std::make_unique<Instance>(
         InstanceOptions{options.surfaces, options.instance_extensions, options.validation,
                         options.on_message, options.on_instance_functions});
@@ -61,6 +81,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
+    end_children_in_time();  // behind what the driver registers
     return device;
 }
 
@@ -162,6 +183,10 @@ void Device::create_timeline() {
     set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
 }
 
+void Device::require_here() const {
+    if (!is_here()) throw UserError(why_not_here());
+}
+
 TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
                              std::span<const SemaphoreWait> waits,
                              std::span<const VkSemaphore> signals) {
@@ -184,11 +209,13 @@ void Device::set_batch_limit(size_t commands) {
 }
 
 void Device::flush() {
+    require_here();
     std::lock_guard lock(queue_mutex_);
     if (!enqueued_.empty()) submit_locked({}, {}, {});
 }
 
 TimelinePoint Device::last_submitted() const {
+    require_here();
     std::lock_guard lock(queue_mutex_);
     return submitted_ + (enqueued_.empty() ? 0 : 1);
 }
@@ -231,6 +258,7 @@ TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
 }
 
 void Device::refuse_lost() const {
+    require_here();
     const std::string cause = suspect_.empty() ? "" : ", perhaps because of " + suspect_;
     if (given_up_ != 0)
         throw DeviceError("device '" + info_.name + "' did not finish its work within " +
@@ -259,6 +287,7 @@ void Device::check(VkResult result, const char* call, std::string_view object) c
 }
 
 bool Device::come_to_rest() noexcept {
+    if (!is_here()) return false;
     constexpr int kTries = 3;
     for (int tries = 0; tries < kTries; ++tries) {
         try {
@@ -300,12 +329,14 @@ VkResult Device::wait_on_timeline(TimelinePoint point) {
     info.semaphoreCount = 1;
     info.pSemaphores = &timeline_;
     info.pValues = &point;
-    const uint64_t slice = watch_ ? kWaitSlice : UINT64_MAX;
+    const uint64_t slice = watch_ || CancelScope::is_open() ? kWaitSlice : UINT64_MAX;
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
         const VkResult result = table_.vkWaitSemaphores(handle_, &info, slice);
         if (result != VK_TIMEOUT) return result;
-        watch_(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        CancelScope::end_if_asked("waiting for", info_.name);
+        if (watch_)
+            watch_(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "compiler/program/device_profile.h"
+#include "compiler/program/own_process.h"
 #include "engine/gpu/instance.h"
 
 namespace firn {
@@ -76,7 +77,8 @@ class Device {
     /// Throws DeviceError (no loader, no driver, missing feature), UserError (no such device: lists
     /// them).
     static std::shared_ptr<Device> create(const DeviceOptions& options = {});
-    /// Waits for all work, then destroys what is left.
+    /// Waits for all work, then destroys what is left. Is not called in a child of fork(), where
+    /// what is left stays.
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -134,7 +136,7 @@ class Device {
     void wait(TimelinePoint point);
     void wait_idle() { wait(last_submitted()); }
     /// Told in a wait that goes on, about every tenth of a second, how long it has; may throw,
-    /// which ends the wait. Null: nobody.
+    /// which ends the wait. Null: nobody. Such a wait also ends by Cancelled, see CancelScope.
     void watch_waits(std::function<void(double seconds)> watch);
     /// Nobody waits for it any more: it counts as lost. Throws the DeviceError that says so.
     [[noreturn]] void give_up(double seconds);
@@ -143,6 +145,15 @@ class Device {
     /// empty: nothing.
     void suspect(const std::string& what) { suspect_ = what; }
     const std::string& suspected() const { return suspect_; }
+    /// False in a child of fork(), which has none of the driver's threads: there whatever submits,
+    /// waits or allocates is a UserError, and nothing is destroyed.
+    bool is_here() const { return process_.is_here(); }
+    /// See OwnProcess.
+    std::string why_not_here() const {
+        return is_here() ? "" : process_.why_not_here("device '" + info_.name + "' was opened");
+    }
+    /// UserError where it is not here.
+    void require_here() const;
     /// For presenting: the queue may be used by one thread at a time.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
@@ -156,6 +167,7 @@ class Device {
     /// It must not own the device.
     template <class Destroy>
     void defer(Destroy destroy) noexcept {
+        if (!is_here()) return;
         std::function<void()> later;
         try {
             later = std::move(destroy);
@@ -199,6 +211,7 @@ class Device {
     void create_handle(const DeviceOptions& options);
     void create_timeline();
 
+    OwnProcess process_;
     std::set<std::shared_ptr<void>, std::owner_less<>> kept_;  // first: destroyed last
     std::unique_ptr<Instance> instance_;
     DeviceInfo info_;

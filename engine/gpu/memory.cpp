@@ -340,7 +340,7 @@ void MemoryPool::give_back(Buffer& buffer) {
 }
 
 Buffer::~Buffer() {
-    if (block_) device_->memory().give_back(*this);
+    if (block_ && device_->is_here()) device_->memory().give_back(*this);
 }
 
 namespace {
@@ -360,6 +360,7 @@ void fill(Buffer& buffer) {
 
 std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>& device, uint64_t bytes,
                                       const std::string& name, BufferPlace place) {
+    device->require_here();
     std::shared_ptr<Buffer> buffer = device->memory().take(device, bytes, name, place);
     if (device->fill_memory() && place == BufferPlace::Device) fill(*buffer);
     return buffer;

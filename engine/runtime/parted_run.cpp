@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 #include "compiler/program/step_counts.h"
 
 namespace firn {
@@ -133,6 +134,7 @@ void PartedRun::submit(const Copies& copies) {
 }
 
 void PartedRun::submit(const RecordedSteps& steps, double predicted, const Copies& copies) {
+    CancelScope::end_if_asked("running program", run_.program.name);
     limit_in_flight(kMostAhead);
     InFlight now{0, predicted, two_marks()};
     PendingTimes times;

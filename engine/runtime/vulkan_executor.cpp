@@ -15,6 +15,9 @@ constexpr size_t kMostEntries = 32;
 /// Submissions that a run is predicted to fill before it is worth making in parts: parts are
 /// recorded anew each time.
 constexpr double kWorthParts = 2.5;
+/// Runs, and predicted seconds of them, that the host may be ahead of the device.
+constexpr size_t kMostRunsAhead = 16;
+constexpr double kMostSecondsAhead = 0.5;
 /// Profiled runs whose times are still on the device.
 constexpr size_t kMostPendingTimes = 32;
 
@@ -160,6 +163,7 @@ void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::
 }
 
 std::shared_ptr<const void> VulkanExecutor::prepare(const Program& program) {
+    device_->require_here();
     auto pipelines = std::make_shared<std::vector<std::shared_ptr<const Pipeline>>>();
     for (const KernelInfo& kernel : program.kernels)
         pipelines->push_back(shared_pipeline(*device_, kernel));
@@ -266,6 +270,8 @@ void VulkanExecutor::record_entry(Entry& entry, const std::vector<Scalar>& scala
 }
 
 void VulkanExecutor::run(const std::shared_ptr<const Program>& program, const Call& call) {
+    device_->require_here();
+    CancelScope::end_if_asked("running program", program->name);
     within_memory("running program", program->name, [&] {
         if (timed_.take && timed_.program.lock() == program) return run_timed(program, call);
         run_watched(program, call);
@@ -291,9 +297,7 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     }
     if (watching_ && kind == RunKind::Own) watch(loaded, program, call);
     Entry& entry = prepare(loaded, *program, plan, bindings, ends);
-    TimelinePoint& last_but_many =
-        in_flight_[static_cast<size_t>(counts_.runs) % in_flight_.size()];
-    device_->wait(last_but_many);
+    limit_ahead(plan->seconds);
     auto note = [&](TimelinePoint point) {
         note_use(*program, *plan, call, point);
         for (const auto& buffer : held) buffer->used_at(point, true);
@@ -301,16 +305,28 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
         for (const auto& constant : loaded.loaded->constants())
             if (constant) constant->used_at(point, false);
     };
+    TimelinePoint end = 0;
     try {
-        last_but_many =
-            in_parts ? run_in_parts(loaded, entry, *program, call, scalars, std::move(replaced))
-                     : submit(loaded, entry, *program, scalars);
+        end = in_parts ? run_in_parts(loaded, entry, *program, call, scalars, std::move(replaced))
+                       : submit(loaded, entry, *program, scalars);
     } catch (...) {
         note(device_->last_submitted());  // a part of it may be on its way
         throw;
     }
     ++counts_.runs;
-    note(last_but_many);
+    ahead_.push_back({end, plan->seconds});
+    note(end);
+}
+
+/// Waits until a run of so many predicted seconds is not too far ahead of the device: what has been
+/// submitted cannot be ended any more.
+void VulkanExecutor::limit_ahead(double seconds) {
+    for (const RunAhead& each : ahead_) seconds += each.seconds;
+    while (ahead_.size() >= kMostRunsAhead || (ahead_.size() > 1 && seconds > kMostSecondsAhead)) {
+        device_->wait(ahead_.front().end);
+        seconds -= ahead_.front().seconds;
+        ahead_.pop_front();
+    }
 }
 
 TimelinePoint VulkanExecutor::submit(const Loaded& loaded, Entry& entry, const Program& program,

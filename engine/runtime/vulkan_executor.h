@@ -56,6 +56,7 @@ class VulkanExecutor : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call& call) override;
     std::shared_ptr<const void> prepare(const Program& program) override;
     void wait() override;
+    std::string why_not_here() const override { return device_->why_not_here(); }
     void set_profiling(bool on) override { profiling_ = on; }
     void set_progress(std::function<void(const RunProgress&)> report,
                       double after_seconds) override {
@@ -141,14 +142,17 @@ class VulkanExecutor : public Executor {
     void harvest_first();
     std::vector<KernelTime> take_times_until(TimelinePoint last);
     void add_times(PendingTimes pending);
+    void limit_ahead(double seconds);
 
     std::shared_ptr<Device> device_;
     CommandPool commands_;
     std::shared_ptr<Buffer> scratch_;
     std::map<const Program*, Loaded> programs_;
-    /// Ends of the last runs, by number modulo: the host waits before it runs further ahead of the
-    /// device than this.
-    std::array<TimelinePoint, 16> in_flight_{};
+    struct RunAhead {
+        TimelinePoint end = 0;
+        double seconds = 0;  // predicted
+    };
+    std::deque<RunAhead> ahead_;  // the last runs, oldest first
     ExecutorCounts counts_;
 
     ProgressReport progress_;

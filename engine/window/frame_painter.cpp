@@ -61,6 +61,10 @@ FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* windo
 }
 
 FramePainter::~FramePainter() {
+    if (!device_->is_here()) {
+        (void)swapchain_.release();
+        return;
+    }
     device_->come_to_rest();
     swapchain_.reset();
     const VolkDeviceTable& vk = device_->vk();

@@ -83,8 +83,8 @@ std::shared_ptr<void> use_glfw() {
                         "); set DISPLAY to one, or run headless (--headless --out picture.png)");
     }
     connection = connection_to_display();
-    std::shared_ptr<void> library(nullptr, [](void*) {
-        if (display_is_there()) glfwTerminate();
+    std::shared_ptr<void> library(nullptr, [process = OwnProcess()](void*) {
+        if (process.is_here() && display_is_there()) glfwTerminate();
     });
     current = library;
     return library;
@@ -134,7 +134,8 @@ OsWindow::OsWindow(const std::string& title, int width, int height, float scale,
 }
 
 OsWindow::~OsWindow() {
-    if (handle_ && has_display()) glfwDestroyWindow(handle_);
+    // The connection to the display is the parent's where fork() made this process.
+    if (handle_ && process_.is_here() && has_display()) glfwDestroyWindow(handle_);
 }
 
 OsWindow& OsWindow::of(GLFWwindow* handle) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "compiler/program/own_process.h"
 #include "engine/gpu/vulkan.h"
 #include "engine/window/raw_input.h"
 
@@ -61,6 +62,7 @@ class OsWindow {
     void set_mouse_callbacks();
     void take();
 
+    OwnProcess process_;
     std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
     bool fullscreen_ = false;

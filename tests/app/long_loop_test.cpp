@@ -1,0 +1,180 @@
+// Ctrl-C ends a program within a second, whatever it is at: by real signals to real processes.
+#include <firn/firn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "engine/runtime/vulkan_executor.h"
+#include "tests/deadline.h"
+#include "tests/window/display.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A program in a process of its own, which gets signals.
+class LongLoops : public testing::Test {
+  protected:
+    void SetUp() override {
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    void TearDown() override {
+        if (process_ <= 0) return;
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
+    }
+    /// Runs `program`, until it calls work(). False where there is no driver, or it ended before.
+    bool start(std::vector<std::string> arguments, const Callback<void(Window&)>& program) {
+        process_ = fork();
+        if (process_ != 0) {
+            comes_true([&] { return fs::exists(at_work_) || !is_running(); }, 60);
+            const bool begun = fs::exists(at_work_) && is_running();
+            if (!begun && said().find("no Vulkan") == std::string::npos) ADD_FAILURE() << said();
+            return begun;
+        }
+        std::signal(SIGINT, SIG_DFL);  // tests that run in the background may ignore it
+        if (!freopen((folder_ + "/said").c_str(), "w", stderr)) _exit(127);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        App app({.name = "long", .help = "A program.", .size = {16, 16}});
+        arguments.insert(arguments.begin(), {"long", "--forget", "--frames", "1000000"});
+        if (!in_window_) arguments.push_back("--headless");
+        std::vector<char*> argv;
+        for (std::string& argument : arguments) argv.push_back(argument.data());
+        const int status = app.run(static_cast<int>(argv.size()), argv.data(), program);
+        std::fflush(nullptr);
+        _exit(status);
+    }
+    /// Of the program, in the frame that takes long.
+    void work() const { std::ofstream(at_work_) << "."; }
+    /// Frames, of which this one has a loop of kernels: elements read their neighbours.
+    void long_frame(Window& window, int which) const {
+        while (window.open()) {
+            window.show(full({16, 16}, float(window.frame() % 2)));
+            if (window.frame() < which) continue;
+            Tensor x = zeros({8});
+            for (Tensor k : loop(2'000'000'000)) x = max(x, wrap(x)(arange(8) + 1)) + 1.0f;
+            window.executor().set_progress([this](const RunProgress&) { work(); }, 0.2);
+            x.to_vector<float>();
+        }
+    }
+    bool is_running() {
+        if (process_ > 0 && waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
+        return process_ > 0;
+    }
+    /// Its status; negative where a signal ended it. `seconds_`: until then.
+    int signalled(int number) {
+        Deadline deadline(60);
+        kill(process_, number);
+        while (is_running() && !deadline.is_over())
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        seconds_ = deadline.seconds();
+        return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
+    }
+    pid_t child() const { return process_; }
+    std::string said() const {
+        std::stringstream text;
+        text << std::ifstream(folder_ + "/said").rdbuf();
+        return text.str();
+    }
+    void expect_said(const std::string& part) const {
+        EXPECT_NE(said().find(part), std::string::npos) << said();
+    }
+
+    const std::string folder_ = testing::TempDir() + "/long_loops_" + std::to_string(getpid()),
+                      at_work_ = folder_ + "/at_work";
+    double seconds_ = 0;
+    bool in_window_ = false;
+
+  private:
+    pid_t process_ = -1;
+    int status_ = 0;
+};
+
+TEST_F(LongLoops, ALoopOfKernelsEndsAndThePictureBeforeItIsWritten) {
+    const std::string picture = folder_ + "/long.png";
+    if (!start({"--out", picture}, [&](Window& window) { long_frame(window, 3); })) return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1);
+    expect_said("long: ");
+    expect_said("ended before it was done");
+    expect_said("wrote " + picture);
+    EXPECT_TRUE(fs::exists(picture));
+}
+
+TEST_F(LongLoops, ALoopOfCallsThatOpensNoFrameEnds) {
+    const auto calls = [&](Window& window) {
+        auto step = compile(
+            [](Tensor x) {
+                for (Tensor k : loop(64)) x = sin(x) + 1.0f;
+                return x;
+            },
+            {f32("n")});
+        window.open();
+        Tensor x = ones({1 << 18});
+        for (int k = 0; k < 1'000'000'000; ++k) {
+            x = step(x);
+            if (k == 10) work();
+        }
+    };
+    if (!start({}, calls)) return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1);
+    expect_said("ended before it was done");
+}
+
+TEST_F(LongLoops, AFilmOfTheFramesBeforeIsWhole) {
+    const std::string film = folder_ + "/long.gif";
+    if (!start({"--out", film}, [&](Window& window) { long_frame(window, 5); })) return;
+    EXPECT_EQ(signalled(SIGTERM), 128 + SIGTERM);
+    EXPECT_LT(seconds_, 1);
+    expect_said("wrote " + film);
+    std::ifstream in(film, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
+    EXPECT_EQ(bytes.back(), ';') << "which ends one";
+}
+
+TEST_F(LongLoops, ASecondOneKills) {
+    const auto other_work = [&](Window& window) {
+        window.open();
+        work();
+        for (;;) pause();  // what is no work of Firn's
+    };
+    if (!start({}, other_work)) return;
+    std::thread second([&] {
+        comes_true([&] { return said().find("once more") != std::string::npos; });
+        kill(child(), SIGINT);
+    });
+    EXPECT_EQ(signalled(SIGINT), -SIGINT);
+    second.join();
+}
+
+class LongLoopsInAWindow : public LongLoops {
+  protected:
+    void SetUp() override {
+        LongLoops::SetUp();
+        if (!display_.works()) GTEST_SKIP() << "needs Xvfb";
+        in_window_ = true;
+    }
+    VirtualDisplay display_;
+};
+
+TEST_F(LongLoopsInAWindow, EndWithinASecondToo) {
+    const std::string film = folder_ + "/long.gif";
+    if (!start({"--out", film}, [&](Window& window) { long_frame(window, 5); })) return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1);
+    expect_said("ended before it was done");
+    expect_said("wrote " + film);
+}
+
+}  // namespace
+}  // namespace firn
