@@ -8,6 +8,7 @@
 
 #include "compiler/program/error.h"
 #include "engine/window/parameters.h"
+#include "tests/deadline.h"
 
 namespace firn {
 namespace {
@@ -31,11 +32,10 @@ class Structural : public testing::Test {
     static float at_two(F& f) {
         return f(full({4}, 2.0f))(0).template item<float>();
     }
-    /// Calls until the new program has taken over, at most 20 s; true where it has.
+    /// Calls until the new program has taken over; true where it has.
     template <class F>
     static bool settles(F& f) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (f.compiling() && std::chrono::steady_clock::now() < end) {
+        for (Deadline deadline; f.compiling() && !deadline.is_over();) {
             at_two(f);
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
@@ -114,9 +114,8 @@ TEST_F(Structural, GivesArgumentsAwayAsCompiledFunctionsDo) {
     n = 3;
     x = f(std::move(x));
     ASSERT_TRUE(f.compiling());
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     Tensor y;
-    while (f.compiling() && std::chrono::steady_clock::now() < end) {
+    for (Deadline deadline; f.compiling() && !deadline.is_over();) {
         y = full({4}, 2.0f);
         y.to_vector<float>();
         y = f(std::move(y));

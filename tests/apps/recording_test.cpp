@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,8 +10,8 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 
+#include "tests/deadline.h"
 #include "tests/window/display.h"
 
 namespace firn {
@@ -34,7 +33,7 @@ TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
     std::ofstream(folder + "/ffmpeg")
         << "#!/bin/sh\nfor name; do :; done\ncat > \"${name#file:}\"\n";
     fs::permissions(folder + "/ffmpeg", fs::perms::owner_all);
-    by_hand("wave", "search --sync --name '^wave\\$' windowsize 500 400");
+    by_hand("wave", "windowsize \\$id 500 400");
     const std::string command = "PATH=" + folder +
                                 ":$PATH " FIRN_BIN_DIR "/wave --size 128x96 --frames 240 --out " +
                                 film + " > " + folder + "/said 2>&1";
@@ -53,7 +52,7 @@ TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
     fs::create_directories(folder);
     auto display = std::make_unique<VirtualDisplay>();
     ASSERT_TRUE(display->works());
-    const std::string command = "timeout 60 " FIRN_BIN_DIR "/wave --forget --size 128x96 --out " +
+    const std::string command = "timeout 300 " FIRN_BIN_DIR "/wave --forget --size 128x96 --out " +
                                 film + " > " + folder + "/said 2>&1";
     auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
     // Until some frames are in the file, wherever it is written meanwhile.
@@ -63,8 +62,7 @@ TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
                                return entry.path().filename() != "said" && entry.file_size() > 1000;
                            });
     };
-    for (int wait = 0; wait < 400 && !is_begun(); ++wait)
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(comes_true(is_begun, 60));
     display.reset();
     EXPECT_EQ(WEXITSTATUS(ended.get()), 1);
     std::ifstream written(film, std::ios::binary), said(folder + "/said");
@@ -89,17 +87,29 @@ TEST(Recording, AKeyBeginsAndEndsAFilm) {
     std::ofstream(folder + "/ffmpeg")
         << "#!/bin/sh\nfor name; do :; done\ncat > \"${name#file:}\"\n";
     fs::permissions(folder + "/ffmpeg", fs::perms::owner_all);
-    by_hand("wave", "search --sync --name '^wave\\$' windowfocus sleep 0.5 key F9 sleep 1 key F9");
     const std::string command = "cd " + folder + " && PATH=" + folder +
-                                ":$PATH " FIRN_BIN_DIR
-                                "/wave --size 128x96 --frames 240 > said 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    drop_hand("space");
-    ASSERT_TRUE(fs::exists(folder + "/wave-1.mp4"));
-    const uintmax_t bytes = fs::file_size(folder + "/wave-1.mp4"), frame = uintmax_t{128} * 96 * 4;
-    EXPECT_EQ(bytes % frame, 0u);
-    EXPECT_GT(bytes / frame, 5u);
-    EXPECT_LT(bytes / frame, 235u);
+                                ":$PATH timeout 300 " FIRN_BIN_DIR
+                                "/wave --size 128x96 > said 2>&1";
+    auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
+    const std::string film = folder + "/wave-1.mp4", part = film + ".part.mp4";
+    const uintmax_t frame = uintmax_t{128} * 96 * 4;
+    by_hand("wave", "key --window \\$id F9");
+    EXPECT_TRUE(comes_true(
+        [&] {
+            std::error_code none;
+            const uintmax_t size = fs::file_size(part, none);
+            return !none && size > 5 * frame;
+        },
+        60));
+    by_hand("wave", "key --window \\$id F9");
+    EXPECT_TRUE(comes_true([&] { return fs::exists(film); }, 60));
+    by_hand("wave", "key --window \\$id Escape");
+    EXPECT_EQ(ended.get(), 0);
+    drop_hand("Escape");
+    ASSERT_TRUE(fs::exists(film));
+    EXPECT_EQ(fs::file_size(film) % frame, 0u);
+    EXPECT_GT(fs::file_size(film) / frame, 5u);
+    EXPECT_FALSE(fs::exists(part));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/window/display.h"
 
@@ -18,32 +19,29 @@ class Resize : public testing::Test {
         if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
             GTEST_SKIP() << "no Vulkan driver";
     }
-    /// Where the demo says that its picture is, as `X Y WIDTH HEIGHT`, after `commands` of xdotool
-    /// on its window: `expected` as soon as it says that, else the last that it has said.
-    static std::string view_after(const std::string& demo, const std::string& commands,
-                                  const std::string& expected) {
-        by_hand(demo, "search --sync --name '^" + demo + "\\$' " + commands);
+    /// What to do when the demo says that its picture is at `view`, as `X Y WIDTH HEIGHT`.
+    struct Step {
+        std::string view, commands;
+    };
+    /// The steps come one after the other; at the last one the demo is ended.
+    static void expect_views(const std::string& demo, std::vector<Step> steps) {
+        steps.back().commands = "key --window %1 Escape";
         const std::string command =
-            "timeout 20 " FIRN_BIN_DIR "/" + demo + " --size 320x180 --print-widgets 2>&1";
+            "timeout 200 " FIRN_BIN_DIR "/" + demo + " --size 320x180 --print-widgets 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         char line[256];
         std::string last;
+        size_t at = 0;
         while (std::fgets(line, sizeof line, pipe)) {
             const std::string text = line;
-            if (text.starts_with("widget view 0 ")) last = text.substr(0, text.find('\n'));
-            if (last != expected) continue;
-            const std::string end =
-                "xdotool search --name '^" + demo + "$' key --window %1 Escape > /dev/null 2>&1";
-            if (std::system(end.c_str()) != 0) break;
-            while (std::fgets(line, sizeof line, pipe)) continue;
+            if (text.starts_with("widget view ")) last = text.substr(12, text.find('\n') - 12);
+            if (at == steps.size() || last != steps[at].view) continue;
+            const std::string does = "xdotool search --name '^" + demo + "$' " +
+                                     steps[at++].commands + " > /dev/null 2>&1";
+            if (std::system(does.c_str()) != 0) break;
         }
         pclose(pipe);
-        drop_hand("Escape");
-        return last;
-    }
-    static void expect_view(const std::string& demo, const std::string& commands,
-                            const std::string& expected) {
-        EXPECT_EQ(view_after(demo, commands, expected), expected) << demo << ": " << commands;
+        EXPECT_EQ(at, steps.size()) << demo << ": the view is at " << last;
     }
 };
 
@@ -51,17 +49,16 @@ TEST_F(Resize, RenderersFollowTheWindow) {
     VirtualDisplay display;
     ASSERT_TRUE(display.works());
     for (const std::string demo : {"mandelbrot", "n_body", "path_tracer"})
-        expect_view(demo, "sleep 0.5 windowsize %1 300 300", "widget view 0 0 300 300");
+        expect_views(demo, {{"0 0 320 180", "windowsize %1 300 300"}, {"0 0 300 300", ""}});
 }
 
 TEST_F(Resize, SimulationsKeepTheirGridUntilAReset) {
     VirtualDisplay display;
     ASSERT_TRUE(display.works());
-    for (const std::string demo : {"wave", "life"}) {
-        expect_view(demo, "sleep 0.5 windowsize %1 320 300", "widget view 0 60 320 180");
-        expect_view(demo, "sleep 0.5 windowsize %1 320 300 sleep 0.5 key --window %1 r",
-                    "widget view 0 0 320 300");
-    }
+    for (const std::string demo : {"wave", "life"})
+        expect_views(demo, {{"0 0 320 180", "windowsize %1 320 300"},
+                            {"0 60 320 180", "key --window %1 r"},
+                            {"0 0 320 300", ""}});
 }
 
 TEST_F(Resize, OnADisplayOfScaleTwoAWindowHasTwiceThePixels) {
@@ -70,7 +67,7 @@ TEST_F(Resize, OnADisplayOfScaleTwoAWindowHasTwiceThePixels) {
     ASSERT_EQ(std::system("xprop -root -f RESOURCE_MANAGER 8s -set RESOURCE_MANAGER "
                           "'Xft.dpi: 192'"),
               0);
-    expect_view("wave", "sleep 0", "widget view 0 0 640 360");
+    expect_views("wave", {{"0 0 640 360", ""}});
 }
 
 }  // namespace

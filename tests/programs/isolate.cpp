@@ -9,6 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "tests/deadline.h"
+
 namespace firn::programs {
 namespace {
 
@@ -21,12 +23,13 @@ void write_all(int file, const void* data, size_t size) {
     }
 }
 
-/// False at the end of the pipe, or where nothing comes for `seconds`.
+/// False at the end of the pipe, or where nothing comes for `seconds` of Deadline.
 bool read_all(int file, void* data, size_t size, int seconds, bool& late) {
     char* at = static_cast<char*>(data);
     while (size > 0) {
         pollfd wait{file, POLLIN, 0};
-        if (poll(&wait, 1, seconds * 1000) == 0) return late = true, false;
+        for (Deadline deadline(seconds); poll(&wait, 1, 100) == 0;)
+            if (deadline.is_over()) return late = true, false;
         const ssize_t done = ::read(file, at, size);
         if (done <= 0) return false;
         at += done, size -= static_cast<size_t>(done);

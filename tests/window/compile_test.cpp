@@ -14,14 +14,13 @@ namespace {
 
 class CompilingWindow : public RealWindow {
   protected:
-    /// A compile that takes until `done`, at most 10 s; asked by the thread that waits for it.
+    /// A compile that takes until `done`; asked by the thread that waits for it.
     void compile_until(const std::function<bool()>& done) {
         std::atomic<bool> ended{false};
-        const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         for_each_in_parallel(
             1,
             [&](size_t) {
-                while (!ended && std::chrono::steady_clock::now() < last)
+                for (Deadline deadline; !ended && !deadline.is_over();)
                     std::this_thread::sleep_for(std::chrono::milliseconds(5));
             },
             [&](size_t) {
@@ -90,9 +89,8 @@ TEST_F(CompilingWindow, EndsTheCompileWhereItIsClosedAndSomebodyCatchesThat) {
     const SessionScope scope(session);
     const CancelScope cancels;
     by_hand("ended", "key --window \\$id Escape");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    EXPECT_THROW(while (std::chrono::steady_clock::now() < end) long_program().to_vector<float>(),
-                 Cancelled);
+    Deadline deadline;
+    EXPECT_THROW(while (!deadline.is_over()) long_program().to_vector<float>(), Cancelled);
     EXPECT_FALSE(window.open());
     // What was ended can be asked for again.
     EXPECT_EQ((ones({4}) + 1.0f).to_vector<float>(), std::vector<float>(4, 2.0f));
@@ -125,8 +123,8 @@ TEST_F(CompilingWindow, OneThatIsNotSeenWatchesWhereNobodyElseDoes) {
 class WorkingWindow : public RealWindow {
   protected:
     void work_until(const std::function<bool()>& done) {
-        const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        for (int step = 0; !done() && std::chrono::steady_clock::now() < last; ++step) {
+        Deadline deadline;
+        for (int step = 0; !done() && !deadline.is_over(); ++step) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
             goes_on_ = tell_work({"step " + std::to_string(step), 0.5});
         }

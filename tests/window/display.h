@@ -70,12 +70,14 @@ inline void await_hand() {
     hand() = -1;
 }
 
-/// Starts xdotool commands on the window of this title; `$id` is the window. Returns at once, but
-/// lets the hand of an earlier test finish first: it may still hold the mouse.
+/// Starts xdotool commands on the window of this title, as soon as it is on the screen; `$id` is
+/// the window. Returns at once, but lets the hand of an earlier test finish first: it may still
+/// hold the mouse.
 inline void by_hand(const std::string& title, const std::string& commands) {
     await_hand();
-    std::string script = "sh -c \"id=\\$(xdotool search --name '^" + title +
-                         "$' | head -1); xdotool " + commands + "\" > /dev/null 2>&1";
+    std::string script =
+        "sh -c \"id=\\$(timeout 100 xdotool search --sync --onlyvisible --name '^" + title +
+        "\\$' | head -1); xdotool " + commands + "\" > /dev/null 2>&1";
     hand() = fork();
     if (hand() == 0) {
         setpgid(0, 0);

@@ -281,8 +281,7 @@ class DrawingWindow : public RealWindow {
         DrawLayer& layer = scene.layers.emplace_back();
         layer.places = in_memory(*executor, {0, 0, 0, 0.5f, 0, 0}, {2, 3});
         layer.size = 9;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open())
+        for (Deadline deadline; !done() && !deadline.is_over() && window.open();)
             window.show_scene(scene);
         return done();
     }
@@ -363,8 +362,7 @@ TEST_F(DrawingWindow, WhatAProgramMakesOfADragIsUndoneToo) {
     window.gui().parameter("x", x);
     window.gui().parameter("zoom", zoom);
     const auto until = [&](const std::function<bool()>& done) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open()) {
+        for (Deadline deadline; !done() && !deadline.is_over() && window.open();) {
             if (window.mouse().left.down) x += 0.1f * window.mouse().dj;
             zoom += 0.25f * window.mouse().wheel;
             window.show(gradient);

@@ -196,8 +196,7 @@ class GridWindow : public RealWindow {
         DrawLayer& layer = space.layers.emplace_back();
         layer.places = in_memory(*executor, {0, 0, 0, 0.5f, 0, 0}, {2, 3});
         layer.size = 9;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open())
+        for (Deadline deadline; !done() && !deadline.is_over() && window.open();)
             window.show_scenes({flat, space, flat}, {.columns = 3});
         return done();
     }

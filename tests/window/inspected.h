@@ -16,6 +16,7 @@
 #include "engine/firn/device_session.h"
 #include "engine/firn/inspector_tools.h"
 #include "engine/inspector/inspector.h"
+#include "tests/deadline.h"
 
 namespace firn {
 
@@ -63,11 +64,10 @@ class Inspected : public testing::Test {
         ADD_FAILURE() << name << " is not there";
         return {};
     }
-    /// At most 20 s.
+    /// At most 20 s of Deadline.
     template <class Done>
     void frames_until(const Done& done) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end) {
+        for (Deadline deadline; !done() && !deadline.is_over();) {
             frame();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }

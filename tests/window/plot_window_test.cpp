@@ -1,7 +1,4 @@
 // Plots of tensors in a real window: they fill while it runs, and stand while it does not.
-#include <chrono>
-#include <thread>
-
 #include "compiler/language.h"
 #include "engine/firn/window.h"
 #include "tests/window/window_fixture.h"
@@ -11,11 +8,10 @@ namespace {
 
 class PlotWindow : public RealWindow {
   protected:
-    /// Frames of a program that draws on in a pause, until `done`; at most 20 seconds.
+    /// Frames of a program that draws on in a pause, until `done`, at most 20 seconds of Deadline.
     template <class F>
     bool run_until(Window& window, const F& done) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open()) {
+        for (Deadline deadline; !done() && !deadline.is_over() && window.open();) {
             if (window.playing()) ++x;
             window.plot("x", Tensor(x));
             window.plot("wave", sin(arange(200).as(f32) * 0.1f + x * 0.1f));

@@ -9,9 +9,9 @@ namespace {
 
 class SlowFrames : public RealWindow {
   protected:
-    /// Frames of 0.7 s until `done`, at most 20; `each` sees them all.
+    /// Frames of 0.7 s until `done`.
     void slow_frames(ViewWindow& window, const std::function<bool()>& done) {
-        for (int frame = 0; frame < 20 && !done() && window.open(); ++frame) {
+        for (Deadline deadline; !deadline.is_over() && !done() && window.open();) {
             std::this_thread::sleep_for(std::chrono::milliseconds(700));
             window.show(gradient);
         }

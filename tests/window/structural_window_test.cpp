@@ -38,11 +38,11 @@ TEST_F(StructuralWindow, FramesGoOnWhileTheProgramOfASliderIsCompiled) {
     const Rectangle slider = window.gui().find("octaves")->rectangle;
     by_hand("structural", at(slider.x + slider.width - 4, slider.y + slider.height / 2) +
                               "mousedown 1 sleep 0.2 mouseup 1");
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    Deadline deadline;
     int while_compiling = 0;
     bool saved = false;
-    while ((octaves == 1 || f.compiling() || while_compiling == 0) &&
-           std::chrono::steady_clock::now() < end && window.open()) {
+    while ((octaves == 1 || f.compiling() || while_compiling == 0) && !deadline.is_over() &&
+           window.open()) {
         window.show(f(x));
         while_compiling += f.compiling();
         if (while_compiling == 2 && !std::exchange(saved, true))

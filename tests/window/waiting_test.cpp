@@ -53,10 +53,10 @@ class Waiting : public RealWindow {
         for (const std::string& message : executor->device().validation_messages())
             ADD_FAILURE() << message;
     }
-    /// Whether a window has this in its title, within 20 s.
+    /// Whether a window has this in its title, now or soon.
     static bool has_title(const std::string& pattern) {
         const std::string look =
-            "timeout 20 xdotool search --sync --name '" + pattern + "' > /dev/null 2>&1";
+            "timeout 100 xdotool search --sync --name '" + pattern + "' > /dev/null 2>&1";
         return std::system(look.c_str()) == 0;
     }
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_window.h"
 #include "engine/window/widgets.h"
+#include "tests/deadline.h"
 #include "tests/window/display.h"
 
 namespace firn {
@@ -56,18 +56,15 @@ class RealWindow : public testing::Test {
     static WindowOptions options(const std::string& title) {
         return {.title = title, .size = {640, 320}, .frames = 100000};
     }
-    /// Frames until `done`, at most 20 seconds of them.
+    /// Frames until `done`, at most 20 seconds of Deadline.
     bool frames_until(ViewWindow& window, const std::function<bool()>& done) {
-        auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (!done() && std::chrono::steady_clock::now() < end && window.open())
+        for (Deadline deadline; !done() && !deadline.is_over() && window.open();)
             window.show(gradient);
         return done();
     }
-    /// Whatever it waits for.
+    /// Whatever it waits for; by Deadline.
     static void close_after(ViewWindow& window, double seconds) {
-        const auto end = std::chrono::steady_clock::now() +
-                         std::chrono::milliseconds(static_cast<int>(seconds * 1e3));
-        window.close_when([end] { return std::chrono::steady_clock::now() > end; });
+        window.close_when([deadline = Deadline(seconds)]() mutable { return deadline.is_over(); });
     }
     void settle(ViewWindow& window, int frames = 5) {
         int last = window.frame() + frames;
