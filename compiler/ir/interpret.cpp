@@ -12,6 +12,7 @@
 #include "compiler/ir/regions.h"
 #include "compiler/ir/too_large.h"
 #include "compiler/program/error.h"
+#include "compiler/program/index_limits.h"
 #include "compiler/program/physical_memory.h"
 
 namespace firn {
@@ -244,6 +245,19 @@ class Interpreter {
         region_results_[&node] = std::move(yes);
     }
 
+    /// Every value is kept as a whole, its operands beside it.
+    static void check_room(const Node& node, const HostShape& shape) {
+        const double count = count_elements(shape);
+        if (count > static_cast<double>(kMostElements))
+            throw UserError(too_large(node, shape, counted_limit()));
+        const uint64_t most = physical_memory() / 2;
+        if (count * node.dtype.bytes() > static_cast<double>(most))
+            throw UserError(too_large(node, shape,
+                                      "the oracle keeps every value in the host's memory, each "
+                                      "up to " +
+                                          std::to_string(most) + " bytes here"));
+    }
+
     Value value(const Node& node) const {
         if (node.op == Op::Input)
             return make_value(args_[static_cast<size_t>(node.as<InputAttr>().index)]);
@@ -253,12 +267,7 @@ class Interpreter {
             return fitted(out, concrete(node.shape));
         }
         HostShape shape = concrete(node.shape);
-        const uint64_t most = physical_memory() / 2;  // operands are there, too
-        if (count_elements(shape) * node.dtype.bytes() > static_cast<double>(most))
-            throw UserError(too_large(node, shape,
-                                      "the oracle keeps every value in the host's memory, each "
-                                      "up to " +
-                                          std::to_string(most) + " bytes here"));
+        check_room(node, shape);
         if (is_elementwise(node.op))
             return make_value(interpret_elementwise(node.op, node.dtype, shape, inputs(node)));
         return make_value(tensor_value(node, shape));
