@@ -227,11 +227,23 @@ HostTensor stored(const HostTensor& target, const HostTensor& values,
     return out;
 }
 
+HostTensor converted(const HostTensor& x, DType type) {
+    HostTensor out = HostTensor::make(type, x.shape);
+    for (int64_t k = 0, n = out.elements(); k < n; ++k) out.set(k, x.at(k).to(type));
+    return out;
+}
+
 }  // namespace
 
 HostTensor scattered(const HostTensor& target, const HostTensor& values,
                      std::span<const HostTensor* const> indices, const ScatterAttr& attr) {
-    return stored(target, values, indices, attr, [](const HostTensor&, int64_t, int64_t) {});
+    const auto store = [&](const HostTensor& to, const HostTensor& of) {
+        return stored(to, of, indices, attr, [](const HostTensor&, int64_t, int64_t) {});
+    };
+    // As kernels do (settle_stores): halves that meet are combined in f32, and rounded once.
+    const DType type = target.dtype;
+    if (!type.is_half() || attr.by_hand || attr.op == ScatterOp::Last) return store(target, values);
+    return converted(store(converted(target, f32), converted(values, f32)), type);
 }
 
 HostTensor fetched(const HostTensor& target, const HostTensor& values,

@@ -51,6 +51,18 @@ TEST(GradientsInNarrowTypes, OfProductsWithManyZeros) {
     }
 }
 
+/// Where positions meet, halves are combined in f32.
+TEST(GradientsInNarrowTypes, OfReadsOfOneElement) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()})
+        for (const DType type : {f16, bf16}) {
+            SessionScope scope(session);
+            const Tensor x = full({1}, 0.5f).as(type);
+            const Tensor at = cast<int>(full({5000}, 0.3f) * 2.0f);
+            expect_all(grad(sum(x(at).as(f32)), x), 5000);
+            expect_all(grad(sum(wrap(x)(index({Size(5000)}, 0)).as(f32)), x), 5000);
+        }
+}
+
 /// A loop's sum of cotangents is beyond where ones count in the type.
 TEST(GradientsInNarrowTypes, SummedByLoops) {
     for (const Session& session : {Session::oracle(), Session::interpreter()})
