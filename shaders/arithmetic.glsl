@@ -5,7 +5,7 @@
 // a function needs stands before it.
 
 //@function NAME needs OTHERS` starts a section, and what
-// a function needs stands before it. No loops, no arrays, no branches: arguments of every size take the
+// a function needs stands before it. No loops but long divisions', no arrays, no branches: arguments of every size take the
 // same way, and selects choose. `precise` marks error-free steps, which compilers must not rearrange.
 // Errors are the largest found against double precision (tests/device/math_test.cpp holds them);
 // results and arguments below 2^-126 may be taken as 0, as devices do.
@@ -266,36 +266,156 @@ float firn_sqrt_f32(float x) {
     return value < uintBitsToFloat(0x7f800000u) ? value : special;
 }
 
-//@function firn_rest_f32
-// x - y turns, for turns = floor(x / y). A quotient below 0 that is too small for a number, or flushed, is below 0
-// all the same; no turn of an infinite y is none. What is left of 0 is +0.
-float firn_rest_f32(float x, float y, float turns) {
-    bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
-    turns = below ? -1.0 : turns;
-    precise float whole = mix(y * turns, -0.0, turns == 0.0);
-    return x - whole;
+//@function firn_rest_step_f32
+// One step of a long division: `rest` times up to 2^10, less the multiple of the divisor that is nearest. The divisor
+// lies in [1, 2) and is `high` + `low`, of 13 and 11 bits, whose products with the quotient's 11 are exact; so are the
+// differences, because what is left is at most half a divisor and `quotient * low` a quarter.
+void firn_rest_step_f32(inout float rest, inout int left, float high, float low, float inverse) {
+    float wide = rest * intBitsToFloat((clamp(left, 0, 10) + 127) << 23);
+    float quotient = roundEven(wide * inverse);
+    precise float part = wide - quotient * high;
+    precise float next = part - quotient * low;
+    rest = next;
+    left -= 10;
 }
 
-//@function firn_mod_f32 needs firn_rest_f32
-float firn_mod_f32(float x, float y) { return firn_rest_f32(x, y, floor(x / y)); }
+//@function firn_signed_rest_f32
+// The rest of |x| by |y| as the remainder of x by y: with the sign of y, 0 too. `left` is the distance of their
+// exponents before the division. By y below 2^-126 nothing is left.
+float firn_signed_rest_f32(float x, float y, float rest, int left) {
+    uint a = floatBitsToUint(x) & 0x7fffffffu;
+    uint b = floatBitsToUint(y) & 0x7fffffffu;
+    float size = uintBitsToFloat(b);
+    float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
+    float above = mix(rest, rest + factor, rest < 0.0) * uintBitsToFloat(b & 0x7f800000u);
+    above = mix(above, uintBitsToFloat(mix(0u, a, a >= 0x00800000u)), left < 0);
+    bool opposite = ((floatBitsToUint(x) ^ floatBitsToUint(y)) >> 31) != 0u;
+    above = mix(above, size - above, all(bvec2(opposite, above > 0.0)));
+    uint bits = floatBitsToUint(above) | (floatBitsToUint(y) & 0x80000000u);
+    return uintBitsToFloat(mix(bits, 0x7fc00000u, any(bvec3(a >= 0x7f800000u, b > 0x7f800000u, b == 0u))));
+}
 
-//@function firn_corrected_mod_f32 needs firn_div_f32 firn_rest_f32
-float firn_corrected_mod_f32(float x, float y) { return firn_rest_f32(x, y, floor(firn_div_f32(x, y))); }
+//@function firn_mod_f32 needs firn_rest_step_f32 firn_signed_rest_f32
+// numpy's remainder: exact, but for one rounding where x is smaller than y and has the other sign. A quotient below
+// 2^11 takes one step, the largest 28.
+float firn_mod_f32(float x, float y) {
+    uint a = floatBitsToUint(x) & 0x7fffffffu;
+    uint b = floatBitsToUint(y) & 0x7fffffffu;
+    float rest = uintBitsToFloat((a & 0x007fffffu) | 0x3f800000u);
+    float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
+    float high = uintBitsToFloat(floatBitsToUint(factor) & 0xfffff800u);
+    float low = factor - high;
+    float inverse = 1.0 / factor;
+    int before = int(a >> 23) - int(b >> 23);
+    int left = before;
+    do firn_rest_step_f32(rest, left, high, low, inverse);
+    while (left > 0);
+    return firn_signed_rest_f32(x, y, rest, before);
+}
+
+//@function firn_mod_in_steps_f32 needs firn_rest_step_f32 firn_signed_rest_f32
+// The same without a loop, for kernels whose own take all back edges that a driver allows.
+#extension GL_EXT_control_flow_attributes : enable
+float firn_mod_in_steps_f32(float x, float y) {
+    uint a = floatBitsToUint(x) & 0x7fffffffu;
+    uint b = floatBitsToUint(y) & 0x7fffffffu;
+    float rest = uintBitsToFloat((a & 0x007fffffu) | 0x3f800000u);
+    float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
+    float high = uintBitsToFloat(floatBitsToUint(factor) & 0xfffff800u);
+    float low = factor - high;
+    float inverse = 1.0 / factor;
+    int before = int(a >> 23) - int(b >> 23);
+    int left = before;
+    [[unroll]] for (int k = 0; k < 28; ++k) firn_rest_step_f32(rest, left, high, low, inverse);
+    return firn_signed_rest_f32(x, y, rest, before);
+}
+
+//@function firn_mod_of_few_f32
+// For y in [2^-60, 2^60] and |x| <= 2^10 y, which needs no loop.
+float firn_mod_of_few_f32(float x, float y) {
+    float high = uintBitsToFloat(floatBitsToUint(y) & 0xfffff800u);
+    float low = y - high;
+    float quotient = roundEven(x / y);
+    precise float part = x - quotient * high;
+    precise float rest = part - quotient * low;
+    return mix(rest, rest + y, rest < 0.0);
+}
 
 //@function firn_mod_by_f32
-// For y in (0, 2^20]: only quotients of x below 2^-106 are too small for a number, and x is 0 then, as good as.
+// For y a power of two above 0: every step is exact but the last, of x below 0. Of a quotient beyond 2^24 nothing is
+// left, and one that is flushed is below 0 all the same.
 float firn_mod_by_f32(float x, float y) {
-    precise float whole = y * floor(x / y);
-    return x - whole;
+    float quotient = x / y;
+    precise float whole = mix(x, y * floor(quotient), abs(quotient) < 16777216.0);
+    precise float rest = x - whole;
+    return mix(rest, rest + y, rest < 0.0);
 }
 
-//@function firn_mod_f64
+//@function firn_rest_step_f64
+// As of f32, by up to 2^24: products of 25 and 27 bits, and of 25 and 26.
+void firn_rest_step_f64(inout double rest, inout int left, double high, double low, double inverse) {
+    double wide = rest * packDouble2x32(uvec2(0u, uint(clamp(left, 0, 24) + 1023) << 20));
+    precise double shifted = wide * inverse + 6755399441055744.0lf;
+    precise double quotient = shifted - 6755399441055744.0lf;
+    precise double part = wide - quotient * high;
+    precise double next = part - quotient * low;
+    rest = next;
+    left -= 24;
+}
+
+//@function firn_signed_rest_f64
+double firn_signed_rest_f64(double x, double y, double rest, int left) {
+    uvec2 a = unpackDouble2x32(x);
+    uvec2 b = unpackDouble2x32(y);
+    uint sign = b.y & 0x80000000u;
+    bool opposite = ((a.y ^ b.y) >> 31) != 0u;
+    a.y &= 0x7fffffffu;
+    b.y &= 0x7fffffffu;
+    double size = packDouble2x32(b);
+    double factor = packDouble2x32(uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u));
+    double above = rest < 0.0lf ? rest + factor : rest;
+    above = above * packDouble2x32(uvec2(0u, b.y & 0x7ff00000u));
+    above = left < 0 ? packDouble2x32(mix(uvec2(0u), a, bvec2(a.y >= 0x00100000u))) : above;
+    double other = size - above;
+    bool turned = all(bvec2(opposite, above > 0.0lf));
+    above = turned ? other : above;
+    bool nan = b.y > 0x7ff00000u || (b.y == 0x7ff00000u && b.x != 0u) || (b.x | b.y) == 0u;
+    uvec2 bits = unpackDouble2x32(above);
+    bits.y |= sign;
+    return packDouble2x32(mix(bits, uvec2(0u, 0x7ff80000u), bvec2(nan || a.y >= 0x7ff00000u)));
+}
+
+//@function firn_mod_f64 needs firn_rest_step_f64 firn_signed_rest_f64
+// As firn_mod_f32, the largest quotient in 88 steps.
 double firn_mod_f64(double x, double y) {
-    double turns = floor(x / y);
-    bool below = all(bvec3(turns == 0.0, x != 0.0, (x < 0.0) != (y < 0.0)));
-    turns = below ? -1.0lf : turns;
-    precise double whole = mix(y * turns, -0.0lf, turns == 0.0);
-    return x - whole;
+    uvec2 a = unpackDouble2x32(x);
+    uvec2 b = unpackDouble2x32(y);
+    double rest = packDouble2x32(uvec2(a.x, (a.y & 0x000fffffu) | 0x3ff00000u));
+    uvec2 factor = uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u);
+    double high = packDouble2x32(uvec2(factor.x & 0xfc000000u, factor.y));
+    double low = packDouble2x32(factor) - high;
+    double inverse = 1.0lf / packDouble2x32(factor);
+    int before = int((a.y & 0x7fffffffu) >> 20) - int((b.y & 0x7fffffffu) >> 20);
+    int left = before;
+    do firn_rest_step_f64(rest, left, high, low, inverse);
+    while (left > 0);
+    return firn_signed_rest_f64(x, y, rest, before);
+}
+
+//@function firn_mod_in_steps_f64 needs firn_rest_step_f64 firn_signed_rest_f64
+#extension GL_EXT_control_flow_attributes : enable
+double firn_mod_in_steps_f64(double x, double y) {
+    uvec2 a = unpackDouble2x32(x);
+    uvec2 b = unpackDouble2x32(y);
+    double rest = packDouble2x32(uvec2(a.x, (a.y & 0x000fffffu) | 0x3ff00000u));
+    uvec2 factor = uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u);
+    double high = packDouble2x32(uvec2(factor.x & 0xfc000000u, factor.y));
+    double low = packDouble2x32(factor) - high;
+    double inverse = 1.0lf / packDouble2x32(factor);
+    int before = int((a.y & 0x7fffffffu) >> 20) - int((b.y & 0x7fffffffu) >> 20);
+    int left = before;
+    [[unroll]] for (int k = 0; k < 88; ++k) firn_rest_step_f64(rest, left, high, low, inverse);
+    return firn_signed_rest_f64(x, y, rest, before);
 }
 
 //@function firn_div_i32

@@ -116,16 +116,4 @@ Tensor copysign_of(const Arg& x, const Arg& sign) {
     return select(is_negative(in[1]), -size, size);
 }
 
-Tensor fmod_of(const Arg& a, const Arg& b) {
-    LineScope at(a.line());
-    const std::vector<Tensor> in = meet({a, b});
-    const Tensor &x = in[0], &y = in[1];
-    if (!x.dtype().is_float()) return x % y;
-    const Tensor size = abs(x), step = abs(y);
-    Tensor rest = size % step;
-    // Where the quotient or the product was rounded to the other side of a multiple.
-    rest = select(rest < 0, rest + step, select(rest >= step, rest - step, rest));
-    return select(is_negative(x), -rest, rest);
-}
-
 }  // namespace firn

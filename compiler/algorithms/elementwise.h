@@ -56,7 +56,6 @@ Tensor nan_to_num(const Operand& x, const NanToNumOptions& options = {});
 
 Tensor heaviside_of(const Arg& x, const Arg& h0);
 Tensor copysign_of(const Arg& x, const Arg& sign);
-Tensor fmod_of(const Arg& a, const Arg& b);
 
 /// @endcond
 
@@ -73,16 +72,6 @@ requires SomeTensor<X, H> Tensor heaviside(const X& x, const H& h0, SourceLine l
 template <class X, class S>
 requires SomeTensor<X, S> Tensor copysign(const X& x, const S& sign, SourceLine line = here()) {
     return copysign_of(Arg(x, line), Arg(sign, line));
-}
-/// What is left of a when whole multiples of b are taken away, with the sign of a, as C's fmod;
-/// numpy's `remainder` has the sign of b. Off by a rounding of a, so that next to a multiple it
-/// may be 0 instead of nearly b; a itself where b is infinite. Integers: a % 0 is 0.
-///
-/// Examples: `fmod(tensor({5.5f, -5.5f}), 2.0f)` is `{1.5, -1.5}`,
-/// `remainder(tensor({5.5f, -5.5f}), 2.0f)` is `{1.5, 0.5}`.
-template <class A, class B>
-requires SomeTensor<A, B> Tensor fmod(const A& a, const B& b, SourceLine line = here()) {
-    return fmod_of(Arg(a, line), Arg(b, line));
 }
 
 }  // namespace firn

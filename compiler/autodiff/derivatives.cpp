@@ -49,7 +49,8 @@ constexpr Row kRows[] = {
     {Op::Sub,   "1", "-1"},
     {Op::Mul,   "b", "a"},
     {Op::Div,   "Rcp(b)", "Neg(Div(y, b))"},
-    {Op::Mod,   "1", "Neg(Floor(Div(a, b)))"},
+    // The quotient, rounded down, is what the remainder took off; by an infinite b one or none.
+    {Op::Mod,   "1", "Select(IsInf(y), 1, Round(Div(Sub(y, a), b)))"},
     {Op::Pow,   "Select(Equal(b, 0), 0, Mul(b, Pow(a, Sub(b, 1))))",
                 "Select(Equal(a, 0), 0, Mul(y, Log(a)))"},
     {Op::Atan2, "Select(Equal(Add(Mul(a, a), Mul(b, b)), 0), 0, Div(b, Add(Mul(a, a), Mul(b, b))))",
@@ -67,16 +68,18 @@ std::optional<std::string_view> partial_derivative(Op op, int k) {
 }
 
 Ref partial_derivative(const Builder& b, const Ref& node, int k) {
+    // A half has no room for what a remainder took off.
+    const DType type = node->op == Op::Mod && node->dtype.is_half() ? f32 : node->dtype;
     Bindings bound;
-    bound['y' - 'a'] = node;
-    for (size_t i = 0; i < node->inputs.size(); ++i) bound[i] = node->inputs[i];
+    bound['y' - 'a'] = cast(b, node, type);
+    for (size_t i = 0; i < node->inputs.size(); ++i)
+        bound[i] = type == node->dtype ? node->inputs[i] : cast(b, node->inputs[i], type);
     const auto make = [&](Op op, const std::vector<Ref>& inputs, const std::vector<bool>& weak) {
         return elementwise(b, op, inputs, weak);
     };
-    const auto literal = [&](double value) {
-        return constant(b, scalar_float(value, node->dtype));
-    };
-    return build(parse_pattern(*partial_derivative(node->op, k)), bound, make, literal);
+    const auto literal = [&](double value) { return constant(b, scalar_float(value, type)); };
+    const Ref out = build(parse_pattern(*partial_derivative(node->op, k)), bound, make, literal);
+    return cast(b, out, node->dtype);
 }
 
 }  // namespace firn

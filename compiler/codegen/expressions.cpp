@@ -5,6 +5,7 @@
 #include "compiler/codegen/literal_zero.h"
 #include "compiler/codegen/matrices.h"
 #include "compiler/codegen/operations.h"
+#include "compiler/codegen/remainders.h"
 #include "compiler/codegen/subgroups.h"
 
 namespace firn {
@@ -27,6 +28,7 @@ std::string elementwise_text(const GlslRun& run, const KernelNode& n) {
     }
     if (std::string special = literal_zero_glsl(run.code, n, operands); !special.empty())
         return special;
+    if (n.op == KernelOp::Mod && n.dtype.is_float()) return remainder_text(run, n, operands);
     if (plain_quotient(run.code, n))
         return "(" + operands[0] + (n.op == KernelOp::Div ? " / " : " % ") + operands[1] + ")";
     return operation_glsl(run.profile, n.op, n.dtype, types, operands);

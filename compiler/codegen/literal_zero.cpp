@@ -42,12 +42,12 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
             }
             return is_plus_zero(left) ? "firn_zero_over" + type + operands[1] + ")" : "";
         case KernelOp::Mod:
-            // nan by 0 and nan, and nothing is left of 0 by anything else.
+            // nan by 0 and nan; by anything else a 0 with the divisor's sign is left of 0.
             if (is_zero(right))
                 return glsl_literal(
                     scalar_float(std::numeric_limits<double>::quiet_NaN(), node.dtype));
             if (!is_plus_zero(left)) return "";
-            return "abs(firn_zero_over" + type + operands[1] + "))";
+            return "firn_zero_over" + type + operands[1] + ")";
         default: return "";
     }
 }

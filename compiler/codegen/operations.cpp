@@ -54,9 +54,17 @@ bool is_number(const std::string& text) {
     return text[digit] >= '0' && text[digit] <= '9';
 }
 
-/// A literal of a float divisor above 0 that firn_mod_by takes.
-bool is_small_divisor(const std::string& text) {
-    return text[0] >= '0' && text[0] <= '9' && std::strtod(text.c_str(), nullptr) <= 0x1p20;
+/// A literal of a float whose reciprocal is exact, so that quotients by it are.
+bool is_power_of_two(const std::string& text) {
+    if (!is_number(text)) return false;
+    int exponent = 0;
+    const double value = std::strtod(text.c_str() + (text[0] == '('), nullptr);
+    return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
+}
+
+/// A literal that firn_mod_by_f32 takes as divisor.
+bool is_positive_power_of_two(const std::string& text) {
+    return text[0] != '(' && is_power_of_two(text);
 }
 
 /// The operands of a minimum or maximum, in the order that spares the test for nan.
@@ -110,7 +118,9 @@ std::string float_operation(KernelOp op, DType dtype, const Operands& in) {
         case KernelOp::Frac: return call(function_of("frac", dtype), in);
         case KernelOp::Mod:
             return call(
-                function_of(is_small_divisor(in[1]) && dtype != f64 ? "mod_by" : "mod", dtype), in);
+                function_of(is_positive_power_of_two(in[1]) && dtype != f64 ? "mod_by" : "mod",
+                            dtype),
+                in);
         case KernelOp::Min: return call(function_of("min", dtype), literal_last(in));
         case KernelOp::Max: return call(function_of("max", dtype), literal_last(in));
         case KernelOp::IsNan: return call(function_of("is_nan", dtype), in);
@@ -303,23 +313,14 @@ std::string widened_glsl(DType to, const std::string& operand) {
     return to == i64 ? value : glsl_type(to) + "(" + value + ")";
 }
 
-/// A literal of a float whose reciprocal is exact, so that quotients by it are.
-bool is_power_of_two(const std::string& text) {
-    if (!is_number(text)) return false;
-    int exponent = 0;
-    const double value = std::strtod(text.c_str() + (text[0] == '('), nullptr);
-    return std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
-}
-
 /// The function that corrects what a device is off by; empty where it needs none: a reciprocal and
 /// a reciprocal root, of which nothing exact is expected, are the device's.
 std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     if (!dtype.is_float() || dtype == f64) return {};
-    if ((op == KernelOp::Div || op == KernelOp::Mod) && is_power_of_two(in[1])) return {};
+    if (op == KernelOp::Div && is_power_of_two(in[1])) return {};
     std::string value;
     switch (op) {
         case KernelOp::Div: value = call("firn_div_f32", in); break;
-        case KernelOp::Mod: value = call("firn_corrected_mod_f32", in); break;
         case KernelOp::Sqrt: value = call("firn_sqrt_f32", in); break;
         default: return {};
     }

@@ -126,11 +126,31 @@ Tensor hypot_of(const Arg& x, const Arg& y) {
     return select(is_inf(large), large, length);
 }
 
+/// Of floats, the remainder of the sizes with the sign of a, which a 0 keeps too; integers have it
+/// as %.
+Tensor fmod_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    const std::vector<Tensor> in = meet({a, b});
+    const Tensor &x = in[0], &y = in[1];
+    if (!x.dtype().is_float()) return x % y;
+    const Tensor rest = select(x < 0, -x, x) % abs(y), signed_rest = select(x < 0, -rest, rest);
+    return select((x == 0) & (abs(y) > 0), x, signed_rest);
+}
+
 Tensor floor_div_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b});
     const Tensor &x = in[0], &y = in[1];
-    if (x.dtype().is_float()) return floor(x / y);
+    if (x.dtype().is_half()) return floor_div_of(x.as(f32), y.as(f32)).as(x.dtype());
+    if (x.dtype().is_float()) {
+        // As numpy: what the remainder leaves is a multiple of y but for rounding. By 0 the
+        // quotient itself; a quotient of 0 keeps its sign.
+        const Tensor rest = fmod_of(x, y), quotient = x / y;
+        const Tensor below = (rest != 0) & ((rest < 0) != (y < 0));
+        const Tensor turns = (x - rest) / y - below.as(x.dtype()), whole = floor(turns);
+        const Tensor nearest = select(turns - whole > 0.5f, whole + 1.0f, whole);
+        return select(y == 0, quotient, select(turns == 0, quotient * 0.0f, nearest));
+    }
     Tensor quotient = x / y;
     if (!x.dtype().is_signed()) return quotient;
     Tensor rest = x % y;

@@ -182,6 +182,7 @@ Tensor fma_of(const Arg& a, const Arg& b, const Arg& c);
 Tensor where_of(const Arg& condition, const Arg& a, const Arg& b);
 Tensor clip_of(const Arg& x, const Arg& low, const Arg& high);
 Tensor hypot_of(const Arg& x, const Arg& y);
+Tensor fmod_of(const Arg& a, const Arg& b);
 Tensor floor_div_of(const Arg& a, const Arg& b);
 Tensor remainder_of(const Arg& a, const Arg& b);
 Tensor logaddexp_of(const Arg& a, const Arg& b);
@@ -313,9 +314,21 @@ template <class A, class B>
 requires SomeTensor<A, B> Tensor hypot(const A& x, const B& y, SourceLine line = here()) {
     return hypot_of(Arg(x, line), Arg(y, line));
 }
-/// a / b rounded down, where `/` of integers truncates. Integers: x / 0 is 0.
+/// What the truncating division of a by b leaves, with the sign of a, as C's fmod and numpy's:
+/// exact. Beside it, `%` of floats has the sign of b. Floats: x by 0 and infinity by x give nan, x
+/// by infinity x. Integers: as `%`.
 ///
-/// Example: `floor_div(tensor({7, -7}), 2)` is `{3, -4}`.
+/// Examples: `fmod(tensor({7.0f, -7.0f}), 4.0f)` is `{3, -3}`, `fmod(tensor({1e8f}), 3.0f)` is
+/// `{1}`.
+template <class A, class B>
+requires SomeTensor<A, B> Tensor fmod(const A& a, const B& b, SourceLine line = here()) {
+    return fmod_of(Arg(a, line), Arg(b, line));
+}
+/// a / b rounded down, where `/` of integers truncates. Floats: as numpy's floor_divide, the
+/// rounding of the exact quotient, not of the rounded one. Integers: x / 0 is 0.
+///
+/// Examples: `floor_div(tensor({7, -7}), 2)` is `{3, -4}`, `floor_div(tensor({6.0f}), 0.1f)` is
+/// `{59}`.
 template <class A, class B>
 requires SomeTensor<A, B> Tensor floor_div(const A& a, const B& b, SourceLine line = here()) {
     return floor_div_of(Arg(a, line), Arg(b, line));

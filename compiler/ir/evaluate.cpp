@@ -68,22 +68,21 @@ double float_unary(Op op, double x, DType dtype) {
     }
 }
 
-/// x - y * floor(x / y), every step rounded as the device rounds it. A quotient below 0 that is too
-/// small for a number is below 0 all the same; no iteration of an infinite y is none. What is left
-/// of 0 is +0.
-double float_mod(double x, double y, DType dtype) {
-    double turns = std::floor(rounded(x / y, dtype));
-    if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-    return turns == 0 ? x + 0.0 : rounded(x - rounded(y * turns, dtype), dtype);
+/// The exact remainder of the truncating division, moved to the sign of y by one rounded sum:
+/// numpy's remainder.
+double float_mod(double x, double y) {
+    const double rest = std::fmod(x, y);
+    if (rest == 0) return std::copysign(0.0, y);
+    return (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-double float_binary(Op op, double x, double y, DType dtype) {
+double float_binary(Op op, double x, double y) {
     switch (op) {
         case Op::Add: return x + y;
         case Op::Sub: return x - y;
         case Op::Mul: return x * y;
         case Op::Div: return x / y;
-        case Op::Mod: return float_mod(x, y, dtype);
+        case Op::Mod: return float_mod(x, y);
         case Op::Pow: return std::pow(x, y);
         case Op::Atan2: return std::atan2(x, y);
         case Op::Min: return smaller(x, y);
@@ -202,13 +201,15 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
         case Op::Log2: case Op::Log1p: case Op::Sqrt: case Op::Rsqrt: case Op::Rcp: case Op::Sin:
         case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh:
         case Op::Cosh: case Op::Tanh: case Op::Erf: case Op::BitNot: case Op::ReverseBits:
-            return is_float ? scalar_float(float_unary(op, x.f, dtype), dtype) : integer_unary(op, x);
+            return is_float ? scalar_float(rounded(float_unary(op, x.f, dtype), dtype), dtype)
+                            : integer_unary(op, x);
 
         case Op::Add: case Op::Sub: case Op::Mul: case Op::Div: case Op::Mod: case Op::Pow:
         case Op::Atan2: case Op::Min: case Op::Max: case Op::And: case Op::Or: case Op::Xor:
         case Op::ShiftLeft: case Op::ShiftRight:
-            return is_float ? scalar_float(float_binary(op, x.f, inputs[1].f, dtype), dtype)
-                            : integer_binary(op, x, inputs[1]);
+            return is_float
+                       ? scalar_float(rounded(float_binary(op, x.f, inputs[1].f), dtype), dtype)
+                       : integer_binary(op, x, inputs[1]);
 
         default: break;  // no elementwise operation
             // clang-format on

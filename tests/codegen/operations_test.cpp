@@ -69,7 +69,8 @@ TEST(Operations, RemainderByALiteralIsPlainWhereGlslDefinesIt) {
     EXPECT_EQ(of_two(KernelOp::Mod, i32, "a", "7"), "firn_mod_i32(a, 7)");
 }
 TEST(Operations, RemainderByASmallPositiveLiteralHasFewerCases) {
-    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "7.0"), "firn_mod_by_f32(a, 7.0)");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "7.0"), "firn_mod_f32(a, 7.0)");
+    EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "8.0"), "firn_mod_by_f32(a, 8.0)");
     EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "1.0e+30"), "firn_mod_f32(a, 1.0e+30)");
     EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "(-7.0)"), "firn_mod_f32(a, (-7.0))");
     EXPECT_EQ(of_two(KernelOp::Mod, f32, "a", "b"), "firn_mod_f32(a, b)");
@@ -177,12 +178,12 @@ TEST(Operations, WhatADeviceRoundsOtherwiseIsCorrected) {
     EXPECT_EQ(quotient(i32), "firn_div_i32(a, b)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Rcp, f32, {f32}, {"a"}), "(1.0 / a)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Mod, f32, {f32, f32}, {"a", "3.0"}),
-              "firn_corrected_mod_f32(a, 3.0)");
+              "firn_mod_f32(a, 3.0)");
     for (const char* exact : {"2.0", "0.25", "(-8.0)", "1.0"})
         EXPECT_EQ(operation_glsl(profile, KernelOp::Div, f32, {f32, f32}, {"a", exact}),
                   std::string("(a / ") + exact + ")");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Mod, f32, {f32, f32}, {"a", "b"}),
-              "firn_corrected_mod_f32(a, b)");
+              "firn_mod_f32(a, b)");
     EXPECT_EQ(operation_glsl(profile, KernelOp::Sqrt, f32, {f32}, {"a"}), "firn_sqrt_f32(a)");
 }
 

@@ -64,10 +64,12 @@ Columns run_on_device(const std::shared_ptr<Device>& device, KernelOp op, DType 
     return out;
 }
 
-/// 0 with the same sign for a subnormal f32 or bf16, which devices may flush.
+/// 0 with the same sign for a subnormal f32, bf16 or f64, which devices may flush.
 Scalar flushed(const Scalar& x) {
-    const bool subnormal = (x.dtype == f32 || x.dtype == bf16) && x.f != 0 &&
-                           std::abs(x.f) < std::numeric_limits<float>::min();
+    const double least =
+        x.dtype == f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+    const bool subnormal =
+        x.dtype.is_float() && x.dtype != f16 && x.f != 0 && std::abs(x.f) < least;
     return subnormal ? scalar_float(std::copysign(0.0, x.f), x.dtype) : x;
 }
 
@@ -226,6 +228,59 @@ TEST_F(RandomBitsOnDevice, SaturateAsIntegers) {
     expect_agreement_on(KernelOp::Cast, u32, {f32});
 }
 TEST_F(RandomBitsOnDevice, DivideAsFloats) { expect_agreement_on(KernelOp::Div, f32, {f32, f32}); }
+TEST_F(RandomBitsOnDevice, LeaveTheRemaindersOfFloats) {
+    for (DType type : {f32, f16, bf16, f64})
+        if (has_type(device->profile(), type))
+            expect_agreement_on(KernelOp::Mod, type, {type, type});
+}
+TEST_F(RandomBitsOnDevice, RoundOnceFromF64) {
+    if (!has_type(device->profile(), f64)) GTEST_SKIP() << "it has no f64";
+    for (DType half : {f16, bf16}) expect_agreement_on(KernelOp::Cast, half, {f64});
+    std::vector<std::vector<Scalar>> rows;
+    for (double x : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 65519.999999, 65520.0,
+                     0x1p-25 + 0x1p-60, -1 - 0x1p-11 - 0x1p-40})
+        rows.push_back({scalar_float(x, f64)});
+    expect_agreement(KernelOp::Cast, f16, run_on_device(device, KernelOp::Cast, f16, {f64}, rows));
+}
+/// The forms without a loop and for small quotients give the same bits.
+TEST_F(RandomBitsOnDevice, LeaveTheSameRemaindersInEveryForm) {
+    const auto result = [&](const std::string& call, DType type,
+                            const std::vector<std::vector<Scalar>>& rows) {
+        std::vector<std::vector<std::byte>> stored(2);
+        for (int k = 0; k < 2; ++k) {
+            stored[k].resize(rows.size() * static_cast<size_t>(type.bytes()));
+            for (size_t i = 0; i < rows.size(); ++i)
+                store_scalar(rows[i][k], stored[k].data() + i * static_cast<size_t>(type.bytes()));
+        }
+        VulkanExecutor executor(device);
+        return run_element(executor, {call + "(v0, v1)", type, {type, type}}, stored,
+                           static_cast<int64_t>(rows.size()));
+    };
+    uint64_t state = 5;
+    const auto draw = [&] {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        return state >> 11;
+    };
+    for (DType type : {f32, f64}) {
+        if (!has_type(device->profile(), type)) continue;
+        std::vector<std::vector<Scalar>> rows(20000);
+        for (std::vector<Scalar>& row : rows)
+            for (int k = 0; k < 2; ++k) {
+                const uint64_t bits = draw() << 11 | (draw() & 2047);
+                row.push_back(load_scalar(type, &bits));
+            }
+        const std::string name = std::string("_") + type.name();
+        EXPECT_TRUE(result("firn_mod" + name, type, rows) ==
+                    result("firn_mod_in_steps" + name, type, rows));
+    }
+    std::vector<std::vector<Scalar>> rows(20000);
+    for (std::vector<Scalar>& row : rows) {
+        const double y = 0.5 + static_cast<double>(draw() % 100000) / 7000;
+        const double turns = static_cast<double>(draw() % 2000000) / 1000 - 1000;
+        row = {scalar_float(y * turns, f32), scalar_float(y, f32)};
+    }
+    EXPECT_TRUE(result("firn_mod_f32", f32, rows) == result("firn_mod_of_few_f32", f32, rows));
+}
 TEST_F(RandomBitsOnDevice, DivideAsIntegers) {
     expect_agreement_on(KernelOp::Div, i32, {i32, i32});
     expect_agreement_on(KernelOp::Mod, u32, {u32, u32});

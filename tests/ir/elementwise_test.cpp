@@ -243,6 +243,8 @@ const Fact kFacts[] = {
     {Op::Round, f32, {0.5}, 0}, {Op::Round, f32, {1.5}, 2}, {Op::Round, f32, {-2.5}, -2},
     {Op::Mod, f32, {-1, 3}, 2}, {Op::Mod, f32, {1, -3}, -2}, {Op::Mod, f32, {-1e-30, 0x1p127}, 0x1p127},
     {Op::Mod, f32, {-2, kInf}, kInf}, {Op::Mod, f32, {2, kInf}, 2}, {Op::Mod, f32, {-0.0, 2}, 0.0},
+    {Op::Mod, f32, {1e8, 3}, 1}, {Op::Mod, f64, {1, 0.1}, 0.09999999999999995}, {Op::Mod, f64, {1, 5e-324}, 0},
+    {Op::Mod, f64, {5, kInf}, 5}, {Op::Mod, f64, {-5, kInf}, kInf}, {Op::Mod, f64, {5, -kInf}, -kInf},
     {Op::Mod, i32, {-7, 3}, -1},
     {Op::Mod, i32, {7, -3}, 1}, {Op::Mod, i32, {5, 0}, 0}, {Op::Div, i32, {-7, 2}, -3},
     {Op::Div, i32, {7, 0}, 0}, {Op::Div, i32, {-2147483648.0, -1}, -2147483648.0},

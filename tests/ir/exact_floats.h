@@ -54,13 +54,19 @@ inline Quad root_of(double x) {
     return (static_cast<Quad>(near) + static_cast<Quad>(x) / static_cast<Quad>(near)) / 2;
 }
 
-/// x - y floor(x / y), each step rounded (design: what the device does). No iteration of an
-/// infinite y is none, and a quotient that is too small for a number is below 0 all the same.
+/// What is left of |x| by subtracting multiples of |y|, each at most half of what is there more
+/// than it, so that differences are exact; moved to the sign of y by one sum.
 inline double remainder_of(double x, double y, DType dtype) {
-    double turns = floor_of(step_of(Quad(x) / Quad(y), dtype));
-    if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-    if (turns == 0) return x == 0 ? 0 : x;
-    return step_of(Quad(x) - Quad(step_of(Quad(y) * Quad(turns), dtype)), dtype);
+    const double by = std::fabs(y);
+    double rest = std::fabs(x);
+    if (std::isnan(x) || std::isnan(y) || std::isinf(x) || y == 0)
+        return std::numeric_limits<double>::quiet_NaN();
+    while (rest >= by && by > 0) {
+        const double whole = std::ldexp(by, std::ilogb(rest) - std::ilogb(by));
+        rest -= whole > rest ? whole / 2 : whole;
+    }
+    if (rest > 0 && (x < 0) != (y < 0)) rest = step_of(Quad(by) - Quad(rest), dtype);
+    return std::copysign(rest, y);
 }
 
 /// Functions in long double.

@@ -66,10 +66,9 @@ bool float_binary(KernelOp op, float* out, const float* a, const float* b, int l
         case KernelOp::Div: return by([](float x, float y) { return x / y; });
         case KernelOp::Mod:
             return by([](float x, float y) {
-                float turns = std::floor(x / y);  // as in evaluate()
-                if (turns == 0 && x != 0 && (x < 0) != (y < 0)) turns = -1;
-                const float whole = turns == 0 ? -0.0f : y * turns;
-                return x - whole;
+                const float rest = std::fmod(x, y);  // as in evaluate()
+                if (rest == 0) return std::copysign(0.0f, y);
+                return (rest < 0) != (y < 0) ? rest + y : rest;
             });
         case KernelOp::Min: return by([](float x, float y) { return smaller(x, y); });
         case KernelOp::Max: return by([](float x, float y) { return larger(x, y); });

@@ -1,0 +1,81 @@
+// Remainders of floats: which of the functions in arithmetic.glsl takes one.
+#include "compiler/codegen/remainders.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/codegen/operations.h"
+#include "compiler/kernel/float_bounds.h"
+
+namespace firn {
+namespace {
+
+// As arithmetic.glsl has them.
+constexpr int64_t kStepsOfF32 = 28, kStepsOfF64 = 88;
+/// firn_mod_of_few_f32 takes quotients up to 2^10 by divisors from 2^-60 to 2^60; bounds are known
+/// to a thousandth.
+constexpr double kFew = 0x1p10 * 0.999, kLargestDivisor = 0x1p60;
+
+bool is_remainder(const KernelNode& n) { return n.op == KernelOp::Mod && n.dtype.is_float(); }
+
+/// Back edges of all remainders of a region, as one invocation may take them; -1 where only the
+/// data knows.
+int64_t steps_in(const KernelCode& code, int region) {
+    constexpr int64_t kMany = int64_t{1} << 40;
+    int64_t steps = 0;
+    const auto add = [&](int id) {
+        const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+        if (is_remainder(n)) steps += n.dtype == f64 ? kStepsOfF64 : kStepsOfF32;
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return true;
+        for (int part : {n.region, n.else_region}) {
+            if (part < 0) continue;
+            const int range = code.regions[static_cast<size_t>(part)].range;
+            const int64_t inside = steps_in(code, part),
+                          trips = range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+            if (inside < 0 || (inside > 0 && trips < 0)) return false;
+            steps = std::min(kMany, steps + inside * std::min(std::max<int64_t>(trips, 0), kMany));
+        }
+        return true;
+    };
+    const KernelRegion& body = code.regions[static_cast<size_t>(region)];
+    for (const std::vector<int>& ids : {body.order, body.effects})
+        for (int id : ids)
+            if (!add(id)) return -1;
+    return steps;
+}
+
+/// The device lets an invocation take all the steps that its remainders may need.
+bool may_loop(const GlslRun& run) {
+    const int64_t most = run.profile.max_back_edges;
+    if (most == 0) return true;
+    const int64_t steps = steps_in(run.code, 0);
+    return steps >= 0 && run.code.back_edges >= 0 && run.code.back_edges + steps <= most;
+}
+
+/// Bounds tell that |x / y| is at most 2^10, for a literal y.
+bool has_small_quotient(const GlslRun& run, const KernelNode& n) {
+    const KernelNode& by = run.code.nodes[static_cast<size_t>(n.args[1])];
+    if (n.dtype != f32 || by.op != KernelOp::Constant || by.constant.f < 1 / kLargestDivisor ||
+        by.constant.f > kLargestDivisor)
+        return false;
+    const FloatBounds x = FloatRanges(run.code).of(n.args[0]);
+    return std::max(std::abs(x.lo), std::abs(x.hi)) <= kFew * by.constant.f;
+}
+
+}  // namespace
+
+std::string remainder_text(const GlslRun& run, const KernelNode& node,
+                           const std::vector<std::string>& operands) {
+    std::string text =
+        operation_glsl(run.profile, node.op, node.dtype, {node.dtype, node.dtype}, operands);
+    const std::string name = node.dtype == f64 ? "firn_mod_f64(" : "firn_mod_f32(";
+    const size_t at = text.find(name);
+    if (at == std::string::npos) return text;  // by a power of two
+    const std::string other = has_small_quotient(run, node) ? "firn_mod_of_few_f32("
+                              : may_loop(run)               ? name
+                              : node.dtype == f64           ? "firn_mod_in_steps_f64("
+                                                            : "firn_mod_in_steps_f32(";
+    return text.replace(at, name.size(), other);
+}
+
+}  // namespace firn
