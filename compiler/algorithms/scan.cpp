@@ -74,6 +74,47 @@ Tensor scan_short(Scan scan, const Tensor& x, bool exclusive) {
     return total(scan, select(counts, unsqueeze(x, -2), identity(scan, x.dtype()).as(x.dtype())));
 }
 
+/// What scans of blocks go on from: by block, what is before it; of floats that round, too, what is
+/// after it, and ends_of.
+struct Joints {
+    Tensor before;
+    std::optional<Tensor> after = std::nullopt, end = std::nullopt;
+};
+
+// Of ends_of: what is added where a block only falls, and where it does both; blocks are far
+// shorter.
+constexpr int kFalling = 1 << 16, kMixed = 1 << 20;
+
+/// By block along `axis`, i32: the number of elements up to the last that is not 0, of blocks
+/// without an element below 0; the same and kFalling, of others without one above 0; else kMixed.
+Tensor ends_of(const Tensor& blocks, int axis) {
+    const Tensor number = index(blocks, axis) + 1;
+    const Tensor above = max(select(blocks <= 0, 0, number), {.axis = axis}),  // nan, too
+        below = max(select(blocks < 0, number, 0), {.axis = axis});
+    return select(below == 0, above, select(above == 0, below + kFalling, kMixed));
+}
+
+/// Rounded sums of a block begin at what was before it and need not end where the next block
+/// begins. Where they only rise, or only fall, they go no further than that, and reach it with the
+/// last element that is not 0. `sum`: with what was before; `left`: ends_of its block, less the
+/// number of elements in it.
+Tensor joined(const Tensor& sum, const Tensor& left, const Tensor& after) {
+    const Tensor rising = select(left <= 0, after, min(sum, after)),
+                 falling = select(left <= kFalling, after, max(sum, after));
+    return select(left < kFalling / 2, rising, select(left < kMixed / 2, falling, sum));
+}
+
+/// x after one identity, along axis 1, and without its last element.
+Tensor shifted(Scan scan, const Tensor& x) {
+    std::vector<Size> one(static_cast<size_t>(x.rank()), Size(0));
+    one[1] = 1;
+    return slice(pad(x, {.before = one, .value = identity(scan, x.dtype())}),
+                 {.axis = 1, .end = x.size(1)});
+}
+
+/// Sums of floats round, so that blocks are to be joined.
+bool rounds(Scan scan, DType type) { return scan == Scan::Sum && type.is_float(); }
+
 /// Along the last of two axes.
 Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
     Size n = x.size(1);
@@ -81,9 +122,18 @@ Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
         return scan_short(scan, x, exclusive);
     Size count = ceil_div(n, kScanBlock), padded = count * kScanBlock;
     Tensor whole = pad(x, {.after = {0, padded - n}, .value = identity(scan, x.dtype())});
-    Tensor blocks = reshape(whole, {x.size(0), count, kScanBlock});
-    Tensor before = scan_rows(scan, total(scan, blocks), true, level + 1);
-    Tensor out = combined(scan, unsqueeze(before, -1), scan_short(scan, blocks, exclusive));
+    Tensor blocks = reshape(whole, {x.size(0), count, kScanBlock}), sums = total(scan, blocks);
+    const Tensor inside = scan_short(scan, blocks, exclusive);
+    Tensor out;
+    if (rounds(scan, x.dtype())) {
+        const Tensor after = scan_rows(scan, sums, false, level + 1);
+        const Tensor counted = arange(kScanBlock) + (exclusive ? 0 : 1);
+        out = joined(unsqueeze(shifted(scan, after), -1) + inside,
+                     unsqueeze(ends_of(blocks, 2), -1) - counted, unsqueeze(after, -1));
+    } else {
+        const Tensor before = scan_rows(scan, sums, true, level + 1);
+        out = combined(scan, unsqueeze(before, -1), inside);
+    }
     return slice(reshape(out, {x.size(0), padded}), {.axis = 1, .end = n});
 }
 
@@ -117,18 +167,21 @@ Size walks_in_blocks(const Size& n, const Size& inner, const Size& others) {
 }
 
 /// Invocations walk along the axis; each through one of `count` blocks of it, and goes on from
-/// what `before` has for that one: [outer, count, inner], or nothing.
+/// what `joints` have for that one: [outer, count, inner], or nothing.
 Tensor walk_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options,
-                   const Size& count, const Size& length, const std::optional<Tensor>& before) {
+                   const Size& count, const Size& length, const std::optional<Joints>& joints) {
     const Shape shape = x.shape();
     const auto at = shape.begin() + axis;
     const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
                inner = element_count(Shape(at + 1, shape.end()));
     const Tensor flat = reshape(x, {outer * n * inner});
     Tensor out = unset_like(flat);
+    const bool rounded = joints && joints->after;
     const auto walk = [&](const Tensor& o, const Tensor& block, const Tensor& i) {
-        Tensor sum =
-            before ? unchecked(*before)(o, block, i) : identity(scan, x.dtype()).as(x.dtype());
+        Tensor sum = joints ? Tensor(unchecked(joints->before)(o, block, i))
+                            : identity(scan, x.dtype()).as(x.dtype()),
+               after = rounded ? Tensor(unchecked(*joints->after)(o, block, i)) : sum,
+               left = rounded ? Tensor(unchecked(*joints->end)(o, block, i)) : Tensor(0);
         const Tensor begin = block * length;
         const bool even = (count * length - n).is(0);
         for (Tensor k : loop(length)) {
@@ -137,11 +190,16 @@ Tensor walk_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& opti
             const Tensor next =
                 combined(scan, sum, even ? unchecked(flat)(place) : Tensor(flat(place)));
             // The last block may be shorter: what lies outside is not stored.
-            store(out(even ? place : select(step < n, place, -1)), options.exclusive ? sum : next);
+            Tensor value = options.exclusive ? sum : next;
+            if (rounded) {
+                value = joined(value, options.exclusive ? left : left - 1, after);
+                left = left - 1;
+            }
+            store(out(even ? place : select(step < n, place, -1)), value);
             sum = next;
         }
     };
-    if (before)
+    if (joints)
         kernel({outer, count, inner}, walk);
     else
         kernel({outer * inner}, [&](const Tensor& one) {
@@ -164,9 +222,14 @@ Tensor scan_by_walking_blocks(Scan scan, const Tensor& x, int axis, const ScanOp
     if (options.reverse) rows = flip(rows, {.axis = 1});
     rows =
         pad(rows, {.after = {0, count * kLongestWalk - n, 0}, .value = identity(scan, x.dtype())});
-    const Tensor totals = total(scan, reshape(rows, {outer, count, kLongestWalk, inner}), 2);
-    const Tensor before = scan_in_blocks(scan, totals, 1, {.exclusive = true});
-    return walk_blocks(scan, x, axis, options, count, kLongestWalk, before);
+    const Tensor blocks = reshape(rows, {outer, count, kLongestWalk, inner});
+    if (!rounds(scan, x.dtype())) {
+        const Tensor before = scan_in_blocks(scan, total(scan, blocks, 2), 1, {.exclusive = true});
+        return walk_blocks(scan, x, axis, options, count, kLongestWalk, Joints{before});
+    }
+    const Tensor after = scan_in_blocks(scan, total(scan, blocks, 2), 1, {});
+    return walk_blocks(scan, x, axis, options, count, kLongestWalk,
+                       Joints{shifted(scan, after), after, ends_of(blocks, 2)});
 }
 
 Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {

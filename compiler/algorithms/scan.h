@@ -19,7 +19,9 @@ struct ScanOptions {
 /// Many short axes beside one another are walked along, one invocation each (floats by sums alone).
 /// Others: sums of blocks, the scan of those, and every element with what is before it: work in
 /// proportion to the elements, 5 kernels for a million of them. Floats are added in that order,
-/// which is not the order from the left. G. Blelloch, "Prefix Sums and Their Applications", 1990.
+/// which is not the order from the left. Blocks are joined so that the sums of x never fall where
+/// none of it is below 0, never rise where none is above, and stay where an element is 0:
+/// searchsorted draws nothing of weight 0. G. Blelloch, "Prefix Sums and Their Applications", 1990.
 ///
 /// Examples: `cumsum(tensor({1, 2, 3}))` is `{1, 3, 6}`,
 /// `cumsum(tensor({1, 2, 3}), {.exclusive = true})` is `{0, 1, 3}`.

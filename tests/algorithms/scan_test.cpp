@@ -111,6 +111,73 @@ TEST(Scans, NanStaysFromItsPlaceOn) {
     expect_values([&] { return cumsum(tensor(x)); }, expected);
 }
 
+/// Floats that are 0 in places: their running sums never fall, and stay where an element is 0.
+void expect_rising(const Floats& sums, const Floats& x, bool falls) {
+    int wrong = 0;
+    for (size_t k = 1; k < x.size(); ++k) {
+        const float step = falls ? sums[k - 1] - sums[k] : sums[k] - sums[k - 1];
+        wrong += !(x[k] == 0 ? step == 0 : step >= 0);
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
+Floats weights_with_zeros(size_t count, float sign) {
+    Floats x = random_floats(count, 9, 0, 1);
+    const Floats chance = random_floats(count, 10, 0, 1);
+    for (size_t k = 0; k < count; ++k) x[k] = chance[k] < 0.4f ? 0 : sign * x[k] * x[k] * x[k];
+    return x;
+}
+
+TEST(Scans, SumsOfWhatIsNotNegativeNeverFall) {
+    for (int64_t n : {17, 256, 5000, 70001})
+        for (float sign : {1.0f, -1.0f}) {
+            const Floats x = weights_with_zeros(static_cast<size_t>(n), sign);
+            for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+                SessionScope scope(Session::interpreter(profile));
+                expect_rising(cumsum(tensor(x)).to_vector<float>(), x, sign < 0);
+                Floats back = cumsum(tensor(x), {.reverse = true}).to_vector<float>(), turned(x);
+                std::reverse(back.begin(), back.end());
+                std::reverse(turned.begin(), turned.end());
+                expect_rising(back, turned, sign < 0);
+                Floats behind = cumsum(tensor(x), {.exclusive = true}).to_vector<float>(), late(x);
+                std::rotate(late.begin(), late.end() - 1, late.end());
+                expect_rising(behind, late, sign < 0);
+                auto f = compile([](Tensor y) { return cumsum(y); }, {f32("n")});
+                expect_rising(f(tensor(x)).to_vector<float>(), x, sign < 0);
+            }
+        }
+}
+
+TEST(Scans, SumsAcrossRowsNeverFall) {
+    const int64_t n = 700, wide = 1100;
+    const Floats x = weights_with_zeros(static_cast<size_t>(n * wide), 1);
+    SessionScope scope(Session::interpreter());
+    for (bool exclusive : {false, true}) {
+        const Floats sums =
+            cumsum(tensor(x, {n, wide}), {.axis = 0, .exclusive = exclusive}).to_vector<float>();
+        for (int64_t i = 0; i < wide; i += 37) {
+            Floats column, of;
+            for (int64_t k = 0; k < n; ++k) {
+                const int64_t at = exclusive ? k - 1 : k;
+                column.push_back(sums[static_cast<size_t>(k * wide + i)]);
+                of.push_back(at < 0 ? 0 : x[static_cast<size_t>(at * wide + i)]);
+            }
+            expect_rising(column, of, false);
+        }
+    }
+}
+
+TEST(Scans, MixedSignsAndNanAreStillSums) {
+    Floats x = random_floats(3000, 4, -1, 1), expected;
+    for (size_t k = 800; k < 1400; ++k) x[k] = std::abs(x[k]);
+    double sum = 0;
+    for (float each : x) expected.push_back(static_cast<float>(sum += each));
+    expect_values([&] { return cumsum(tensor(x)); }, expected, 1e-4);
+    x.assign(100, 0.0f), x[40] = 1, x[45] = NAN;
+    expected.assign(40, 0.0f), expected.resize(45, 1.0f), expected.resize(100, NAN);
+    expect_values([&] { return cumsum(tensor(x)); }, expected);
+}
+
 TEST(Scans, BoolsAreCounted) {
     expect_values([] { return cumsum(tensor({true, false, true})); }, Ints{1, 1, 2});
 }
