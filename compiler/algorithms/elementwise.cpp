@@ -7,6 +7,7 @@
 #include "compiler/algorithms/real.h"
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/slope.h"
 
 namespace firn {
 namespace {
@@ -40,7 +41,13 @@ Tensor asinh(const Operand& x) {
     const Tensor a = min(size, kLarge), square = a * a;
     const Tensor small = log1p(a + square / (1.0f + sqrt(1.0f + square)));
     const Tensor out = select(size > kLarge, log(size) + kLog2, small);
-    return odd(wide, select(is_nan(wide), wide, out)).as(real_type(own.dtype()));
+    // 1 / sqrt(1 + x x), whose square would overflow far out.
+    return with_slope(odd(wide, select(is_nan(wide), wide, out)), wide,
+                      [](const Tensor& x, const Tensor&) {
+                          const Tensor size = abs(x);
+                          return select(size > kLarge, rcp(size), rsqrt(1.0f + x * x));
+                      })
+        .as(real_type(own.dtype()));
 }
 
 Tensor acosh(const Operand& x) {
@@ -48,14 +55,19 @@ Tensor acosh(const Operand& x) {
     const Tensor own = x.tensor(), wide = as_wide(own), t = min(wide, kLarge) - 1.0f;
     const Tensor small = log1p(t + sqrt(t) * sqrt(t + 2.0f));
     Tensor out = select(wide > kLarge, log(wide) + kLog2, small);
-    return select(wide >= 1.0f, out, std::nanf("")).as(real_type(own.dtype()));
+    return with_slope(
+               select(wide >= 1.0f, out, std::nanf("")), wide,
+               [](const Tensor& x, const Tensor&) { return rsqrt(x - 1.0f) * rsqrt(x + 1.0f); })
+        .as(real_type(own.dtype()));
 }
 
 Tensor atanh(const Operand& x) {
     LineScope at(x.line());
     const Tensor own = x.tensor(), wide = as_wide(own), size = abs(wide);
     const Tensor out = 0.5f * log1p(2.0f * size / (1.0f - size));
-    return odd(wide, select(size <= 1.0f, out, std::nanf(""))).as(real_type(own.dtype()));
+    return with_slope(odd(wide, select(size <= 1.0f, out, std::nanf(""))), wide,
+                      [](const Tensor& x, const Tensor&) { return rcp((1.0f - x) * (1.0f + x)); })
+        .as(real_type(own.dtype()));
 }
 
 Tensor cbrt(const Operand& x) {
@@ -64,7 +76,9 @@ Tensor cbrt(const Operand& x) {
     const Tensor first = exp2(log2(size) / 3.0f);
     // One step of Newton's method.
     const Tensor root = first - (first - size / (first * first)) / 3.0f;
-    return odd(wide, select(is_inf(size), size, root)).as(real_type(own.dtype()));
+    return with_slope(odd(wide, select(is_inf(size), size, root)), wide,
+                      [](const Tensor&, const Tensor& y) { return rcp(3.0f * (y * y)); })
+        .as(real_type(own.dtype()));
 }
 
 Tensor is_finite(const Operand& x) {
@@ -82,13 +96,44 @@ Tensor rad2deg(const Operand& x) {
     return (as_wide(x.tensor()) * (180 / kPi)).as(real_type(x.tensor().dtype()));
 }
 
+/// x = whole + part, part within half of 0: sin(pi x) is sin(pi part), and cos(pi x) cos(pi part),
+/// with another sign where `whole` is odd.
+struct Turns {
+    Tensor part, is_odd;
+    explicit Turns(const Tensor& x) {
+        const Tensor whole = round(x), half = whole * 0.5f;
+        part = x - whole;
+        is_odd = floor(half) != half;
+    }
+    Tensor sine() const { return signed_by(sin(part * kPi)); }
+    /// As a sine of what is left to a quarter, which is exactly 0 where the cosine is.
+    Tensor cosine() const { return signed_by(sin((0.5f - abs(part)) * kPi)); }
+    Tensor signed_by(const Tensor& y) const { return select(is_odd, -y, y); }
+};
+
+/// Of sin(u) / u by u, u = pi x below 0.4 pi, a power series; else both its terms keep their
+/// digits.
+Tensor slope_of_sinc(const Tensor& x, const Tensor& y) {
+    const Tensor u = x * kPi, z = u * u;
+    constexpr int kTerms = 11;
+    double factorial = 1;
+    std::vector<double> terms;
+    for (int k = 1; k <= kTerms; ++k) {
+        factorial *= 2.0 * k * (2.0 * k + 1);
+        terms.push_back((k % 2 ? -2.0 : 2.0) * k / factorial);
+    }
+    Tensor near = z * 0.0f + terms.back();
+    for (int k = kTerms - 2; k >= 0; --k) near = near * z + terms[size_t(k)];
+    const Tensor is_near = abs(x) < 0.4f;
+    const Tensor far = (Turns(x).cosine() - y) / select(is_near, 1.0f, x);
+    return select(is_near, kPi * (near * u), far);
+}
+
 Tensor sinc(const Operand& x) {
     LineScope at(x.line());
     const Tensor own = x.tensor(), wide = as_wide(own);
-    // The sine of the rest of whole turns keeps its digits where x is large.
-    const Tensor turns = wide - 2.0f * round(wide * 0.5f);
-    const Tensor out = sin(turns * kPi) / (select(wide == 0, 1, wide) * kPi);
-    return select(wide == 0, 1, out).as(real_type(own.dtype()));
+    const Tensor out = Turns(wide).sine() / (select(wide == 0, 1, wide) * kPi);
+    return with_slope(select(wide == 0, 1, out), wide, slope_of_sinc).as(real_type(own.dtype()));
 }
 
 Tensor nan_to_num(const Operand& x, const NanToNumOptions& options) {

@@ -6,6 +6,7 @@
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 
@@ -70,8 +71,11 @@ Tensor interp(const Operand& x, const Operand& xp, const Operand& fp,
     const Tensor place = clamp(count_before(points, at_x, true) - 1, 0, max(n - Size(2), Size(0)));
     const Tensor x0 = points(place), x1 = points(place + 1);
     const Tensor y0 = heights(place), y1 = heights(place + 1);
-    Tensor out = y0 + (y1 - y0) / (x1 - x0) * (at_x - x0);
-    out = select((at_x == x0) | (y0 == y1), y0, select(at_x == x1, y1, out));
+    const Tensor width = x1 - x0, apart = width != 0;
+    const Tensor line = y0 + select(apart, (y1 - y0) / select(apart, width, 1), 0) * (at_x - x0);
+    // At a point it is its height, and grows as the line that begins there.
+    const Tensor exact = select((at_x == x0) | (y0 == y1), y0, select(at_x == x1, y1, line));
+    Tensor out = straight_through(exact, line);
     const Tensor first = points(0), last = points(n - Size(1));
     out = select(at_x < first, options.left ? *options.left : heights(0), out);
     out = select(at_x > last, options.right ? *options.right : heights(n - Size(1)), out);

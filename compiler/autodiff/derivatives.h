@@ -12,11 +12,14 @@ namespace firn {
 /// of its result y; `0` where it is 0 wherever it exists. Nothing for Cast and Bitcast, and for
 /// choices (Select, Min, Max), whose derivative is which input they take.
 ///
+/// No factor on the way overflows or cancels where the derivative does not.
+///
 /// Where the derivative does not exist it is a subgradient, or the limit from inside of the domain:
-/// of abs and of roots 0 at 0 (so that a norm has gradient 0 at 0), of x^y by y 0 at x = 0, of the
-/// angle of (0, 0) 0. Floor, ceil, round, trunc and sign have 0 everywhere.
+/// of abs 0 at 0, of x^y by y 0 at x = y = 0, of the angle of (0, 0) 0; infinite where the slope
+/// is, as of roots at 0. Floor, ceil, round, trunc and sign have 0 everywhere.
 std::optional<std::string_view> partial_derivative(Op op, int k);
-/// The same as nodes, of an operation that has one which is not 0.
+/// The same as nodes, of an operation that has one which is not 0; of f16 and bf16 it may be an
+/// f32.
 Ref partial_derivative(const Builder& b, const Ref& node, int k);
 
 }  // namespace firn

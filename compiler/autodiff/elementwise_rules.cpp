@@ -8,6 +8,13 @@
 namespace firn {
 namespace {
 
+/// A square, a power and a magnitude are flat, or have no slope, where they are 0: behind a root,
+/// whose slope is infinite there, nothing comes through. So a length has gradient 0 where it is 0.
+bool is_flat_at_zero(const Node& node, size_t k) {
+    const bool is_square = node.op == Op::Mul && node.inputs[0] == node.inputs[1];
+    return is_square || node.op == Op::Abs || (node.op == Op::Pow && k == 0);
+}
+
 void reverse_smooth(ReverseRun& run, const Ref& self, const Cotangent& g) {
     for (size_t k = 0; k < self->inputs.size(); ++k) {
         const Ref& input = self->inputs[k];
@@ -20,9 +27,15 @@ void reverse_smooth(ReverseRun& run, const Ref& self, const Cotangent& g) {
             const Ref part = *text == "1" ? g.value : elementwise(run.b, Op::Neg, {g.value});
             contribute(run, input, part, g.chosen);
         } else {
-            contribute(run, input,
-                       scaled(run, g, partial_derivative(run.b, self, static_cast<int>(k))),
-                       g.chosen);
+            const Ref factor = partial_derivative(run.b, self, static_cast<int>(k));
+            const Cotangent wide{cast(run.b, g.value, factor->dtype), g.chosen};
+            Ref part = scaled(run, wide, factor);
+            if (is_flat_at_zero(*self, k)) {
+                const Ref zero = constant(run.b, scalar_float(0, factor->dtype));
+                part = elementwise(run.b, Op::Select,
+                                   {elementwise(run.b, Op::Equal, {factor, zero}), zero, part});
+            }
+            contribute(run, input, cast(run.b, part, self->dtype), g.chosen);
         }
     }
 }

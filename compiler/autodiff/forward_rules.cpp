@@ -23,12 +23,21 @@ Ref forward_smooth(ForwardRun& run, const Ref& self) {
         const auto text = partial_derivative(self->op, static_cast<int>(k));
         if (!text) refuse_gradient(*self, info(self->op).name);
         if (*text == "0") continue;
-        const Ref part =
-            *text == "1" ? t
-            : *text == "-1"
-                ? elementwise(run.b, Op::Neg, {t})
-                : elementwise(run.b, Op::Mul,
-                              {t, partial_derivative(run.b, self, static_cast<int>(k))});
+        Ref part = t;
+        if (*text == "-1") part = elementwise(run.b, Op::Neg, {t});
+        if (*text != "1" && *text != "-1") {
+            const Ref factor = partial_derivative(run.b, self, static_cast<int>(k));
+            const Ref wide = cast(run.b, t, factor->dtype);
+            part = elementwise(run.b, Op::Mul, {wide, factor});
+            // What does not change has a root that does not, where the root's slope is infinite
+            // too.
+            if (self->op == Op::Sqrt) {
+                const Ref zero = constant(run.b, scalar_float(0, factor->dtype));
+                part = elementwise(run.b, Op::Select,
+                                   {elementwise(run.b, Op::Equal, {wide, zero}), zero, part});
+            }
+            part = cast(run.b, part, self->dtype);
+        }
         out = sum_of(run.b, out, part);
     }
     return out;

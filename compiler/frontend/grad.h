@@ -22,16 +22,18 @@ struct GradOptions {
 ///     Tensor loss = sum(square(x - target));
 ///     x -= 0.1f * grad(loss, x);
 ///
-/// Where a function has no derivative: of abs, sqrt and the angle of (0, 0) it is 0 at 0; of two
-/// equal operands of min and max each gets half, of n equal elements of a reduction each an n-th;
-/// floor, ceil, round, trunc and sign have 0. A side of select() that is not taken contributes
-/// exactly 0, even where it is infinite or not a number. A loop keeps the states that its gradient
-/// asks for, see LoopOptions::checkpoint; where the host knows no bound of their number (a while_
-/// without max_steps, a trip count that is data and not a min() with a number), and for loops in
-/// which sizes begin, there is none: UserError with their line. A kernel by hand is differentiated
-/// as what it does to whole tensors: it stores at places that are proved to be each invocation's
-/// own, such as its index, or combines by atomics of which the old value is not asked, and its
-/// lanes do not exchange values; else UserError with the line of the statement.
+/// Where a function has no derivative: of abs, of a length (a root of squares) and of the angle of
+/// (0, 0) it is 0 at 0; of roots it is infinite there; of two or three equal operands of min and
+/// max each gets its share, of n equal elements of a reduction each an n-th; a clamp passes it on
+/// at its bounds; floor, ceil, round, trunc and sign have 0. learning/subgradients.md has a table,
+/// with PyTorch's beside it. A side of select() that is not taken contributes exactly 0, even where
+/// it is infinite or not a number. A loop keeps the states that its gradient asks for, see
+/// LoopOptions::checkpoint; where the host knows no bound of their number (a while_ without
+/// max_steps, a trip count that is data and not a min() with a number), and for loops in which
+/// sizes begin, there is none: UserError with their line. A kernel by hand is differentiated as
+/// what it does to whole tensors: it stores at places that are proved to be each invocation's own,
+/// such as its index, or combines by atomics of which the old value is not asked, and its lanes do
+/// not exchange values; else UserError with the line of the statement.
 ///
 /// Inside a loop that is being recorded, what the loop assigns is a value of its own in each
 /// iteration, which depends on nothing; what the loop never assigns is what it is outside, with all

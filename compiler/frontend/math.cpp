@@ -3,11 +3,61 @@
 
 #include <cmath>
 
+#include "compiler/autodiff/logistic.h"
 #include "compiler/frontend/apply.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/movement.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/slope.h"
 
 namespace firn {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// f16 and bf16 as f32: what is made in several steps is rounded once.
+Tensor in_f32(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
+
+/// Operands in the shape of what is made of them.
+Tensors in_shape_of(const Tensor& value, const Tensors& operands) {
+    Tensors out;
+    for (const Tensor& each : operands) out.push_back(expand(each, value.shape()));
+    return out;
+}
+
+/// `value`, which is one of the three that it is made from, or the same of several; its gradient is
+/// shared by those that are equal to it.
+Tensor shared_by_equals(const Tensor& value, const Tensors& operands) {
+    if (!value.dtype().is_float()) return value;
+    const Tensors three = in_shape_of(value, operands);
+    return custom_gradient([&](const Tensors&) { return value; }, three,
+                           [](const Tensors& xs, const Tensor& y, const Tensor& g) {
+                               Tensor count = 0.0f;
+                               for (const Tensor& x : xs) count = count + (x == y).as(f32);
+                               const Tensor share = g / max(count, 1.0f).as(g.dtype());
+                               Tensors out;
+                               for (const Tensor& x : xs) out.push_back(select(x == y, share, 0));
+                               return out;
+                           });
+}
+
+/// `value`, which is x kept between low and high: where it lies between them or at one of them, its
+/// gradient is that of x, else that of the bound which it became.
+Tensor kept_between(const Tensor& value, const Tensors& x_low_high, bool keeps_nan) {
+    if (!value.dtype().is_float()) return value;
+    return custom_gradient(
+        [&](const Tensors&) { return value; }, in_shape_of(value, x_low_high),
+        [keeps_nan](const Tensors& in, const Tensor&, const Tensor& g) {
+            const Tensor inside = (in[1] <= in[0]) & (in[0] <= in[2]),
+                         above = in[2] < max(in[0], in[1]);
+            Tensor not_below = inside | above;
+            if (keeps_nan) not_below = not_below | is_nan(in[0]);
+            return Tensors{select(inside, g, 0), select(not_below, 0, g), select(above, g, 0)};
+        });
+}
+
+}  // namespace
 
 // One for each row of the table that names a function.
 #define ELEMENT(name, arity, types, result, glsl, properties)
@@ -18,7 +68,8 @@ namespace firn {
 Tensor square(const Operand& x) { return x * x; }
 Tensor sigmoid(const Operand& x) {
     LineScope at(x.line());
-    return rcp(1 + exp(-meet_as_floats({x})[0]));
+    const Tensor own = meet_as_floats({x})[0];
+    return Tensor::from_node(logistic(builder_at(x), in_f32(own).node())).as(own.dtype());
 }
 
 Tensor cast(const Operand& x, DType dtype) {
@@ -35,18 +86,24 @@ Tensor max_of(const Arg& a, const Arg& b) { return apply(Op::Max, {a, b}); }
 Tensor min_of(const Arg& a, const Arg& b, const Arg& c) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b, c});
-    return min(in[0], min(in[1], in[2]));
+    return shared_by_equals(min(in[0], min(in[1], in[2])), in);
 }
 Tensor max_of(const Arg& a, const Arg& b, const Arg& c) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b, c});
-    return max(in[0], max(in[1], in[2]));
+    return shared_by_equals(max(in[0], max(in[1], in[2])), in);
 }
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line) {
     return min_of(Arg(a, line), Arg(b, line));
 }
 Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line) {
     return max_of(Arg(a, line), Arg(b, line));
+}
+Tensor min_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line) {
+    return min_of(Arg(a, line), Arg(b, line), c);
+}
+Tensor max_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line) {
+    return max_of(Arg(a, line), Arg(b, line), c);
 }
 Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLine line) {
     return clamp_of(Arg(x, line), Arg(low, line), Arg(high, line));
@@ -55,7 +112,7 @@ Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLi
 Tensor clamp_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet({x, low, high});
-    return min(max(in[0], in[1]), in[2]);
+    return kept_between(min(max(in[0], in[1]), in[2]), in, false);
 }
 
 Tensor select_of(const Arg& condition, const Arg& a, const Arg& b) {
@@ -112,18 +169,29 @@ Tensor clip_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet({x, low, high});
     Tensor kept = min(max(in[0], in[1]), in[2]);
-    if (x.is_scalar() || !x.node()->dtype.is_float()) return kept;
-    return select(is_nan(in[0]), in[0], kept);
+    if (x.is_scalar() || !x.node()->dtype.is_float()) return kept_between(kept, in, false);
+    return kept_between(select(is_nan(in[0]), in[0], kept), in, true);
 }
 
 Tensor hypot_of(const Arg& x, const Arg& y) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet_as_floats({x, y});
-    const Tensor &a = in[0], &b = in[1];
+    const Tensor a = in_f32(in[0]), b = in_f32(in[1]);
     Tensor large = max(abs(a), abs(b)), ratio = min(abs(a), abs(b)) / large;
     Tensor length = select(large == 0, 0, large * sqrt(1 + ratio * ratio));
     length = select(is_nan(a) | is_nan(b), a + b, length);
-    return select(is_inf(large), large, length);
+    length = select(is_inf(large), large, length);
+    return custom_gradient([&](const Tensors&) { return length; }, in_shape_of(length, {a, b}),
+                           [](const Tensors& xs, const Tensor& y, const Tensor& g) {
+                               Tensors out;
+                               for (const Tensor& x : xs) {
+                                   Tensor slope = select(is_inf(x), sign(x), x / y);
+                                   // Outermost: a root of it has an infinite slope there.
+                                   out.push_back(select(y == 0, 0, scaled_cotangent(g, slope)));
+                               }
+                               return out;
+                           })
+        .as(in[0].dtype());
 }
 
 /// Of floats, the remainder of the sizes with the sign of a, which a 0 keeps too; integers have it
@@ -169,11 +237,18 @@ Tensor remainder_of(const Arg& a, const Arg& b) {
 Tensor logaddexp_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet_as_floats({a, b});
-    const Tensor &x = in[0], &y = in[1];
-    Tensor large = max(x, y);
+    const Tensor x = in_f32(in[0]), y = in_f32(in[1]);
+    Tensor grown = max(x, y) + log1p(exp(-abs(x - y)));
     // Equal operands come first: the difference of two infinities is nan.
-    Tensor grown = log1p(exp(-abs(x - y)));
-    return select(x == y, x + std::log(2.0), large + grown);
+    Tensor value = select(x == y, x + std::log(2.0), grown);
+    return custom_gradient([&](const Tensors&) { return value; }, in_shape_of(value, {x, y}),
+                           [](const Tensors& xs, const Tensor&, const Tensor& g) {
+                               Tensor both = is_inf(xs[0]) & (xs[0] == xs[1]);
+                               Tensor away = select(both, 0, xs[0] - xs[1]);
+                               return Tensors{scaled_cotangent(g, sigmoid(away)),
+                                              scaled_cotangent(g, sigmoid(-away))};
+                           })
+        .as(in[0].dtype());
 }
 
 }  // namespace firn

@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
+#include "compiler/frontend/slope.h"
 #include "compiler/ir/graph.h"
 
 namespace firn {
@@ -37,6 +39,26 @@ Tensor stddev(const Operand& x, const VarianceOptions& options) {
     return sqrt(variance("stddev", cast(x, wide_type(own)), options)).as(real_type(own));
 }
 
+namespace {
+
+/// The sum of size^order to the power 1 / order. Its derivative, (size / length)^(order - 1), is 0
+/// where nothing has a length, and where an element of an order below 1 has none.
+Tensor length_of_order(const Tensor& size, double order, const ReduceOptions& over) {
+    const Tensor length = pow(sum(pow(size, order), over), 1 / order);
+    return custom_gradient(
+        [&](const std::vector<Tensor>&) { return length; }, {size},
+        [order, axes = over.axis](const std::vector<Tensor>& xs, const Tensor& y, const Tensor& g) {
+            const Tensor along = sum(xs[0], {.axis = axes, .keep_dims = true});  // only its shape
+            const Tensor whole = reshape(y, along.shape()), part = reshape(g, along.shape());
+            const Tensor slope = pow(xs[0] / whole, order - 1);
+            return std::vector<Tensor>{
+                select((whole == 0) | (xs[0] == 0), 0,
+                       scaled_cotangent(expand(part, xs[0].shape()), slope))};
+        });
+}
+
+}  // namespace
+
 Tensor norm(const Operand& x, const NormOptions& options) {
     LineScope at(x.line());
     DType own = x.node()->dtype;
@@ -56,7 +78,7 @@ Tensor norm(const Operand& x, const NormOptions& options) {
     } else if (options.order == 2) {
         length = sqrt(sum(size * size, over));
     } else {
-        length = pow(sum(pow(size, options.order), over), 1 / options.order);
+        length = length_of_order(size, options.order, over);
     }
     return length.as(real_type(own));
 }

@@ -13,12 +13,14 @@ class Arg;
 // Of operands of one type, which `using namespace std` would hand to std; see math.h.
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
+Tensor min_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line);
+Tensor max_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line);
 Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLine line);
 // clang-format off
 #define FIRN_BESIDE_STD_(T, name) \
     friend Tensor name(const T& a, const T& b, SourceLine line = here()) { return name##_at(a, b, line); } \
     template <class C> \
-    friend Tensor name(const T& a, const T& b, const C& c, SourceLine line = here()) { return name(name##_at(a, b, line), c, line); }
+    friend Tensor name(const T& a, const T& b, const C& c, SourceLine line = here()) { return name##_at(a, b, c, line); }
 #define FIRN_BESIDE_STD(T) FIRN_BESIDE_STD_(T, min) FIRN_BESIDE_STD_(T, max) \
     friend Tensor clamp(const T& x, const T& low, const T& high, SourceLine line = here()) { return clamp_at(x, low, high, line); }
 // clang-format on

@@ -113,7 +113,9 @@ Tensor binary_cross_entropy_with_logits(const Operand& logits, const Tensor& tar
                                         const LossOptions& options) {
     LineScope at(logits.line());
     auto [x, t] = checked("binary_cross_entropy_with_logits", logits.tensor(), target);
-    return reduced(softplus(x) - x * t, options.reduction);
+    // Nothing large is subtracted of a logit that is large and right, here and in the gradient.
+    const Tensor terms = (1.0f - t) * softplus(x) + t * softplus(-x);
+    return reduced(terms, options.reduction);
 }
 
 Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
@@ -125,7 +127,9 @@ Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
         assert_value(valid,
                      "binary_cross_entropy: a probability is not in [0, 1]; give it sigmoid(x), or "
                      "x to binary_cross_entropy_with_logits");
-    const Tensor yes = max(log(p), -100.0f), no = max(log1p(-p), -100.0f);
+    // A choice: what is cut off has no gradient, not even an infinite one times 0.
+    const auto at_least = [](const Tensor& x) { return select(x < -100.0f, -100.0f, x); };
+    const Tensor yes = at_least(log(p)), no = at_least(log1p(-p));
     Tensor terms = -(t * yes + (1.0f - t) * no);
     if (!options.check_probabilities)
         terms = select(valid, terms, std::numeric_limits<float>::quiet_NaN());
@@ -136,7 +140,9 @@ Tensor kl_div(const Operand& log_probability, const Tensor& target) {
     LineScope at(log_probability.line());
     auto [l, t] = checked("kl_div", log_probability.tensor(), target);
     if (l.rank() == 0) refuse("kl_div: the prediction is one number; it is [batch, ..]");
-    const Tensor terms = select(t > 0.0f, t * (log(select(t > 0.0f, t, 1.0f)) - l), 0.0f);
+    const Tensor none = t <= 0.0f;
+    const Tensor terms =
+        select(none, select(is_nan(l), l, 0.0f), t * (log(select(none, 1.0f, t)) - l));
     return sum(terms) / Tensor(l.size(0)).as(f32);
 }
 

@@ -71,6 +71,7 @@ struct BinaryCrossEntropyOptions {
     bool check_probabilities = true;
 };
 /// -(t log p + (1 - t) log(1 - p)) of probabilities p; logarithms are at least -100, as torch's.
+/// Beyond that the loss is constant: of a p that is exactly wrong the gradient is 0.
 ///
 /// Examples: `binary_cross_entropy(tensor({0.0f, 1.0f}), ones({2}))` is `50`,
 /// `binary_cross_entropy(tensor({1.5f}), zeros({1}), {.check_probabilities = false})` is `nan`.

@@ -125,7 +125,9 @@ std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<T
 
 /// What gradients are scaled by, so that all of them together have at most this norm.
 Tensor least_factor(const Tensor& norm, const std::vector<Tensor>& gradients) {
-    return min(norm / (global_norm(gradients) + 1e-6f), 1.0f);
+    const Tensor ratio = norm / (global_norm(gradients) + 1e-6f);
+    // Not a minimum, which passes over nan.
+    return select(ratio > 1.0f, 1.0f, ratio);
 }
 
 void clip(const OptimizerState& state, std::vector<Tensor>& gradients) {

@@ -77,7 +77,8 @@ class Optimizer {
     int64_t steps() const;
 
     /// Gradients are scaled so that all of them together have at most this norm: number
-    /// "clip_norm". R. Pascanu et al., 2013.
+    /// "clip_norm". R. Pascanu et al., 2013. As torch's clip_grad_norm_: where one element is nan
+    /// the norm is, and every gradient becomes nan; scale_loss() leaves such a step out.
     ///
     /// This and what follows, up to scale_loss, is what steps do besides: it is to be asked for
     /// before the first step is recorded.

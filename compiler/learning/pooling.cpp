@@ -1,10 +1,13 @@
 // Windows as reads at affine indices, reduced over the window's axes.
 #include "compiler/learning/pooling.h"
 
+#include <cmath>
 #include <limits>
 
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/grad.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/reader.h"
 #include "compiler/frontend/reduce.h"
@@ -48,13 +51,36 @@ std::vector<int> window_axes() {
     return out;
 }
 
+/// The largest of each window, nan where one is. Its gradient goes to the first that is it.
+template <size_t N>
+Tensor first_largest(const Tensor& all) {
+    const std::vector<int> axes = window_axes<N>();
+    const Tensor found =
+        select(any(is_nan(all), {.axis = axes}), std::nanf(""), max(all, {.axis = axes}));
+    return custom_gradient(
+        [&](const std::vector<Tensor>&) { return found; }, {all},
+        [axes](const std::vector<Tensor>& xs, const Tensor& y, const Tensor& g) {
+            const Tensor& x = xs[0];
+            Shape kept = y.shape();
+            Tensor place = 0;
+            for (int axis : axes) {
+                kept.push_back(1);
+                place = place * x.size(axis) + index(x, axis);
+            }
+            const Tensor is_it = (x == reshape(y, kept)) | is_nan(x);
+            const Tensor first = min(select(is_it, place, std::numeric_limits<int>::max()),
+                                     {.axis = axes, .keep_dims = true});
+            return std::vector<Tensor>{select(place == first, reshape(g, kept), 0)};
+        });
+}
+
 }  // namespace
 
 template <size_t N>
 Tensor max_pool(const Operand& x, const PerAxis<N>& window, const PoolOptions<N>& options) {
     LineScope at(x.line());
     const float least = -std::numeric_limits<float>::infinity();
-    return max(windows("max_pool", x, window, options, least), {.axis = window_axes<N>()});
+    return first_largest<N>(windows("max_pool", x, window, options, least));
 }
 template <size_t N>
 Tensor avg_pool(const Operand& x, const PerAxis<N>& window, const PoolOptions<N>& options) {

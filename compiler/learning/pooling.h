@@ -19,7 +19,8 @@ using Pool3dOptions = PoolOptions<3>;
 /// positions, 1 to 3.
 ///
 /// The result's sizes are (size + 2 padding - window) / stride + 1, rounded down. What the padding
-/// adds is never the largest, and counts as 0 in means, as in torch. A padding of more than half
+/// adds is never the largest, and counts as 0 in means, as in torch; so is a nan, which makes its
+/// window's largest nan, and the gradient of the largest, which goes to the first that is it. A padding of more than half
 /// the window and windows larger than the padded x are UserErrors.
 ///
 /// Examples: after `Tensor x = tensor({1.0f, 3.0f, 2.0f, 5.0f}, {1, 1, 4});` `max_pool<1>(x, 2)` is

@@ -49,6 +49,10 @@ TEST(Gradients, WhereThereIsNoDerivative) {
     EXPECT_EQ(gradient_of([](const Tensor& x) { return abs(x); }, {0}), std::vector<float>{0});
     EXPECT_EQ(gradient_of([](const Tensor& x) { return sqrt(sum(x * x)); }, {0, 0}),
               (std::vector<float>{0, 0}));
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return sqrt(sum(pow(x, 2.0f)) / 3.0f); }, {0, 0}),
+              (std::vector<float>{0, 0}));
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return sqrt(x); }, {0}),
+              std::vector<float>{INFINITY});
     EXPECT_EQ(gradient_of([](const Tensor& x) { return max(x, 0.0f); }, {-1, 0, 1}),
               (std::vector<float>{0, 0.5f, 1}));
     EXPECT_EQ(gradient_of([](const Tensor& x) { return max(x); }, {1, 3, 3}),

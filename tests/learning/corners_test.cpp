@@ -1,0 +1,130 @@
+// Values and derivatives over the whole range of every float type, within what compiler/accuracy.md
+// promises. FIRN_CORNERS=1 prints the largest errors; FIRN_WRITE_README=1 writes the page anew.
+#include "tests/learning/corners.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/habits/page.h"
+
+namespace firn {
+namespace {
+
+using corners::kRows;
+using corners::Row;
+
+const DType kFloatTypes[] = {f64, f32, f16, bf16};
+
+std::vector<double> decoded(const std::string& base64) {
+    std::vector<unsigned char> bytes;
+    uint32_t bits = 0;
+    int count = 0;
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (char c : base64) {
+        const size_t digit = digits.find(c);
+        if (digit == std::string::npos) break;
+        bits = bits << 6 | uint32_t(digit);
+        if ((count += 6) >= 8) bytes.push_back((unsigned char)(bits >> (count -= 8)));
+    }
+    std::vector<double> out(bytes.size() / 8);
+    std::memcpy(out.data(), bytes.data(), out.size() * 8);
+    return out;
+}
+
+TEST(Corners, FormulasAreWhatFiftyDigitsGive) {
+    std::ifstream in(FIRN_SOURCE_DIR "/tests/learning/corners_expected.txt");
+    const std::vector<double> x = corners::points(f64), y = corners::partners(x);
+    std::string name, which, data;
+    int lines = 0;
+    for (; in >> name >> which >> data; ++lines) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                      [&](const Row& each) { return each.name == name; });
+        ASSERT_NE(row, std::end(kRows)) << name;
+        const corners::Formula formula = which == "value"  ? row->value
+                                         : which == "by_x" ? row->by_x
+                                                           : row->by_y;
+        const std::vector<double> expected = decoded(data);
+        ASSERT_EQ(expected.size(), x.size());
+        for (size_t i = 0; i < x.size(); ++i) {
+            if (!std::isfinite(x[i]) || (row->by_y && !std::isfinite(y[i]))) continue;
+            const long double got = formula(x[i], y[i]);
+            if (std::isnan(row->value(x[i], y[i]))) continue;
+            // Where the function is infinite or none, so is its derivative, or there is none.
+            if (!std::isfinite(expected[i]) && !std::isfinite(double(got))) continue;
+            EXPECT_LE(corners::error_in_units(expected[i], got, f64), 2)
+                << name << " " << which << " at " << x[i] << ", " << y[i] << ": " << double(got)
+                << " instead of " << expected[i];
+        }
+    }
+    EXPECT_GE(lines, 70);
+}
+
+class CornersOf : public ::testing::TestWithParam<Row> {};
+INSTANTIATE_TEST_SUITE_P(Rows, CornersOf, ::testing::ValuesIn(kRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_P(CornersOf, StayWithinTheirBounds) {
+    SessionScope scope(Session::oracle());
+    for (DType type : kFloatTypes) corners::expect_within(GetParam(), type);
+}
+
+TEST_P(CornersOf, StayWithinTheirBoundsAsKernels) {
+    SessionScope scope(Session::interpreter());
+    for (DType type : {f32, f16}) corners::expect_within(GetParam(), type);
+}
+
+/// The derivative once more, against differences of the formula.
+TEST_P(CornersOf, HaveSecondDerivatives) {
+    const Row& row = GetParam();
+    SessionScope scope(Session::oracle());
+    std::vector<double> px, py;
+    for (int k = 0; k < 40; ++k) {
+        px.push_back(std::ldexp(double((k * 37 + 11) % 101) - 50.2, k % 3 - 4));
+        py.push_back(px.back() * 0.375 + 0.8);
+    }
+    const Tensor x = tensor(px), y = tensor(py);
+    const std::vector<double> got =
+        corners::elements(grad(grad(row.f(x, y), x), x, {.allow_unused = true}));
+    for (size_t i = 0; i < px.size(); ++i) {
+        const long double h = 1e-5L * fmaxl(1, fabsl(px[i]));
+        const long double expected =
+            (row.by_x(px[i] + h, py[i]) - row.by_x(px[i] - h, py[i])) / (2 * h);
+        // Next to a pole differences are not near it.
+        if (!(fabsl(expected) < 1000)) continue;
+        EXPECT_NEAR(got[i], double(expected), 1e-6 * std::max(1.0, std::abs(double(expected))))
+            << row.name << " at " << px[i];
+    }
+}
+
+std::string bound(double units) {
+    if (units >= 1e6) return "absolute";
+    std::ostringstream out;
+    out << units;
+    return out.str();
+}
+
+TEST(Corners, ThePageHasTheBounds) {
+    std::ostringstream out;
+    out << R"(# Accuracy
+
+`tests/learning` holds every function to these errors, at 400 points over the whole range of each type (subnormal numbers, 0 and -0, every exponent,
+the neighbours of 1, infinities, nan), against formulas that agree with 60 digits; `tests/device` does on the device.
+Errors are in units in the last place, of the value and of the derivative (of the worse one, of two operands). Results and arguments below the
+smallest normal number, and what is multiplied by them, may be 0, as devices take them. *: the value's unit is that of the larger operand,
+where that is larger than the value. "absolute": to a unit of 1, since `gelu` of f64 is made from `1 + erf`.
+
+| | f64 | f32 | f16, bf16 | derivative: f64 | f32 | f16, bf16 |
+|---|---|---|---|---|---|---|
+)";
+    for (const Row& row : kRows) {
+        out << "| `" << row.name << "`" << (row.by_operands ? " *" : "");
+        for (bool slope : {false, true})
+            for (DType type : {f64, f32, f16})
+                out << " | " << bound(slope ? row.bounds.slope(type) : row.bounds.value(type));
+        out << " |\n";
+    }
+    expect_page("compiler/accuracy.md", out.str());
+}
+
+}  // namespace
+}  // namespace firn
