@@ -4,9 +4,10 @@
 
 namespace firn {
 
-/// max(x, 0); a nan becomes 0, as in `max`.
+/// x where it is positive, else 0, with gradient 0 at 0. Here and in all activations a nan stays
+/// nan, f16 and bf16 are computed in f32, and integers become f32; accuracy.md has their errors.
 ///
-/// Examples: `relu(tensor({-1.0f, 2.0f}))` is `{0, 2}`, `relu(log(tensor({-1.0f})))` is `{0}`.
+/// Examples: `relu(tensor({-1.0f, 2.0f}))` is `{0, 2}`, `relu(log(tensor({-1.0f})))` is `{nan}`.
 Tensor relu(const Operand& x);
 /// x where it is positive, else slope x.
 ///
@@ -16,7 +17,7 @@ Tensor leaky_relu(const Operand& x, float slope = 0.01f);
 ///
 /// Example: `elu(tensor({-1.0f, 2.0f}))` is `{-0.632121, 2}`.
 Tensor elu(const Operand& x, float alpha = 1.0f);
-/// x P(X <= x) of a normal X, by erf. D. Hendrycks and K. Gimpel, 2016.
+/// x P(X <= x) of a normal X, as torch's with erf. D. Hendrycks and K. Gimpel, 2016.
 ///
 /// Example: `gelu(tensor({-1.0f, 0.0f, 1.0f}))` is `{-0.158655, 0, 0.841345}`.
 Tensor gelu(const Operand& x);

@@ -19,9 +19,10 @@ using Pool3dOptions = PoolOptions<3>;
 /// positions, 1 to 3.
 ///
 /// The result's sizes are (size + 2 padding - window) / stride + 1, rounded down. What the padding
-/// adds is never the largest, and counts as 0 in means, as in torch; so is a nan, which makes its
-/// window's largest nan, and the gradient of the largest, which goes to the first that is it. A padding of more than half
-/// the window and windows larger than the padded x are UserErrors.
+/// adds is never the largest, and counts as 0 in means. The largest of a window with a nan is nan,
+/// and the gradient of the largest goes to the first element that is it. All of this is as in
+/// torch. A padding of more than half the window and windows larger than the padded x are
+/// UserErrors.
 ///
 /// Examples: after `Tensor x = tensor({1.0f, 3.0f, 2.0f, 5.0f}, {1, 1, 4});` `max_pool<1>(x, 2)` is
 /// `{{{3, 5}}}`, `avg_pool<1>(x, 2)` is `{{{2, 3.5}}}`.
