@@ -2,6 +2,8 @@
 // promises. FIRN_CORNERS=1 prints the largest errors; FIRN_WRITE_README=1 writes the page anew.
 #include "tests/learning/corners.h"
 
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
