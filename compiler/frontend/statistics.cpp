@@ -62,7 +62,7 @@ Tensor length_of_order(const Tensor& size, double order, const ReduceOptions& ov
 Tensor norm(const Operand& x, const NormOptions& options) {
     LineScope at(x.line());
     DType own = x.node()->dtype;
-    Tensor size = abs(cast(x, wide_type(own)));
+    Tensor wide = cast(x, wide_type(own)), size = abs(wide);
     ReduceOptions over{.axis = options.axis, .keep_dims = options.keep_dims};
     if (std::isnan(options.order) || options.order < 0)
         refuse("norm: the order is " + std::to_string(options.order) +
@@ -76,7 +76,7 @@ Tensor norm(const Operand& x, const NormOptions& options) {
     } else if (options.order == 1) {
         length = sum(size, over);
     } else if (options.order == 2) {
-        length = sqrt(sum(size * size, over));
+        length = sqrt(sum(wide * wide, over));
     } else {
         length = length_of_order(size, options.order, over);
     }
