@@ -1,6 +1,7 @@
 // Captured tensors keep the value they had when the function was compiled.
 #include "compiler/frontend/capture.h"
 
+#include "compiler/frontend/history.h"
 #include "compiler/frontend/run_graph.h"
 
 namespace firn {
@@ -16,7 +17,7 @@ Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref&
                 "compile: a tensor that is still being recorded outside is used inside the "
                 "function; pass it as "
                 "an argument, or compile the function before");
-    slot->node = realize_nodes(session, {node}, line)[0];
+    take_buffer(session, slot, realize_nodes(session, {node}, line)[0], line);
     return slot->node;
 }
 

@@ -29,10 +29,10 @@ class Cutter {
         : table_(table), cut_(cut), constants_(true), unfolded_(&unfolded), numbers_(&numbers) {}
 
     Ref operator()(const Node& node) {
-        if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>().storage, {});
+        if (node.op == Op::Buffer) return add(node, node.as<BufferAttr>(), {});
         if (node.op != Op::Constant) return nullptr;
         const auto& number = node.as<ConstantAttr>();
-        if (constants_) return folds(number) ? nullptr : add(node, nullptr, number.value);
+        if (constants_) return folds(number) ? nullptr : add(node, {}, number.value);
         return number.parameter ? constant({table_, first_line(node.lines)}, number.value)
                                 : nullptr;
     }
@@ -46,11 +46,13 @@ class Cutter {
         const bool asked = which < unfolded_->size() && (*unfolded_)[which];
         return folding == Folding::Worth && !asked;
     }
-    Ref add(const Node& node, std::shared_ptr<Memory> memory, const Scalar& value) {
+    Ref add(const Node& node, BufferAttr buffer, const Scalar& value) {
         int index = static_cast<int>(cut_.graph.args.size());
-        Ref made = input({table_, first_line(node.lines)}, index, node.dtype, node.shape, !memory);
+        Ref made =
+            input({table_, first_line(node.lines)}, index, node.dtype, node.shape, !buffer.storage);
         cut_.graph.args.push_back(made);
-        cut_.call.arguments.push_back(std::move(memory));
+        cut_.call.arguments.push_back(buffer.storage);
+        cut_.buffers.push_back(std::move(buffer));
         cut_.call.scalars.push_back(value);
         return made;
     }
@@ -92,6 +94,7 @@ Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
     Cut cut;
     cut.graph.args = declared;
     cut.call.arguments.resize(declared.size());
+    cut.buffers.resize(declared.size());
     cut.call.scalars.resize(declared.size());
     Cutter cutter(table, cut, false);
     cut.graph.results =

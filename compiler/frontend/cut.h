@@ -11,8 +11,9 @@ namespace firn {
 
 struct Cut {
     Graph graph;
-    Call call;                      // arguments and scalars
-    std::vector<SizeAtom> symbols;  // what graph.data_sizes were while recording
+    Call call;                        // arguments and scalars
+    std::vector<BufferAttr> buffers;  // that the arguments are; none for numbers
+    std::vector<SizeAtom> symbols;    // what graph.data_sizes were while recording
 };
 
 /// Which of the finite float constants of a graph, in the order of first use, are arguments though

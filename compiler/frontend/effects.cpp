@@ -10,6 +10,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/history.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/shown.h"
 
@@ -288,7 +289,7 @@ void print_value(const Operand& x, const PrintValueOptions& options) {
     Ref node = x.node();
     // What is printed at once is computed for everybody, not once more.
     if (!is_recording(session)) node = realize_nodes(session, {node}, x.line())[0];
-    if (!is_recording(session) && x.slot()) x.slot()->node = node;
+    if (!is_recording(session) && x.slot()) take_buffer(session, x.slot(), node, x.line());
     record_print(session, builder_at(x), std::move(effect), node);
 }
 

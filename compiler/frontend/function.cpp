@@ -8,6 +8,7 @@
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
+#include "compiler/frontend/history.h"
 #include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
@@ -78,7 +79,7 @@ Function Trace::finish(const FlatValue& results) {
     for (Effect& effect : state_->effects) effect.shape = substituted(effect.shape, names);
     state_->graph = std::move(cut.graph);
     state_->graph.guards = std::move(scope.guards);
-    state_->captured = std::move(cut.call.arguments);
+    state_->captured = std::move(cut.buffers);
     for (size_t k = 0; k < state_->graph.args.size(); ++k)
         state_->signature.arguments.push_back(argument_info(*state_, k));
     state_->signature.name = "call";
@@ -86,7 +87,7 @@ Function Trace::finish(const FlatValue& results) {
     return Function(state_);
 }
 
-std::string argument_name(const FunctionState& function, size_t k) {
+std::string argument_name(const RecordedFunction& function, size_t k) {
     const Node& node = *function.graph.args[k];
     std::string kind = k < function.specs.size() ? "argument " : "captured tensor ";
     return kind + std::to_string(k < function.specs.size() ? k : k - function.specs.size()) + " (" +
@@ -113,6 +114,8 @@ struct Given {
     std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
     /// By argument: a tensor that was moved in, and its slot.
     std::vector<std::pair<std::shared_ptr<Slot>, Ref>> moved;
+    std::vector<std::shared_ptr<const Past>> again;  // by argument: what gives a moved one again
+    std::vector<PastArgument> past;                  // by argument; no node yet where it was moved
     std::vector<GivenSize> data_sizes;
 };
 
@@ -120,6 +123,8 @@ void give_scalar(Given& given, const Scalar& value) {
     given.call.scalars.push_back(value);
     given.call.arguments.push_back(nullptr);
     given.moved.emplace_back();
+    given.again.emplace_back();
+    given.past.push_back({nullptr, nullptr, value});
     given.shapes.emplace_back();
     given.kinds += 's';
 }
@@ -135,8 +140,10 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     if (node->shape.size() != spec.shape.size())
         fail_at(arg.line(), what + " is given a tensor of shape " + text(node->shape) +
                                 "; the rank must be " + std::to_string(spec.shape.size()));
+    const Ref recorded = node;
     node = realize_nodes(*state.session, {node}, arg.line())[0];
     if (arg.slot()) arg.slot()->node = node;
+    keep_histories(*state.session, {{recorded, node}}, arg.line());
     std::vector<int64_t> shape;
     for (const Size& size : node->shape) {
         if (!data_symbols(size).empty()) given.data_sizes.push_back({k, shape.size(), size});
@@ -146,7 +153,14 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     given.call.arguments.push_back(node->as<BufferAttr>().storage);
     given.shapes.push_back(std::move(shape));
     given.moved.emplace_back();
-    if (arg.is_donated()) given.moved.back() = {arg.slot(), std::move(node)};
+    given.again.emplace_back();
+    given.past.emplace_back();
+    if (arg.is_donated()) {
+        given.again.back() = computed_again(*state.session, node, recorded);
+        given.moved.back() = {arg.slot(), std::move(node)};
+    } else {
+        given.past.back().node = std::move(node);
+    }
     if (spec.shape.empty()) given.kinds += 't';
 }
 
@@ -164,14 +178,17 @@ void give(Given& given, const FunctionState& state, size_t k, const Arg& arg) {
     }
     const Node& node = *arg.node();
     // A constant is known on the host already.
-    if (rank0 && node.op == Op::Constant && node.dtype == spec.dtype)
-        return give_scalar(given, node.as<ConstantAttr>().value);
+    if (rank0 && node.op == Op::Constant && node.dtype == spec.dtype) {
+        give_scalar(given, node.as<ConstantAttr>().value);
+        given.past.back().node = arg.node();
+        return;
+    }
     give_tensor(given, state, k, arg);
 }
 
 void give_captured(Given& given, const FunctionState& state) {
     for (size_t k = state.specs.size(); k < state.graph.args.size(); ++k) {
-        given.call.arguments.push_back(state.captured[k]);
+        given.call.arguments.push_back(state.captured[k].storage);
         given.call.scalars.emplace_back();
         std::vector<int64_t> shape;
         for (const Size& size : state.graph.args[k]->shape)
@@ -183,7 +200,7 @@ void give_captured(Given& given, const FunctionState& state) {
 /// Empties the handles that were moved in; puts their values back where the call fails.
 class MovedIn {
   public:
-    MovedIn(Given& given, SourceLine line) : given_(given) {
+    MovedIn(Given& given, SourceLine line) : given_(given), line_(line) {
         for (auto& [slot, node] : given_.moved)
             if (slot) slot->node = nullptr, slot->given_away = line;
     }
@@ -204,8 +221,12 @@ class MovedIn {
             // The call holds the memory too.
             return node.use_count() == 1 && node->as<BufferAttr>().storage.use_count() == 2;
         };
-        for (const auto& [slot, node] : given_.moved) {
-            if (node && !alone(node)) forget_dead(session);
+        for (size_t k = 0; k < given_.moved.size(); ++k) {
+            const Ref& node = given_.moved[k].second;
+            if (node && !alone(node)) {
+                give_up_memory(session, node, given_.again[k].get(), line_);
+                forget_dead(session);
+            }
             out.push_back(node && alone(node));
         }
         return out;
@@ -213,6 +234,7 @@ class MovedIn {
 
   private:
     Given& given_;
+    SourceLine line_;
     bool done_ = false;
 };
 
@@ -286,6 +308,29 @@ SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args
     return line;
 }
 
+/// Nothing is given away after all.
+void keep_moved(Given& given) {
+    for (size_t k = 0; k < given.moved.size(); ++k)
+        if (given.moved[k].second) given.past[k].node = given.moved[k].second;
+    given.moved.clear();
+}
+
+/// Keeps what the results were computed from, after a call of `variant`.
+void keep_past(FunctionState& state, const Variant& variant, Given& given,
+               const std::vector<Ref>& results, SourceLine line) {
+    std::vector<Ref> lost(given.past.size());
+    for (size_t k = 0; k < given.moved.size(); ++k) {
+        const Ref& node = given.moved[k].second;
+        if (!node) continue;
+        const bool written = variant.program && k < variant.donated.size() && variant.donated[k];
+        if (written)
+            given.past[k].past = given.again[k], lost[k] = node;
+        else
+            given.past[k].node = node;
+    }
+    keep_call(*state.session, state, std::move(given.past), lost, results, line);
+}
+
 /// Nothing is given away: what an assertion refuses is to be as it was.
 bool keeps_arguments(const FunctionState& state) {
     return finds_nan(*state.session) || std::any_of(state.effects.begin(), state.effects.end(),
@@ -329,9 +374,10 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
     const SourceLine line = checked_call(state, args);
     if (is_recording(*state.session)) return inline_call(state, args);
     const Inside inside(state.session->nodes.thread(), line);
+    prune_histories(*state.session);
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    if (keeps_arguments(state)) given.moved.clear();
+    if (keeps_arguments(state)) keep_moved(given);
     MovedIn moved(given, line);
     state.last = state.session->oracle ? variant_without_program(state, kind, given.call.symbols)
                                        : serving_variant(state, kind, given.call.symbols,
@@ -358,6 +404,7 @@ std::vector<Tensor> Function::call(const std::vector<Arg>& args) const {
         report_effects(*state.session, state.effects, std::span(results).subspan(own), known);
         results.resize(own);
     }
+    keep_past(state, variant, given, results, line);
     std::vector<Tensor> out;
     for (Ref& node : results) out.push_back(Tensor::from_node(std::move(node)));
     return out;
@@ -370,7 +417,7 @@ bool Function::is_ready(const std::vector<Arg>& args) const {
     const Inside inside(state.session->nodes.thread(), line);
     Given given;
     const CallKind kind = gather(state, args, line, given);
-    if (keeps_arguments(state)) given.moved.clear();
+    if (keeps_arguments(state)) keep_moved(given);
     const MovedIn moved(given, line);  // until the end of this question
     return is_compiled(state, kind, given.call.symbols, moved.unshared(*state.session));
 }

@@ -40,18 +40,24 @@ constexpr size_t kMostVariants = 64;
 /// sizes that run through all values.
 constexpr size_t kRecentValues = 8;
 
-struct FunctionState {
-    std::shared_ptr<SessionState> session;
+/// What a function was recorded as; holds no session.
+struct RecordedFunction {
     SourceLine line;
     std::vector<ArgSpec> specs;
+    int nested = 0;  // loops and branches inside one another
+    Graph graph;     // scalars as scalars; after the results those of the effects
+    std::vector<BufferAttr> captured;  // by argument: what the hidden ones are, after the declared
+};
+
+struct FunctionState : RecordedFunction {
+    std::shared_ptr<SessionState> session;
     std::vector<size_t> result_lengths;  // of the vectors that results make
-    int nested = 0;                      // loops and branches inside one another
-    Graph graph;  // scalars as scalars; after the results those of the effects
     std::vector<Effect> effects;
     std::vector<Ref> sources;  // of the effects, over the same arguments
-    std::vector<std::shared_ptr<Memory>>
-        captured;       // memory of the hidden arguments, after the declared
-    Program signature;  // arguments and guards alone: binds symbols
+    Program signature;         // arguments and guards alone: binds symbols
+    /// For the histories of results: a copy, and the arguments that each result changes with.
+    std::shared_ptr<const RecordedFunction> recorded;
+    std::vector<std::vector<size_t>> smooth_arguments;
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
@@ -72,6 +78,11 @@ Variant& variant_of_call(FunctionState& function, const std::vector<Arg>& args, 
 /// The results of the function as part of what is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
 
+/// `nodes`, over the arguments of the function, as part of what is recorded now.
+std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function,
+                         const std::vector<Ref>& nodes, const std::vector<Arg>& args,
+                         SourceLine line);
+
 /// The declared symbols that `given` makes data symbols, with the i32 tensor (a Buffer) of each
 /// one's value. UserError where a declaration needs the number: a fixed size, a computed one, or
 /// one that another argument gives.
@@ -82,7 +93,7 @@ Graph with_data_sizes(NodeTable& table, const Graph& graph,
                       const std::vector<std::string>& symbols);
 
 /// `argument 2 (f32[n, m])`.
-std::string argument_name(const FunctionState& function, size_t k);
+std::string argument_name(const RecordedFunction& function, size_t k);
 
 /// The C++ number as the declared type; UserError where that would lose something.
 Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what);

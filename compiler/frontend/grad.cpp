@@ -10,6 +10,7 @@
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/with_history.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
@@ -70,28 +71,29 @@ void check_in_kernel(const SessionState& session, const Differentiated& of, Sour
 }
 
 [[noreturn]] void fail_unused(const Ref& y, const std::string& of, SourceLine line) {
-    if (y->op == Op::Buffer)
-        fail_at(line,
-                "grad: the value has been computed already, and what it was computed from "
-                "is forgotten; ask for gradients before its elements");
     const std::string carried = carried_by_loops(*current_state(), *y);
     fail_at(line, "grad: the value does not depend on " + of +
                       (carried.empty() ? "; use it before" : carried) +
                       ", or ask with {.allow_unused = true}");
 }
 
-/// What `derive` finds for ys and xs; inside of loops, the same of what they are outside, where
-/// that differs and the loops leave it so. Null where there is none.
+/// What `derive` finds for ys and xs, behind values that were computed already too; inside of
+/// loops, the same of what they are outside, where that differs and the loops leave it so. Null
+/// where there is none.
 std::vector<Ref> found_in_loops(
     const Differentiated& of, SourceLine line,
     const std::function<std::vector<Ref>(const Differentiated& of)>& derive) {
     SessionState& session = *current_state();
     check_in_kernel(session, of, line);
-    std::vector<Ref> out = derive(of);
-    const AsOutside outside = as_outside(session, of);
+    const auto derive_behind = [&](Differentiated each) {
+        each.ys = with_history(session, each.ys, each.xs, line);
+        return derive(each);
+    };
+    std::vector<Ref> out = derive_behind(of);
+    const AsOutside outside = as_outside(session, of, line);
     if (!outside.differs()) return out;
     const Builder b = builder(session, line);
-    const std::vector<Ref> there = derive(outside.of);
+    const std::vector<Ref> there = derive_behind(outside.of);
     bool inside = true;
     for (size_t k = 0; k < out.size(); ++k) inside &= out[k] || !there[k];
     const Ref chosen = chosen_outside(session, outside, inside, line);

@@ -20,10 +20,11 @@ void bind_symbols_of(const ArgSpec& spec, const Node& given, SizeMap& map) {
     }
 }
 
-Ref argument_node(const FunctionState& function, size_t k, const Arg& arg) {
+Ref argument_node(SessionState& session, const RecordedFunction& function, size_t k,
+                  const Arg& arg) {
     const ArgSpec& spec = function.specs[k];
     std::string what = "call: " + argument_name(function, k);
-    Builder b = builder(*function.session, arg.line());
+    Builder b = builder(session, arg.line());
     if (arg.is_scalar()) {
         if (!spec.shape.empty())
             fail(b, what + " is given the number " + text(arg.scalar()) +
@@ -38,9 +39,9 @@ Ref argument_node(const FunctionState& function, size_t k, const Arg& arg) {
 }
 
 /// The argument with exactly the shape that the function was recorded with.
-Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeMap& map,
-           SourceLine line) {
-    Builder b = builder(*function.session, line);
+Ref fitted(SessionState& session, const RecordedFunction& function, size_t k, const Ref& node,
+           const SizeMap& map, SourceLine line) {
+    Builder b = builder(session, line);
     Shape wanted = substituted(function.specs[k].shape, map);
     std::string what =
         "call: " + argument_name(function, k) + " is given shape " + text(node->shape);
@@ -52,8 +53,8 @@ Ref fitted(const FunctionState& function, size_t k, const Ref& node, const SizeM
 }
 
 /// The tensors that the function captured, as far as `map` names the sizes of their shapes.
-void take_captured(const FunctionState& function, const SizeMap& map, SourceLine line,
-                   std::unordered_map<const Node*, Ref>& replace) {
+void take_captured(SessionState& session, const RecordedFunction& function, const SizeMap& map,
+                   SourceLine line, std::unordered_map<const Node*, Ref>& replace) {
     for (size_t k = function.specs.size(); k < function.graph.args.size(); ++k) {
         const Ref& arg = function.graph.args[k];
         const Shape shape = substituted(arg->shape, map);
@@ -63,51 +64,57 @@ void take_captured(const FunctionState& function, const SizeMap& map, SourceLine
                                [](const SizeAtom& each) { return each.source != nullptr; });
         });
         if (named)
-            replace[arg.get()] = function.session->nodes.intern(
-                Op::Buffer, arg->dtype, shape, {}, BufferAttr{function.captured[k]}, line);
+            replace[arg.get()] =
+                session.nodes.intern(Op::Buffer, arg->dtype, shape, {}, function.captured[k], line);
     }
 }
 
 /// The sizes that the function computes, as sizes of what is recorded now: `map` names them. A
 /// count depends only on sizes before it.
-void take_data_sizes(const FunctionState& function, SizeMap& map, SourceLine line,
-                     std::unordered_map<const Node*, Ref>& replace) {
-    SessionState& session = *function.session;
+void take_data_sizes(SessionState& session, const RecordedFunction& function, SizeMap& map,
+                     SourceLine line, std::unordered_map<const Node*, Ref>& replace) {
     for (size_t k = 0; k < function.graph.data_sizes.size(); ++k) {
-        take_captured(function, map, line, replace);
+        take_captured(session, function, map, line, replace);
         const SizeAtom symbol = data_symbols(function.graph.data_sizes[k]).at(0);
         const Ref count =
             substitute_sizes(session.nodes, {function.graph.results[k]}, map, replace)[0];
         map[symbol.name] = data_size(session, count, symbol.args[0].substitute(map), line);
     }
-    take_captured(function, map, line, replace);
+    take_captured(session, function, map, line, replace);
 }
 
 }  // namespace
 
-std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args) {
-    SourceLine line = args.empty() ? function.line : args[0].line();
-    Builder b = builder(*function.session, line);
-    note_nested(*function.session, function.nested, line);
-    std::vector<Ref> nodes;
+std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function,
+                         const std::vector<Ref>& nodes, const std::vector<Arg>& args,
+                         SourceLine line) {
+    Builder b = builder(session, line);
+    note_nested(session, function.nested, line);
+    std::vector<Ref> given;
     SizeMap map;
     for (size_t k = 0; k < args.size(); ++k) {
-        nodes.push_back(argument_node(function, k, args[k]));
-        bind_symbols_of(function.specs[k], *nodes[k], map);
+        given.push_back(argument_node(session, function, k, args[k]));
+        bind_symbols_of(function.specs[k], *given[k], map);
     }
     std::unordered_map<const Node*, Ref> replace;
     for (size_t k = 0; k < args.size(); ++k)
-        replace[function.graph.args[k].get()] = fitted(function, k, nodes[k], map, args[k].line());
+        replace[function.graph.args[k].get()] =
+            fitted(session, function, k, given[k], map, args[k].line());
     for (const Guard& guard : function.graph.guards)
         require_equal(b, guard.left.substitute(map), guard.right.substitute(map), guard.message);
-    take_data_sizes(function, map, line, replace);
-    rename_turn_sizes(*function.session, function.graph.results, map);
+    take_data_sizes(session, function, map, line, replace);
+    rename_turn_sizes(session, function.graph.results, map);
+    return substitute_sizes(b.table, nodes, map, std::move(replace));
+}
+
+std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args) {
+    const SourceLine line = args.empty() ? function.line : args[0].line();
     const size_t counts = function.graph.data_sizes.size();
     size_t own = function.graph.results.size() - counts;
-    std::vector<Ref> nodes_there(function.graph.results.begin() + static_cast<long>(counts),
-                                 function.graph.results.end());
-    nodes_there.insert(nodes_there.end(), function.sources.begin(), function.sources.end());
-    std::vector<Ref> results = substitute_sizes(b.table, nodes_there, map, std::move(replace));
+    std::vector<Ref> nodes(function.graph.results.begin() + static_cast<long>(counts),
+                           function.graph.results.end());
+    nodes.insert(nodes.end(), function.sources.begin(), function.sources.end());
+    std::vector<Ref> results = inlined(*function.session, function, nodes, args, line);
     repeat_effects(*function.session, function.effects,
                    {results.begin() + static_cast<long>(own), results.end()});
     for (const Effect& effect : function.effects) own -= effect.results;

@@ -9,6 +9,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/scatter.h"
+#include "compiler/frontend/with_history.h"
 #include "compiler/ir/graph.h"
 
 namespace firn {
@@ -116,7 +117,12 @@ std::optional<Tensor> compressed(const Tensor& y, const Tensor& x, const GradOpt
 
 }  // namespace
 
-Tensor jacobian(const Tensor& y, const Tensor& x, const GradOptions& options, SourceLine line) {
+Tensor jacobian(const Tensor& value, const Tensor& by, const GradOptions& options,
+                SourceLine line) {
+    std::vector<Ref> inputs{by.node(line)};
+    const std::vector<Ref> values{value.node(line)};
+    const Tensor y = Tensor::from_node(with_history(*current_state(), values, inputs, line)[0]);
+    const Tensor x = Tensor::from_node(inputs[0]);
     Shape shape = y.shape(line);
     const Shape behind = x.shape(line);
     const bool forward = proved_less_equal(element_count(behind), element_count(shape));

@@ -11,6 +11,7 @@
 #include "compiler/driver/program_source.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
+#include "compiler/frontend/history.h"
 #include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
@@ -29,8 +30,9 @@ namespace firn {
 namespace {
 
 Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype,
-                const Shape& shape, SourceLine line) {
-    return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory)}, line);
+                const Shape& shape, SourceLine line, uint64_t value = 0) {
+    return session.nodes.intern(Op::Buffer, dtype, shape, {}, BufferAttr{std::move(memory), value},
+                                line);
 }
 
 uint64_t storage_bytes(DType dtype, const Shape& shape) {
@@ -86,13 +88,6 @@ std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session,
     for (auto& slot : assigned)
         if (shares(slot->node)) out.push_back(std::move(slot));
     return out;
-}
-
-Ref known_buffer(const SessionState& session, const Ref& node) {
-    if (node->op == Op::Buffer) return node;
-    auto at = session.realized.find(node.get());
-    return at != session.realized.end() && at->second.node.lock() == node ? at->second.buffer
-                                                                          : nullptr;
 }
 
 /// Outside of a compiled function nobody gives a symbol its value.
@@ -205,7 +200,26 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
     return program;
 }
 
+/// Memory of the executor; where there is none left, also what histories hold.
+std::shared_ptr<Memory> allocate(SessionState& session, uint64_t bytes, const std::string& name) {
+    Executor& executor = executor_of(session);
+    try {
+        return executor.allocate(bytes, name);
+    } catch (const DeviceError&) {
+        if (!forget_histories(session, "its memory was needed")) throw;
+        forget_dead(session);
+    }
+    return executor.allocate(bytes, name);
+}
+
 }  // namespace
+
+Ref known_buffer(const SessionState& session, const Ref& node) {
+    if (node->op == Op::Buffer) return node;
+    auto at = session.realized.find(node.get());
+    return at != session.realized.end() && at->second.node.lock() == node ? at->second.buffer
+                                                                          : nullptr;
+}
 
 void forget_dead(SessionState& session) {
     std::erase_if(session.realized, [](const auto& entry) { return entry.second.node.expired(); });
@@ -254,16 +268,19 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         const Node& result = *graph.results[k];
         Shape shape = substituted(result.shape, sizes);
         std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
+        // Of an equal value, which may have other derivatives.
+        const bool shared = memory && result.dtype.is_float();
         if (!memory && k < counts && result.op == Op::Input)
             memory = call.arguments[static_cast<size_t>(result.as<InputAttr>().index)];
         if (!memory) check_room(result, shape);
         if (!memory)
             with_place(result.lines.empty() ? line : result.lines[0], [&] {
-                memory = executor.allocate(padded_bytes(storage_bytes(result.dtype, shape)),
-                                           "result " + std::to_string(k));
+                memory = allocate(session, padded_bytes(storage_bytes(result.dtype, shape)),
+                                  "result " + std::to_string(k));
             });
         call.results.push_back(memory);
-        Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line);
+        Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line,
+                               shared ? ++session.last_id : 0);
         if (k < counts)
             name_size(session, graph.data_sizes[k], made, symbols.empty() ? nullptr : &symbols[k],
                       sizes, line);
@@ -287,11 +304,12 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
             std::find(wanted.begin(), wanted.end(), node) == wanted.end())
             wanted.push_back(node);
     if (!wanted.empty()) {
+        prune_histories(session);
         forget_dead(session);
         const auto state = pending_state(session, wanted);
         for (const auto& slot : state)
             if (!known_buffer(session, slot->node) &&
-                std::find(wanted.begin(), wanted.end(), slot->node) == wanted.end())
+                std::find(wanted.begin(), wanted.end(), slot->node.ref()) == wanted.end())
                 wanted.push_back(slot->node);
         std::unordered_map<const Node*, Ref> computed;
         // Numbers stay numbers: a loop's bound must not become a load because somebody looked at
@@ -305,22 +323,40 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
         if (kept) refuse_nan(session, cut.graph, *kept, buffers, "find_nan: computed here", line);
         for (size_t k = 0; k < wanted.size(); ++k)
             session.realized[wanted[k].get()] = {wanted[k], buffers[k]};
-        for (const auto& slot : state) slot->node = known_buffer(session, slot->node);
+        std::vector<Computed> taken;
+        for (const auto& slot : state) {
+            taken.push_back({slot->node, known_buffer(session, slot->node)});
+            slot->node = taken.back().buffer;
+        }
+        keep_histories(session, taken, line);
     }
     std::vector<Ref> out;
     for (const Ref& node : nodes) out.push_back(known_buffer(session, node));
     return out;
 }
 
-void realize(const std::vector<Tensor*>& tensors, SourceLine line) {
+void realize_leaves(const std::vector<Tensor*>& values, const std::vector<Tensor*>& leaves,
+                    SourceLine line) {
     SessionState& session = *current_state();
     const Inside inside(session.nodes.thread(), line);
     builder(session, line);
     check_not_recording(session, line);
+    std::vector<Tensor*> tensors = values;
+    tensors.insert(tensors.end(), leaves.begin(), leaves.end());
     std::vector<Ref> nodes;
     for (Tensor* tensor : tensors) nodes.push_back(tensor->node(line));
-    std::vector<Ref> buffers = realize_nodes(session, nodes, line);
-    for (size_t k = 0; k < tensors.size(); ++k) tensors[k]->slot()->node = buffers[k];
+    const std::vector<Ref> buffers = realize_nodes(session, nodes, line);
+    std::vector<Computed> taken;
+    for (size_t k = 0; k < tensors.size(); ++k) {
+        if (k < values.size()) taken.push_back({tensors[k]->slot()->node, buffers[k]});
+        tensors[k]->slot()->node = buffers[k];
+    }
+    keep_histories(session, taken, line);
+    for (size_t k = values.size(); k < tensors.size(); ++k) make_leaf(session, buffers[k]);
+}
+
+void realize(const std::vector<Tensor*>& tensors, SourceLine line) {
+    realize_leaves(tensors, {}, line);
 }
 
 void realize(std::vector<Tensor>& tensors, SourceLine line) {
@@ -348,7 +384,7 @@ TensorMemory memory_of(const Tensor& x, SourceLine line) {
     const Inside inside(session.nodes.thread(), line);
     const Ref asked = with_known_sizes(session, checked_node(x, line), line);
     Ref node = realize_nodes(session, {asked}, line)[0];
-    x.slot()->node = node;
+    take_buffer(session, x.slot(), node, line);
     TensorMemory out{node->as<BufferAttr>().storage, node->dtype, {}};
     for (const Size& size : node->shape) out.shape.push_back(size.constant());
     return out;
@@ -376,7 +412,7 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {
     Ref node = with_known_sizes(session, checked_node(x, line), line);
     std::vector<std::byte> data;
     const bool constant = node->op == Op::Constant;
-    if (!constant) slot->node = realize_nodes(session, {node}, line)[0];
+    if (!constant) take_buffer(session, slot, realize_nodes(session, {node}, line)[0], line);
     data.resize(storage_bytes(node->dtype, node->shape));
     if (constant) {
         store_scalar(node->as<ConstantAttr>().value, data.data());

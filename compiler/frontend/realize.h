@@ -22,6 +22,13 @@ void realize(Tensor& first, More&... more) {
 }
 /// @}
 
+/// @cond
+/// Computes all of them together; `leaves` depend on nothing from then on, as what a training step
+/// assigns.
+void realize_leaves(const std::vector<Tensor*>& values, const std::vector<Tensor*>& leaves,
+                    SourceLine line);
+/// @endcond
+
 /// The elements in storage form (see DType::bytes), row-major, as tensor_from_bytes takes them;
 /// computes and waits.
 ///

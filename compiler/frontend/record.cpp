@@ -131,7 +131,7 @@ void note_assigned(SessionState& session, const std::shared_ptr<Slot>& slot) {
 void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref node) {
     Slot& slot = *slot_of;
     // A first value is a declaration; only a later one makes the slot somebody's state.
-    bool again = slot.node != nullptr;
+    const bool again = static_cast<bool>(slot.node);
     slot.node = std::move(node);
     slot.lost.clear();
     slot.given_away = {};

@@ -23,12 +23,35 @@ namespace firn {
 class Tensor;
 enum class VecKind : uint8_t;
 
+/// The node that is the value of a handle, which the node counts.
+class HeldNode {
+  public:
+    HeldNode() = default;
+    HeldNode(const HeldNode&) = delete;
+    ~HeldNode() { *this = nullptr; }
+    HeldNode& operator=(const HeldNode&) = delete;
+    HeldNode& operator=(Ref node) {
+        if (node) ++node->handles;
+        if (node_) --node_->handles;
+        node_ = std::move(node);
+        return *this;
+    }
+    operator const Ref&() const { return node_; }
+    const Ref& ref() const { return node_; }
+    const Node* operator->() const { return node_.get(); }
+    const Node& operator*() const { return *node_; }
+    explicit operator bool() const { return node_ != nullptr; }
+
+  private:
+    Ref node_;
+};
+
 /// The storage of one tensor handle.
 struct Slot {
     std::shared_ptr<SessionState> session;
     uint64_t id = 0;
     uint64_t scope = 0;     // the scope it was born in
-    Ref node;               // its value there; null: none
+    HeldNode node;          // its value there; null: none
     bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
@@ -107,6 +130,7 @@ struct Realized {
 
 class BackgroundCompiler;  // background.h
 struct DataSource;         // data_size.h
+struct Histories;          // history.h
 
 /// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that
 /// belongs to them on the host and on the device some hundred MiB at most.
@@ -146,6 +170,7 @@ struct SessionState {
         assigned;               // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;  // those that are gone are dropped at this size
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
+    std::shared_ptr<Histories> histories;  // of what was computed; null: none yet
     Recent<std::string, LazyPlan> plans{kMostPlans};     // by graph text
     int64_t calls = 0;                                   // of programs, so far
     Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers

@@ -29,6 +29,10 @@ std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::b
 std::vector<std::shared_ptr<const Node>> realize_nodes(
     SessionState& session, const std::vector<std::shared_ptr<const Node>>& nodes, SourceLine line);
 
+/// The Buffer of a node that was computed, itself where it is one; null: none.
+std::shared_ptr<const Node> known_buffer(const SessionState& session,
+                                         const std::shared_ptr<const Node>& node);
+
 /// Lets go of what was computed for nodes that nobody has any more.
 void forget_dead(SessionState& session);
 

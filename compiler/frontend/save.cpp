@@ -52,7 +52,7 @@ void keep_captured(Program& program, const FunctionState& state) {
         buffer.data.resize(static_cast<size_t>(buffer.elements.constant()) *
                            static_cast<size_t>(buffer.dtype.bytes()));
         if (!buffer.data.empty())
-            executor_of(*state.session).read(*state.captured[k], 0, buffer.data);
+            executor_of(*state.session).read(*state.captured[k].storage, 0, buffer.data);
     }
     program.arguments.resize(declared);
     // Numbers that the host computes are counted from behind the arguments.

@@ -47,7 +47,7 @@ struct AttrHash {
     uint64_t operator()(const InputAttr& a) const {
         return mix(static_cast<uint64_t>(a.index), a.scalar);
     }
-    uint64_t operator()(const BufferAttr& a) const { return address(a.storage.get()); }
+    uint64_t operator()(const BufferAttr& a) const { return address(a.storage.get()) + a.value; }
     uint64_t operator()(const RegionArgAttr& a) const { return a.id; }
     uint64_t operator()(const IndexAttr& a) const { return static_cast<uint64_t>(a.axis); }
     uint64_t operator()(const PermuteAttr& a) const { return hash_of_numbers(a.axes); }
@@ -107,7 +107,9 @@ struct AttrEqual {
         const auto& b = same<InputAttr>();
         return a.index == b.index && a.scalar == b.scalar;
     }
-    bool operator()(const BufferAttr& a) const { return a.storage == same<BufferAttr>().storage; }
+    bool operator()(const BufferAttr& a) const {
+        return a.storage == same<BufferAttr>().storage && a.value == same<BufferAttr>().value;
+    }
     bool operator()(const RegionArgAttr& a) const { return a.id == same<RegionArgAttr>().id; }
     bool operator()(const IndexAttr& a) const { return a.axis == same<IndexAttr>().axis; }
     bool operator()(const PermuteAttr& a) const { return a.axes == same<PermuteAttr>().axes; }

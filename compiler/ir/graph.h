@@ -1,6 +1,7 @@
 // The Graph: hash-consed, immutable SSA nodes over whole tensors, with regions for loops and
 // branches.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -52,9 +53,11 @@ struct InputAttr {
     bool scalar = false;
 };
 /// Contents of a realised tensor. Identity: two Buffers are equal when `storage` is the same
-/// pointer.
+/// pointer and `value` the same number. `value`, where it is not 0: an id of a value that shares
+/// its memory with another one that it was computed from, and has derivatives of its own.
 struct BufferAttr {
     std::shared_ptr<Memory> storage;
+    uint64_t value = 0;
 };
 struct RegionArgAttr {
     uint64_t id = 0;
@@ -186,6 +189,7 @@ struct Node {
     /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
     std::shared_ptr<const std::vector<uint64_t>> free_args;
     mutable std::vector<SourceLine> lines;  // at most 4; not part of identity
+    mutable std::atomic<int32_t> handles{0};  // tensors whose value it is; not part of identity
 
     template <class T>
     const T& as() const {

@@ -17,7 +17,7 @@ void compute(const std::vector<NamedVariable>& variables, SourceLine line) {
     if (recording_now()) return;
     std::vector<Tensor*> all;
     for (const NamedVariable& each : variables) all.push_back(&each.variable.place());
-    realize(all, line);
+    realize_leaves({}, all, line);
 }
 
 }  // namespace

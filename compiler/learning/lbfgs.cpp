@@ -131,10 +131,10 @@ Tensor LBFGS::step(const Callback<Tensor()>& loss, SourceLine line) const {
     const std::vector<Tensor> all = parts(next);
     for (size_t k = 0; k < all.size(); ++k) parameters_[k].variable.set(all[k]);
     if (recording_now()) return before;
-    std::vector<Tensor*> changed{&before};
+    std::vector<Tensor*> changed;
     const State own = *this;
     for (const NamedVariable& each : own.variables) changed.push_back(&each.variable.place());
-    realize(changed, line);
+    realize_leaves({&before}, changed, line);
     return before;
 }
 

@@ -188,14 +188,15 @@ void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     update(state, gradients, if_applies);
 }
 
-/// Computes what a step changed, and the loss, in one program.
+/// Computes what a step changed, and the loss, in one program. What it changed depends on nothing
+/// then: a gradient does not go through the steps before.
 void compute(const OptimizerState& state, Tensor* loss, SourceLine line) {
     if (recording_now()) return;
-    std::vector<Tensor*> all;
-    if (loss) all.push_back(loss);
+    std::vector<Tensor*> values, changed;
+    if (loss) values.push_back(loss);
     for (const auto* list : {&state.parameters, &state.own})
-        for (const NamedVariable& each : *list) all.push_back(&each.variable.place());
-    realize(all, line);
+        for (const NamedVariable& each : *list) changed.push_back(&each.variable.place());
+    realize_leaves(values, changed, line);
 }
 
 }  // namespace

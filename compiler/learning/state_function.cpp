@@ -77,7 +77,12 @@ std::vector<Tensor> StateFunction::call(const std::vector<Arg>& args) const {
                         : all.emplace_back(each.number.value(), line);
     std::vector<Tensor> results = function_.call(all);
     const size_t own = results.size() - changed_.size();
-    for (size_t k = 0; k < changed_.size(); ++k) *values[changed_[k]] = results[own + k];
+    std::vector<Tensor*> changed;
+    for (size_t k = 0; k < changed_.size(); ++k) {
+        changed.push_back(values[changed_[k]]);
+        *changed.back() = results[own + k];
+    }
+    if (!recording_now()) realize_leaves({}, changed, line);
     results.resize(own);
     return results;
 }

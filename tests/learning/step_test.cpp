@@ -184,11 +184,32 @@ TEST(Step, SaysWhichParametersTheLossDoesNotDependOn) {
     sgd.step(mean(net.first(x)), {.allow_unused = true});
     EXPECT_EQ(net.second.weight.value().to_vector<float>(), before);
     expect_parts(user_error([&] { sgd.step(net(x)); }), {"shape [4, 1]", "mean()"});
-    Tensor loss = mean(net(x));
-    loss.item<float>();
-    expect_parts(user_error([&] { sgd.step(loss); }), {"has been computed already"});
     expect_parts(user_error([&] { sgd["rate"] = 1; }), {"no number 'rate'", "lr momentum"});
     expect_parts(user_error([&] { SGD({}); }), {"no parameters"});
+}
+
+/// As in PyTorch, a gradient does not go through the steps before.
+TEST(Step, WhatItAssignsDependsOnNothing) {
+    SessionScope scope(Session::oracle());
+    const Variable a({1}, constant_init(1), true), b({1}, constant_init(2), true);
+    SGD first({{"a", a}}, {.lr = 0.1f}), second({{"b", b}}, {.lr = 0.1f});
+    const auto loss = [&] { return sum(square(a.value() * b.value())); };
+    first.step(loss());
+    EXPECT_NEAR(a.value().item<float>(), 1 - 0.1f * 8, 1e-6f);
+    EXPECT_NEAR(grad(loss(), b.value()).item<float>(), 2 * 0.04f * 2, 1e-5f);
+    second.step(loss());
+    EXPECT_NEAR(b.value().item<float>(), 2 - 0.1f * 0.16f, 1e-5f);
+}
+
+TEST(Step, OfALossThatWasReadBefore) {
+    SessionScope scope(Session::oracle());
+    SteppedNet net;
+    SGD sgd(net.parameters(), {.lr = 0.1f});
+    const Tensor x = tensor(kInputs, {4, 2});
+    Tensor loss = mean(net(x));
+    const float before = loss.item<float>();
+    sgd.step(loss);
+    EXPECT_LT(mean(net(x)).item<float>(), before);
 }
 
 TEST(Modules, HaveThePathsOfPyTorch) {

@@ -1,0 +1,39 @@
+// Which values, and which memory, others are computed from.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/node_map.h"
+
+namespace firn {
+
+/// What nodes depend on: found for all of them in one walk.
+class FloatPaths {
+  public:
+    using IsSource = std::function<bool(const Node&)>;
+    /// `is_source` is asked of floats alone.
+    FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source);
+
+    bool any() const { return !sources_.empty(); }
+    /// The sources that a root changes smoothly with: behind floats alone, and not behind what a
+    /// rule of gradients stands for. Of a loop or a branch all results change with all that one of
+    /// them does. A root that is a source is among its own.
+    std::vector<Ref> sources_of(const Node& root) const;
+    /// The Buffers below a root, whatever is between; none where there is no source.
+    std::vector<Ref> buffers_of(const Node& root) const;
+
+  private:
+    std::vector<Ref> chosen(const Node& root, size_t first, const std::vector<Ref>& from) const;
+
+    std::vector<Ref> sources_, buffers_;
+    size_t source_words_ = 0, words_ = 0;
+    NodeMap<uint32_t> rows_;
+    std::vector<uint64_t> bits_;  // a row for each node: its sources, then its Buffers
+};
+
+/// The nodes whose changes `node` passes on: its operands, and the results of its bodies.
+void for_smooth_inputs(const Node& node, const std::function<void(const Ref&)>& visit);
+
+}  // namespace firn

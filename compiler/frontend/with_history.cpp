@@ -1,0 +1,214 @@
+// Graphs as gradients need them: behind what was computed already stands what it was computed from.
+#include "compiler/frontend/with_history.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "compiler/frontend/data_size.h"
+#include "compiler/frontend/float_paths.h"
+#include "compiler/frontend/function_state.h"
+#include "compiler/frontend/history.h"
+#include "compiler/frontend/run_graph.h"
+#include "compiler/ir/text.h"
+
+namespace firn {
+namespace {
+
+/// The form of a value that all of its nodes have in common: its Buffer, once there is one.
+Ref form_of(const SessionState& session, const Ref& node) {
+    const Ref buffer = known_buffer(session, node);
+    return buffer && buffer->shape == node->shape && buffer->dtype == node->dtype ? buffer : node;
+}
+
+/// What must be there for a value again: the node, or the arguments of the call.
+void add_roots(const Past& past, std::vector<Ref>& out) {
+    if (past.node) out.push_back(past.node);
+    if (!past.call) return;
+    for (const PastArgument& argument : past.call->arguments) {
+        if (argument.node) out.push_back(argument.node);
+        if (argument.past) add_roots(*argument.past, out);
+    }
+    out.insert(out.end(), past.call->captured.begin(), past.call->captured.end());
+}
+
+class Expansion {
+  public:
+    Expansion(SessionState& session, const std::vector<Ref>& xs, SourceLine line)
+        : session_(session), line_(line) {
+        for (const Ref& x : xs) {
+            targets_.insert(form_of(session, x).get());
+            oldest_ = std::min({oldest_, x->serial, form_of(session, x)->serial});
+        }
+        for (const auto& [node, entry] : session.realized)
+            if (targets_.contains(entry.buffer.get()))
+                if (const Ref alive = entry.node.lock()) oldest_ = std::min(oldest_, alive->serial);
+    }
+
+    std::vector<Ref> expand(const std::vector<Ref>& values, const std::vector<Ref>& xs) {
+        Behind all;
+        all.roots = values;
+        std::vector<Behind*> next{&all};
+        for (const Ref& x : xs) add_past(form_of(session_, x), next);
+        while (!next.empty()) next = look(next);
+        for (const auto& [serial, found] : behind_)
+            if (found.target || std::any_of(found.buffers.begin(), found.buffers.end(), reaches()))
+                reaching_.insert(found.buffer.get());
+        for (const auto& [serial, found] : behind_) now(found.buffer);
+        take_forms(all);
+        return substitute(session_.nodes, values, map_);
+    }
+
+    /// What stands for a value.
+    Ref now(const Ref& form) {
+        if (!reaching_.contains(form.get())) return form;
+        const auto at = map_.find(form.get());
+        return at == map_.end() ? replaced(behind_.at(form->serial)) : at->second;
+    }
+
+  private:
+    /// What a value changes with: whether with a target, Buffers that have a history, and nodes
+    /// that are other forms of a target.
+    struct Behind {
+        Ref buffer;
+        std::vector<Ref> roots, buffers, others;
+        bool target = false;
+    };
+
+    std::function<bool(const Ref&)> reaches() const {
+        return [this](const Ref& buffer) { return reaching_.contains(buffer.get()); };
+    }
+
+    bool is_past(const Node& node) const {
+        return node.op == Op::Buffer && node.serial > oldest_ && history_of(session_, node);
+    }
+
+    void add_past(const Ref& buffer, std::vector<Behind*>& next) {
+        const History* history = history_of(session_, *buffer);
+        if (!history || behind_.contains(buffer->serial)) return;
+        if (!history->past) return refuse_forgotten(*history, buffer);
+        Behind& found = behind_[buffer->serial];
+        found.buffer = buffer;
+        add_roots(*history->past, found.roots);
+        next.push_back(&found);
+    }
+
+    /// Finds what is behind all of them, and gives the Buffers whose pasts were not looked at yet.
+    std::vector<Behind*> look(const std::vector<Behind*>& all) {
+        std::vector<Ref> roots;
+        for (const Behind* each : all)
+            roots.insert(roots.end(), each->roots.begin(), each->roots.end());
+        const auto is_target = [&](const Ref& node) {
+            return targets_.contains(form_of(session_, node).get());
+        };
+        const FloatPaths paths(roots, [&](const Node& node) {
+            return is_past(node) || targets_.contains(&node) || is_other_form(node);
+        });
+        std::vector<Behind*> next;
+        for (Behind* each : all)
+            for (const Ref& root : each->roots)
+                for (const Ref& source : paths.sources_of(*root)) {
+                    const Ref form = form_of(session_, source);
+                    if (is_target(source) && form != each->buffer) {
+                        each->target = true;
+                        if (form != source) each->others.push_back(source);
+                    }
+                    if (!is_past(*source) || source == each->buffer) continue;
+                    each->buffers.push_back(source);
+                    add_past(source, next);
+                }
+        return next;
+    }
+
+    bool is_other_form(const Node& node) const {
+        const auto at = session_.realized.find(&node);
+        return at != session_.realized.end() && targets_.contains(at->second.buffer.get());
+    }
+
+    void refuse_forgotten(const History& history, const Ref& buffer) const {
+        for (const HistorySource& source : history.sources) {
+            const Ref node = source.node.lock();
+            if (!node || form_of(session_, node) == buffer) continue;
+            const Ref x = form_of(session_, node);
+            if (targets_.contains(x.get()))
+                fail_at(line_, "grad: the tensor " + std::string(x->dtype.name()) + text(x->shape) +
+                                   " is behind a value that was computed at " + text(history.line) +
+                                   ", and what that value was computed from is forgotten: " +
+                                   history.forgotten +
+                                   "; ask for the gradient before the value is computed, record "
+                                   "both in one compiled function, or take stop_gradient of the "
+                                   "value where it does not count");
+        }
+    }
+
+    /// Nodes that are other forms of a target become what stands for it.
+    void take_forms(const Behind& found) {
+        for (const Ref& other : found.others)
+            if (const Ref form = form_of(session_, other); form != found.buffer)
+                map_.emplace(other.get(), now(form));
+    }
+
+    Ref node_of(const Past& past) {
+        Ref node = past.node ? with_read_sizes(session_, past.node) : nullptr;
+        if (past.call) {
+            auto& results = calls_[past.call.get()];
+            if (results.empty()) results = results_of(*past.call);
+            node = results[past.result];
+        }
+        return substitute(session_.nodes, {node}, map_)[0];
+    }
+
+    std::vector<Ref> results_of(const PastCall& call) {
+        std::vector<Arg> arguments;
+        for (const PastArgument& each : call.arguments) {
+            const Tensor argument = Tensor::from_node(
+                each.node   ? each.node
+                : each.past ? node_of(*each.past)
+                            : constant(builder(session_, line_), each.number));
+            arguments.emplace_back(argument, line_);
+        }
+        const Graph& graph = call.function->graph;
+        const auto first =
+            graph.results.begin() + static_cast<std::ptrdiff_t>(graph.data_sizes.size());
+        return inlined(session_, *call.function, {first, graph.results.end()}, arguments, line_);
+    }
+
+    Ref replaced(const Behind& found) {
+        const History& history = *history_of(session_, *found.buffer);
+        const Ref& buffer = found.buffer;
+        for (const Ref& each : found.buffers) now(each);
+        take_forms(found);
+        const Ref node = node_of(*history.past);
+        if (node->shape != buffer->shape || node->dtype != buffer->dtype)
+            fail_at(line_, "grad: a value that was computed at " + text(history.line) +
+                               " has the shape " + text(buffer->shape) +
+                               ", and what it was computed from " + text(node->shape) +
+                               ", as only the device knows a size of it; ask for the gradient "
+                               "before the value is computed");
+        map_[buffer.get()] = node;
+        if (node->op != Op::Buffer) session_.realized.insert({node.get(), {node, buffer}});
+        return node;
+    }
+
+    SessionState& session_;
+    SourceLine line_;
+    std::unordered_set<const Node*> targets_;  // forms of xs
+    uint64_t oldest_ = UINT64_MAX;             // nothing made before changes with a target
+    std::map<uint64_t, Behind> behind_;        // by the Buffer's serial
+    std::unordered_set<const Node*> reaching_;
+    std::map<const PastCall*, std::vector<Ref>> calls_;
+    std::unordered_map<const Node*, Ref> map_;
+};
+
+}  // namespace
+
+std::vector<Ref> with_history(SessionState& session, const std::vector<Ref>& values,
+                              std::vector<Ref>& xs, SourceLine line) {
+    if (session.realized.empty() && !session.histories) return values;
+    Expansion expansion(session, xs, line);
+    const std::vector<Ref> out = expansion.expand(values, xs);
+    for (Ref& x : xs) x = expansion.now(form_of(session, x));
+    return out;
+}
+
+}  // namespace firn
