@@ -25,11 +25,11 @@ void for_smooth_inputs(const Node& node, const std::function<void(const Ref&)>& 
     for_bodies(node, visit);
 }
 
-FloatPaths::FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source) {
+FloatPaths::FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source, Buffers wanted) {
     const std::vector<Ref> order = topological(roots);
     NodeMap<uint32_t> sources, buffers;
     for (const Ref& node : order) {
-        if (node->op == Op::Buffer) {
+        if (node->op == Op::Buffer && wanted == Buffers::Found) {
             buffers.insert(node.get(), static_cast<uint32_t>(buffers_.size()));
             buffers_.push_back(node);
         }

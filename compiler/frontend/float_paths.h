@@ -13,15 +13,17 @@ namespace firn {
 class FloatPaths {
   public:
     using IsSource = std::function<bool(const Node&)>;
+    enum class Buffers : uint8_t { Left, Found };
     /// `is_source` is asked of floats alone.
-    FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source);
+    FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source, Buffers buffers);
 
     bool any() const { return !sources_.empty(); }
     /// The sources that a root changes smoothly with: behind floats alone, and not behind what a
     /// rule of gradients stands for. Of a loop or a branch all results change with all that one of
     /// them does. A root that is a source is among its own.
     std::vector<Ref> sources_of(const Node& root) const;
-    /// The Buffers below a root, whatever is between; none where there is no source.
+    /// The Buffers below a root, whatever is between; none where there is no source, or `memory` is
+    /// Buffers::Left.
     std::vector<Ref> buffers_of(const Node& root) const;
 
   private:

@@ -44,8 +44,8 @@ constexpr size_t kRecentValues = 8;
 struct RecordedFunction {
     SourceLine line;
     std::vector<ArgSpec> specs;
-    int nested = 0;  // loops and branches inside one another
-    Graph graph;     // scalars as scalars; after the results those of the effects
+    int nested = 0;                    // loops and branches inside one another
+    Graph graph;                       // scalars as scalars; after the results those of the effects
     std::vector<BufferAttr> captured;  // by argument: what the hidden ones are, after the declared
 };
 
@@ -55,8 +55,10 @@ struct FunctionState : RecordedFunction {
     std::vector<Effect> effects;
     std::vector<Ref> sources;  // of the effects, over the same arguments
     Program signature;         // arguments and guards alone: binds symbols
-    /// For the histories of results: a copy, and the arguments that each result changes with.
+    /// For the histories of results, from the first call on: a copy, the captured tensors, and the
+    /// arguments that each result changes with.
     std::shared_ptr<const RecordedFunction> recorded;
+    std::vector<Ref> captured_nodes;
     std::vector<std::vector<size_t>> smooth_arguments;
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.

@@ -41,13 +41,13 @@ struct GradOptions {
 /// from outside alone, and the loop assigns one of them. Inside a kernel by hand there are
 /// gradients by values of the invocation, such as x(i).
 ///
-/// Reading a value on the way changes no gradient: a tensor that was computed (read, printed, shown,
-/// given to a compiled function, or by one) keeps what it was computed from while there is a tensor
-/// that it changes with, and a call of a compiled function is differentiated as part of what calls
-/// it. 256 values are kept so, with 64 MiB at most of memory that nothing else holds, the latest
-/// ones; and no memory that was given away to a function (`std::move`, a temporary that the function
-/// writes over). Where a gradient needs more it is a UserError that names the line where the value
-/// was computed. What an optimizer's step assigns depends on nothing, as in PyTorch.
+/// Reading a value on the way changes no gradient: a tensor that was computed (read, printed,
+/// shown, given to a compiled function, or by one) keeps what it was computed from while there is a
+/// tensor that it changes with, and a call of a compiled function is differentiated as part of what
+/// calls it. 256 values are kept so, with 64 MiB at most of memory that nothing else holds, the
+/// latest ones; and no memory that was given away to a function (`std::move`, a temporary that the
+/// function writes over). Where a gradient needs more it is a UserError that names the line where
+/// the value was computed. What an optimizer's step assigns depends on nothing, as in PyTorch.
 ///
 /// Examples: after `Tensor x = tensor({1.0f, 2.0f});` `grad(sum(square(x)), x)` is `{2, 4}`,
 /// `grad(grad(x * x * x, x), x)` is `{6, 12}`; at the kink `grad(abs(x - 1.0f), x)` is `{0, 1}`;

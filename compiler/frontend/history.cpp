@@ -58,10 +58,20 @@ void add(Histories& histories, const Ref& value, History history) {
     histories.all.emplace(value->serial, std::move(history));
 }
 
-void add_source(std::vector<HistorySource>& sources, const Ref& node) {
+/// A handle has the value: as this node, or as the Buffer that it was computed to.
+bool is_held(const SessionState& session, const Node& node) {
+    if (node.handles > 0) return true;
+    const auto at = session.realized.find(&node);
+    return at != session.realized.end() && at->second.buffer->handles > 0 &&
+           at->second.node.lock().get() == &node;
+}
+
+void add_source(const SessionState& session, std::vector<HistorySource>& sources, const Ref& node) {
     for (const HistorySource& each : sources)
         if (each.id == node.get() && !each.node.expired()) return;
     sources.push_back({node.get(), node});
+    if (const Ref buffer = known_buffer(session, node); buffer && buffer != node)
+        sources.push_back({buffer.get(), buffer});
 }
 
 /// The nodes of handles that a history's value changes with, those of what it was computed from
@@ -72,7 +82,7 @@ void add_handles(const SessionState& session, const History& history,
     for (const HistorySource& source : history.sources) {
         const Ref node = source.node.lock();
         if (!node) continue;
-        if (node->handles > 0) add_source(out, node);
+        if (is_held(session, *node)) add_source(session, out, node);
         if (const History* before = find(session, *node)) add_handles(session, *before, seen, out);
     }
 }
@@ -98,104 +108,121 @@ uint64_t bytes_without_handles(const Histories& histories) {
     return bytes;
 }
 
+/// Keeps to the bounds: what takes too much alone goes, then the oldest.
 void forget_oldest(SessionState& session) {
     Histories& histories = *session.histories;
+    const std::string much = "it takes more than " + std::to_string(kMostHistoryBytes >> 20) +
+                             " MiB of memory, with what was computed since";
+    const auto too_large = [&] {
+        return histories.bytes > kMostHistoryBytes &&
+               bytes_without_handles(histories) > kMostHistoryBytes;
+    };
+    if (too_large())
+        for (auto& [serial, history] : histories.all) {
+            uint64_t own = 0;
+            for (const Node* buffer : history.buffers)
+                if (buffer->handles == 0) own += bytes_of(*buffer);
+            if (own > kMostHistoryBytes) forget(session, history, much);
+        }
     auto at = histories.all.begin();
     const auto forget_next = [&](const std::string& why) {
         while (!at->second.past) ++at;
         forget(session, at->second, why);
     };
+    while (too_large()) forget_next(much);
     while (histories.kept > kMostHistories)
         forget_next("more than " + std::to_string(kMostHistories) + " values were computed since");
-    while (histories.bytes > kMostHistoryBytes &&
-           bytes_without_handles(histories) > kMostHistoryBytes)
-        forget_next("it takes more than " + std::to_string(kMostHistoryBytes >> 20) +
-                    " MiB of memory, with what was computed since");
 }
 
-/// Sources that a handle has now are its Buffer.
-void follow(SessionState& session, const Computed& value) {
-    for (auto& [serial, history] : session.histories->all) {
-        const bool found = std::any_of(
-            history.sources.begin(), history.sources.end(),
-            [&](const HistorySource& source) { return source.id == value.node.get(); });
-        if (found) add_source(history.sources, value.buffer);
-    }
+/// Sources whose handles have a Buffer in their place now are that, too.
+void follow(SessionState& session, const std::vector<Computed>& values) {
+    std::unordered_map<const Node*, Ref> buffers;
+    for (const Computed& value : values) buffers.emplace(value.node.get(), value.buffer);
+    for (auto& [serial, history] : session.histories->all)
+        for (size_t k = 0; k < history.sources.size(); ++k)
+            if (const auto at = buffers.find(history.sources[k].id); at != buffers.end())
+                add_source(session, history.sources, at->second);
 }
 
-/// By own result, the arguments that it changes with, the captured ones too.
+/// By own result, the arguments that it changes with, the captured ones too; and all else that
+/// histories need of the function.
 const std::vector<std::vector<size_t>>& smooth_arguments(FunctionState& function, size_t own) {
     if (!function.smooth_arguments.empty()) return function.smooth_arguments;
     const auto first = function.graph.results.begin() +
                        static_cast<std::ptrdiff_t>(function.graph.data_sizes.size());
     const std::vector<Ref> results(first, first + static_cast<std::ptrdiff_t>(own));
-    const FloatPaths paths(results, [](const Node& node) { return node.op == Op::Input; });
+    const FloatPaths paths(
+        results, [](const Node& node) { return node.op == Op::Input; }, FloatPaths::Buffers::Left);
     for (const Ref& result : results) {
         auto& found = function.smooth_arguments.emplace_back();
         if (!result->dtype.is_float()) continue;
         for (const Ref& argument : paths.sources_of(*result))
             found.push_back(static_cast<size_t>(argument->as<InputAttr>().index));
     }
+    for (size_t k = function.specs.size(); k < function.graph.args.size(); ++k) {
+        const Node& argument = *function.graph.args[k];
+        function.captured_nodes.push_back(function.session->nodes.intern(
+            Op::Buffer, argument.dtype, argument.shape, {}, function.captured[k], function.line));
+    }
+    function.recorded = std::make_shared<RecordedFunction>(function);
     return function.smooth_arguments;
 }
 
-std::vector<Ref> captured_nodes(SessionState& session, const RecordedFunction& function) {
-    std::vector<Ref> out;
-    for (size_t k = function.specs.size(); k < function.graph.args.size(); ++k) {
-        const Node& argument = *function.graph.args[k];
-        out.push_back(session.nodes.intern(Op::Buffer, argument.dtype, argument.shape, {},
-                                           function.captured[k], function.line));
-    }
-    return out;
+void add_buffer(const Node* buffer, std::vector<const Node*>& out) {
+    if (std::find(out.begin(), out.end(), buffer) == out.end()) out.push_back(buffer);
 }
 
-void add_buffers(const Past& past, std::unordered_set<const Node*>& out) {
-    std::vector<Ref> nodes;
-    if (past.node) nodes.push_back(past.node);
-    if (past.call) {
-        nodes = past.call->captured;
-        for (const PastArgument& argument : past.call->arguments) {
-            if (argument.node) nodes.push_back(argument.node);
-            if (argument.past) add_buffers(*argument.past, out);
-        }
+void add_buffers(const Past& past, std::vector<const Node*>& out) {
+    if (past.node)
+        for (const Ref& node : topological({past.node}))
+            if (node->op == Op::Buffer) add_buffer(node.get(), out);
+    if (!past.call) return;
+    for (const Ref& node : past.call->captured) add_buffer(node.get(), out);
+    for (const PastArgument& argument : past.call->arguments) {
+        if (argument.node && argument.node->op == Op::Buffer) add_buffer(argument.node.get(), out);
+        if (argument.past) add_buffers(*argument.past, out);
     }
-    for (const Ref& node : topological(nodes))
-        if (node->op == Op::Buffer) out.insert(node.get());
 }
 
 /// What a result changes with by one of the arguments.
 void add_sources_of(SessionState& session, const Ref& argument, bool lost,
                     std::vector<HistorySource>& out) {
-    if (argument->handles > 0) add_source(out, argument);
+    if (is_held(session, *argument)) add_source(session, out, argument);
     const History* before = find(session, *argument);
     if (!before) return;
-    if (!lost) return add_source(out, argument);
+    if (!lost) return add_source(session, out, argument);
     for (const HistorySource& source : before->sources)
-        if (const Ref node = source.node.lock()) add_source(out, node);
+        if (const Ref node = source.node.lock()) add_source(session, out, node);
 }
 
 }  // namespace
 
 void keep_histories(SessionState& session, const std::vector<Computed>& values, SourceLine line) {
+    if (session.histories && !session.histories->all.empty()) follow(session, values);
     std::vector<Computed> floats;
     std::vector<Ref> roots;
     for (const Computed& value : values) {
         if (value.node == value.buffer || !value.node->dtype.is_float()) continue;
-        if (session.histories) follow(session, value);
         const History* known = find(session, *value.buffer);
         if (known && known->past) continue;
         floats.push_back(value);
         roots.push_back(value.node);
     }
     if (floats.empty()) return;
-    const FloatPaths paths(roots, [&](const Node& node) {
-        return node.handles > 0 || find(session, node) != nullptr;
-    });
+    const FloatPaths paths(
+        roots,
+        [&](const Node& node) { return is_held(session, node) || find(session, node) != nullptr; },
+        FloatPaths::Buffers::Found);
     if (!paths.any()) return;
     Histories& histories = histories_of(session);
     for (const Computed& value : floats) {
         History history;
-        for (const Ref& source : paths.sources_of(*value.node)) add_source(history.sources, source);
+        for (const Ref& source : paths.sources_of(*value.node)) {
+            if (source != value.node)
+                add_source(session, history.sources, source);
+            else if (source->handles > 0)  // another handle has it as it was
+                history.sources.push_back({source.get(), source});
+        }
         if (history.sources.empty()) continue;
         for (const Ref& buffer : paths.buffers_of(*value.node))
             history.buffers.push_back(buffer.get());
@@ -216,15 +243,19 @@ void take_buffer(SessionState& session, const std::shared_ptr<Slot>& slot, const
 void keep_call(SessionState& session, FunctionState& function, std::vector<PastArgument> arguments,
                const std::vector<Ref>& lost, const std::vector<Ref>& results, SourceLine line) {
     const auto& smooth = smooth_arguments(function, results.size());
-    std::shared_ptr<PastCall> call;
-    const auto argument_at = [&](size_t k) -> Ref {
-        if (k >= arguments.size()) return call->captured[k - arguments.size()];
+    const auto argument_at = [&](size_t k) -> const Ref& {
+        if (k >= arguments.size()) return function.captured_nodes[k - arguments.size()];
         return lost[k] ? lost[k] : arguments[k].node;
     };
-    const auto none_does = [](const std::vector<size_t>& by) { return by.empty(); };
-    if (std::all_of(smooth.begin(), smooth.end(), none_does)) return;
-    call = std::make_shared<PastCall>();
-    call->captured = captured_nodes(session, function);
+    std::vector<History> made(results.size());
+    bool any = false;
+    for (size_t r = 0; r < results.size(); ++r) {
+        for (const size_t k : smooth[r])
+            if (const Ref& argument = argument_at(k))
+                add_sources_of(session, argument, k < lost.size() && lost[k], made[r].sources);
+        any |= !made[r].sources.empty();
+    }
+    if (!any) return;
     int given_away = 0;
     bool gone = false;
     for (size_t k = 0; k < arguments.size(); ++k) {
@@ -232,16 +263,10 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
         gone |= !arguments[k].past;
         if (arguments[k].past) given_away = std::max(given_away, arguments[k].past->given_away + 1);
     }
-    std::vector<History> made(results.size());
-    for (size_t r = 0; r < results.size(); ++r)
-        for (const size_t k : smooth[r])
-            if (const Ref argument = argument_at(k))
-                add_sources_of(session, argument, k < lost.size() && lost[k], made[r].sources);
-    call->arguments = std::move(arguments);
-    if (!function.recorded) function.recorded = std::make_shared<RecordedFunction>(function);
-    call->function = function.recorded;
-    std::unordered_set<const Node*> buffers;
-    add_buffers({nullptr, call, 0, 0}, buffers);
+    const auto call = std::make_shared<PastCall>(
+        PastCall{function.recorded, std::move(arguments), function.captured_nodes});
+    std::vector<const Node*> buffers;
+    if (!gone) add_buffers({nullptr, call, 0, 0}, buffers);
     for (size_t r = 0; r < results.size(); ++r) {
         History& history = made[r];
         if (history.sources.empty()) continue;
@@ -251,11 +276,11 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
             history.forgotten = "the memory of an argument was given away by that call";
         } else {
             history.past = std::make_shared<Past>(Past{nullptr, call, r, given_away});
-            history.buffers.assign(buffers.begin(), buffers.end());
+            history.buffers = buffers;
         }
         add(histories_of(session), results[r], std::move(history));
     }
-    if (session.histories) forget_oldest(session);
+    forget_oldest(session);
 }
 
 std::shared_ptr<const Past> computed_again(const SessionState& session, const Ref& buffer,
@@ -270,21 +295,29 @@ std::shared_ptr<const Past> computed_again(const SessionState& session, const Re
 void prune_histories(SessionState& session) {
     if (!session.histories || session.histories->all.empty()) return;
     Histories& histories = *session.histories;
+    // Of many histories most stay: all are looked at when a 16th of them may be new.
+    if (++histories.unpruned * 16 < histories.all.size()) return;
+    histories.unpruned = 0;
     std::unordered_map<const Node*, long> known;  // references by what was computed already
     for (const auto& [node, entry] : session.realized) ++known[entry.buffer.get()];
-    std::unordered_set<uint64_t> wanted;  // histories behind which a handle is
-    for (const auto& [serial, history] : histories.all)
+    for (auto& [serial, history] : histories.all) {
+        history.asked_for = false;
         for (const HistorySource& source : history.sources) {
             const Ref node = source.node.lock();
-            if (!node || (node->handles == 0 && !wanted.contains(node->serial))) continue;
-            wanted.insert(serial);
+            if (!node) continue;
+            const History* before = find(session, *node);
+            if (!is_held(session, *node) && !(before && before->asked_for)) continue;
+            history.asked_for = true;
             break;
         }
+    }
     for (auto at = histories.all.end(); at != histories.all.begin();) {
         --at;
         const Ref value = at->second.value.lock();
-        const bool held = value && value.use_count() > 1 + known[value.get()];
-        if (held && wanted.contains(at->first)) continue;
+        const auto by_known = known.find(value.get());
+        const bool held =
+            value && value.use_count() > 1 + (by_known == known.end() ? 0 : by_known->second);
+        if (held && at->second.asked_for) continue;
         release(histories, at->second);
         at = histories.all.erase(at);
     }

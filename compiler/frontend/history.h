@@ -62,8 +62,9 @@ struct History {
     std::shared_ptr<const Past> past;  // null: forgotten
     std::vector<HistorySource> sources;
     std::vector<const Node*> buffers;  // that `past` holds
-    SourceLine line;           // of the read or call
-    std::string forgotten;     // why
+    SourceLine line;                   // of the read or call
+    std::string forgotten;             // why
+    bool asked_for = true;             // a handle is behind it
 };
 
 struct Histories {
@@ -71,6 +72,7 @@ struct Histories {
     std::unordered_map<const Node*, int> uses;  // of Buffers, by pasts
     size_t kept = 0;                            // that are not forgotten
     uint64_t bytes = 0;                         // of the Buffers in `uses`
+    size_t unpruned = 0;                        // times that not all were looked at
 };
 
 /// A node, and the Buffer that it was computed to.
@@ -95,7 +97,7 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
 std::shared_ptr<const Past> computed_again(const SessionState& session, const Ref& buffer,
                                            const Ref& node);
 
-/// Lets go of the histories that nobody can ask for. Before memory is allocated.
+/// Lets go of the histories that no gradient can ask for. Before memory is allocated.
 void prune_histories(SessionState& session);
 
 /// Makes histories need the memory of a Buffer no more, which no handle has. `again`: see

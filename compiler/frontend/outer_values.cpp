@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "compiler/autodiff/active_values.h"
+#include "compiler/frontend/with_history.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -45,7 +46,8 @@ struct Paths {
     bool any() const { return direct || !arguments.empty(); }
 };
 
-Paths paths(const Values& outside, const Differentiated& of) {
+Paths paths(SessionState& session, const Values& outside, const Differentiated& of,
+            SourceLine line) {
     std::vector<Ref> targets, below = of.ys;
     std::unordered_set<const Node*> xs;
     for (const Ref& x : of.xs) {
@@ -60,12 +62,14 @@ Paths paths(const Values& outside, const Differentiated& of) {
             arguments.push_back(node);
             below.push_back(outside.at(node.get()));
         }
+    below = with_history(session, below, targets, line);
     const auto active = active_values(topological(below), targets);
-    Paths out{{}, any_of(active, of.ys)};
-    for (const Ref& arg : arguments)
-        if (active.contains(outside.at(arg.get()).get()) &&
-            any_of(active_values(order, {arg}), of.ys))
-            out.arguments.push_back(arg.get());
+    const auto values = below.begin() + static_cast<std::ptrdiff_t>(of.ys.size());
+    Paths out{{}, any_of(active, {below.begin(), values})};
+    for (size_t k = 0; k < arguments.size(); ++k)
+        if (active.contains(below[of.ys.size() + k].get()) &&
+            any_of(active_values(order, {arguments[k]}), of.ys))
+            out.arguments.push_back(arguments[k].get());
     return out;
 }
 
@@ -103,17 +107,17 @@ bool all_assigned(const Scope& loop, const std::vector<Ref>& arguments) {
 
 }  // namespace
 
-AsOutside as_outside(SessionState& session, const Differentiated& of) {
+AsOutside as_outside(SessionState& session, const Differentiated& of, SourceLine line) {
     AsOutside out{of, {}, {}, 0};
     std::vector<size_t> loops;  // the innermost first
     for (size_t depth = session.scopes.size(); depth-- > 1;)
         if (session.scopes[depth].kind == ScopeKind::Loop) loops.push_back(depth);
     if (loops.empty()) return out;
-    const Paths all = paths(values_outside(session, loops.back()), of);
+    const Paths all = paths(session, values_outside(session, loops.back()), of, line);
     if (!all.any()) return out;
     for (const size_t first : loops) {
         const Values outside = values_outside(session, first);
-        Paths found = paths(outside, of);
+        Paths found = paths(session, outside, of, line);
         if (found.arguments.size() < all.arguments.size() || found.direct != all.direct) continue;
         out.first = first;
         out.between = std::move(found.arguments);

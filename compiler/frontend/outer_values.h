@@ -21,7 +21,7 @@ struct AsOutside {
     size_t first = 0;                      // the outermost of the loops
     bool differs() const { return !xs.empty(); }
 };
-AsOutside as_outside(SessionState& session, const Differentiated& of);
+AsOutside as_outside(SessionState& session, const Differentiated& of, SourceLine line);
 
 /// A bool that says, when the loops have closed, whether the derivative is the one outside. It is
 /// where they assign none of the arguments; where they do, these are values of their own in each

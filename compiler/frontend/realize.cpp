@@ -402,7 +402,9 @@ Tensor tensor_over(SharedPtr<Memory> memory, DType dtype, const Shape& shape, So
                           std::to_string(padded_bytes(storage_bytes(dtype, shape))) +
                           " bytes (a multiple of 16), the memory has " +
                           std::to_string(memory->bytes()) + "; allocate that much");
-    return Tensor::from_node(buffer_node(session, std::move(memory), dtype, shape, line));
+    // A value of its own, whatever else has this memory.
+    return Tensor::from_node(
+        buffer_node(session, std::move(memory), dtype, shape, line, ++session.last_id));
 }
 
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line) {

@@ -170,7 +170,7 @@ struct SessionState {
         assigned;               // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;  // those that are gone are dropped at this size
     std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
-    std::shared_ptr<Histories> histories;  // of what was computed; null: none yet
+    std::shared_ptr<Histories> histories;                // of what was computed; null: none yet
     Recent<std::string, LazyPlan> plans{kMostPlans};     // by graph text
     int64_t calls = 0;                                   // of programs, so far
     Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers

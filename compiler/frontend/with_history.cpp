@@ -80,7 +80,9 @@ class Expansion {
     }
 
     bool is_past(const Node& node) const {
-        return node.op == Op::Buffer && node.serial > oldest_ && history_of(session_, node);
+        if (node.op != Op::Buffer) return false;
+        const History* history = history_of(session_, node);
+        return history && (node.serial > oldest_ || !history->past);
     }
 
     void add_past(const Ref& buffer, std::vector<Behind*>& next) {
@@ -101,9 +103,13 @@ class Expansion {
         const auto is_target = [&](const Ref& node) {
             return targets_.contains(form_of(session_, node).get());
         };
-        const FloatPaths paths(roots, [&](const Node& node) {
-            return is_past(node) || targets_.contains(&node) || is_other_form(node);
-        });
+        const FloatPaths paths(
+            roots,
+            [&](const Node& node) {
+                return node.op == Op::Buffer ? is_past(node) || targets_.contains(&node)
+                                             : is_form(node);
+            },
+            FloatPaths::Buffers::Left);
         std::vector<Behind*> next;
         for (Behind* each : all)
             for (const Ref& root : each->roots)
@@ -120,9 +126,20 @@ class Expansion {
         return next;
     }
 
-    bool is_other_form(const Node& node) const {
+    bool is_form(const Node& node) const {
+        if (targets_.contains(&node)) return true;
         const auto at = session_.realized.find(&node);
-        return at != session_.realized.end() && targets_.contains(at->second.buffer.get());
+        if (at == session_.realized.end()) return false;
+        const Node& buffer = *at->second.buffer;
+        for (const Node* target : targets_)
+            if (target->op == Op::Buffer && target->shape != buffer.shape &&
+                equal_attr(target->attr, buffer.attr))
+                fail_at(line_, "grad: the tensor " + std::string(buffer.dtype.name()) +
+                                   text(target->shape) + " was used when its shape was " +
+                                   text(buffer.shape) +
+                                   ", a size that only the device knew; ask for its shape() before "
+                                   "it is used");
+        return targets_.contains(&buffer);
     }
 
     void refuse_forgotten(const History& history, const Ref& buffer) const {
@@ -161,10 +178,10 @@ class Expansion {
     std::vector<Ref> results_of(const PastCall& call) {
         std::vector<Arg> arguments;
         for (const PastArgument& each : call.arguments) {
-            const Tensor argument = Tensor::from_node(
-                each.node   ? each.node
-                : each.past ? node_of(*each.past)
-                            : constant(builder(session_, line_), each.number));
+            const Tensor argument =
+                Tensor::from_node(each.node   ? each.node
+                                  : each.past ? node_of(*each.past)
+                                              : constant(builder(session_, line_), each.number));
             arguments.emplace_back(argument, line_);
         }
         const Graph& graph = call.function->graph;
@@ -186,7 +203,7 @@ class Expansion {
                                ", as only the device knows a size of it; ask for the gradient "
                                "before the value is computed");
         map_[buffer.get()] = node;
-        if (node->op != Op::Buffer) session_.realized.insert({node.get(), {node, buffer}});
+        if (!known_buffer(session_, node)) session_.realized[node.get()] = {node, buffer};
         return node;
     }
 

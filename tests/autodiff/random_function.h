@@ -19,7 +19,10 @@ struct FloatVariable {
 /// which the first two have one shape, of rank 1 or 2, and the third is a number.
 class RandomFunction {
   public:
-    explicit RandomFunction(uint64_t seed) : dice_(seed) {}
+    enum class Computes : uint8_t { Nothing, Some };
+    /// `computes`: whether values are computed on the way, read or by calls of compiled functions.
+    explicit RandomFunction(uint64_t seed, Computes computes = Computes::Nothing)
+        : dice_(seed), way_(seed + 5), computes_(computes == Computes::Some) {}
     Tensor operator()(const std::vector<Tensor>& xs) const;
 
   private:
@@ -43,6 +46,8 @@ class RandomFunction {
     // --- statements
 
     void statement(int depth);
+    /// The same value, computed or not.
+    void on_the_way();
     void declare();
     void assign();
     void store();
@@ -67,7 +72,8 @@ class RandomFunction {
     Tensor tamed(const Tensor& x);
     FloatVariable* assignable();
 
-    programs::Dice dice_;
+    programs::Dice dice_, way_;
+    bool computes_;
     Shape main_;  // of the arguments
     DType dtype_ = f32;
     // Callbacks that record refer to them: reserved.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/language.h"
+#include "compiler/program/error.h"
 #include "tests/autodiff/random_function.h"
 #include "tests/ir/random_check.h"
 
@@ -69,6 +70,50 @@ TEST(RandomGradients, ByKernelsOfAnySize) {
         for (size_t k = 0; k < got.size(); ++k)
             ASSERT_NEAR(got[k], expected[k], 1e-3 * largest) << "seed " << seed << " element " << k;
     }
+}
+
+/// Gradients by all arguments and a change forwards, in one row; why there are none, where a
+/// derivative of second order is refused.
+std::vector<double> derivatives(uint64_t seed, DType dtype, RandomFunction::Computes computes,
+                                std::string& refused) {
+    const std::vector<Tensor> at = arguments(seed, dtype);
+    const Tensor y = RandomFunction(seed, computes)(at);
+    std::vector<Tensor> found = grad(y, at, {.allow_unused = true});
+    found.push_back(jvp(y, at, {cos(at[0]), at[1], at[2]}, {.allow_unused = true}));
+    try {
+        found.push_back(grad(sum(found[0]), at[1], {.allow_unused = true}));
+    } catch (const UserError& error) {
+        refused = error.what();
+    }
+    std::vector<double> out;
+    for (Tensor& each : found)
+        for (double value : each.to_vector<double>()) out.push_back(value);
+    return out;
+}
+
+void expect_no_change(const Session& session, DType dtype, const RandomSeeds& seeds,
+                      double tolerance) {
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        SessionScope scope(session);
+        std::string reason, same_reason;
+        const auto expected = derivatives(seed, dtype, RandomFunction::Computes::Nothing, reason),
+                   got = derivatives(seed, dtype, RandomFunction::Computes::Some, same_reason);
+        ASSERT_EQ(same_reason, reason) << "seed " << seed;
+        ASSERT_EQ(got.size(), expected.size());
+        double largest = 1;
+        for (double value : expected) largest = std::max(largest, std::abs(value));
+        for (size_t k = 0; k < got.size(); ++k)
+            ASSERT_NEAR(got[k], expected[k], tolerance * largest)
+                << "seed " << seed << " (FIRN_RANDOM_SEED=" << seed
+                << " FIRN_RANDOM_COUNT=1), element " << k;
+    }
+}
+
+TEST(RandomGradients, DoNotChangeWhereValuesAreComputed) {
+    expect_no_change(Session::oracle(), f64, random_seeds(200'000, 60), 1e-9);
+}
+TEST(RandomGradients, DoNotChangeWhereKernelsComputeValues) {
+    expect_no_change(Session::interpreter(), f32, random_seeds(300'000, 2), 1e-3);
 }
 
 /// A kink is no fault, and a wrong rule is one, there too where the function has kinks elsewhere.

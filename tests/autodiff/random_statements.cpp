@@ -9,10 +9,42 @@ Tensor RandomFunction::operator()(const std::vector<Tensor>& xs) const {
     run.main_ = xs[0].shape();
     run.variables_.reserve(64);
     for (const Tensor& x : xs) run.variables_.push_back({x, x.shape()});
-    for (int count = 3 + run.dice_.below(4); count > 0; --count) run.statement(2);
+    for (int count = 3 + run.dice_.below(4); count > 0; --count) {
+        run.on_the_way();
+        run.statement(2);
+    }
+    run.on_the_way();
     Tensor out = 0.0f;
     for (const FloatVariable& each : run.variables_) out = out + sin(each.value);
     return out;
+}
+
+void RandomFunction::on_the_way() {
+    Tensor& x =
+        variables_[static_cast<size_t>(way_.below(static_cast<int>(variables_.size())))].value;
+    const Tensor& other = variables_[0].value;
+    const int kind = way_.below(8);
+    const bool gives_away = way_.chance(30), is_temporary = way_.chance(30);
+    const auto one = [](const Tensor& a) { return 1.2f * sin(a) + 0.1f * a; };
+    const auto two = [](const Tensor& a, const Tensor& b) {
+        return std::tuple{sin(a) * 0.9f, a + sum(b) * 0.1f};
+    };
+    const auto call = [&](auto f) {
+        if (is_temporary) return f(0.5f * x);
+        if (!gives_away) return f(x);
+        Tensor given = x;
+        x = 0.0f * x;
+        return f(std::move(given));
+    };
+    if (kind == 0 && computes_ && !recording_now()) x.to_vector<double>();
+    if (kind == 1 && computes_ && !recording_now()) realize(x);
+    if (kind == 2 && computes_ && !recording_now()) sum(x).to_vector<double>();
+    if (kind == 3) x = computes_ ? call(jit(one)) : call(one);
+    if (kind == 4) {
+        ArgSpec spec{dtype_, x.shape()}, behind{dtype_, other.shape()};
+        const auto [a, b] = computes_ ? compile(two, {spec, behind})(x, other) : two(x, other);
+        x = a + 0.2f * b;
+    }
 }
 
 Tensor RandomFunction::tamed(const Tensor& x) {
