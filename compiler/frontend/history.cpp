@@ -136,12 +136,11 @@ void forget_oldest(SessionState& session) {
 
 /// Sources whose handles have a Buffer in their place now are that, too.
 void follow(SessionState& session, const std::vector<Computed>& values) {
-    std::unordered_map<const Node*, Ref> buffers;
-    for (const Computed& value : values) buffers.emplace(value.node.get(), value.buffer);
     for (auto& [serial, history] : session.histories->all)
         for (size_t k = 0; k < history.sources.size(); ++k)
-            if (const auto at = buffers.find(history.sources[k].id); at != buffers.end())
-                add_source(session, history.sources, at->second);
+            for (const Computed& value : values)
+                if (value.node.get() == history.sources[k].id)
+                    add_source(session, history.sources, value.buffer);
 }
 
 /// By own result, the arguments that it changes with, the captured ones too; and all else that
@@ -198,17 +197,18 @@ void add_sources_of(SessionState& session, const Ref& argument, bool lost,
 }  // namespace
 
 void keep_histories(SessionState& session, const std::vector<Computed>& values, SourceLine line) {
-    if (session.histories && !session.histories->all.empty()) follow(session, values);
     std::vector<Computed> floats;
-    std::vector<Ref> roots;
-    for (const Computed& value : values) {
-        if (value.node == value.buffer || !value.node->dtype.is_float()) continue;
-        const History* known = find(session, *value.buffer);
-        if (known && known->past) continue;
-        floats.push_back(value);
-        roots.push_back(value.node);
-    }
+    for (const Computed& value : values)
+        if (value.node != value.buffer && value.node->dtype.is_float()) floats.push_back(value);
     if (floats.empty()) return;
+    if (session.histories) follow(session, floats);
+    std::erase_if(floats, [&](const Computed& value) {
+        const History* known = find(session, *value.buffer);
+        return known && known->past;
+    });
+    if (floats.empty()) return;
+    std::vector<Ref> roots;
+    for (const Computed& value : floats) roots.push_back(value.node);
     const FloatPaths paths(
         roots,
         [&](const Node& node) { return is_held(session, node) || find(session, node) != nullptr; },
