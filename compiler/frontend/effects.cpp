@@ -9,8 +9,8 @@
 #include "compiler/frontend/control.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
-#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/history.h"
+#include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/shown.h"
 

@@ -1,4 +1,4 @@
-// Which values, and which memory, others are computed from.
+// Which values, and which memory, others are computed from; internal.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,5 @@
-// Graphs as gradients need them: behind what was computed already stands what it was computed from.
+// Graphs as gradients need them: behind what was computed already stands what it was computed from;
+// internal.
 #pragma once
 #include <vector>
 

@@ -188,7 +188,7 @@ struct Node {
     uint64_t serial = 0;  // order of creation; not part of identity
     /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
     std::shared_ptr<const std::vector<uint64_t>> free_args;
-    mutable std::vector<SourceLine> lines;  // at most 4; not part of identity
+    mutable std::vector<SourceLine> lines;    // at most 4; not part of identity
     mutable std::atomic<int32_t> handles{0};  // tensors whose value it is; not part of identity
 
     template <class T>
