@@ -98,7 +98,7 @@ void expect_no_change(const Session& session, DType dtype, const RandomSeeds& se
         std::string reason, same_reason;
         const auto expected = derivatives(seed, dtype, RandomFunction::Computes::Nothing, reason),
                    got = derivatives(seed, dtype, RandomFunction::Computes::Some, same_reason);
-        ASSERT_EQ(same_reason, reason) << "seed " << seed;
+        ASSERT_EQ(same_reason.empty(), reason.empty()) << "seed " << seed << same_reason << reason;
         ASSERT_EQ(got.size(), expected.size());
         double largest = 1;
         for (double value : expected) largest = std::max(largest, std::abs(value));
