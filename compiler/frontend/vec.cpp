@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/record.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
 
