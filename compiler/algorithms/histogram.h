@@ -25,8 +25,8 @@ struct HistogramOptions {
 /// How many elements lie in each of `bins` equal parts of [low, high], i32 [bins], as numpy's
 /// histogram: parts are closed below, the last one on both sides; what is outside, and nan, is not
 /// counted. Part k begins at (low (bins - k) + high k) / bins in f32 (f64 of f64); integers with
-/// integer ends are compared exactly, up to 65536 bins. Equal ends are moved 0.5 apart to each side.
-/// UserError where there are no bins, and for numbers that are not finite or low > high.
+/// integer ends are compared exactly, up to 65536 bins. Equal ends are moved 0.5 apart to each
+/// side. UserError where there are no bins, and for numbers that are not finite or low > high.
 ///
 /// Examples: `histogram(tensor({0.1f, 0.2f, 0.9f, 1.0f, 1.5f}), 2)` is `{2, 2}`,
 /// `histogram(tensor({1, 2, 3}), 2, {.low = 0, .high = 4})` is `{1, 2}`.

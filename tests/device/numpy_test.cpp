@@ -86,7 +86,7 @@ const DeviceCase kProducts[] = {
      [] { return correlate(random_tensor({30}), random_tensor({701}), ConvolveMode::Same); }, 1e-5},
 };
 Tensor spread() { return (random_tensor({3000}) * 20.0f) * exp(random_tensor({3000}, 8) * 20.0f); }
-const DeviceCase kElementwise[] = {
+const DeviceCase kElementwiseCases[] = {
     {"asinh", [] { return asinh(spread()); }, 1e-5},
     {"acosh", [] { return acosh(spread()); }, 1e-5},
     {"atanh", [] { return atanh(random_tensor({3000}) * 1.1f); }, 1e-5},
@@ -124,7 +124,8 @@ const DeviceCase kMakers[] = {
 INSTANTIATE_TEST_SUITE_P(NumpyStatistics, OnDevice, ::testing::ValuesIn(kStatistics), name_of);
 INSTANTIATE_TEST_SUITE_P(NumpyDifferences, OnDevice, ::testing::ValuesIn(kDifferences), name_of);
 INSTANTIATE_TEST_SUITE_P(NumpyProducts, OnDevice, ::testing::ValuesIn(kProducts), name_of);
-INSTANTIATE_TEST_SUITE_P(NumpyElementwise, OnDevice, ::testing::ValuesIn(kElementwise), name_of);
+INSTANTIATE_TEST_SUITE_P(NumpyElementwise, OnDevice, ::testing::ValuesIn(kElementwiseCases),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(NumpyMakers, OnDevice, ::testing::ValuesIn(kMakers), name_of);
 
 }  // namespace
