@@ -34,8 +34,8 @@ struct GridSampleOptions {
 /// grid that is no float.
 ///
 /// Example: after `Tensor x = tensor({1, 2, 3, 4}, {1, 1, 2, 2}).as(f32);`
-/// `Tensor grid = tensor({0.0f, 0.0f, -0.5f, -0.5f}, {1, 1, 2, 2});` `grid_sample(x, grid)` is
-/// `{2.5, 1}`.
+/// `Tensor grid = tensor({0.0f, 0.0f, -0.5f, -0.5f}, {1, 1, 2, 2});`
+/// `grid_sample(x, grid)(0, 0, 0)` is `{2.5, 1}`.
 Tensor grid_sample(const Operand& x, const Operand& grid, const GridSampleOptions& options = {});
 
 }  // namespace firn

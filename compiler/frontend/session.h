@@ -64,7 +64,8 @@ class Session {
     void specialise(bool on) const;
     /// Programs kept for lazy evaluation, 256 at most: stays the same in a steady frame loop.
     size_t plan_count() const;
-    /// Nodes alive in the node table.
+    /// Nodes alive in the node table, without those that only gradients of values without a handle
+    /// would need.
     size_t node_count() const;
 
     /// @cond

@@ -55,8 +55,8 @@ Tensor number(const OptimizerState& state, const std::string& name) {
     return found->tensor();
 }
 
-/// Of a variable of one element, rank 0: beside a parameter of rank 0, too.
-Tensor one_number(const Variable& variable) { return reshape(variable.value(), {}); }
+/// The value of a variable of shape [1] as a number, which fits beside a parameter of rank 0.
+Tensor one_number(const Tensor& value) { return reshape(value, {}); }
 
 std::vector<Tensor> values(const std::vector<NamedVariable>& variables) {
     std::vector<Tensor> out;
@@ -95,23 +95,20 @@ void change(const Variable& variable, const Tensor& value, const Tensor* applies
     variable.set(applies ? select(*applies, value, variable.value()) : value);
 }
 
-void change_number(const Variable& variable, const Tensor& value, const Tensor* applies) {
-    change(variable, reshape(value, variable.shape()), applies);
-}
-
 /// What the scale of the loss becomes after gradients that were finite or not.
 void rescale(const OptimizerState& state, const Tensor& finite) {
-    const Tensor scale = one_number(state.scale), good = one_number(state.good_steps) + 1;
+    const Tensor scale = state.scale.value(), good = state.good_steps.value() + 1;
     const Tensor grows = good >= state.scale_interval;
     const Tensor larger = min(select(grows, scale * 2.0f, scale), 16777216.0f);
-    change_number(state.scale, select(finite, larger, max(scale * 0.5f, 1.0f)), nullptr);
-    change_number(state.good_steps, select(finite & !grows, good, 0), nullptr);
+    state.scale.set(select(finite, larger, max(scale * 0.5f, 1.0f)));
+    state.good_steps.set(select(finite & !grows, good, 0));
 }
 
 /// The mean gradients of the steps since parameters changed last, and whether they do now.
 std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<Tensor>& gradients,
                                 const Tensor* finite, Tensor& applies) {
-    const Tensor micro = one_number(state.micro_steps), last = micro == state.accumulates - 1;
+    const Tensor micro = state.micro_steps.value(), ends = micro == state.accumulates - 1;
+    const Tensor last = one_number(ends);
     applies = finite ? Tensor(last & *finite) : last;
     std::vector<Tensor> out;
     for (size_t k = 0; k < gradients.size(); ++k) {
@@ -119,7 +116,7 @@ std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<T
         out.push_back(sum.value() + gradients[k] / static_cast<float>(state.accumulates));
         change(sum, select(last, 0.0f, out.back()), finite);
     }
-    change_number(state.micro_steps, select(last, 0, micro + 1), finite);
+    change(state.micro_steps, select(ends, 0, micro + 1), finite);
     return out;
 }
 
@@ -149,8 +146,9 @@ void update(const OptimizerState& state, const std::vector<Tensor>& gradients,
             const Tensor* applies) {
     std::vector<Tensor> powers;
     for (size_t k = 0; k < state.powers.size(); ++k) {
-        powers.push_back(one_number(state.powers[k]) * number(state, state.rule.powers[k]));
-        change_number(state.powers[k], powers.back(), applies);
+        const Tensor next = state.powers[k].value() * number(state, state.rule.powers[k]);
+        change(state.powers[k], next, applies);
+        powers.push_back(one_number(next));
     }
     change(state.steps, state.steps.value() + 1, applies);
     for (size_t k = 0; k < gradients.size(); ++k) {
@@ -175,7 +173,7 @@ void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     for (Tensor& each : gradients)
         if (each.dtype().is_half()) each = each.as(f32);
     if (state.scale.exists()) {
-        for (Tensor& each : gradients) each = each / one_number(state.scale);
+        for (Tensor& each : gradients) each = each / one_number(state.scale.value());
         finite = all_finite(gradients);
         if_finite = if_applies = &finite;
         rescale(state, finite);
@@ -235,8 +233,9 @@ Tensor Optimizer::step(const Tensor& loss, const StepOptions& options, SourceLin
     if (!element_count(loss.shape()).is(1))
         refuse("optimizer: the loss has shape " + text(loss.shape()) +
                "; it is one number, reduce it by mean() or sum()");
-    const Tensor scaled =
-        state_->scale.exists() ? reshape(loss.as(f32), {}) * one_number(state_->scale) : loss;
+    const Tensor scaled = state_->scale.exists()
+                              ? reshape(loss.as(f32), {}) * one_number(state_->scale.value())
+                              : loss;
     step_by(*state_, gradients_of(*state_, scaled, options, line));
     Tensor out = loss;
     compute(*state_, &out, line);

@@ -97,7 +97,7 @@ Tensor RandomFunction::choice(const Shape& shape, int depth) {
     const Tensor a = expression(shape, depth - 1);
     switch (dice_.below(4)) {
         case 0: return select(a > 0.05f, log(a), 2.0f * a);
-        case 1: return select(a < 0.0f, square(a), sqrt(a));
+        case 1: return select(a < 0.01f, square(a), sqrt(a));
         default: {
             const Tensor test = condition(shape);
             return select(test, a, expression(shape, depth - 1));

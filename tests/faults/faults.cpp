@@ -52,7 +52,7 @@ namespace {
     X(vkCmdBeginRenderPass) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) \
     X(vkCmdClearAttachments) X(vkCmdCopyBuffer) X(vkCmdCopyImageToBuffer) \
     X(vkCmdDispatch) X(vkCmdDispatchIndirect) X(vkCmdDraw) \
-    X(vkCmdEndRenderPass) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCmdResetQueryPool) \
+    X(vkCmdEndRenderPass) X(vkCmdFillBuffer) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCmdResetQueryPool) \
     X(vkCmdSetScissor) X(vkCmdSetViewport) X(vkCmdUpdateBuffer) X(vkCmdWriteTimestamp) \
     X(vkCreateBuffer) X(vkCreateBufferView) X(vkCreateCommandPool) X(vkCreateComputePipelines) \
     X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFramebuffer) \

@@ -243,11 +243,11 @@ class InspectedTemporary : public Inspected {
         if (!session) return;
         g = compile(
             [](Tensor x) {
-                const Tensor sums = cumsum(x * 2.0f);
+                const Tensor sums = cumsum(x);
                 return sums - sum(sums);
             },
             {f32("n")});
-        x = ones({kCount});
+        x = full({kCount}, 2.0f);
         x.to_vector<float>();
         for (int frames = 0; frames < 2; ++frames) run();
     }
