@@ -56,7 +56,7 @@ class Expansion {
                 reaching_.insert(found.buffer.get());
         for (const auto& [serial, found] : behind_) now(found.buffer);
         take_forms(all);
-        return substitute(session_.nodes, values, map_);
+        return map_.empty() ? values : substitute(session_.nodes, values, map_);
     }
 
     /// What stands for a value.
@@ -85,10 +85,20 @@ class Expansion {
         return history && (node.serial > oldest_ || !history->past);
     }
 
+    /// A target may be behind it: one of its sources is as new as the oldest target.
+    bool is_new_enough(const History& history) const {
+        return std::any_of(history.sources.begin(), history.sources.end(),
+                           [&](const HistorySource& source) {
+                               const Ref node = source.node.lock();
+                               return node && node->serial >= oldest_;
+                           });
+    }
+
     void add_past(const Ref& buffer, std::vector<Behind*>& next) {
         const History* history = history_of(session_, *buffer);
         if (!history || behind_.contains(buffer->serial)) return;
         if (!history->past) return refuse_forgotten(*history, buffer);
+        if (!is_new_enough(*history)) return;
         Behind& found = behind_[buffer->serial];
         found.buffer = buffer;
         add_roots(*history->past, found.roots);
