@@ -9,7 +9,7 @@ namespace {
 
 /// A body covers so many pixels in each direction at most.
 constexpr int kSplat = 11;
-/// Of a channel of colours(), for a light of 1.
+/// The largest channel that colours() gives for a light of 1.
 constexpr float kMostColour = 1.3f;
 /// Light of one frame in a pixel, as an integer: the sum of all bodies stays below 2^31.
 constexpr float kMostSum = 1 << 30;

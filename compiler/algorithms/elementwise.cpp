@@ -111,8 +111,8 @@ struct Turns {
     Tensor signed_by(const Tensor& y) const { return select(is_odd, -y, y); }
 };
 
-/// Of sin(u) / u by u, u = pi x below 0.4 pi, a power series; else both its terms keep their
-/// digits.
+/// The derivative of sin(u) / u for u = pi x: a power series where |x| < 0.4; the quotient rule
+/// cancels only there.
 Tensor slope_of_sinc(const Tensor& x, const Tensor& y) {
     const Tensor u = x * kPi, z = u * u;
     constexpr int kTerms = 11;

@@ -39,7 +39,7 @@ Tensor mirrored(const Tensor& at, const Tensor& size, bool align_corners) {
     return select(span > 0, kept_inside(back, size - 1), 0);
 }
 
-/// What is read instead of a position beyond the edges; that itself where zeros stand there.
+/// Maps a position beyond the edges to the one that is read; with Zeros it stays as it is.
 Tensor padded(const Tensor& at, const Tensor& size, const GridSampleOptions& options) {
     switch (options.padding) {
         case GridSamplePadding::Zeros: return at;

@@ -4,13 +4,13 @@
 
 namespace firn {
 
-/// What is read between elements.
+/// How grid_sample interpolates between elements.
 enum class GridSampleMode : uint8_t {
     Nearest,   ///< the nearest element, of two the even one; its gradient by the grid is 0
     Bilinear,  ///< between the nearest two along each axis
     Bicubic,   ///< through the nearest four along both axes, with a = -3/4; pictures alone
 };
-/// What is read beyond the edges.
+/// How grid_sample continues a picture beyond its edges.
 enum class GridSamplePadding : uint8_t {
     Zeros,       ///< elements outside are 0
     Border,      ///< the element at the edge

@@ -63,7 +63,7 @@ Tensor determinant(const Operand& a);
 ///
 /// Example: `log_determinant(tensor({1, 2, 3, 4}, {2, 2}))` is `0.69315`.
 Tensor log_determinant(const Operand& a);
-/// What `slogdet` gives.
+/// The result of `slogdet`: sign and logarithm of the absolute value of a determinant.
 struct Slogdet {
     Tensor sign;       ///< [..]: -1, 0 or 1; 0 where the matrix is singular
     Tensor logabsdet;  ///< [..]: as log_determinant, -inf where the matrix is singular

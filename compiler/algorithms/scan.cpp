@@ -74,19 +74,19 @@ Tensor scan_short(Scan scan, const Tensor& x, bool exclusive) {
     return total(scan, select(counts, unsqueeze(x, -2), identity(scan, x.dtype()).as(x.dtype())));
 }
 
-/// What scans of blocks go on from: by block, what is before it; of floats that round, too, what is
-/// after it, and ends_of.
+/// Carries of a blocked scan, one per block: the prefix before the block. Sums of floats also need
+/// the prefix after the block, and its ends_of.
 struct Joints {
     Tensor before;
     std::optional<Tensor> after = std::nullopt, end = std::nullopt;
 };
 
-// Of ends_of: what is added where a block only falls, and where it does both; blocks are far
-// shorter.
+// ends_of adds kFalling to blocks whose sums only fall, and gives kMixed for those whose sums rise
+// and fall. Both are larger than any block is long.
 constexpr int kFalling = 1 << 16, kMixed = 1 << 20;
 
-/// By block along `axis`, i32: the number of elements up to the last that is not 0, of blocks
-/// without an element below 0; the same and kFalling, of others without one above 0; else kMixed.
+/// For each block along `axis`, i32: the number of elements up to the last nonzero one. kFalling is
+/// added where elements are below 0 and none is above; kMixed where both signs occur.
 Tensor ends_of(const Tensor& blocks, int axis) {
     const Tensor number = index(blocks, axis) + 1;
     const Tensor above = max(select(blocks <= 0, 0, number), {.axis = axis}),  // nan, too

@@ -48,7 +48,7 @@ Ref batch_access(BatchRun& run, const Ref& self) {
     }
     const GatherAttr& attr = self->as<GatherAttr>();
     std::vector<Bounds> modes = attr.modes;
-    // What is promised of a read holds for the samples that take its path.
+    // A promise that a read stays inside holds only for the samples that execute it.
     if (run.lockstep.contains(self.get()))
         std::replace(modes.begin(), modes.end(), Bounds::Unchecked, Bounds::Clamp);
     if (own) modes.insert(modes.begin(), Bounds::Unchecked);
