@@ -62,7 +62,7 @@ int Rebuild::build(const KernelNode& n, int id) {
                 return last_values_.at(n.args[0])[static_cast<size_t>(n.position)];
             }
             const int loop = value(n.args[0]);
-            return b_.result(loop, first_result_.at(n.args[0]) + n.position);
+            return b_.result(loop, results_.at(n.args[0])[static_cast<size_t>(n.position)]);
         }
         case KernelOp::RowReduce: {
             const int each = value(n.args[0]);
@@ -88,9 +88,16 @@ int Rebuild::buffer(int index) {
 int Rebuild::loop(int id) {
     const std::vector<int> members = joined(id);
     std::vector<int> inits;
+    const auto is_own = [&](int member, int k) { return carried_as(member, k) == k; };
     for (int member : members) {
-        first_result_[member] = static_cast<int>(inits.size());
-        for (int init : from_.nodes[member].args) inits.push_back(value(init));
+        const std::vector<int>& begin = from_.nodes[member].args;
+        std::vector<int> at;
+        for (int k = 0; k < static_cast<int>(begin.size()); ++k) {
+            at.push_back(is_own(member, k) ? static_cast<int>(inits.size())
+                                           : at[carried_as(member, k)]);
+            if (is_own(member, k)) inits.push_back(value(begin[k]));
+        }
+        results_[member] = std::move(at);
     }
     const KernelRegion& first = from_.regions[from_.nodes[members[0]].region];
     Range range = from_.ranges[first.range];
@@ -99,13 +106,19 @@ int Rebuild::loop(int id) {
     b_.code().regions[region].range = range_id;
     for (int member : members) {
         const KernelRegion& body = from_.regions[from_.nodes[member].region];
-        for (int arg : body.args) memo_[arg] = b_.region_arg(region, from_.nodes[arg].dtype);
+        for (int k = 0; k < static_cast<int>(body.args.size()); ++k)
+            memo_[body.args[k]] = is_own(member, k)
+                                      ? b_.region_arg(region, from_.nodes[body.args[k]].dtype)
+                                      : memo_[body.args[carried_as(member, k)]];
         if (auto it = range_node_.find(body.range); it != range_node_.end())
             memo_[it->second] = b_.range(range_id);
     }
     std::vector<int> yields;
-    for (int member : members)
-        for (int y : from_.regions[from_.nodes[member].region].yields) yields.push_back(value(y));
+    for (int member : members) {
+        const std::vector<int>& next = from_.regions[from_.nodes[member].region].yields;
+        for (int k = 0; k < static_cast<int>(next.size()); ++k)
+            if (is_own(member, k)) yields.push_back(value(next[k]));
+    }
     std::vector<int> inside = effects(from_.nodes[members[0]].region);
     KernelRegion& body = b_.code().regions[region];
     body.effects = std::move(inside);

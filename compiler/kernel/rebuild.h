@@ -36,6 +36,9 @@ class Rebuild {
     /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
     /// is: all that it carries are sums.
     virtual bool sums_apart(int /*loop*/) const { return false; }
+    /// Of the values that the loop carries, the one that takes the place of the one at `position`:
+    /// itself, or an earlier one that equals it in every iteration.
+    virtual int carried_as(int /*loop*/, int position) const { return position; }
     /// The loop, which has no effects, is built in another way, by rewrite(): its results.
     virtual bool is_rewritten(int /*loop*/) const { return false; }
     virtual std::vector<int> rewrite(int /*loop*/) { return {}; }
@@ -61,8 +64,8 @@ class Rebuild {
     const KernelCode& from_;
     KernelBuilder& b_;
     std::vector<int> memo_;
-    std::unordered_map<int, int> first_result_;  // by For node: where its results begin
-    std::unordered_map<int, int> range_node_;    // by range
+    std::unordered_map<int, std::vector<int>> results_;  // by For node: where its results stand
+    std::unordered_map<int, int> range_node_;            // by range
     std::unordered_map<int, std::vector<int>>
         last_values_;  // of loops that are written out or rewritten
 };

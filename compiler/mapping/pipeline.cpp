@@ -10,6 +10,7 @@
 #include "compiler/mapping/complete_stores.h"
 #include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
+#include "compiler/mapping/merge_carried.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/select_branches.h"
@@ -67,6 +68,11 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {"fuse_loops", Lowered, Lowered,
      [](KernelCode& code, const KernelTarget& t) {
          code = fuse_loops(std::move(code), t.profile, t.facts);
+     },
+     nullptr, &KernelSteps::fuse_loops},
+    {"merge_carried", Lowered, Lowered,
+     [](KernelCode& code, const KernelTarget& t) {
+         code = merge_carried(std::move(code), t.facts);
      },
      nullptr, &KernelSteps::fuse_loops},
     {"await_choices", Lowered, Lowered,

@@ -61,16 +61,26 @@ int AccessMaps::kept(int index, const Node& gather, size_t axis, int asked) {
                 exprs_[index].ranges, exprs_[index].innermost);
 }
 
-int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
-    Ranges ranges = maps_[map].ranges;
-    if (loops_of_) {
-        Ranges loops;
+AccessMaps::Ranges AccessMaps::ranges_of(const Node& node, int map) const {
+    Ranges loops;
+    if (loops_of_)
         for (const auto& [loop, trips] : loops_of_(node)) loops.emplace_back(id_of(loop), trips);
-        std::sort(loops.begin(), loops.end());
-        ranges = merge(ranges, loops);
-    }
+    std::sort(loops.begin(), loops.end());
+    return merge(maps_[map].ranges, loops);
+}
+
+int AccessMaps::range(const Node& node, size_t axis, int map) {
+    const uint64_t id = id_of(&node) + axis;
+    Ranges ranges = ranges_of(node, map);
+    std::vector<uint64_t> key = {kRange, id};
+    for (const auto& [outer, trips] : ranges) key.push_back(outer);
+    ranges = merge(ranges, {{id, estimate(node.inputs[0]->shape[axis], facts_)}});
+    return expr(std::move(key), std::move(ranges));
+}
+
+int AccessMaps::opaque(uint64_t tag, const Node& node, int axis, int map) {
     return expr({tag, id_of(&node), static_cast<uint64_t>(axis), static_cast<uint64_t>(map)},
-                ranges, maps_[map].innermost);
+                ranges_of(node, map), maps_[map].innermost);
 }
 
 int AccessMaps::tuple(std::vector<int> axes) {
@@ -209,8 +219,7 @@ int AccessMaps::input_map(const Node& node, int k, int map) {
                     axes.push_back(maps_[map].axes[kept++]);
                     continue;
                 }
-                const uint64_t id = id_of(&node) + j;
-                axes.push_back(expr({kRange, id}, {{id, estimate(input.shape[j], facts_)}}));
+                axes.push_back(range(node, j, map));
             }
             return tuple(std::move(axes));
         }

@@ -49,19 +49,25 @@ class AccessMaps {
 
   private:
     static constexpr uint64_t kNoAxis = UINT64_MAX;
+    /// Ids and trip counts of the loops that an index changes in, and of the loops around these,
+    /// sorted.
+    using Ranges = std::vector<std::pair<uint64_t, double>>;
     struct Expr {
         std::vector<uint64_t> key;
-        std::vector<std::pair<uint64_t, double>>
-            ranges;                    // id and trip count of the ranges it uses, sorted
+        Ranges ranges;
         uint64_t innermost = kNoAxis;  // of the grid axes it uses, counted from the right
     };
     struct Map {
         std::vector<int> axes;
-        std::vector<std::pair<uint64_t, double>> ranges;
+        Ranges ranges;
         uint64_t innermost = kNoAxis;
     };
-    int expr(std::vector<uint64_t> key, std::vector<std::pair<uint64_t, double>> ranges,
-             uint64_t innermost = kNoAxis);
+    int expr(std::vector<uint64_t> key, Ranges ranges, uint64_t innermost = kNoAxis);
+    /// The loops in which `node` is evaluated when it is asked by `map`.
+    Ranges ranges_of(const Node& node, int map) const;
+    /// The range of the reduction `node` along `axis`, which runs anew wherever `map` asks for the
+    /// reduction: an index of other trips for every set of loops around it.
+    int range(const Node& node, size_t axis, int map);
     int affine(int base, int64_t scale, const Size& offset);
     std::optional<int64_t> distance(int a, int b) const;
     int constant(const Size& value);
