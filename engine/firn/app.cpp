@@ -240,7 +240,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
 /// What the program was ended in that takes long; empty: it ran to its end.
 std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
                        const InterruptScope& interrupts) {
-    const CancelScope cancels([&] { return interrupts.signal() != 0; });
+    const CancelScope cancels([&] { return interrupts.signal() != 0 && window.asks_to_end(); });
     try {
         program(window);
         return "";

@@ -321,7 +321,7 @@ ViewWindow::~ViewWindow() = default;
 
 bool ViewWindow::open() {
     State& state = *state_;
-    if (state.closed) return state.end();
+    if (state.closed) return state.tell_end();
     if (std::exchange(state.started, true)) {
         state.trace("host", "program", state.frame_begin);
         within_memory("drawing window", state.options.title, [&] { state.draw(); });
@@ -340,10 +340,11 @@ bool ViewWindow::open() {
     state.frame_begin = trace_now();
     state.playing = std::exchange(state.step, false) || !state.paused;
     state.resets = std::exchange(state.reset, false);
-    return !state.closed || state.end();
+    return !state.closed || state.tell_end();
 }
 
 void ViewWindow::close() { state_->closed = true; }
+bool ViewWindow::asks_to_end() const { return state_->is_asked_to_end(); }
 
 void ViewWindow::show(const BufferView& view, const ShowOptions& options) {
     within_memory("showing in window", state_->options.title, [&] { check_showable(view); });

@@ -84,6 +84,10 @@ class ViewWindow {
     /// slider that moved; else it goes on drawing the last frame itself.
     bool open();
     void close();
+    /// The program is to end, by the person or by close_when(), and does not know yet: open() has
+    /// not returned false since. Work that takes long ends then (see CancelScope); what the program
+    /// does behind its last frame, such as saving, goes on.
+    bool asks_to_end() const;
     /// It was closed because its display has gone away.
     bool lost_display() const;
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.

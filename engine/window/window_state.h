@@ -55,7 +55,7 @@ struct ViewWindow::State {
     static void serve_all(const std::string& text, double share);
     void serve(const std::string& text, double share);
     /// The same for other long work, where no frame of the program has been drawn for a while.
-    /// False where a window was closed.
+    /// False where a window was closed, and its program does not know yet.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
     /// While somebody waits for the device, which is what draws: takes what the person does, and
@@ -64,7 +64,10 @@ struct ViewWindow::State {
     void name_wait(double seconds);
     /// Headless: long work and compiles end where close_when says so.
     void watch_for_end();
+    /// See ViewWindow::asks_to_end().
     bool is_asked_to_end();
+    /// The program is told that it is to end: false.
+    bool tell_end();
     /// What was read of the last frames is handed on; false.
     bool end();
     void keep_rate();
@@ -159,6 +162,7 @@ struct ViewWindow::State {
     std::vector<TraceEvent> events;
     double frame_begin = trace_now();
     bool started = false, closed = false, hidden = false, keys_open = false;
+    bool knows_closed = false, knows_over = false;     // the program: closed, and by close_when()
     bool paused = false, step = false, reset = false;  // as the person wants it
     bool watches = false;                              // what takes long, without being on screen
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told

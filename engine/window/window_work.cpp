@@ -60,12 +60,19 @@ void ViewWindow::State::serve_wait(Device& device, double seconds) {
 
 bool ViewWindow::State::is_any_closed() {
     return std::any_of(on_screen().begin(), on_screen().end(),
-                       [](const State* each) { return each->closed; });
+                       [](State* each) { return each->is_asked_to_end(); });
 }
 
 bool ViewWindow::State::is_asked_to_end() {
-    if (is_over && is_over()) closed = true;
-    return closed;
+    const bool over = is_over && is_over();
+    closed |= over;
+    return (closed && !knows_closed) || (over && !knows_over);
+}
+
+bool ViewWindow::State::tell_end() {
+    knows_closed = true;
+    knows_over = is_over && is_over();
+    return end();
 }
 
 void ViewWindow::State::watch_for_end() {

@@ -119,6 +119,31 @@ TEST_F(CompilingWindow, OneThatIsNotSeenWatchesWhereNobodyElseDoes) {
     executor->on_compile({});
 }
 
+TEST_F(CompilingWindow, WorkBehindTheLastFrameGoesOn) {
+    ViewWindow window(executor, {.headless = true, .frames = 1});
+    const CancelScope cancels;
+    while (window.open()) {
+    }
+    EXPECT_NO_THROW(executor->compile_watch()({"f", 1, 2}));
+    EXPECT_TRUE(tell_work({"saving", 0.5}));
+}
+
+TEST_F(CompilingWindow, WorkBehindTheLastFrameEndsWhereThatIsAskedForAnew) {
+    bool interrupted = false;
+    ViewWindow window(executor, {.headless = true, .frames = 1});
+    window.close_when([&] { return interrupted; });
+    const CancelScope cancels;
+    while (window.open()) {
+    }
+    EXPECT_FALSE(window.asks_to_end());
+    interrupted = true;
+    EXPECT_TRUE(window.asks_to_end());
+    EXPECT_FALSE(tell_work({"saving", 0.5}));
+    EXPECT_FALSE(window.open());  // the program knows now
+    EXPECT_FALSE(window.asks_to_end());
+    EXPECT_TRUE(tell_work({"saving", 0.5}));
+}
+
 /// Work that is no frame of the program: told from the thread that does it.
 class WorkingWindow : public RealWindow {
   protected:
