@@ -73,18 +73,33 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
     return out;
 }
 
+/// `results` with Buffers in place of what was computed already. Numbers stay numbers: a loop's
+/// bound must not become a load because somebody looked at a 3.
+std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
+    const auto is_computed = [](const Node& node) { return node.computed && !is_trivial(node); };
+    std::unordered_map<const Node*, Ref> buffers;
+    for (const Ref& node : topological(results, is_computed))
+        if (is_computed(*node)) buffers.emplace(node.get(), node->computed);
+    return buffers.empty() ? results : substitute(table, results, buffers);
+}
+
 }  // namespace
 
-Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
-              const std::unordered_map<const Node*, Ref>& computed, const UnfoldedNumbers& unfolded,
+bool is_trivial(const Node& node) {
+    const Node* base = &node;
+    while (is_movement(base->op)) base = base->inputs[0].get();
+    return base->inputs.empty();
+}
+
+Cut cut_graph(NodeTable& table, const std::vector<Ref>& results, const UnfoldedNumbers& unfolded,
               std::vector<double>* numbers) {
     Cut cut;
     std::vector<double> own;
     Cutter cutter(table, cut, unfolded, numbers ? *numbers : own);
-    const std::vector<Ref> all = with_counts(cut, substitute(table, results, computed));
+    std::vector<Ref> all = with_counts(cut, with_computed(table, results));
+    if (!cut.symbols.empty()) all = with_computed(table, all);
     cut.graph.results =
-        rewrite(table, substitute(table, all, computed),
-                [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
+        rewrite(table, all, [&](const Node& node, const auto&) { return cutter(node); });
     name_data_sizes(table, cut.graph, cut.symbols);
     return cut;
 }

@@ -1,7 +1,6 @@
 // Cuts a recorded graph at its leaves: buffers and constants become the arguments of a call;
 // internal.
 #pragma once
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -22,11 +21,13 @@ using UnfoldedNumbers = std::vector<bool>;
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
 /// constants and parameters are scalar arguments, save floats worth folding. `numbers` gets the
-/// finite ones. `computed`: nodes to be taken as the Buffer given. Recorded again with other data
-/// or other constants it is the same graph.
+/// finite ones. What was computed already, and is not trivial, is its Buffer. Recorded again with
+/// other data or other constants it is the same graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
-              const std::unordered_map<const Node*, Ref>& computed,
               const UnfoldedNumbers& unfolded = {}, std::vector<double>* numbers = nullptr);
+
+/// A value that costs nothing to have twice.
+bool is_trivial(const Node& node);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the
 /// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become

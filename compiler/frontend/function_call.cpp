@@ -72,7 +72,7 @@ void give_tensor(Given& given, const FunctionState& state, size_t k, const Arg& 
     given.again.emplace_back();
     given.past.emplace_back();
     if (arg.is_donated()) {
-        given.again.back() = computed_again(*state.session, node, recorded);
+        given.again.back() = computed_again(node, recorded);
         given.moved.back() = {arg.slot(), std::move(node)};
     } else {
         given.past.back().node = std::move(node);
@@ -139,10 +139,7 @@ class MovedIn {
         };
         for (size_t k = 0; k < given_.moved.size(); ++k) {
             const Ref& node = given_.moved[k].second;
-            if (node && !alone(node)) {
-                give_up_memory(session, node, given_.again[k].get(), line_);
-                forget_dead(session);
-            }
+            if (node && !alone(node)) give_up_memory(session, node, given_.again[k].get(), line_);
             out.push_back(node && alone(node));
         }
         return out;

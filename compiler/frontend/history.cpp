@@ -2,7 +2,6 @@
 #include "compiler/frontend/history.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "compiler/frontend/float_paths.h"
 #include "compiler/frontend/function_state.h"
@@ -16,88 +15,90 @@ Histories& histories_of(SessionState& session) {
     return *session.histories;
 }
 
-History* find(const SessionState& session, const Node& node) {
-    if (node.op != Op::Buffer || !session.histories) return nullptr;
-    const auto at = session.histories->all.find(node.serial);
-    return at == session.histories->all.end() ? nullptr : &at->second;
-}
-
-uint64_t bytes_of(const Node& buffer) {
-    return static_cast<uint64_t>(element_count(largest(buffer.shape)).constant()) *
-           static_cast<uint64_t>(buffer.dtype.bytes());
-}
+uint64_t bytes_of(const Node& buffer) { return buffer.as<BufferAttr>().storage->bytes(); }
 
 /// Lets go of what the value was computed from.
 void release(Histories& histories, History& history) {
     if (!history.past) return;
-    for (const Node* buffer : history.buffers)
-        if (--histories.uses.at(buffer) == 0) {
-            histories.bytes -= bytes_of(*buffer);
-            histories.uses.erase(buffer);
-        }
-    history.buffers.clear();
+    if (--history.held->histories == 0)
+        for (const Node* buffer : history.held->buffers)
+            if (const auto at = histories.uses.find(buffer); --at->second == 0) {
+                histories.bytes -= bytes_of(*buffer);
+                histories.uses.erase(at);
+            }
+    history.held = nullptr;
     history.past = nullptr;
     --histories.kept;
 }
 
-void erase(Histories& histories, uint64_t serial) {
-    const auto at = histories.all.find(serial);
-    if (at == histories.all.end()) return;
+using Place = std::map<uint64_t, History>::iterator;
+
+Place erase(Histories& histories, Place at) {
     release(histories, at->second);
-    histories.all.erase(at);
+    if (const Ref value = at->second.value.lock()) value->history = nullptr;
+    return histories.all.erase(at);
+}
+
+void erase(Histories& histories, const Node& value) {
+    if (value.history) erase(histories, histories.all.find(value.serial));
 }
 
 void add(Histories& histories, const Ref& value, History history) {
-    erase(histories, value->serial);
+    erase(histories, *value);
     if (history.past) {
         ++histories.kept;
-        for (const Node* buffer : history.buffers)
-            if (histories.uses[buffer]++ == 0) histories.bytes += bytes_of(*buffer);
+        if (history.held->histories++ == 0)
+            for (const Node* buffer : history.held->buffers)
+                if (histories.uses[buffer]++ == 0) histories.bytes += bytes_of(*buffer);
     }
     history.value = value;
-    histories.all.emplace(value->serial, std::move(history));
+    value->history =
+        &histories.all.emplace_hint(histories.all.end(), value->serial, std::move(history))->second;
 }
 
 /// A handle has the value: as this node, or as the Buffer that it was computed to.
-bool is_held(const SessionState& session, const Node& node) {
-    if (node.handles > 0) return true;
-    const auto at = session.realized.find(&node);
-    return at != session.realized.end() && at->second.buffer->handles > 0 &&
-           at->second.node.lock().get() == &node;
+bool is_held(const Node& node) {
+    return node.handles > 0 || (node.computed && node.computed->handles > 0);
 }
 
-void add_source(const SessionState& session, std::vector<HistorySource>& sources, const Ref& node) {
+void put_source(std::vector<HistorySource>& sources, const Ref& node) {
+    node->is_source = true;
+    sources.push_back({node.get(), node});
+}
+
+void add_source(std::vector<HistorySource>& sources, const Ref& node) {
     for (const HistorySource& each : sources)
         if (each.id == node.get() && !each.node.expired()) return;
-    sources.push_back({node.get(), node});
-    if (const Ref buffer = known_buffer(session, node); buffer && buffer != node)
-        sources.push_back({buffer.get(), buffer});
+    put_source(sources, node);
+    if (node->computed) put_source(sources, node->computed);
 }
 
 /// The nodes of handles that a history's value changes with, those of what it was computed from
-/// too.
-void add_handles(const SessionState& session, const History& history,
-                 std::unordered_set<const History*>& seen, std::vector<HistorySource>& out) {
-    if (!seen.insert(&history).second) return;
-    for (const HistorySource& source : history.sources) {
+/// too. Histories of this `walk` were looked at already.
+void add_handles(const History& history, uint64_t walk, std::vector<HistorySource>& out) {
+    if (history.walk == walk) return;
+    history.walk = walk;
+    for (const HistorySource& source : history.sources->all) {
         const Ref node = source.node.lock();
         if (!node) continue;
-        if (is_held(session, *node)) add_source(session, out, node);
-        if (const History* before = find(session, *node)) add_handles(session, *before, seen, out);
+        if (is_held(*node)) add_source(out, node);
+        if (node->history) add_handles(*node->history, walk, out);
     }
 }
 
-std::vector<HistorySource> handles_behind(const SessionState& session, const History& history) {
-    std::vector<HistorySource> out;
-    std::unordered_set<const History*> seen;
-    add_handles(session, history, seen, out);
-    return out;
+/// From now on the handles behind a history are its sources.
+void leave_handles(Histories& histories, History& history) {
+    if (history.sources->are_handles) return;
+    std::vector<HistorySource> found;
+    add_handles(history, ++histories.walks, found);
+    history.sources->all = std::move(found);
+    history.sources->are_handles = true;
 }
 
-void forget(SessionState& session, History& history, const std::string& why) {
-    history.sources = handles_behind(session, history);
+void forget(Histories& histories, History& history, const std::string& why) {
+    leave_handles(histories, history);
     history.forgotten = why;
-    release(*session.histories, history);
+    release(histories, history);
 }
 
 /// Bytes of Buffers that no handle has. A handle's are there in any case.
@@ -109,8 +110,8 @@ uint64_t bytes_without_handles(const Histories& histories) {
 }
 
 /// Keeps to the bounds: what takes too much alone goes, then the oldest.
-void forget_oldest(SessionState& session) {
-    Histories& histories = *session.histories;
+void forget_oldest(Histories& histories) {
+    if (histories.bytes <= kMostHistoryBytes && histories.kept <= kMostHistories) return;
     const std::string much = "it takes more than " + std::to_string(kMostHistoryBytes >> 20) +
                              " MiB of memory, with what was computed since";
     const auto too_large = [&] {
@@ -120,14 +121,15 @@ void forget_oldest(SessionState& session) {
     if (too_large())
         for (auto& [serial, history] : histories.all) {
             uint64_t own = 0;
-            for (const Node* buffer : history.buffers)
+            if (!history.past) continue;
+            for (const Node* buffer : history.held->buffers)
                 if (buffer->handles == 0) own += bytes_of(*buffer);
-            if (own > kMostHistoryBytes) forget(session, history, much);
+            if (own > kMostHistoryBytes) forget(histories, history, much);
         }
     auto at = histories.all.begin();
     const auto forget_next = [&](const std::string& why) {
         while (!at->second.past) ++at;
-        forget(session, at->second, why);
+        forget(histories, at->second, why);
     };
     while (too_large()) forget_next(much);
     while (histories.kept > kMostHistories)
@@ -135,12 +137,15 @@ void forget_oldest(SessionState& session) {
 }
 
 /// Sources whose handles have a Buffer in their place now are that, too.
-void follow(SessionState& session, const std::vector<Computed>& values) {
-    for (auto& [serial, history] : session.histories->all)
-        for (size_t k = 0; k < history.sources.size(); ++k)
+void follow(Histories& histories, const std::vector<Computed>& values) {
+    if (std::none_of(values.begin(), values.end(),
+                     [](const Computed& value) { return value.node->is_source; }))
+        return;
+    for (auto& [serial, history] : histories.all)
+        for (size_t k = 0; k < history.sources->all.size(); ++k)
             for (const Computed& value : values)
-                if (value.node.get() == history.sources[k].id)
-                    add_source(session, history.sources, value.buffer);
+                if (value.node.get() == history.sources->all[k].id)
+                    add_source(history.sources->all, value.buffer);
 }
 
 /// By own result, the arguments that it changes with, the captured ones too; and all else that
@@ -184,14 +189,13 @@ void add_buffers(const Past& past, std::vector<const Node*>& out) {
 }
 
 /// What a result changes with by one of the arguments.
-void add_sources_of(SessionState& session, const Ref& argument, bool lost,
-                    std::vector<HistorySource>& out) {
-    if (is_held(session, *argument)) add_source(session, out, argument);
-    const History* before = find(session, *argument);
+void add_sources_of(const Ref& argument, bool lost, std::vector<HistorySource>& out) {
+    if (is_held(*argument)) add_source(out, argument);
+    const History* before = argument->history;
     if (!before) return;
-    if (!lost) return add_source(session, out, argument);
-    for (const HistorySource& source : before->sources)
-        if (const Ref node = source.node.lock()) add_source(session, out, node);
+    if (!lost) return add_source(out, argument);
+    for (const HistorySource& source : before->sources->all)
+        if (const Ref node = source.node.lock()) add_source(out, node);
 }
 
 }  // namespace
@@ -201,36 +205,36 @@ void keep_histories(SessionState& session, const std::vector<Computed>& values, 
     for (const Computed& value : values)
         if (value.node != value.buffer && value.node->dtype.is_float()) floats.push_back(value);
     if (floats.empty()) return;
-    if (session.histories) follow(session, floats);
+    if (session.histories) follow(*session.histories, floats);
     std::erase_if(floats, [&](const Computed& value) {
-        const History* known = find(session, *value.buffer);
-        return known && known->past;
+        return value.buffer->history && value.buffer->history->past;
     });
     if (floats.empty()) return;
     std::vector<Ref> roots;
     for (const Computed& value : floats) roots.push_back(value.node);
     const FloatPaths paths(
-        roots,
-        [&](const Node& node) { return is_held(session, node) || find(session, node) != nullptr; },
+        roots, [](const Node& node) { return is_held(node) || node.history; },
         FloatPaths::Buffers::Found);
     if (!paths.any()) return;
     Histories& histories = histories_of(session);
     for (const Computed& value : floats) {
         History history;
+        history.sources = std::make_shared<HistorySources>();
         for (const Ref& source : paths.sources_of(*value.node)) {
             if (source != value.node)
-                add_source(session, history.sources, source);
+                add_source(history.sources->all, source);
             else if (source->handles > 0)  // another handle has it as it was
-                history.sources.push_back({source.get(), source});
+                put_source(history.sources->all, source);
         }
-        if (history.sources.empty()) continue;
+        if (history.sources->all.empty()) continue;
+        history.held = std::make_shared<HeldBuffers>();
         for (const Ref& buffer : paths.buffers_of(*value.node))
-            history.buffers.push_back(buffer.get());
+            history.held->buffers.push_back(buffer.get());
         history.past = std::make_shared<Past>(Past{value.node, nullptr, 0, 0});
         history.line = line;
         add(histories, value.buffer, std::move(history));
     }
-    forget_oldest(session);
+    forget_oldest(histories);
 }
 
 void take_buffer(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& buffer,
@@ -250,12 +254,18 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
     std::vector<History> made(results.size());
     bool any = false;
     for (size_t r = 0; r < results.size(); ++r) {
+        if (r > 0 && smooth[r] == smooth[r - 1]) {
+            made[r].sources = made[r - 1].sources;
+            continue;
+        }
+        made[r].sources = std::make_shared<HistorySources>();
         for (const size_t k : smooth[r])
             if (const Ref& argument = argument_at(k))
-                add_sources_of(session, argument, k < lost.size() && lost[k], made[r].sources);
-        any |= !made[r].sources.empty();
+                add_sources_of(argument, k < lost.size() && lost[k], made[r].sources->all);
+        any |= !made[r].sources->all.empty();
     }
     if (!any) return;
+    Histories& histories = histories_of(session);
     int given_away = 0;
     bool gone = false;
     for (size_t k = 0; k < arguments.size(); ++k) {
@@ -265,27 +275,26 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
     }
     const auto call = std::make_shared<PastCall>(
         PastCall{function.recorded, std::move(arguments), function.captured_nodes});
-    std::vector<const Node*> buffers;
-    if (!gone) add_buffers({nullptr, call, 0, 0}, buffers);
+    const auto held = gone ? nullptr : std::make_shared<HeldBuffers>();
+    if (held) add_buffers({nullptr, call, 0, 0}, held->buffers);
     for (size_t r = 0; r < results.size(); ++r) {
         History& history = made[r];
-        if (history.sources.empty()) continue;
+        if (history.sources->all.empty()) continue;
         history.line = line;
         if (gone) {
-            history.sources = handles_behind(session, history);
+            leave_handles(histories, history);
             history.forgotten = "the memory of an argument was given away by that call";
         } else {
             history.past = std::make_shared<Past>(Past{nullptr, call, r, given_away});
-            history.buffers = buffers;
+            history.held = held;
         }
-        add(histories_of(session), results[r], std::move(history));
+        add(histories, results[r], std::move(history));
     }
-    forget_oldest(session);
+    forget_oldest(histories);
 }
 
-std::shared_ptr<const Past> computed_again(const SessionState& session, const Ref& buffer,
-                                           const Ref& node) {
-    const History* history = find(session, *buffer);
+std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node) {
+    const History* history = buffer->history;
     if (history && history->past && history->past->given_away < kMostGivenAway)
         return history->past;
     if (history || node == buffer) return nullptr;
@@ -298,28 +307,21 @@ void prune_histories(SessionState& session) {
     // Of many histories most stay: all are looked at when a 16th of them may be new.
     if (++histories.unpruned * 16 < histories.all.size()) return;
     histories.unpruned = 0;
-    std::unordered_map<const Node*, long> known;  // references by what was computed already
-    for (const auto& [node, entry] : session.realized) ++known[entry.buffer.get()];
     for (auto& [serial, history] : histories.all) {
         history.asked_for = false;
-        for (const HistorySource& source : history.sources) {
+        for (const HistorySource& source : history.sources->all) {
             const Ref node = source.node.lock();
             if (!node) continue;
-            const History* before = find(session, *node);
-            if (!is_held(session, *node) && !(before && before->asked_for)) continue;
-            history.asked_for = true;
-            break;
+            history.asked_for = is_held(*node) || (node->history && node->history->asked_for);
+            if (history.asked_for) break;
         }
     }
     for (auto at = histories.all.end(); at != histories.all.begin();) {
         --at;
         const Ref value = at->second.value.lock();
-        const auto by_known = known.find(value.get());
-        const bool held =
-            value && value.use_count() > 1 + (by_known == known.end() ? 0 : by_known->second);
-        if (held && at->second.asked_for) continue;
-        release(histories, at->second);
-        at = histories.all.erase(at);
+        // References by what was computed to it do not count.
+        if (value && value.use_count() > 1 + value->forms && at->second.asked_for) continue;
+        at = erase(histories, at);
     }
 }
 
@@ -327,27 +329,23 @@ void give_up_memory(SessionState& session, const Ref& buffer, const Past* again,
     if (buffer->handles > 0) return;
     if (session.histories)
         for (auto& [serial, history] : session.histories->all)
-            if (std::find(history.buffers.begin(), history.buffers.end(), buffer.get()) !=
-                history.buffers.end())
-                forget(session, history,
+            if (history.past &&
+                std::find(history.held->buffers.begin(), history.held->buffers.end(),
+                          buffer.get()) != history.held->buffers.end())
+                forget(*session.histories, history,
                        "memory that it needs was given away by std::move at " + text(line));
-    if (again && again->node && again->node.use_count() == 1)
-        session.realized.erase(again->node.get());
+    if (again && again->node && again->node.use_count() == 1) set_computed(*again->node, nullptr);
 }
 
 bool forget_histories(SessionState& session, const std::string& why) {
     if (!session.histories || bytes_without_handles(*session.histories) == 0) return false;
     for (auto& [serial, history] : session.histories->all)
-        if (history.past) forget(session, history, why);
+        if (history.past) forget(*session.histories, history, why);
     return true;
 }
 
 void make_leaf(SessionState& session, const Ref& buffer) {
-    if (session.histories) erase(*session.histories, buffer->serial);
-}
-
-const History* history_of(const SessionState& session, const Node& buffer) {
-    return find(session, buffer);
+    if (session.histories) erase(*session.histories, *buffer);
 }
 
 }  // namespace firn

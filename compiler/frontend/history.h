@@ -57,22 +57,38 @@ struct HistorySource {
     std::weak_ptr<const Node> node;
 };
 
+/// What values that are computed together change with. Of histories that are forgotten, handles
+/// alone.
+struct HistorySources {
+    std::vector<HistorySource> all;
+    bool are_handles = false;
+};
+
+/// The Buffers that a past holds. The results of a call have one.
+struct HeldBuffers {
+    std::vector<const Node*> buffers;
+    size_t histories = 0;  // whose past it is
+};
+
+/// Of a Buffer, which is Node::history of it.
 struct History {
-    std::weak_ptr<const Node> value;   // a Buffer
-    std::shared_ptr<const Past> past;  // null: forgotten
-    std::vector<HistorySource> sources;
-    std::vector<const Node*> buffers;  // that `past` holds
-    SourceLine line;                   // of the read or call
-    std::string forgotten;             // why
-    bool asked_for = true;             // a handle is behind it
+    std::weak_ptr<const Node> value;
+    std::shared_ptr<const Past> past;   // null: forgotten
+    std::shared_ptr<HeldBuffers> held;  // by `past`
+    std::shared_ptr<HistorySources> sources;
+    SourceLine line;            // of the read or call
+    std::string forgotten;      // why
+    bool asked_for = true;      // a handle is behind it
+    mutable uint64_t walk = 0;  // the last one that came by, see Histories::walks
 };
 
 struct Histories {
     std::map<uint64_t, History> all;  // by the value's Node::serial: what a past needs comes before
-    std::unordered_map<const Node*, int> uses;  // of Buffers, by pasts
+    std::unordered_map<const Node*, int> uses;  // of Buffers, by what pasts hold
     size_t kept = 0;                            // that are not forgotten
     uint64_t bytes = 0;                         // of the Buffers in `uses`
     size_t unpruned = 0;                        // times that not all were looked at
+    uint64_t walks = 0;                         // from one history to what is behind it
 };
 
 /// A node, and the Buffer that it was computed to.
@@ -94,8 +110,7 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
 
 /// What gives the value again without its memory, `node` where it was just computed from that;
 /// null: nothing does.
-std::shared_ptr<const Past> computed_again(const SessionState& session, const Ref& buffer,
-                                           const Ref& node);
+std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node);
 
 /// Lets go of the histories that no gradient can ask for. Before memory is allocated.
 void prune_histories(SessionState& session);
@@ -109,8 +124,5 @@ bool forget_histories(SessionState& session, const std::string& why);
 
 /// From now on the value depends on nothing.
 void make_leaf(SessionState& session, const Ref& buffer);
-
-/// The history of a Buffer; null: none.
-const History* history_of(const SessionState& session, const Node& buffer);
 
 }  // namespace firn

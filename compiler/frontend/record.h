@@ -123,11 +123,6 @@ struct Scope {
         nullptr, {}};  // Loop: what all invocations of a group must come by
 };
 
-struct Realized {
-    std::weak_ptr<const Node> node;
-    Ref buffer;
-};
-
 class BackgroundCompiler;  // background.h
 struct DataSource;         // data_size.h
 struct Histories;          // history.h
@@ -167,12 +162,11 @@ struct SessionState {
     std::string left_open;     // message about a loop that was left by break
     SourceLine caller;         // set while a library function records, see LineScope
     std::map<uint64_t, std::weak_ptr<Slot>>
-        assigned;               // root slots with `assigned`, by id; some are gone
-    size_t tidy_assigned = 64;  // those that are gone are dropped at this size
-    std::unordered_map<const Node*, Realized> realized;  // nodes that have been computed already
-    std::shared_ptr<Histories> histories;                // of what was computed; null: none yet
-    Recent<std::string, LazyPlan> plans{kMostPlans};     // by graph text
-    int64_t calls = 0;                                   // of programs, so far
+        assigned;                          // root slots with `assigned`, by id; some are gone
+    size_t tidy_assigned = 64;             // those that are gone are dropped at this size
+    std::shared_ptr<Histories> histories;  // of what was computed; null: none yet
+    Recent<std::string, LazyPlan> plans{kMostPlans};            // by graph text
+    int64_t calls = 0;                                          // of programs, so far
     Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps

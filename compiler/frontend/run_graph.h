@@ -21,6 +21,14 @@ std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
 /// What memory for so many bytes of a tensor has: kernels load 16 at a time.
 uint64_t padded_bytes(uint64_t bytes);
 
+/// Bytes of a tensor's elements, of the largest that it may be.
+uint64_t storage_bytes(DType dtype, const Shape& shape);
+
+/// A Buffer node over memory. `value`: see BufferAttr.
+std::shared_ptr<const Node> buffer_node(SessionState& session, std::shared_ptr<Memory> memory,
+                                        DType dtype, const Shape& shape, SourceLine line,
+                                        uint64_t value = 0);
+
 /// A Buffer node with this data.
 std::shared_ptr<const Node> upload(SessionState& session, std::span<const std::byte> data,
                                    DType dtype, const Shape& shape, SourceLine line);
@@ -30,11 +38,7 @@ std::vector<std::shared_ptr<const Node>> realize_nodes(
     SessionState& session, const std::vector<std::shared_ptr<const Node>>& nodes, SourceLine line);
 
 /// The Buffer of a node that was computed, itself where it is one; null: none.
-std::shared_ptr<const Node> known_buffer(const SessionState& session,
-                                         const std::shared_ptr<const Node>& node);
-
-/// Lets go of what was computed for nodes that nobody has any more.
-void forget_dead(SessionState& session);
+const std::shared_ptr<const Node>& known_buffer(const std::shared_ptr<const Node>& node);
 
 /// `options` with what the session says of every compile.
 CompileOptions compile_options(SessionState& session, CompileOptions options);

@@ -10,14 +10,15 @@
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/history.h"
 #include "compiler/frontend/run_graph.h"
+#include "compiler/ir/node_map.h"
 #include "compiler/ir/text.h"
 
 namespace firn {
 namespace {
 
 /// The form of a value that all of its nodes have in common: its Buffer, once there is one.
-Ref form_of(const SessionState& session, const Ref& node) {
-    const Ref buffer = known_buffer(session, node);
+const Ref& form_of(const Ref& node) {
+    const Ref& buffer = known_buffer(node);
     return buffer && buffer->shape == node->shape && buffer->dtype == node->dtype ? buffer : node;
 }
 
@@ -32,24 +33,39 @@ void add_roots(const Past& past, std::vector<Ref>& out) {
     out.insert(out.end(), past.call->captured.begin(), past.call->captured.end());
 }
 
+/// One of the nodes below, `values` themselves among them.
+bool any_below(const std::vector<Ref>& values, const std::function<bool(const Node&)>& is_one) {
+    std::vector<const Node*> left;
+    NodeMap<char> seen;
+    const auto meet = [&](const Ref& node) {
+        if (seen.insert(node.get(), 1)) left.push_back(node.get());
+    };
+    for (const Ref& value : values) meet(value);
+    while (!left.empty()) {
+        const Node& node = *left.back();
+        left.pop_back();
+        if (is_one(node)) return true;
+        for_smooth_inputs(node, meet);
+    }
+    return false;
+}
+
 class Expansion {
   public:
     Expansion(SessionState& session, const std::vector<Ref>& xs, SourceLine line)
         : session_(session), line_(line) {
         for (const Ref& x : xs) {
-            targets_.insert(form_of(session, x).get());
-            oldest_ = std::min({oldest_, x->serial, form_of(session, x)->serial});
+            const Node& form = *form_of(x);
+            targets_.insert(&form);
+            oldest_ = std::min({oldest_, x->serial, form.serial, form.oldest_form});
         }
-        for (const auto& [node, entry] : session.realized)
-            if (targets_.contains(entry.buffer.get()))
-                if (const Ref alive = entry.node.lock()) oldest_ = std::min(oldest_, alive->serial);
     }
 
     std::vector<Ref> expand(const std::vector<Ref>& values, const std::vector<Ref>& xs) {
         Behind all;
         all.roots = values;
         std::vector<Behind*> next{&all};
-        for (const Ref& x : xs) add_past(form_of(session_, x), next);
+        for (const Ref& x : xs) add_past(form_of(x), next);
         while (!next.empty()) next = look(next);
         for (const auto& [serial, found] : behind_)
             if (found.target || std::any_of(found.buffers.begin(), found.buffers.end(), reaches()))
@@ -57,6 +73,18 @@ class Expansion {
         for (const auto& [serial, found] : behind_) now(found.buffer);
         take_forms(all);
         return map_.empty() ? values : substitute(session_.nodes, values, map_);
+    }
+
+    /// False only where expand gives `values`, and each of `xs` stands for itself: no other form
+    /// of a target is behind them, and no history that is as new as one.
+    bool may_change(const std::vector<Ref>& values, const std::vector<Ref>& xs) const {
+        const auto changes = [&](const Node& node) {
+            return (node.computed && is_form(node)) ||
+                   (node.history && is_new_enough(*node.history));
+        };
+        return std::any_of(xs.begin(), xs.end(),
+                           [&](const Ref& x) { return x->computed || changes(*x); }) ||
+               any_below(values, changes);
     }
 
     /// What stands for a value.
@@ -81,13 +109,13 @@ class Expansion {
 
     bool is_past(const Node& node) const {
         if (node.op != Op::Buffer) return false;
-        const History* history = history_of(session_, node);
+        const History* history = node.history;
         return history && (node.serial > oldest_ || !history->past);
     }
 
     /// A target may be behind it: one of its sources is as new as the oldest target.
     bool is_new_enough(const History& history) const {
-        return std::any_of(history.sources.begin(), history.sources.end(),
+        return std::any_of(history.sources->all.begin(), history.sources->all.end(),
                            [&](const HistorySource& source) {
                                const Ref node = source.node.lock();
                                return node && node->serial >= oldest_;
@@ -95,7 +123,7 @@ class Expansion {
     }
 
     void add_past(const Ref& buffer, std::vector<Behind*>& next) {
-        const History* history = history_of(session_, *buffer);
+        const History* history = buffer->history;
         if (!history || behind_.contains(buffer->serial)) return;
         if (!history->past) return refuse_forgotten(*history, buffer);
         if (!is_new_enough(*history)) return;
@@ -111,7 +139,7 @@ class Expansion {
         for (const Behind* each : all)
             roots.insert(roots.end(), each->roots.begin(), each->roots.end());
         const auto is_target = [&](const Ref& node) {
-            return targets_.contains(form_of(session_, node).get());
+            return targets_.contains(form_of(node).get());
         };
         const FloatPaths paths(
             roots,
@@ -124,7 +152,7 @@ class Expansion {
         for (Behind* each : all)
             for (const Ref& root : each->roots)
                 for (const Ref& source : paths.sources_of(*root)) {
-                    const Ref form = form_of(session_, source);
+                    const Ref form = form_of(source);
                     if (is_target(source) && form != each->buffer) {
                         each->target = true;
                         if (form != source) each->others.push_back(source);
@@ -138,9 +166,8 @@ class Expansion {
 
     bool is_form(const Node& node) const {
         if (targets_.contains(&node)) return true;
-        const auto at = session_.realized.find(&node);
-        if (at == session_.realized.end()) return false;
-        const Node& buffer = *at->second.buffer;
+        if (!node.computed) return false;
+        const Node& buffer = *node.computed;
         for (const Node* target : targets_)
             if (target->op == Op::Buffer && target->shape != buffer.shape &&
                 equal_attr(target->attr, buffer.attr))
@@ -153,10 +180,10 @@ class Expansion {
     }
 
     void refuse_forgotten(const History& history, const Ref& buffer) const {
-        for (const HistorySource& source : history.sources) {
+        for (const HistorySource& source : history.sources->all) {
             const Ref node = source.node.lock();
-            if (!node || form_of(session_, node) == buffer) continue;
-            const Ref x = form_of(session_, node);
+            if (!node || form_of(node) == buffer) continue;
+            const Ref x = form_of(node);
             if (targets_.contains(x.get()))
                 fail_at(line_, "grad: the tensor " + std::string(x->dtype.name()) + text(x->shape) +
                                    " is behind a value that was computed at " + text(history.line) +
@@ -171,7 +198,7 @@ class Expansion {
     /// Nodes that are other forms of a target become what stands for it.
     void take_forms(const Behind& found) {
         for (const Ref& other : found.others)
-            if (const Ref form = form_of(session_, other); form != found.buffer)
+            if (const Ref form = form_of(other); form != found.buffer)
                 map_.emplace(other.get(), now(form));
     }
 
@@ -201,7 +228,7 @@ class Expansion {
     }
 
     Ref replaced(const Behind& found) {
-        const History& history = *history_of(session_, *found.buffer);
+        const History& history = *found.buffer->history;
         const Ref& buffer = found.buffer;
         for (const Ref& each : found.buffers) now(each);
         take_forms(found);
@@ -213,7 +240,7 @@ class Expansion {
                                ", as only the device knows a size of it; ask for the gradient "
                                "before the value is computed");
         map_[buffer.get()] = node;
-        if (!known_buffer(session_, node)) session_.realized[node.get()] = {node, buffer};
+        if (!known_buffer(node)) set_computed(*node, buffer);
         return node;
     }
 
@@ -231,10 +258,10 @@ class Expansion {
 
 std::vector<Ref> with_history(SessionState& session, const std::vector<Ref>& values,
                               std::vector<Ref>& xs, SourceLine line) {
-    if (session.realized.empty() && !session.histories) return values;
     Expansion expansion(session, xs, line);
+    if (!expansion.may_change(values, xs)) return values;
     const std::vector<Ref> out = expansion.expand(values, xs);
-    for (Ref& x : xs) x = expansion.now(form_of(session, x));
+    for (Ref& x : xs) x = expansion.now(form_of(x));
     return out;
 }
 

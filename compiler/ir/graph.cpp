@@ -234,7 +234,17 @@ bool equal_attr(const Attr& a, const Attr& b) {
     return a.index() == b.index() && std::visit(AttrEqual{b}, a);
 }
 
-Node::~Node() = default;
+void set_computed(const Node& node, const Ref& buffer) {
+    if (node.computed) --node.computed->forms;
+    node.computed = buffer;
+    if (!buffer) return;
+    ++buffer->forms;
+    buffer->oldest_form = std::min(buffer->oldest_form, node.serial);
+}
+
+Node::~Node() {
+    if (computed) --computed->forms;
+}
 
 /// Shared by the table and by the deleter of every node, so that nodes may outlive their table.
 struct NodeTable::State {

@@ -19,6 +19,7 @@
 namespace firn {
 
 class OneThread;
+struct History;  // frontend/history.h
 struct Node;
 using Ref = std::shared_ptr<const Node>;
 
@@ -188,8 +189,18 @@ struct Node {
     uint64_t serial = 0;  // order of creation; not part of identity
     /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
     std::shared_ptr<const std::vector<uint64_t>> free_args;
-    mutable std::vector<SourceLine> lines;    // at most 4; not part of identity
-    mutable std::atomic<int32_t> handles{0};  // tensors whose value it is; not part of identity
+    mutable std::vector<SourceLine> lines;  // at most 4; not part of identity
+
+    // What a session knows of the node; not part of identity either.
+    mutable std::atomic<int32_t> handles{0};  // tensors whose value it is
+    mutable Ref computed;                     // the Buffer that it was computed to; null: none
+    mutable bool is_source = false;           // of some history, or was one
+
+    // Of a Buffer: the nodes that were computed to it and are alive; Node::serial of the oldest
+    // that there ever was; what it was computed from.
+    mutable int32_t forms = 0;
+    mutable uint64_t oldest_form = UINT64_MAX;
+    mutable History* history = nullptr;
 
     template <class T>
     const T& as() const {
@@ -232,6 +243,9 @@ class NodeTable {
     struct State;
     std::shared_ptr<State> state_;
 };
+
+/// From now on the node is known to have been computed to the Buffer; null: to none.
+void set_computed(const Node& node, const Ref& buffer);
 
 /// Adds the user's lines that `node` now also stands for: at most 4, no repeats.
 void note_lines(const Node& node, const std::vector<SourceLine>& lines);
