@@ -10,8 +10,8 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
-#include "compiler/frontend/uniform.h"
 #include "compiler/frontend/widen.h"
+#include "compiler/ir/uniform.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/program/error.h"
 

@@ -6,9 +6,9 @@
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
-#include "compiler/frontend/uniform.h"
 #include "compiler/ir/by_hand.h"
 #include "compiler/ir/graph.h"
+#include "compiler/ir/uniform.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/program/error.h"
 

@@ -53,8 +53,7 @@ class Sums {
         if (term.kind == Term::Kind::Value) return value_bounds(*term.node, {});
         const int64_t width = invocations_.group[static_cast<size_t>(term.axis)];
         if (term.kind == Term::Kind::Local) return {0, width - 1};
-        const int64_t n = invocations_.grid[static_cast<size_t>(term.axis)].upper_bound();
-        return {0, std::max<int64_t>(n - 1, 0) / width};
+        return {0, last_index(term.axis) / width};
     }
 
     Interval range(const Sum& sum) const {
@@ -78,6 +77,12 @@ class Sums {
     }
 
   private:
+    /// An invocation knows its index as an i32, however large the sum of sizes could be.
+    int64_t last_index(int axis) const {
+        const int64_t n = invocations_.grid[static_cast<size_t>(axis)].upper_bound();
+        return std::clamp<int64_t>(n - 1, 0, INT32_MAX - 1);
+    }
+
     /// Visits the factors with the values that they meet: the index of an invocation lies in the
     /// grid, whatever its group holds.
     template <class Visit>
@@ -95,7 +100,7 @@ class Sums {
                 const Interval of = range(term);
                 visit(factor, of, Size(of.hi));
             } else if (term.kind == Term::Kind::Local) {
-                visit(factor, Interval{0, std::max<int64_t>(0, n.upper_bound() - 1)}, n - Size(1));
+                visit(factor, Interval{0, last_index(term.axis)}, n - Size(1));
             }
         }
     }
@@ -113,10 +118,16 @@ class Sums {
         return sum && sum->terms.empty() ? std::optional(sum->offset) : std::nullopt;
     }
 
-    /// The invocation's index along an axis, where the node is one; -1 for any other.
-    static int axis_of(const Node& node) {
+    /// The invocation's index along an axis, where the node is one; -1 for any other. The index
+    /// along an axis of a tensor of the grid's last axes is one.
+    int axis_of(const Node& node) const {
         const Node& at = without_expand(node);
-        return at.op == Op::Invocation ? at.as<IndexAttr>().axis : -1;
+        if (at.op == Op::Invocation) return at.as<IndexAttr>().axis;
+        const Shape& grid = invocations_.grid;
+        if (at.op != Op::Index || at.shape.size() > grid.size()) return -1;
+        const size_t before = grid.size() - at.shape.size(),
+                     axis = static_cast<size_t>(at.as<IndexAttr>().axis);
+        return at.shape[axis] == grid[before + axis] ? static_cast<int>(before + axis) : -1;
     }
 
     std::optional<Sum> find(const Node& node) {
@@ -126,8 +137,10 @@ class Sums {
                 if (!node.dtype.is_integer()) return std::nullopt;
                 return sum(Sum{}, Sum{{}, node.as<ConstantAttr>().value.i}, 1);
             case Op::Expand: return input(0);
-            case Op::Invocation: {
-                const int axis = node.as<IndexAttr>().axis;
+            case Op::Invocation:
+            case Op::Index: {
+                const int axis = axis_of(node);
+                if (axis < 0) return std::nullopt;
                 const int64_t width = invocations_.group[static_cast<size_t>(axis)];
                 return Sum{{{{Term::Kind::Local, axis}, 1}, {{Term::Kind::Group, axis}, width}}, 0};
             }
@@ -256,6 +269,13 @@ bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b,
             if (!fixed && !equal.contains({kind, axis})) return false;
         }
     return true;
+}
+
+bool touches_only_index(const PlaceIndex& place, const Invocations& invocations) {
+    if (is_plain(place)) return true;
+    Sums sums(invocations);
+    const auto sum = sums.of(*place.index);
+    return sum && sums.inside(*sum, place.extent);
 }
 
 }  // namespace firn

@@ -32,4 +32,8 @@ struct PlaceIndex {
 bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b,
                   const Invocations& invocations);
 
+/// True when an access at the index touches that index itself, or nothing: an invocation outside
+/// neither reads at the edge nor wraps around.
+bool touches_only_index(const PlaceIndex& place, const Invocations& invocations);
+
 }  // namespace firn

@@ -5,7 +5,9 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/apart.h"
+#include "compiler/ir/edge_reads.h"
 #include "compiler/ir/stored_together.h"
+#include "compiler/ir/uniform.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -118,6 +120,7 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
     const LoopAttr& attr = by_hand.as<LoopAttr>();
     const Placement placement = place_by_hand(results);
     const HandArrays arrays(by_hand, placement);
+    const OwnNodes nodes(*attr.body);
     std::vector<TargetUse> uses(attr.body->results.size());
     std::vector<IndexTuple> own(
         uses.size());  // where all stores to a tensor go, empty: to several places
@@ -144,7 +147,9 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
     for_steps(Op::Gather, [&](const Node& node, size_t k) {
         read[k] = true;
         const bool at_entry = node.inputs[0].get() == attr.body->args[k + 1].get();
-        if (at_entry && (several[k] || indices_of(node, 1) != own[k])) uses[k].read_apart = true;
+        if (at_entry && (several[k] || indices_of(node, 1) != own[k] ||
+                         !uses_only_own(by_hand, nodes, arrays.root, node)))
+            uses[k].read_apart = true;
     });
     for (const PlacedRegion& region : placement.regions)
         for (const Ref& node : region.order)  // what an exchange or a sum found there
@@ -227,6 +232,8 @@ class AccessCheck {
                 if (!own || version.as<ScatterAttr>().op != ScatterOp::Last ||
                     indices_of(version, 2) != at)
                     refuse(read, root, version);
+                if (root.op != Op::Array && !uses_only_own(kernel_, own_, root_, read))
+                    refuse_beyond(read, version);
                 push(version.inputs[0].get());
             } else if (version.op == Op::Result) {
                 const auto k = static_cast<size_t>(version.as<ResultAttr>().index);
@@ -259,8 +266,9 @@ class AccessCheck {
     /// Those that can touch the same element.
     Invocations invocations(const Node& root) const {
         const auto& attr = kernel_.as<LoopAttr>();
-        return {attr.grid, attr.group, root.op == Op::Array,
-                [&](const Node& node) { return own_.contains(node); }};
+        return {attr.grid, attr.group, root.op == Op::Array, [&](const Node& node) {
+                    return own_.contains(node) || !is_uniform(node, attr.group);
+                }};
     }
 
     [[noreturn]] static void refuse(const Node& read, const Node& root, const Node& store) {
@@ -279,6 +287,16 @@ class AccessCheck {
                 "this one stored; or read what was there at entry before the store, give it "
                 "through shared(...) and a barrier() inside a group, or read it by own(x)(..) "
                 "where no other invocation stores it");
+    }
+
+    [[noreturn]] static void refuse_beyond(const Node& read, const Node& store) {
+        const std::string where = store.lines.empty() ? "" : " at " + text(store.lines[0]);
+        refuse_by_hand(
+            read,
+            "an element is read that the invocation itself has stored" + where +
+                ", and an invocation whose index is outside of the tensor reads at its edge, which "
+                "is another one's; use the value that was stored, or read by zero(x)(..), which "
+                "gives 0 outside");
     }
 
     const Node& kernel_;

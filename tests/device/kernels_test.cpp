@@ -177,6 +177,34 @@ const DeviceCase kKernelCases[] = {
          });
          return out;
      }},
+    {"entry_values_beyond_the_end",
+     [] {
+         Tensor y = tensor(random_floats(70, 3)) * 2.0f, w = zeros({1100});
+         kernel({1050}, {.group = {64}}, [&](Tensor i) {
+             const Tensor before = y(i);
+             y(i) = before + 100.0f;
+             w(1087 - i) = before;
+         });
+         return concat({y, w});
+     }},
+    {"entry_values_of_rows_beyond_the_end",
+     [] {
+         Tensor y = tensor(random_floats(700, 3), {10, 70}) * 2.0f, w = zeros({40, 80});
+         kernel({33, 75}, [&](Tensor i, Tensor j) {
+             const Tensor before = wrap(y)(i, j);
+             y(i, j) = before * before;
+             w(39 - i, 79 - j) = before;
+         });
+         return concat({reshape(y, {-1}), reshape(w, {-1})});
+     }},
+    {"gradients_at_the_index_of_a_tensor",
+     [] {
+         Tensor x = tensor(random_floats(70, 3)), y = zeros({70}), z = zeros({70});
+         kernel({70}, [&](Tensor i) { y(index(y, 0)) = 2.0f * x(i) * x(69 - i); });
+         kernel({70}, [&](Tensor i) { z(index(z, 0)) = x * y(i); });
+         return concat({y, grad(sum(z * z), x), jvp(z, {x}, {cos(x)})});
+     },
+     1e-4},
     {"a_size_that_only_the_device_knows",
      [] {
          auto run = compile(

@@ -1,5 +1,5 @@
 // Values that are the same for every invocation of a group.
-#include "compiler/frontend/uniform.h"
+#include "compiler/ir/uniform.h"
 
 #include <unordered_map>
 

@@ -1,4 +1,4 @@
-// Values that are the same for every invocation of a group; internal.
+// Values that are the same for every invocation of a group.
 #pragma once
 #include <cstdint>
 #include <unordered_set>
