@@ -363,6 +363,51 @@ TEST(InterpretKernel, LoopBeyondItsBoundIsRefused) {
     EXPECT_NE(error_of(k, {bytes(out)}).find("more iterations than its bound of 8"),
               std::string::npos);
 }
+/// All four lanes load the element of a group's memory in front of two loops, in which lane 0
+/// stores it; `counted` says for how many lanes the inner loop goes round.
+std::string run_loops_behind_a_load(int counted) {
+    ByHand k;
+    int s = k.buffer(i32, true), out = k.buffer(i32, true);
+    std::swap(k.code.buffers[0], k.code.buffers[1]), std::swap(s, out);
+    k.code.buffers[size_t(s)].space = MemorySpace::Shared;
+    k.code.buffers[size_t(s)].elements = Size(1);
+    int lane = k.range(RangeKind::Invocation, 4, 0);
+    k.code.group_size = {4, 1, 1};
+    k.code.groups = {1, 1, 1};
+    int array = k.add(k.with(k.make(KernelOp::Array, i32), &KernelNode::buffer, s));
+    int barrier = k.add(k.make(KernelOp::Barrier, i32));
+    k.effect(0, array), k.effect(0, barrier);
+    int loaded = k.load(0, s, k.integer(0));
+    k.effect(0, loaded), k.code.regions[0].order.pop_back();
+    for (int id : {array, barrier, loaded}) k.code.nodes[size_t(id)].pinned = true;
+    int outer = k.region(), inner = k.region(), first = k.region();
+    int turn = k.serial(outer, k.integer(2));
+    int place = k.op(KernelOp::Add, i32,
+                     {k.op(KernelOp::Mul, i32, {turn, k.integer(4)}, outer), lane}, outer);
+    int below = k.op(KernelOp::Less, boolean, {place, k.integer(counted)}, outer);
+    k.serial(inner, k.op(KernelOp::Select, i32, {below, k.integer(1), k.integer(0)}, outer));
+    int next = k.op(KernelOp::Add, i32, {loaded, k.integer(5)}, inner);
+    int is_first = k.op(KernelOp::Less, boolean, {lane, k.integer(1)}, inner);
+    k.store(first, s, k.integer(0), next);
+    k.store(inner, out, lane, next);
+    k.effect(inner, k.close(-1, KernelOp::Branch, {is_first}, first));
+    k.effect(outer, k.close(-1, KernelOp::For, {}, inner));
+    k.effect(0, k.close(-1, KernelOp::For, {}, outer));
+    std::vector<int32_t> memory(4, 1);
+    try {
+        interpret_kernel(k.code, {bytes(memory)}, {}, {}, 4);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return memory == std::vector<int32_t>{5, 1, 1, 1} ? "right" : "wrong";
+}
+
+TEST(InterpretKernel, LanesThatALoopLeavesOutUseNoLoadBeforeIt) {
+    EXPECT_EQ(run_loops_behind_a_load(1), "right");
+    EXPECT_NE(run_loops_behind_a_load(2).find("another stores it"), std::string::npos);
+    EXPECT_NE(run_loops_behind_a_load(8).find("another stores it"), std::string::npos);
+}
+
 TEST(InterpretKernel, PartialSubgroupIsRefused) {
     ByHand k;
     int y = k.buffer(i32, true);

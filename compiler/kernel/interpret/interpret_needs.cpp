@@ -11,6 +11,12 @@
 #include "compiler/kernel/place.h"
 
 namespace firn {
+namespace {
+
+/// Iterations of a loop of which each is looked at for the lanes that use a load before it.
+constexpr int64_t kTrips = 64;
+
+}  // namespace
 
 void LoadNeeds::note_regions(const KernelCode& code) {
     parent_ = region_parents(code);
@@ -112,6 +118,7 @@ class LoadNeeds::Finder {
         }
         if (always()) return {.always = true};
         out_.early.assign(early_.begin(), early_.end());
+        for (auto& [id, condition] : in_loops_) out_.in_loops.push_back(std::move(condition));
         return std::move(out_);
     }
 
@@ -164,19 +171,42 @@ class LoadNeeds::Finder {
 
     /// It has been computed where the load runs, or can be from what has.
     bool is_known(int condition, bool next) {
-        for (int loop : facts_.loops_[condition])
-            if (next || reached_[loop] < 0) return false;
+        int behind = -1;  // a loop that has not begun
+        for (int loop : facts_.loops_[condition]) {
+            if (next || (reached_[loop] < 0 && behind >= 0)) return false;
+            if (reached_[loop] < 0) behind = loop;
+        }
         std::set<int> early;
+        if (!find_early(condition, early)) return false;
+        if (behind < 0) return early_.merge(early), true;
+        LoadUses::InLoop made{condition, code_.regions[behind].range, trips_of(behind), {}};
+        if (made.trips < 0 || !code_.regions[behind].args.empty()) return false;
+        made.early.assign(early.begin(), early.end());
+        in_loops_.emplace(condition, std::move(made));
+        return true;
+    }
+
+    /// Of a loop with few iterations, as many for every lane; -1: of any other.
+    int trips_of(int loop) const {
+        const Range& range = code_.ranges[code_.regions[loop].range];
+        const KernelNode* counted =
+            range.extent_node >= 0 ? &code_.nodes[range.extent_node] : nullptr;
+        if (counted ? counted->op != KernelOp::Constant : !range.extent.is_constant()) return -1;
+        const int64_t trips = counted ? counted->constant.i : range.extent.constant();
+        return trips <= kTrips ? static_cast<int>(trips) : -1;
+    }
+
+    /// Adds what must be computed for the condition; false where it cannot be yet.
+    bool find_early(int condition, std::set<int>& early) const {
         std::vector<int> open{condition};
         while (!open.empty()) {
             const int id = open.back();
             open.pop_back();
-            if (is_computed(id) || early_.contains(id) || early.contains(id)) continue;
+            if (is_computed(id) || early.contains(id)) continue;
             if (!is_pure(id)) return false;
             early.insert(id);
             open.insert(open.end(), code_.nodes[id].args.begin(), code_.nodes[id].args.end());
         }
-        early_.merge(early);
         return true;
     }
 
@@ -215,6 +245,7 @@ class LoadNeeds::Finder {
     std::map<std::pair<int, bool>, int> places_;
     std::vector<std::pair<int, bool>> nodes_;  // by place
     std::set<int> early_;
+    std::map<int, LoadUses::InLoop> in_loops_;  // by condition
     LoadUses out_;
 };
 
@@ -227,14 +258,43 @@ const LoadUses& LoadNeeds::uses_of(const KernelCode& code, int load) {
 
 namespace {
 
+void run_early(InterpretRun& run, const std::vector<int>& nodes, const LaneMask& mask) {
+    for (int id : nodes)
+        if (run.code.nodes[id].op == KernelOp::Load)
+            load_early(run, id, mask);
+        else
+            run_node(run, id, mask);
+}
+
+/// Lanes for which a condition holds in some iteration, by the condition.
+using HeldInLoops = std::map<LaneCondition, std::vector<uint8_t>>;
+
+HeldInLoops held_in_loops(InterpretRun& run, const LoadUses& found, const LaneMask& mask) {
+    HeldInLoops out;
+    for (const LoadUses::InLoop& loop : found.in_loops) {
+        for (const bool sense : {false, true}) out[{loop.node, sense}].resize(mask.on.size());
+        for (int iteration = 0; iteration < loop.trips; ++iteration) {
+            for (const auto& [index, id] : run.range_values)
+                if (index == loop.range) std::fill_n(run.values[id].words(), run.lanes, iteration);
+            run_early(run, loop.early, mask);
+            const int32_t* words = run.values[loop.node].words();
+            for (size_t lane = 0; lane < mask.on.size(); ++lane)
+                out[{loop.node, words[lane] != 0}][lane] = 1;
+        }
+    }
+    return out;
+}
+
 /// Adds the lanes of one use to those of what it uses; says whether there are more now.
-bool add_lanes(const InterpretRun& run, const LoadUses::Use& use,
+bool add_lanes(const InterpretRun& run, const HeldInLoops& in_loops, const LoadUses::Use& use,
                const std::vector<uint8_t>& of_user, std::vector<uint8_t>& lanes) {
     bool more = false;
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
         if (lanes[lane] || !of_user[lane]) continue;
         const bool held = std::all_of(
             use.conditions.begin(), use.conditions.end(), [&](const LaneCondition& condition) {
+                if (const auto it = in_loops.find(condition); it != in_loops.end())
+                    return it->second[lane] != 0;
                 return (run.values[condition.first].words()[lane] != 0) == condition.second;
             });
         lanes[lane] = held;
@@ -249,11 +309,8 @@ LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask) {
     const LoadUses& found = run.needs.uses_of(run.code, load);
     if (found.always) return mask;
     const KernelCounts counts = run.counts;
-    for (int id : found.early)
-        if (run.code.nodes[id].op == KernelOp::Load)
-            load_early(run, id, mask);
-        else
-            run_node(run, id, mask);
+    run_early(run, found.early, mask);
+    const HeldInLoops in_loops = held_in_loops(run, found, mask);
     run.counts = counts;  // they count when their turn comes
     std::vector<std::vector<uint8_t>> lanes(found.uses.size(),
                                             std::vector<uint8_t>(mask.on.size()));
@@ -261,8 +318,8 @@ LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask) {
         more = false;
         for (size_t place = found.uses.size(); place-- > 0;)
             for (const LoadUses::Use& use : found.uses[place])
-                more |=
-                    add_lanes(run, use, use.place < 0 ? mask.on : lanes[use.place], lanes[place]);
+                more |= add_lanes(run, in_loops, use, use.place < 0 ? mask.on : lanes[use.place],
+                                  lanes[place]);
     }
     LaneMask out{std::move(lanes[0])};
     out.active = static_cast<int>(std::count(out.on.begin(), out.on.end(), 1));

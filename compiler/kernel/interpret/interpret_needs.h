@@ -21,9 +21,16 @@ struct LoadUses {
         int place = -1;                         // of what uses it; -1: it leaves a trace
         std::vector<LaneCondition> conditions;  // all hold
     };
+    /// A condition that differs from iteration to iteration of a loop behind the load.
+    struct InLoop {
+        int node = -1, range = -1;  // the condition, and the index of the loop
+        int trips = 0;
+        std::vector<int> early;  // what it needs in each iteration, operands first
+    };
     bool always = false;                 // every lane may use it
     std::vector<std::vector<Use>> uses;  // by place
     std::vector<int> early;              // what its conditions need, operands first
+    std::vector<InLoop> in_loops;
 };
 
 /// Finds and keeps the uses of the loads of a kernel. What an `if_` with a condition per invocation
