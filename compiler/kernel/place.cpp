@@ -163,15 +163,32 @@ class Placer {
         late_[id] = a;
     }
 
+    /// The loop goes round once at most, and for some not at all: what it loads may be inside of
+    /// memory there alone, though the index of its one iteration is a number.
+    bool is_condition(const Range& range) const {
+        return range.max_trips >= 0 && range.max_trips <= 1 && range.extent_node >= 0 &&
+               code_.nodes[range.extent_node].op != KernelOp::Constant;
+    }
+
+    bool loads_inside(const KernelNode& node) const {
+        if (node.op != KernelOp::Load) return false;
+        const Size& elements = code_.buffers[node.buffer].elements;
+        const Interval& at = code_.nodes[node.args[0]].interval;
+        return elements.is_constant() && at.lo >= 0 && at.hi + node.width <= elements.constant();
+    }
+
     /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in
-    /// what a loop has left.
+    /// what a loop has left, and in a loop that is a condition unless they are surely inside.
     int hoist(int id, int region) const {
         const bool early = code_.loads_first && code_.nodes[id].op == KernelOp::Load;
         int out = region;
         for (; region != 0; region = parent_[region]) {
             const int range = code_.regions[region].range;
             const bool loop = range >= 0;
-            if (loop && guarded_[id] && !early && code_.ranges[range].rest) break;
+            if (loop && guarded_[id] && !early &&
+                (code_.ranges[range].rest ||
+                 (is_condition(code_.ranges[range]) && !loads_inside(code_.nodes[id]))))
+                break;
             if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end())
                 break;
             if (!loop && (!guard_[region] || (guarded_[id] && !early))) break;

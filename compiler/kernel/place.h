@@ -8,8 +8,9 @@ namespace firn {
 /// after its operands. A node is placed in the innermost region that holds all its uses, then
 /// hoisted out of the loops that it does not depend on, but never out of a branch (loads of a
 /// kernel with `loads_first`: out of guards, and before the effects of their region that write
-/// other buffers), and no load out of what another loop has left (Range::rest); effects and pinned
-/// nodes stay in their region. What the lanes of a subgroup compute together stands where all of
+/// other buffers), and no load out of what another loop has left (Range::rest) or, unless its index
+/// is surely inside, of a loop with one iteration or none; effects and pinned nodes stay in their
+/// region. What the lanes of a subgroup compute together stands where all of
 /// them come by. Dead nodes stand nowhere.
 void place(KernelCode& code);
 

@@ -65,6 +65,31 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
 
+/// What a loop of at most `most` iterations loads at an index that is the same in all of them, and
+/// lies from `low` on in a buffer of 20: the load leaves the loop.
+bool load_leaves_loop(int64_t most, int64_t low, bool counted) {
+    ByHand k;
+    const int x = k.buffer(f32, false), y = k.buffer(f32, true);
+    k.code.buffers[size_t(x)].elements = Size(20);
+    const int count = k.load(0, k.buffer(i32, false), k.integer(0));
+    const int index = k.add(k.make(KernelOp::Sub, i32, {count, k.integer(1)}));
+    k.code.nodes[size_t(index)].interval = {low, most - 1};
+    const int loaded = k.load(-1, x, index), body = k.region();
+    const int turn = k.serial(body, counted ? count : k.integer(most));
+    k.code.ranges.back().max_trips = most;
+    k.store(body, y, turn, loaded);
+    k.effect(0, k.close(-1, KernelOp::For, {}, body));
+    place(k.code);
+    return !stands_in(k, body, loaded);
+}
+
+TEST(Place, LoadsThatMayBeOutsideStayInALoopOfOneIterationOrNone) {
+    EXPECT_FALSE(load_leaves_loop(1, -1, true));
+    EXPECT_TRUE(load_leaves_loop(1, 0, true));
+    EXPECT_TRUE(load_leaves_loop(1, -1, false));
+    EXPECT_TRUE(load_leaves_loop(5, -1, true));
+}
+
 /// A store in every turn of a loop, behind a condition of the turn: where its value, which is the
 /// same in every turn, is evaluated.
 int region_of_same_in_every_turn(bool guard, bool loaded) {
