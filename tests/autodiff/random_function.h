@@ -15,6 +15,14 @@ struct FloatVariable {
     Shape shape;
 };
 
+/// What a random function contains.
+struct RandomContents {
+    int kernels = 0, most_kernels = 0;  // by hand: all of them, and in one statement
+    bool kernel_before_loop = false, kernel_in_loop = false, kernel_after_loop = false;
+    bool grouped_kernel = false, kernel_before_value = false, kernel_after_value = false;
+    int values = 0, calls = 0;  // computed on the way: read, and by calls of compiled functions
+};
+
 /// Records the function of one seed: the same statements whatever the types and sizes of `xs`, of
 /// which the first two have one shape, of rank 1 or 2, and the third is a number.
 class RandomFunction {
@@ -24,6 +32,8 @@ class RandomFunction {
     explicit RandomFunction(uint64_t seed, Computes computes = Computes::Nothing)
         : dice_(seed), way_(seed + 5), computes_(computes == Computes::Some) {}
     Tensor operator()(const std::vector<Tensor>& xs) const;
+    /// Where it is noted what the function contains; null: nowhere.
+    RandomContents* contents = nullptr;
 
   private:
     // --- expressions, of exactly the shape
@@ -67,10 +77,17 @@ class RandomFunction {
     Tensor value_by(const Tensors& at, int depth);
     Tensor walked_by(const Tensors& at);
     Tensor swapped_in_group(const Tensors& at);
-    void store_by(Tensor& to, const Tensors& at);
+    Tensor store_by(Tensor& to, const Tensors& at);
+    Tensors turned(const Tensors& at) const;
     /// In -1.5 .. 1.5, so that nothing grows without bounds.
     Tensor tamed(const Tensor& x);
     FloatVariable* assignable();
+
+    // --- what it contains
+
+    void note_kernels(int count);
+    void note_loop();
+    void note_computed(int RandomContents::*kind);
 
     programs::Dice dice_, way_;
     bool computes_;
@@ -80,6 +97,7 @@ class RandomFunction {
     std::vector<FloatVariable> variables_;
     bool grouped_ = false;  // in a kernel by hand of groups of 4
     bool masked_ = false;   // by conditions of the shape main_
+    int loops_ = 0, open_loops_ = 0;
 };
 
 }  // namespace firn

@@ -1,6 +1,10 @@
 // Gradients of random functions against differences.
 #include <gtest/gtest.h>
 
+#include <iostream>
+#include <map>
+#include <string>
+
 #include "compiler/language.h"
 #include "compiler/program/error.h"
 #include "tests/autodiff/random_function.h"
@@ -72,41 +76,67 @@ TEST(RandomGradients, ByKernelsOfAnySize) {
     }
 }
 
-/// Gradients by all arguments and a change forwards, in one row; why there are none, where a
-/// derivative of second order is refused.
-std::vector<double> derivatives(uint64_t seed, DType dtype, RandomFunction::Computes computes,
-                                std::string& refused) {
+/// Gradients by all arguments and a change forwards, in one row.
+struct Derivatives {
+    std::vector<double> values;
+    std::string refused;         // why there are none: memory that they need was given away
+    std::string second_refused;  // why there are none of second order
+};
+
+Derivatives derivatives(uint64_t seed, DType dtype, RandomFunction::Computes computes) {
     const std::vector<Tensor> at = arguments(seed, dtype);
-    const Tensor y = RandomFunction(seed, computes)(at);
-    std::vector<Tensor> found = grad(y, at, {.allow_unused = true});
-    found.push_back(jvp(y, at, {cos(at[0]), at[1], at[2]}, {.allow_unused = true}));
+    Derivatives out;
+    std::vector<Tensor> found;
+    try {
+        const Tensor y = RandomFunction(seed, computes)(at);
+        found = grad(y, at, {.allow_unused = true});
+        found.push_back(jvp(y, at, {cos(at[0]), at[1], at[2]}, {.allow_unused = true}));
+    } catch (const UserError& error) {
+        out.refused = error.what();
+        return out;
+    }
     try {
         found.push_back(grad(sum(found[0]), at[1], {.allow_unused = true}));
     } catch (const UserError& error) {
-        refused = error.what();
+        out.second_refused = error.what();
     }
-    std::vector<double> out;
     for (Tensor& each : found)
-        for (double value : each.to_vector<double>()) out.push_back(value);
+        for (double value : each.to_vector<double>()) out.values.push_back(value);
     return out;
 }
 
+/// A gradient that needs memory that the function gave away by std::move is refused where values
+/// are computed, and the memory is written over; no other is, and few are.
 void expect_no_change(const Session& session, DType dtype, const RandomSeeds& seeds,
                       double tolerance) {
+    const auto by_move = [](const std::string& reason) {
+        return reason.find("given away by std::move") != std::string::npos;
+    };
+    uint64_t refused = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         SessionScope scope(session);
-        std::string reason, same_reason;
-        const auto expected = derivatives(seed, dtype, RandomFunction::Computes::Nothing, reason),
-                   got = derivatives(seed, dtype, RandomFunction::Computes::Some, same_reason);
-        ASSERT_EQ(same_reason.empty(), reason.empty()) << "seed " << seed << same_reason << reason;
-        ASSERT_EQ(got.size(), expected.size());
+        const std::string name = "seed " + std::to_string(seed) +
+                                 " (FIRN_RANDOM_SEED=" + std::to_string(seed) +
+                                 " FIRN_RANDOM_COUNT=1)";
+        const Derivatives expected = derivatives(seed, dtype, RandomFunction::Computes::Nothing),
+                          got = derivatives(seed, dtype, RandomFunction::Computes::Some);
+        ASSERT_EQ(expected.refused, "") << name;
+        if (by_move(got.refused) || by_move(got.second_refused)) {
+            ++refused;
+            continue;
+        }
+        ASSERT_EQ(got.refused, "") << name;
+        ASSERT_EQ(got.second_refused.empty(), expected.second_refused.empty())
+            << name << got.second_refused << expected.second_refused;
+        ASSERT_EQ(got.values.size(), expected.values.size());
         double largest = 1;
-        for (double value : expected) largest = std::max(largest, std::abs(value));
-        for (size_t k = 0; k < got.size(); ++k)
-            ASSERT_NEAR(got[k], expected[k], tolerance * largest)
-                << "seed " << seed << " (FIRN_RANDOM_SEED=" << seed
-                << " FIRN_RANDOM_COUNT=1), element " << k;
+        for (double value : expected.values) largest = std::max(largest, std::abs(value));
+        for (size_t k = 0; k < got.values.size(); ++k)
+            ASSERT_NEAR(got.values[k], expected.values[k], tolerance * largest)
+                << name << ", element " << k;
     }
+    std::cout << "  counted " << refused << " refusals of " << seeds.count << "\n";
+    EXPECT_LE(refused * 4, seeds.count + 3) << refused << " of " << seeds.count << " are refused";
 }
 
 TEST(RandomGradients, DoNotChangeWhereValuesAreComputed) {
@@ -114,6 +144,34 @@ TEST(RandomGradients, DoNotChangeWhereValuesAreComputed) {
 }
 TEST(RandomGradients, DoNotChangeWhereKernelsComputeValues) {
     expect_no_change(Session::interpreter(), f32, random_seeds(300'000, 2), 1e-3);
+}
+
+/// Of functions that are left to chance, as many have each of these as is worth the name.
+TEST(RandomFunctions, HaveKernelsAroundLoopsAndComputedValues) {
+    const RandomSeeds seeds = random_seeds(0, 300);
+    std::map<std::string, uint64_t> have;
+    for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        SessionScope scope(Session::oracle());
+        RandomContents in;
+        RandomFunction function(seed);
+        function.contents = &in;
+        function(arguments(seed, f64));
+        have["a kernel"] += in.kernels > 0;
+        have["up to four kernels in a row"] += in.most_kernels == 4;
+        have["a kernel before a loop"] += in.kernel_before_loop;
+        have["a kernel in a loop"] += in.kernel_in_loop;
+        have["a kernel after a loop"] += in.kernel_after_loop;
+        have["a kernel with groups"] += in.grouped_kernel;
+        have["a value that is read"] += in.values > 0;
+        have["a call of a compiled function"] += in.calls > 0;
+        have["a kernel before a computed value"] += in.kernel_before_value;
+        have["a kernel after a computed value"] += in.kernel_after_value;
+    }
+    EXPECT_EQ(have["a kernel"], seeds.count);
+    for (const auto& [what, count] : have) {
+        std::cout << "  counted " << count << " of " << seeds.count << " have " << what << "\n";
+        EXPECT_GE(count * 5, seeds.count) << what;
+    }
 }
 
 /// A kink is no fault, and a wrong rule is one, there too where the function has kinks elsewhere.

@@ -17,6 +17,7 @@ Access place_of(Tensor& to, const Tensors& at) {
 
 void RandomFunction::by_hand() {
     const int count = 1 + dice_.below(4);
+    note_kernels(count);
     for (int k = 0; k < count; ++k) {
         store_from_kernel();
         if (k + 1 < count && dice_.chance(40)) assign();
@@ -29,15 +30,30 @@ void RandomFunction::store_from_kernel() {
     for (size_t k = 0; k < variables_.size(); ++k)
         if (!variables_[k].shape.empty()) all.push_back(k);
     Tensor& to = variables_[dice_.of(all)].value;
-    const bool grouped = dice_.chance(40);
+    Tensor& other = variables_[dice_.of(all)].value;
+    const bool grouped = dice_.chance(40), both = dice_.chance(30) && &to != &other;
+    if (contents) contents->grouped_kernel |= grouped;
+    Shape grid = main_;
+    if (dice_.chance(20)) grid.back() += 1 + dice_.below(3);
+    const auto store = [&](const Tensors& at) {
+        const Tensor value = store_by(to, at);
+        if (both) place_of(other, turned(at)) = 0.8f * value;
+    };
     if (main_.size() == 2) {
         const std::vector<int> group = grouped ? std::vector<int>{4, 2} : std::vector<int>{};
-        return kernel(main_, {.group = group}, [&](Tensor i, Tensor j) { store_by(to, {i, j}); });
+        return kernel(grid, {.group = group}, [&](Tensor i, Tensor j) { store({i, j}); });
     }
     grouped_ = grouped;
     const std::vector<int> group = grouped ? std::vector<int>{4} : std::vector<int>{};
-    kernel(main_, {.group = group}, [&](Tensor i) { store_by(to, {i}); });
+    kernel(grid, {.group = group}, [&](Tensor i) { store({i}); });
     grouped_ = false;
+}
+
+/// The place at the other end of the first axis.
+Tensors RandomFunction::turned(const Tensors& at) const {
+    Tensors out = at;
+    out[0] = Tensor(main_[0]) - 1 - at[0];
+    return out;
 }
 
 /// Near the invocation's own element.
@@ -97,28 +113,30 @@ Tensor RandomFunction::swapped_in_group(const Tensors& at) {
     return row((local_index(0) + 1) % 4);
 }
 
-void RandomFunction::store_by(Tensor& to, const Tensors& at) {
+/// What is stored.
+Tensor RandomFunction::store_by(Tensor& to, const Tensors& at) {
     const Tensor value = tamed(value_by(at, 3));
-    Tensors turned = at;
-    turned[0] = Tensor(main_[0]) - 1 - at[0];
     switch (dice_.below(7)) {
-        case 0: return void(place_of(to, turned) = value);
+        case 0: place_of(to, turned(at)) = value; break;
         case 1: {
             Tensors met = at;
             met[0] = at[0] / 2;
             atomic_add(place_of(to, met), 0.3f * value);
-            return;
+            break;
         }
         case 2: {
             const Tensor test = read_by(at);
-            return if_(test > 0.05f, [&] { place_of(to, at) = value; });
+            if_(test > 0.05f, [&] { place_of(to, at) = value; });
+            break;
         }
         case 3: {
             place_of(to, at) = value;
-            return void(place_of(to, at) = sin(read_with(to, at)) + 0.2f * value);
+            place_of(to, at) = sin(read_with(to, at)) + 0.2f * value;
+            break;
         }
-        default: return void(place_of(to, at) = value);
+        default: place_of(to, at) = value;
     }
+    return value;
 }
 
 }  // namespace firn

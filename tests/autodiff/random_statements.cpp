@@ -9,9 +9,10 @@ Tensor RandomFunction::operator()(const std::vector<Tensor>& xs) const {
     run.main_ = xs[0].shape();
     run.variables_.reserve(64);
     for (const Tensor& x : xs) run.variables_.push_back({x, x.shape()});
-    for (int count = 3 + run.dice_.below(4); count > 0; --count) {
+    const int count = 3 + run.dice_.below(4), by_hand = run.dice_.below(count);
+    for (int k = 0; k < count; ++k) {
         run.on_the_way();
-        run.statement(2);
+        k == by_hand ? run.by_hand() : run.statement(2);
     }
     run.on_the_way();
     Tensor out = 0.0f;
@@ -39,12 +40,34 @@ void RandomFunction::on_the_way() {
     if (kind == 0 && computes_ && !recording_now()) x.to_vector<double>();
     if (kind == 1 && computes_ && !recording_now()) realize(x);
     if (kind == 2 && computes_ && !recording_now()) sum(x).to_vector<double>();
+    if (kind < 3) note_computed(&RandomContents::values);
+    if (kind == 3 || kind == 4) note_computed(&RandomContents::calls);
     if (kind == 3) x = computes_ ? call(jit(one)) : call(one);
     if (kind == 4) {
         ArgSpec spec{dtype_, x.shape()}, behind{dtype_, other.shape()};
         const auto [a, b] = computes_ ? compile(two, {spec, behind})(x, other) : two(x, other);
         x = a + 0.2f * b;
     }
+}
+
+void RandomFunction::note_kernels(int count) {
+    if (!contents) return;
+    contents->kernels += count;
+    contents->most_kernels = std::max(contents->most_kernels, count);
+    contents->kernel_in_loop |= open_loops_ > 0;
+    contents->kernel_after_loop |= open_loops_ == 0 && loops_ > 0;
+    contents->kernel_after_value |= contents->values + contents->calls > 0;
+}
+
+void RandomFunction::note_loop() {
+    ++loops_;
+    if (contents) contents->kernel_before_loop |= open_loops_ == 0 && contents->kernels > 0;
+}
+
+void RandomFunction::note_computed(int RandomContents::*kind) {
+    if (!contents) return;
+    contents->*kind += 1;
+    contents->kernel_before_value |= contents->kernels > 0;
 }
 
 Tensor RandomFunction::tamed(const Tensor& x) {
@@ -70,7 +93,7 @@ void RandomFunction::inside(int depth) {
 
 void RandomFunction::statement(int depth) {
     const int kind = dice_.below(100);
-    if (!masked_ && dice_.chance(15)) return by_hand();
+    if (!masked_ && dice_.chance(open_loops_ > 0 ? 45 : 15)) return by_hand();
     if (kind < 12 && !masked_) return declare();
     if (kind < 36) return assign();
     if (kind < 56) return store();
@@ -130,6 +153,8 @@ void RandomFunction::branch(int depth) {
 }
 
 void RandomFunction::counted(int depth) {
+    note_loop();
+    ++open_loops_;
     const int kind = dice_.below(6), count = dice_.below(4);
     const Tensor by_data = cast<int>(floor(2.1f * leaf({}) + 1.3f));
     const auto body = [&](const Tensor& k) {
@@ -148,9 +173,12 @@ void RandomFunction::counted(int depth) {
         for (Tensor k : loop(4, {.checkpoint = 1 + count})) body(k);
     else
         for (Tensor k : loop(count)) body(k);
+    --open_loops_;
 }
 
 void RandomFunction::left_early(int depth) {
+    note_loop();
+    ++open_loops_;
     const bool before = masked_, by_element = masked_ || dice_.chance(60);
     const bool first = dice_.chance(50), ends = dice_.chance(70);
     const int64_t every = dice_.below(3);
@@ -162,9 +190,12 @@ void RandomFunction::left_early(int depth) {
         inside(depth);
     }
     masked_ = before;
+    --open_loops_;
 }
 
 void RandomFunction::repeated(int depth) {
+    note_loop();
+    ++open_loops_;
     const bool before = masked_;
     masked_ = before || dice_.chance(60);
     const Shape shape = masked_ ? main_ : Shape{};
@@ -178,6 +209,7 @@ void RandomFunction::repeated(int depth) {
            },
            {.max_steps = most});
     masked_ = before;
+    --open_loops_;
 }
 
 }  // namespace firn
