@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/autodiff/active_values.h"
+#include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
@@ -80,7 +81,18 @@ void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen) {
     auto [at, first] = run.cotangents.try_emplace(value.get());
     Cotangent& all = at->second;
     all.chosen = first ? chosen : all.chosen && chosen;
-    all.value = first ? std::move(part) : elementwise(run.b, Op::Add, {all.value, part});
+    if (first) {
+        all.value = std::move(part);
+        return;
+    }
+    const DType type = value->dtype, wide = wide_float(type);
+    const auto sum = [&](const Ref& x, const Ref& y) {
+        return elementwise(run.b, Op::Add, {x, y});
+    };
+    const bool third = all.wide != nullptr;
+    if (wide != type)
+        all.wide = sum(third ? all.wide : cast(run.b, all.value, wide), cast(run.b, part, wide));
+    all.value = third ? cast(run.b, all.wide, type) : sum(all.value, part);
 }
 
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {

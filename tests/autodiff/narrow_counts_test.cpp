@@ -63,6 +63,20 @@ TEST(GradientsInNarrowTypes, OfReadsOfOneElement) {
         }
 }
 
+/// Of a value that many statements use.
+TEST(GradientsInNarrowTypes, SummedOverStatements) {
+    for (const Session& session : {Session::oracle(), Session::interpreter()})
+        for (const DType type : {f16, bf16}) {
+            SessionScope scope(session);
+            const Tensor w = full({2}, 0.5f).as(type), x = full({2}, 1.0f);
+            Tensor y = zeros({2});
+            for (int k = 0; k < 3000; ++k) y = y + (w * float(1 + k % 2)).as(f32) * x;
+            expect_all(grad(y, w), 4500);
+            const Tensor twice = w * 3.0f + w * 4.0f;
+            expect_all(grad(twice, w), 7);
+        }
+}
+
 /// A loop's sum of cotangents is beyond where ones count in the type.
 TEST(GradientsInNarrowTypes, SummedByLoops) {
     for (const Session& session : {Session::oracle(), Session::interpreter()})
