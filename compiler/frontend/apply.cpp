@@ -42,7 +42,10 @@ std::vector<Tensor> in_type(const std::vector<Arg>& args, DType type) {
 
 }  // namespace
 
-DType meeting_type(const std::vector<Arg>& args) {
+namespace {
+
+/// As meeting_type, but narrow integers and bools stay so.
+DType joined_type(const std::vector<Arg>& args) {
     std::vector<DType> strong, weak;
     for (const Arg& arg : args) (arg.is_scalar() ? weak : strong).push_back(arg.node()->dtype);
     auto joined = [](std::vector<DType> types) {
@@ -55,8 +58,20 @@ DType meeting_type(const std::vector<Arg>& args) {
         return all;
     };
     const DType type = joined(strong.empty() ? weak : strong);
-    if (!weak.empty() && joined(weak).is_float() && !type.is_float()) return f32;
-    return arithmetic_type(type);
+    return !weak.empty() && joined(weak).is_float() && !type.is_float() ? f32 : type;
+}
+
+}  // namespace
+
+DType meeting_type(const std::vector<Arg>& args) { return arithmetic_type(joined_type(args)); }
+
+Tensor in_own_type(const Tensor& value, const std::vector<Arg>& args) {
+    const DType type = joined_type(args);
+    for (const Arg& arg : args)
+        if (arg.is_scalar() &&
+            (loses_value(arg.scalar(), type) || (type.is_bool() && !arg.scalar().dtype.is_bool())))
+            return value;
+    return type == arithmetic_type(type) ? value : value.as(type);
 }
 
 std::vector<Tensor> meet(const std::vector<Arg>& args) { return in_type(args, meeting_type(args)); }

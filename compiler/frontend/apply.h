@@ -13,6 +13,9 @@ Tensor apply(Op op, const std::vector<Arg>& args);
 /// The type that operands meet in where an operator computes with them: a C++ scalar takes that of
 /// the tensors, as far as it holds it.
 DType meeting_type(const std::vector<Arg>& args);
+/// `value`, which has no elements but those of the operands, in the type that these have: integers
+/// of 8 and 16 bits stay so where they hold the C++ scalars among the operands, bools beside bools.
+Tensor in_own_type(const Tensor& value, const std::vector<Arg>& args);
 /// All operands in the type that they meet in, for functions that are more than one operation.
 std::vector<Tensor> meet(const std::vector<Arg>& args);
 /// The same for functions of real numbers: integers and bools become f32.

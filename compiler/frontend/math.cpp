@@ -81,17 +81,23 @@ Tensor bitcast(const Operand& x, DType dtype) {
 
 Tensor pow_of(const Arg& a, const Arg& b) { return apply(Op::Pow, {a, b}); }
 Tensor atan2_of(const Arg& a, const Arg& b) { return apply(Op::Atan2, {a, b}); }
-Tensor min_of(const Arg& a, const Arg& b) { return apply(Op::Min, {a, b}); }
-Tensor max_of(const Arg& a, const Arg& b) { return apply(Op::Max, {a, b}); }
+Tensor min_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    return in_own_type(apply(Op::Min, {a, b}), {a, b});
+}
+Tensor max_of(const Arg& a, const Arg& b) {
+    LineScope at(a.line());
+    return in_own_type(apply(Op::Max, {a, b}), {a, b});
+}
 Tensor min_of(const Arg& a, const Arg& b, const Arg& c) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b, c});
-    return shared_by_equals(min(in[0], min(in[1], in[2])), in);
+    return in_own_type(shared_by_equals(min(in[0], min(in[1], in[2])), in), {a, b, c});
 }
 Tensor max_of(const Arg& a, const Arg& b, const Arg& c) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b, c});
-    return shared_by_equals(max(in[0], max(in[1], in[2])), in);
+    return in_own_type(shared_by_equals(max(in[0], max(in[1], in[2])), in), {a, b, c});
 }
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line) {
     return min_of(Arg(a, line), Arg(b, line));
@@ -112,7 +118,7 @@ Tensor clamp_at(const Tensor& x, const Tensor& low, const Tensor& high, SourceLi
 Tensor clamp_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet({x, low, high});
-    return kept_between(min(max(in[0], in[1]), in[2]), in, false);
+    return in_own_type(kept_between(min(max(in[0], in[1]), in[2]), in, false), {x, low, high});
 }
 
 Tensor select_of(const Arg& condition, const Arg& a, const Arg& b) {
@@ -169,7 +175,8 @@ Tensor clip_of(const Arg& x, const Arg& low, const Arg& high) {
     LineScope at(x.line());
     const std::vector<Tensor> in = meet({x, low, high});
     Tensor kept = min(max(in[0], in[1]), in[2]);
-    if (x.is_scalar() || !x.node()->dtype.is_float()) return kept_between(kept, in, false);
+    if (x.is_scalar() || !x.node()->dtype.is_float())
+        return in_own_type(kept_between(kept, in, false), {x, low, high});
     return kept_between(select(is_nan(in[0]), in[0], kept), in, true);
 }
 

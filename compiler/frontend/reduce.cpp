@@ -15,6 +15,12 @@ Tensor reduced(ReduceOp op, const Operand& x, const ReduceOptions& options) {
         reduce(builder_at(x), op, x.node(), options.axis.values, options.keep_dims));
 }
 
+/// An element of x, in its type.
+Tensor chosen(ReduceOp op, const Operand& x, const ReduceOptions& options) {
+    LineScope at(x.line());
+    return in_own_type(reduced(op, x, options), {x});
+}
+
 }  // namespace
 
 Tensor sum(const Operand& x, const ReduceOptions& options) {
@@ -24,10 +30,10 @@ Tensor prod(const Operand& x, const ReduceOptions& options) {
     return reduced(ReduceOp::Prod, x, options);
 }
 Tensor max(const Operand& x, const ReduceOptions& options) {
-    return reduced(ReduceOp::Max, x, options);
+    return chosen(ReduceOp::Max, x, options);
 }
 Tensor min(const Operand& x, const ReduceOptions& options) {
-    return reduced(ReduceOp::Min, x, options);
+    return chosen(ReduceOp::Min, x, options);
 }
 Tensor any(const Operand& x, const ReduceOptions& options) {
     return reduced(ReduceOp::Any, x, options);

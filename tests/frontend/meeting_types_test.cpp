@@ -57,7 +57,28 @@ struct Function {
     bool real;  // gives floats
     std::function<Tensor(const std::vector<Arg>&)> record;
     std::function<double(const std::vector<double>&)> exact;
+    bool chooses = false;  // gives one of its operands, in the type that they have
 };
+
+/// Every value of `other` is one of `type`.
+bool holds(DType type, DType other) {
+    if (type == other || other.is_bool()) return true;
+    if (type.is_bool()) return false;
+    return type.is_signed() == other.is_signed() ? type.bytes() >= other.bytes()
+                                                 : type.is_signed() && type.bytes() > other.bytes();
+}
+
+/// The type of what chooses among operands that meet in i32: one of theirs that holds all others,
+/// which the small C++ numbers here fit unless it is bool.
+DType chosen_type(const std::vector<ScalarKind>& operands) {
+    for (const ScalarKind& each : operands)
+        if (!each.scalar &&
+            std::all_of(operands.begin(), operands.end(), [&](const ScalarKind& other) {
+                return other.scalar ? !each.dtype.is_bool() : holds(each.dtype, other.dtype);
+            }))
+            return each.dtype;
+    return i32;
+}
 
 using Args = std::vector<Arg>;
 using Numbers = std::vector<double>;
@@ -71,9 +92,9 @@ const std::vector<Function>& functions() {
         {"atan2", 2, true, [](const Args& a) { return atan2_of(a[0], a[1]); },
          [](const Numbers& v) { return std::atan2(v[0], v[1]); }},
         {"min", 2, false, [](const Args& a) { return min_of(a[0], a[1]); },
-         [](const Numbers& v) { return std::min(v[0], v[1]); }},
+         [](const Numbers& v) { return std::min(v[0], v[1]); }, true},
         {"max", 2, false, [](const Args& a) { return max_of(a[0], a[1]); },
-         [](const Numbers& v) { return std::max(v[0], v[1]); }},
+         [](const Numbers& v) { return std::max(v[0], v[1]); }, true},
         {"hypot", 2, true, [](const Args& a) { return hypot_of(a[0], a[1]); },
          [](const Numbers& v) { return std::hypot(v[0], v[1]); }},
         {"logaddexp", 2, true, [](const Args& a) { return logaddexp_of(a[0], a[1]); },
@@ -85,15 +106,17 @@ const std::vector<Function>& functions() {
         {"min of three", 3, false, [](const Args& a) { return min_of(a[0], a[1], a[2]); },
          [](const Numbers& v) {
              return std::min({v[0], v[1], v[2]});
-         }},
+         },
+         true},
         {"max of three", 3, false, [](const Args& a) { return max_of(a[0], a[1], a[2]); },
          [](const Numbers& v) {
              return std::max({v[0], v[1], v[2]});
-         }},
+         },
+         true},
         {"clamp", 3, false, [](const Args& a) { return clamp_of(a[0], a[1], a[2]); },
-         [](const Numbers& v) { return std::min(std::max(v[0], v[1]), v[2]); }},
+         [](const Numbers& v) { return std::min(std::max(v[0], v[1]), v[2]); }, true},
         {"clip", 3, false, [](const Args& a) { return clip_of(a[0], a[1], a[2]); },
-         [](const Numbers& v) { return std::min(std::max(v[0], v[1]), v[2]); }},
+         [](const Numbers& v) { return std::min(std::max(v[0], v[1]), v[2]); }, true},
         {"mix", 3, false, [](const Args& a) { return mix_of(a[0], a[1], a[2]); },
          [](const Numbers& v) { return v[0] + (v[1] - v[0]) * v[2]; }},
         {"fma", 3, false, [](const Args& a) { return fma_of(a[0], a[1], a[2]); },
@@ -132,6 +155,7 @@ void check(const Function& function, const std::vector<ScalarKind>& operands) {
                     [](const ScalarKind& each) { return each.scalar; }))
         return;
     DType type = meeting(operands);
+    if (function.chooses && type == i32) type = chosen_type(operands);
     if (function.real && !type.is_float()) type = f32;
     Args args;
     Numbers numbers;

@@ -11,6 +11,8 @@
 namespace firn {
 namespace {
 
+using Ints = std::vector<int>;
+
 std::string named(DType type) { return std::string("`") + type.name() + "`"; }
 
 /// A column for each type.
@@ -44,13 +46,14 @@ std::string page_of_types() {
 
 Every entry is what the library answers, asked by `tests/habits`, which writes this page.
 
-| | stored as | elements of a `std::vector` | `-x` | `sum(x)` | `mean(x)` | `sqrt(x)` | `x + 1` | `x + 0.5` | `hypot(3.0f, x)` |
-|---|---|---|---|---|---|---|---|---|---|
+| | stored as | elements of a `std::vector` | `-x` | `sum(x)` | `max(x)` | `max(x, 1)` | `sort(x)` | `mean(x)` | `sqrt(x)` | `x + 1` | `x + 0.5` | `hypot(3.0f, x)` |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 )";
     for (DType type : kAllTypes) {
         const Tensor x = some(type);
         out << "| " << named(type) << " | " << stored(type) << " | " << in_cpp(type);
-        for (const Tensor& y : {-x, sum(x), mean(x), sqrt(x), x + 1, x + 0.5, hypot(3.0f, x)})
+        for (const Tensor& y : {-x, sum(x), max(x), max(x, 1), sort(x), mean(x), sqrt(x), x + 1,
+                                x + 0.5, hypot(3.0f, x)})
             out << " | " << named(y.dtype());
         out << " |\n";
     }
@@ -70,8 +73,9 @@ integers of 8 and 16 bits wrap.
 
 ## Two tensors in one operation
 
-The type of `select(c, x, y)`. Functions of several operands, `min`, `hypot`, `pow`, `mix` and the others, have it too, as
-`x + y` has, but i32 where it is an integer of 8 or 16 bits or a bool.
+The type of `select(c, x, y)`, and of `min`, `max`, `clamp` and `clip`, which give an element as it was; a C++ number that
+the type does not hold, `max(x, 300)` of u8, makes an integer of 8 or 16 bits i32. The other functions of several operands,
+`hypot`, `pow`, `mix`, have it too, as `x + y` has, but i32 where it is an integer of 8 or 16 bits or a bool.
 
 )";
     out << type_heads("");
@@ -97,8 +101,11 @@ TEST_F(TypesOfElements, FunctionsOfTwoAgreeWithArithmetic) {
     for (DType a : kAllTypes)
         for (DType b : kAllTypes) {
             const Tensor x = some(a), y = some(b);
-            const DType meeting = arithmetic_type(select(some(boolean), x, y).dtype());
-            for (const Tensor& z : {x + y, x * y, min(x, y), max(y, x), pow(x, y), mix(x, y, x)})
+            const DType own = select(some(boolean), x, y).dtype(), meeting = arithmetic_type(own);
+            for (const Tensor& z :
+                 {min(x, y), max(y, x), clamp(x, y, x), clip(y, x, y), min(x, y, x), max(y, x, y)})
+                EXPECT_STREQ(z.dtype().name(), own.name()) << a.name() << " " << b.name();
+            for (const Tensor& z : {x + y, x * y, pow(x, y), mix(x, y, x)})
                 EXPECT_STREQ(z.dtype().name(), meeting.name()) << a.name() << " " << b.name();
             EXPECT_STREQ(hypot(x, y).dtype().name(), meeting.is_float() ? meeting.name() : "f32");
         }
@@ -108,12 +115,41 @@ TEST_F(TypesOfElements, TheWidthAndThePlaceOfANumberDoNotCount) {
     for (DType type : kAllTypes) {
         const Tensor x = some(type);
         const DType whole = arithmetic_type(type), real = type.is_float() ? type : f32;
-        for (const Tensor& y : {x + 3, 3u + x, x * int64_t{3}, min(3, x), max(x, 3u), pow(x, 3)})
+        for (const Tensor& y : {x + 3, 3u + x, x * int64_t{3}, pow(x, 3)})
             EXPECT_STREQ(y.dtype().name(), whole.name()) << type.name();
         for (const Tensor& y : {x + 3.0, 3.0f + x, min(3.0, x), hypot(3, x), hypot(x, 3.0f),
                                 hypot(int64_t{3}, x), pow(x, 3.0f), mix(x, 3.0, 0.5f)})
             EXPECT_STREQ(y.dtype().name(), real.name()) << type.name();
+        const DType kept = type.is_bool() ? i32 : type;
+        for (const Tensor& y : {min(3, x), max(x, 3u), clamp(x, 0, 3), clip(x, int64_t{0}, 3)})
+            EXPECT_STREQ(y.dtype().name(), kept.name()) << type.name();
     }
+}
+
+TEST_F(TypesOfElements, WhatGivesAnElementKeepsItsType) {
+    const Tensor bytes = tensor(std::vector<uint8_t>{3, 250, 7}),
+                 small = tensor(std::vector<int8_t>{3, -100, 7}), flags = bytes > 5;
+    const auto is = [](const Tensor& got, DType type, const Ints& values) {
+        EXPECT_STREQ(got.dtype().name(), type.name());
+        EXPECT_EQ(got.as(i32).to_vector<int>(), values);
+    };
+    is(max(bytes), u8, {250});
+    is(min(small, ReduceOptions{.keep_dims = true}), i8, {-100});
+    is(max(flags), boolean, {1});
+    is(min(flags), boolean, {0});
+    is(max(bytes, 5), u8, {5, 250, 7});
+    is(max(bytes, 300), i32, {300, 300, 300});
+    is(min(bytes, -1), i32, {-1, -1, -1});
+    is(max(small, -1), i8, {3, -1, 7});
+    is(clamp(bytes, 4, 200), u8, {4, 200, 7});
+    is(clip(bytes, -5, 200), i32, {3, 200, 7});
+    is(clip(small, bytes, 5), i32, {3, 5, 5});
+    is(max(flags, flags == false), boolean, {1, 1, 1});
+    is(max(flags, 2), i32, {2, 2, 2});
+    is(max(bytes, bytes.as(f32)), f32, {3, 250, 7});
+    EXPECT_STREQ(max(bytes, 0.5f).dtype().name(), "f32");
+    EXPECT_EQ(argmax(bytes).item<int>(), 1);
+    EXPECT_EQ(argmin(small).item<int>(), 1);
 }
 
 }  // namespace
