@@ -80,13 +80,17 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
     without.erase(without.begin() + 1);
     const Tensor logarithms = log_softmax(x, {.axis = 1});
     const float smoothing = options.label_smoothing;
+    const Tensor spread = smoothing / Tensor(classes).as(x.dtype());
     Tensor terms;
     if (target.dtype().is_float()) {
         if (!may_equal(x.shape(), target.shape()))
             refuse(asked + "; give integer labels " + text(without) + ", or probabilities " +
                    text(x.shape()));
-        const Tensor smooth =
-            in_f32(target) * (1.0f - smoothing) + smoothing / Tensor(classes).as(f32);
+        if (options.ignore_index)
+            refuse(asked +
+                   "; ignore_index leaves out labels, and these are probabilities: give a "
+                   "row to leave out probabilities 0");
+        const Tensor smooth = in_f32(target) * (1.0f - smoothing) + spread;
         terms = -sum(logarithms * smooth, {1});
     } else {
         if (!target.dtype().is_integer() || !may_equal(without, target.shape()))
@@ -95,16 +99,27 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
         // A narrow type need not hold the number of classes.
         const DType type = arithmetic_type(target.dtype());
         const Tensor label = target.as(type);
-        const Tensor valid = (label >= 0) & (label < Tensor(classes).as(type));
+        Tensor valid = (label >= 0) & (label < Tensor(classes).as(type));
+        const std::optional<int> ignored = options.ignore_index;
+        // Of a type that has no such label none is left out.
+        const bool leaves_out = ignored && !loses_value(scalar_int(*ignored, i64), target.dtype());
+        const Tensor left_out = leaves_out ? label == Tensor(*ignored).as(type) : Tensor(false);
+        if (leaves_out) valid = valid | left_out;
         if (options.check_labels)
             assert_value(valid, "cross_entropy: a label is not one of the " + classes.text() +
-                                    " classes, from 0; mend the labels");
+                                    " classes, from 0; mend the labels, or leave some out by "
+                                    "ignore_index");
         // Not a read at the label: the gradient of this is no store.
         const Tensor is_label = unsqueeze(label, 1) == index(logarithms, 1).as(type);
         terms = -sum(select(is_label, logarithms, 0.0f), {1});
-        if (smoothing != 0) terms = (1.0f - smoothing) * terms - smoothing * mean(logarithms, {1});
+        if (smoothing != 0) terms = (1.0f - smoothing) * terms - sum(logarithms * spread, {1});
         if (!options.check_labels)
             terms = select(valid, terms, std::numeric_limits<float>::quiet_NaN());
+        if (leaves_out) {
+            terms = select(left_out, 0.0f, terms);
+            if (options.reduction == Reduction::Mean)
+                return sum(terms) / sum(!left_out).as(terms.dtype());
+        }
     }
     return reduced(terms, options.reduction);
 }

@@ -1,5 +1,7 @@
 // Losses: one number that says how far predictions are from targets.
 #pragma once
+#include <optional>
+
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
@@ -43,9 +45,12 @@ Tensor huber_loss(const Operand& prediction, const Tensor& target,
 struct CrossEntropyOptions {
     float label_smoothing = 0.0f;  ///< the share of every target that is spread over all classes
     Reduction reduction = Reduction::Mean;
-    /// A label outside of the classes is a UserError with its place. A program that checks waits
-    /// for the device at every call and changes nothing in place; without it such a label makes the
-    /// loss nan.
+    /// A label that is left out: its loss and gradient are 0 and the mean is over the others, nan
+    /// where there are none. torch leaves out -100 where nothing else is said; here no label is.
+    std::optional<int> ignore_index = std::nullopt;
+    /// Another label outside of the classes is a UserError with its place. A program that checks
+    /// waits for the device at every call and changes nothing in place; without it such a label
+    /// makes the loss nan.
     bool check_labels = true;
 };
 /// -log of softmax(logits) at the label, without overflow. Logits [batch, classes, ..] with integer
@@ -53,7 +58,8 @@ struct CrossEntropyOptions {
 /// torch's cross_entropy.
 ///
 /// Examples: `cross_entropy(zeros({1, 2}), tensor({1}))` is `0.693147`,
-/// `cross_entropy(zeros({1, 2}), tensor({2}), {.check_labels = false})` is `nan`.
+/// `cross_entropy(zeros({1, 2}), tensor({2}), {.check_labels = false})` is `nan`,
+/// `cross_entropy(zeros({2, 2}), tensor({1, -100}), {.ignore_index = -100})` is `0.693147`.
 Tensor cross_entropy(const Operand& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
 /// -(t log p + (1 - t) log(1 - p)) of p = sigmoid(logits), without overflow.

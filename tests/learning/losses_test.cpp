@@ -148,6 +148,58 @@ TEST(Losses, LabelsMayHaveATypeThatDoesNotHoldTheNumberOfClasses) {
     }
 }
 
+TEST(Losses, LeaveOutTheLabelsThatAreIgnored) {
+    SessionScope scope(Session::interpreter());
+    const Tensor x = some({4, 5}, -3, 3), labels = tensor({1, -100, 4, -100});
+    const Tensor others = stack({x(0), x(2)}), of_others = tensor({1, 4});
+    const auto near = [](const Tensor& got, const Tensor& expected) {
+        const Floats a = got.to_vector<float>(), b = expected.to_vector<float>();
+        ASSERT_EQ(a.size(), b.size());
+        for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6);
+    };
+    for (float smoothing : {0.0f, 0.1f})
+        for (bool check : {true, false}) {
+            CrossEntropyOptions options{.label_smoothing = smoothing, .check_labels = check};
+            const auto with = [&](Reduction reduction, bool ignores) {
+                options.reduction = reduction;
+                options.ignore_index = ignores ? std::optional(-100) : std::nullopt;
+                return options;
+            };
+            for (Reduction reduction : {Reduction::Mean, Reduction::Sum}) {
+                const Tensor loss = cross_entropy(x, labels, with(reduction, true));
+                near(loss, cross_entropy(others, of_others, with(reduction, false)));
+                const Tensor slope = grad(loss, x);
+                near(stack({slope(0), slope(2)}),
+                     grad(cross_entropy(others, of_others, with(reduction, false)), others));
+                EXPECT_EQ(sum(abs(slope(1)) + abs(slope(3))).item<float>(), 0);
+            }
+            const Floats each =
+                cross_entropy(x, labels, with(Reduction::None, true)).to_vector<float>();
+            EXPECT_EQ(each.at(1), 0);
+            EXPECT_GT(each.at(2), 0);
+            EXPECT_TRUE(std::isnan(
+                cross_entropy(x, full({4}, -100), with(Reduction::Mean, true)).item<float>()));
+        }
+    // A class may be left out, an infinite row too; a type may have no such label.
+    near(cross_entropy(x, tensor({1, 0, 4, 0}), {.ignore_index = 0}),
+         cross_entropy(others, of_others));
+    Tensor infinite = x;
+    infinite(1, 2) = INFINITY;
+    const Tensor slope = grad(cross_entropy(infinite, labels, {.ignore_index = -100}), infinite);
+    EXPECT_FALSE(any(is_nan(slope)).item<bool>());
+    const Tensor narrow = tensor(std::vector<uint8_t>{1, 0, 4, 156});
+    expect_parts(
+        user_error([&] { cross_entropy(x, narrow, {.ignore_index = -100}).item<float>(); }),
+        {"a label is not one of the 5 classes", "ignore_index", "[3]"});
+    expect_parts(
+        user_error([&] {
+            cross_entropy(x, tensor({1, -100, 7, 2}), {.ignore_index = -100}).item<float>();
+        }),
+        {"a label is not one of the 5 classes", "[2]"});
+    expect_parts(user_error([&] { cross_entropy(x, x, {.ignore_index = -100}); }),
+                 {"cross_entropy", "probabilities"});
+}
+
 TEST(Losses, OfNoElementsAreNan) {
     SessionScope scope(Session::interpreter());
     const Tensor none = zeros({0, 3});
