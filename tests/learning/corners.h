@@ -83,6 +83,28 @@ inline long double share_of(long double a, long double b) {
     return a == b ? 0.5L : logistic_of(a - b);
 }
 
+/// The logarithm of a probability, as binary_cross_entropy takes it.
+inline long double log_of_probability(long double p) {
+    return p >= 0 && p <= 1 ? fmaxl(logl(p), -100) : NAN;
+}
+inline long double slope_of_probability(long double p) {
+    if (!(p >= 0 && p <= 1)) return NAN;
+    return logl(p) < -100 ? 0 : 1 / p;
+}
+inline long double log_of_complement(long double p) {
+    return p >= 0 && p <= 1 ? fmaxl(log1pl(-p), -100) : NAN;
+}
+inline long double slope_of_complement(long double p) {
+    if (!(p >= 0 && p <= 1)) return NAN;
+    return p == 1 ? 0 : 1 / (1 - p);
+}
+/// kl_div, which sums up, of each element.
+inline Tensor divergence_of(const Tensor& logarithms, const Tensor& targets) {
+    const auto row = [](const Tensor& x) { return unsqueeze(x, 1); };
+    return vmap([](const std::vector<Tensor>& x) { return kl_div(x[0], x[1]); },
+                {row(logarithms), row(targets)});
+}
+
 using Formula = long double (*)(long double x, long double y);
 /// Largest errors in units of the last place: of values and of derivatives. Of a negative one the
 /// unit is that of 1, or of the largest operand, where that is larger.

@@ -102,6 +102,19 @@ def log_of_sum(x, y):
     return max(x, y) + mp.log1p(mp.exp(-abs(x - y)))
 
 
+def kept(p):
+    """The logarithm of a probability, at least -100."""
+    if not 0 <= p <= 1:
+        return mp.nan
+    return mpf(-100) if p == 0 else max(mp.log(p), mpf(-100))
+
+
+def slope_of_kept(p):
+    if not 0 <= p <= 1:
+        return mp.nan
+    return mpf(0) if p == 0 or mp.log(p) < -100 else 1 / p
+
+
 ONE = {
     'abs': (lambda x: abs(x), mp.sign),
     'square': (lambda x: x * x, lambda x: 2 * x),
@@ -139,8 +152,14 @@ ONE = {
              lambda x: mp.tanh(softplus(x)) + x * sech2(softplus(x)) * sig(x)),
     'right_logit': (lambda x: softplus(-x), lambda x: -sig(-x)),
     'wrong_logit': (softplus, sig),
+    'right_probability': (lambda x: -kept(x), lambda x: -slope_of_kept(x)),
+    'wrong_probability': (lambda x: mp.nan if not 0 <= x <= 1 else mpf(100) if x == 1 else -mp.log1p(-x),
+                          lambda x: mp.nan if not 0 <= x <= 1 else mpf(0) if x == 1 else 1 / (1 - x)),
+    'divergence': (lambda x: (mp.log(mpf(1) / 4) - x) / 4, lambda x: -mpf(1) / 4),
 }
 TWO = {
+    'mse': (lambda x, y: (x - y)**2, lambda x, y: 2 * (x - y), lambda x, y: 2 * (y - x)),
+    'l1': (lambda x, y: abs(x - y), lambda x, y: mp.sign(x - y), lambda x, y: mp.sign(y - x)),
     'div': (lambda x, y: x / y, lambda x, y: 1 / y, lambda x, y: -x / y**2),
     'pow': (mp.power, power_slope, lambda x, y: mpf(0) if x == 0 and y >= 0 else mp.power(x, y) * mp.log(x)),
     'atan2': (mp.atan2, lambda x, y: y / (x * x + y * y), lambda x, y: -x / (x * x + y * y)),
@@ -165,12 +184,13 @@ def line(name, which, f, all_args):
     print(name, which, base64.b64encode(data).decode())
 
 
-x = points()
-y = partners(x)
-for name, (value, slope) in ONE.items():
-    line(name, 'value', value, [(a,) for a in x])
-    line(name, 'by_x', slope, [(a,) for a in x])
-for name, (value, by_x, by_y) in TWO.items():
-    line(name, 'value', value, list(zip(x, y)))
-    line(name, 'by_x', by_x, list(zip(x, y)))
-    line(name, 'by_y', by_y, list(zip(x, y)))
+if __name__ == "__main__":
+    x = points()
+    y = partners(x)
+    for name, (value, slope) in ONE.items():
+        line(name, 'value', value, [(a,) for a in x])
+        line(name, 'by_x', slope, [(a,) for a in x])
+    for name, (value, by_x, by_y) in TWO.items():
+        line(name, 'value', value, list(zip(x, y)))
+        line(name, 'by_x', by_x, list(zip(x, y)))
+        line(name, 'by_y', by_y, list(zip(x, y)))

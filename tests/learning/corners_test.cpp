@@ -1,13 +1,12 @@
 // Values and derivatives over the whole range of every float type, within what compiler/accuracy.md
 // promises. FIRN_CORNERS=1 prints the largest errors; FIRN_WRITE_README=1 writes the page anew.
-#include "tests/learning/corners.h"
-
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "tests/habits/page.h"
+#include "tests/learning/row_corners.h"
+#include "tests/learning/stored_numbers.h"
 
 namespace firn {
 namespace {
@@ -16,22 +15,6 @@ using corners::kRows;
 using corners::Row;
 
 const DType kFloatTypes[] = {f64, f32, f16, bf16};
-
-std::vector<double> decoded(const std::string& base64) {
-    std::vector<unsigned char> bytes;
-    uint32_t bits = 0;
-    int count = 0;
-    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (char c : base64) {
-        const size_t digit = digits.find(c);
-        if (digit == std::string::npos) break;
-        bits = bits << 6 | uint32_t(digit);
-        if ((count += 6) >= 8) bytes.push_back((unsigned char)(bits >> (count -= 8)));
-    }
-    std::vector<double> out(bytes.size() / 8);
-    std::memcpy(out.data(), bytes.data(), out.size() * 8);
-    return out;
-}
 
 TEST(Corners, FormulasAreWhatFiftyDigitsGive) {
     std::ifstream in(FIRN_SOURCE_DIR "/tests/learning/corners_expected.txt");
@@ -117,13 +100,33 @@ largest operand, where that is larger (`logaddexp` cancels next to 0; `gelu` of 
 | | f64 | f32 | f16, bf16 | derivative: f64 | f32 | f16, bf16 |
 |---|---|---|---|---|---|---|
 )";
-    for (const Row& row : kRows) {
-        out << "| `" << row.name << "`";
+    const auto line = [&](const std::string& name, const corners::Bounds& bounds) {
+        out << "| `" << name << "`";
         for (bool slope : {false, true})
             for (DType type : {f64, f32, f16})
-                out << " | " << bound(slope ? row.bounds.slope(type) : row.bounds.value(type));
+                out << " | " << bound(slope ? bounds.slope(type) : bounds.value(type));
         out << " |\n";
-    }
+    };
+    for (const Row& row : kRows) line(row.name, row.bounds);
+    out << R"(
+`right_logit` and `wrong_logit` are `binary_cross_entropy_with_logits` of targets 1 and 0, `right_probability` and
+`wrong_probability` are `binary_cross_entropy` of targets 1 and 0, `divergence` is `kl_div` by the
+logarithm, `mse`, `l1` and `huber` are the losses of these names.
+
+Functions of rows, of four numbers of one scale over the whole range, of equal ones, with one that is far larger than the
+others, and with infinities (the derivative of the sum with weights 1, -1/2, 1/4 and 2; labels of all classes). The unit of what
+cancels is that of its largest term: of `log_softmax` and the losses that of 1, of `logsumexp` that of the largest operand,
+of a derivative of softmax p (w - sum(p w)) that of 2 p, of the losses by the logit of a target that of the target. An
+exponential of a difference d is off by d / 2 units, as the difference is rounded.
+
+| | f64 | f32 | f16, bf16 | derivative: f64 | f32 | f16, bf16 |
+|---|---|---|---|---|---|---|
+)";
+    for (const corners::RowFunction& row : corners::kRowFunctions) line(row.name, row.bounds);
+    out << R"(
+A gradient of f16 or bf16 that several statements contribute to is their sum in f32, rounded once; PyTorch rounds at every
+addition, which stalls at 2048 equal parts of f16.
+)";
     expect_page("compiler/accuracy.md", out.str());
 }
 
