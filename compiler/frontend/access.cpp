@@ -249,7 +249,7 @@ void Access::operator=(const Arg& value) && {
 
 void Access::operator=(const Access& value) && {
     const bool same = same_mask(indices_, value.indices_);
-    const Tensor version = Tensor::from_node(value.version_);
+    const Tensor version = tensor_of(value.version_);
     std::move(*this) = same ? Arg(version, line_) : Arg(value, line_);
 }
 

@@ -73,14 +73,14 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
     return out;
 }
 
-/// `results` with Buffers in place of what was computed already. Numbers stay numbers: a loop's
-/// bound must not become a load because somebody looked at a 3.
+/// `results` with Buffers in place of what was computed already, equal values merged. Numbers stay
+/// numbers: a loop's bound must not become a load because somebody looked at a 3.
 std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
     const auto is_computed = [](const Node& node) { return node.computed && !is_trivial(node); };
     std::unordered_map<const Node*, Ref> buffers;
     for (const Ref& node : topological(results, is_computed))
         if (is_computed(*node)) buffers.emplace(node.get(), node->computed);
-    return buffers.empty() ? results : substitute(table, results, buffers);
+    return merge_equal(table, results, buffers);
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
     cut.call.scalars.resize(declared.size());
     Cutter cutter(table, cut, false);
     cut.graph.results =
-        rewrite(table, with_counts(cut, results),
+        rewrite(table, merge_equal(table, with_counts(cut, results)),
                 [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     name_data_sizes(table, cut.graph, cut.symbols);
     return cut;

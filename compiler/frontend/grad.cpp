@@ -243,7 +243,7 @@ Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
     const Builder b = builder(*current_state(), line);
     const auto tensors_of = [](const std::vector<Ref>& nodes) {
         std::vector<Tensor> out;
-        for (const Ref& node : nodes) out.push_back(Tensor::from_node(node));
+        for (const Ref& node : nodes) out.push_back(tensor_of(node));
         return out;
     };
     std::vector<Ref> inputs;
@@ -251,8 +251,7 @@ Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
     const auto by_nodes = [rule = rules.reverse, tensors_of](const Ref& y, const Ref& g,
                                                              const std::vector<Ref>& nodes) {
         std::vector<Ref> out;
-        for (const Tensor& each :
-             rule(tensors_of(nodes), Tensor::from_node(y), Tensor::from_node(g)))
+        for (const Tensor& each : rule(tensors_of(nodes), tensor_of(y), tensor_of(g)))
             out.push_back(each.node());
         return out;
     };
@@ -263,7 +262,7 @@ Tensor custom_gradient(const Callback<Tensor(const std::vector<Tensor>&)>& f,
             const Builder b = builder(*current_state(), line);
             for (size_t k = 0; k < tangents.size(); ++k)
                 if (!tangents[k]) tangents[k] = zeros_of(b, *nodes[k]);
-            return rule(tensors_of(nodes), Tensor::from_node(y), tensors_of(tangents)).node();
+            return rule(tensors_of(nodes), tensor_of(y), tensors_of(tangents)).node();
         };
     return Tensor::from_node(ruled(b, f(xs).node(line), inputs, by_nodes, forwards));
 }

@@ -35,6 +35,11 @@ struct GradOptions {
 /// such as its index, or combines by atomics of which the old value is not asked, and its lanes do
 /// not exchange values; else UserError with the line of the statement.
 ///
+/// Tensors that are equal have derivatives each of its own, as in PyTorch: two that begin as
+/// `zeros({n})`, x * x written twice, a number `Tensor w = 0.5f` beside a 0.5f in a formula. A copy
+/// of a tensor, and what a function gives back as it was given (`x.as(f32)` of an f32, a reshape to
+/// the shape that x has), is that tensor itself.
+///
 /// Inside a loop that is being recorded, what the loop assigns is a value of its own in each
 /// iteration, which depends on nothing; what the loop never assigns is what it is outside, with all
 /// that it was computed from there. UserError with both lines where the value depends on the tensor

@@ -8,6 +8,7 @@
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/record.h"
 #include "compiler/frontend/scatter.h"
 #include "compiler/frontend/with_history.h"
 #include "compiler/ir/graph.h"
@@ -28,7 +29,7 @@ Tensor by_rows(const Tensor& y, const Tensor& x, const GradOptions& options, Sou
     const Tensor all = index({columns}, 0, line);
     const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
     for (Tensor k : loop(Arg(rows, line))) {
-        const Tensor y_here = Tensor::from_node(from), x_here = Tensor::from_node(to);
+        const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor row = vjp(y_here, {x_here}, unit(y_here, k, line), options, line)[0];
         store(out(k, all), reshape(Operand(row, line), {columns}), {.unique = true});
     }
@@ -41,7 +42,7 @@ Tensor by_columns(const Tensor& y, const Tensor& x, const GradOptions& options, 
     const Tensor all = index({rows}, 0, line);
     const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
     for (Tensor k : loop(Arg(columns, line))) {
-        const Tensor y_here = Tensor::from_node(from), x_here = Tensor::from_node(to);
+        const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor column = jvp(y_here, {x_here}, {unit(x_here, k, line)}, options, line);
         store(out(all, k), reshape(Operand(column, line), {rows}), {.unique = true});
     }
@@ -91,7 +92,7 @@ Tensor by_colours(const Tensor& y, const Tensor& x, const Stencil& stencil, cons
     }
     const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
     for (Tensor k : loop(static_cast<int>(by.count))) {
-        const Tensor y_here = Tensor::from_node(from), x_here = Tensor::from_node(to);
+        const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor seed = (colours == k).as(x.dtype(line), line);
         const Tensor change = jvp(y_here, {x_here}, {seed}, options, line);
         for (size_t t = 0; t < found.size(); ++t)
@@ -121,8 +122,8 @@ Tensor jacobian(const Tensor& value, const Tensor& by, const GradOptions& option
                 SourceLine line) {
     std::vector<Ref> inputs{by.node(line)};
     const std::vector<Ref> values{value.node(line)};
-    const Tensor y = Tensor::from_node(with_history(*current_state(), values, inputs, line)[0]);
-    const Tensor x = Tensor::from_node(inputs[0]);
+    const Tensor y = tensor_of(with_history(*current_state(), values, inputs, line)[0]);
+    const Tensor x = tensor_of(inputs[0]);
     Shape shape = y.shape(line);
     const Shape behind = x.shape(line);
     const bool forward = proved_less_equal(element_count(behind), element_count(shape));

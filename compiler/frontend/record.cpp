@@ -34,6 +34,21 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
     return slot;
 }
 
+Ref own_value(SessionState& session, Ref node) {
+    if (!node || node->own || !node->dtype.is_float()) return node;
+    switch (node->op) {
+        case Op::Buffer:
+        case Op::Input:
+        case Op::RegionArg:
+        case Op::Loop:
+        case Op::If:
+        case Op::Result:
+        case Op::Array:
+        case Op::Ruled: return node;
+        default: return session.nodes.as_own(std::move(node));
+    }
+}
+
 void note_nested(SessionState& session, int levels, SourceLine line) {
     if (static_cast<int>(session.scopes.size()) - 1 + levels > kMostNested)
         fail_at(line, "recording: loops, branches and functions nest more than " +
@@ -274,13 +289,14 @@ bool broadcast_surely(const Shape& x, const Shape& y) {
 }
 
 /// `value` where the mask holds, and what was there before elsewhere.
-Ref chosen(const Builder& b, const Ref& mask, const Ref& value, const Ref& before) {
+Ref chosen(SessionState& session, const Builder& b, const Ref& mask, const Ref& value,
+           const Ref& before) {
     if (!mask || value == before) return value;
     const char* what =
         "an assignment under a condition or in a loop: what is assigned and what was there";
     broadcast_shapes(b, broadcast_shapes(b, value->shape, before->shape, what), mask->shape,
                      "an assignment under a condition: the condition and what is assigned");
-    return elementwise(b, Op::Select, {mask, value, before});
+    return own_value(session, elementwise(b, Op::Select, {mask, value, before}));
 }
 
 bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool assigned) {
@@ -307,7 +323,7 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
         reshaped = mask && mask->op == Op::RegionArg &&
                    session.scopes[top].kind == ScopeKind::Loop &&
                    !broadcast_surely(node->shape, old->shape);
-        if (!reshaped) node = chosen(b, mask, node, old);
+        if (!reshaped) node = chosen(session, b, mask, node, old);
     }
     leave_value(session, slot, std::move(node), assigned);
     if (reshaped) find_entry(session.scopes[top], *slot)->reshaped = true;

@@ -199,6 +199,12 @@ std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t sc
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
 /// False for a tensor that nobody has assigned yet.
 bool has_value(const std::shared_ptr<Slot>& slot);
+/// What an operation of the user's has given, as a value of its own (Node::own): one that
+/// derivatives are asked of is no other value that is equal. Only floats have derivatives; what
+/// memory, an argument or a loop gives is a value of its own already.
+Ref own_value(SessionState& session, Ref node);
+/// A tensor whose value is this very node.
+Tensor tensor_of(Ref node);
 /// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot. In
 /// masked lockstep: where a branch that `masks`, or a loop, between the slot's scope and here is
 /// not active for an element, that keeps what it had; so whatever reads the slot from here on reads

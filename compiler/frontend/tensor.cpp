@@ -48,8 +48,9 @@ void Tensor::own(SharedPtr<Slot> slot) {
 Tensor::Tensor() { own(make_slot(current_state(), nullptr)); }
 
 Tensor::Tensor(const Scalar& value, SourceLine line) {
-    own(make_slot(current_state(),
-                  constant(builder(*current_state(), line), value.to(natural_type(value)))));
+    SessionState& session = *current_state();
+    Ref number = constant(builder(session, line), value.to(natural_type(value)));
+    own(make_slot(current_state(), own_value(session, std::move(number))));
 }
 
 Tensor::Tensor(const Size& size, SourceLine line) {
@@ -63,8 +64,12 @@ Tensor::Tensor(const Tensor& other) {
 Tensor::~Tensor() { slot_->handle = nullptr; }
 
 Tensor Tensor::from_node(SharedPtr<const Node> node) {
+    return tensor_of(own_value(*current_state(), std::move(node)));
+}
+
+Tensor tensor_of(Ref node) {
     Tensor out;
-    out.slot_->node = std::move(node);
+    out.slot()->node = std::move(node);
     return out;
 }
 
@@ -78,6 +83,7 @@ Tensor& Tensor::operator=(const Tensor& other) & {
 }
 
 void Tensor::take_version(SharedPtr<const Node> node, SourceLine line) {
+    node = own_value(*slot_->session, std::move(node));
     if (!store_slot(slot_, node, line)) own(make_slot(current_state(), std::move(node)));
 }
 

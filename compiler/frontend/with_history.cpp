@@ -9,6 +9,7 @@
 #include "compiler/frontend/float_paths.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/history.h"
+#include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/ir/node_map.h"
 #include "compiler/ir/text.h"
@@ -216,9 +217,9 @@ class Expansion {
         std::vector<Arg> arguments;
         for (const PastArgument& each : call.arguments) {
             const Tensor argument =
-                Tensor::from_node(each.node   ? each.node
-                                  : each.past ? node_of(*each.past)
-                                              : constant(builder(session_, line_), each.number));
+                tensor_of(each.node   ? each.node
+                          : each.past ? node_of(*each.past)
+                                      : constant(builder(session_, line_), each.number));
             arguments.emplace_back(argument, line_);
         }
         const Graph& graph = call.function->graph;

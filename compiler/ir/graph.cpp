@@ -164,13 +164,13 @@ uint64_t hash_of(const Node& node) {
     uint64_t h = mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype.type));
     h = mix(h, hash_of(node.shape));
     for (const Ref& input : node.inputs) h = mix(h, input->hash);
-    h = mix(h, node.attr.index());
+    h = mix(mix(h, node.own), node.attr.index());
     return mix(h, std::visit(AttrHash{}, node.attr));
 }
 
 bool equal_structure(const Node& a, const Node& b) {
-    return a.op == b.op && a.dtype == b.dtype && a.inputs == b.inputs && a.shape == b.shape &&
-           equal_attr(a.attr, b.attr);
+    return a.op == b.op && a.dtype == b.dtype && a.own == b.own && a.inputs == b.inputs &&
+           a.shape == b.shape && equal_attr(a.attr, b.attr);
 }
 
 void note_line(const Node& node, SourceLine line) {
@@ -311,18 +311,23 @@ OneThread& NodeTable::thread() const { return state_->thread; }
 
 Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr,
                       SourceLine line) {
-    const Inside inside(state_->thread, line);
     auto node = std::make_unique<Node>();
     node->op = op;
     node->dtype = dtype;
     node->shape = std::move(shape);
     node->inputs = std::move(inputs);
     node->attr = std::move(attr);
+    return intern(std::move(node), line);
+}
+
+Ref NodeTable::intern(std::unique_ptr<Node> node, SourceLine line) {
+    const Inside inside(state_->thread, line);
     uint64_t serial = state_->next_serial++;
-    if (op == Op::RegionArg) node->attr = RegionArgAttr{serial};
+    if (node->op == Op::RegionArg) node->attr = RegionArgAttr{serial};
     node->hash = hash_of(*node) & state_->hash_mask;
     node->serial = serial;
-    if (!has_identity(op)) {
+    const bool mergeable = !has_identity(node->op);
+    if (mergeable) {
         auto [first, last] = state_->entries.equal_range(node->hash);
         for (auto entry = first; entry != last; ++entry) {
             if (!equal_structure(*entry->second.node, *node)) continue;
@@ -335,7 +340,30 @@ Ref NodeTable::intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, 
     note_line(*node, line);
     node->free_args = free_args_of(*node);
     Ref made = state_->adopt(state_, std::move(node));
-    if (!has_identity(op)) state_->entries.emplace(made->hash, State::Entry{made.get(), made});
+    if (mergeable) state_->entries.emplace(made->hash, State::Entry{made.get(), made});
+    return made;
+}
+
+Ref NodeTable::as_own(Ref node, uint64_t own) {
+    if (has_identity(node->op)) return node;
+    const Inside inside(state_->thread, {});
+    if (!own && node.use_count() == 1) {  // nothing else holds it: no copy is needed
+        Node& made = const_cast<Node&>(*node);
+        state_->forget(&made);
+        made.own = state_->next_serial++;
+        made.hash = hash_of(made) & state_->hash_mask;
+        state_->entries.emplace(made.hash, State::Entry{&made, node});
+        return node;
+    }
+    auto copy = std::make_unique<Node>();
+    copy->op = node->op;
+    copy->dtype = node->dtype;
+    copy->shape = node->shape;
+    copy->inputs = node->inputs;
+    copy->attr = node->attr;
+    copy->own = own ? own : state_->next_serial++;
+    const Ref made = intern(std::move(copy), {});
+    note_lines(*made, node->lines);
     return made;
 }
 

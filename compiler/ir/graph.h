@@ -185,6 +185,9 @@ struct Node {
     Shape shape;
     std::vector<Ref> inputs;
     Attr attr;
+    /// Where it is not 0: an id of a value that a user has recorded. Equal values with other ids
+    /// are other nodes, since each has derivatives of its own; merge_equal makes them one.
+    uint64_t own = 0;
     uint64_t hash = 0;
     uint64_t serial = 0;  // order of creation; not part of identity
     /// Ids of the region arguments that it needs and does not bind itself, sorted; null: none.
@@ -235,12 +238,16 @@ class NodeTable {
     /// Loops, Ifs and RegionArgs are never merged; a RegionArg gets a fresh id.
     Ref intern(Op op, DType dtype, Shape shape, std::vector<Ref> inputs, Attr attr = {},
                SourceLine line = {});
+    /// The same node with this Node::own, or with a fresh one where that is 0. Loops, Ifs and
+    /// RegionArgs, which are never merged, stay as they are.
+    Ref as_own(Ref node, uint64_t own = 0);
     size_t live_nodes() const;
     /// Who uses the table now; making a node enters it.
     OneThread& thread() const;
 
   private:
     struct State;
+    Ref intern(std::unique_ptr<Node> node, SourceLine line);
     std::shared_ptr<State> state_;
 };
 
@@ -278,6 +285,9 @@ using IsIdle = std::function<bool(const Node& node)>;
 std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, const Visit& visit,
                          const std::unordered_map<const Node*, Ref>& replace = {},
                          const VisitRegion& visit_region = {}, const IsIdle& is_idle = {});
+/// `results` with nodes replaced, and without any Node::own: of equal values one is left.
+std::vector<Ref> merge_equal(NodeTable& table, const std::vector<Ref>& results,
+                             const std::unordered_map<const Node*, Ref>& replace = {});
 /// A region with arguments of its own that computes the same.
 Region with_fresh_args(NodeTable& table, const Region& region);
 /// `results` with nodes replaced, and nothing else changed. Where only region arguments are

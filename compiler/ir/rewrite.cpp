@@ -132,6 +132,8 @@ class Rewriter {
     Ref remake_as(const Node& node, std::vector<Ref> inputs, Attr attr) {
         SourceLine line = first_line(node.lines);
         Ref made = remake(Builder{table_, line}, node, std::move(inputs), std::move(attr));
+        // Not what a movement was folded to, such as the memory itself.
+        if (node.own && made->op == node.op) made = table_.as_own(std::move(made), node.own);
         note_lines(*made, node.lines);
         return made;
     }
@@ -201,6 +203,17 @@ std::vector<Ref> rewrite(NodeTable& table, const std::vector<Ref>& results, cons
                          const std::unordered_map<const Node*, Ref>& replace,
                          const VisitRegion& visit_region, const IsIdle& is_idle) {
     return Rewriter(table, visit, replace, visit_region, is_idle).run(results);
+}
+
+std::vector<Ref> merge_equal(NodeTable& table, const std::vector<Ref>& results,
+                             const std::unordered_map<const Node*, Ref>& replace) {
+    const auto forget = [&table](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+        if (!node.own) return nullptr;
+        const Ref made = remake(Builder{table, first_line(node.lines)}, node, inputs, node.attr);
+        note_lines(*made, node.lines);
+        return made;
+    };
+    return rewrite(table, results, forget, replace);
 }
 
 Region with_fresh_args(NodeTable& table, const Region& region) {

@@ -86,6 +86,7 @@ std::vector<Ref> rebuilt(NodeTable& table, const std::vector<Ref>& roots, const 
                     ? size_value({table, first_line(node.lines)}, std::get<SizeAttr>(attr).size)
                     : table.intern(node.op, node.dtype, size(node.shape), inputs, attr,
                                    first_line(node.lines));
+            if (node.own) made = table.as_own(std::move(made), node.own);
             note_lines(*made, node.lines);
             return made;
         },
