@@ -50,6 +50,9 @@ class Sums {
     }
 
     Interval range(const Term& term) const {
+        if (const Size* size = size_of(term))  // an i32 holds it
+            return {std::max(size->lower_bound(), kAnyI32.lo),
+                    std::min(size->upper_bound(), kAnyI32.hi)};
         if (term.kind == Term::Kind::Value) return value_bounds(*term.node, {});
         const int64_t width = invocations_.group[static_cast<size_t>(term.axis)];
         if (term.kind == Term::Kind::Local) return {0, width - 1};
@@ -58,7 +61,7 @@ class Sums {
 
     Interval range(const Sum& sum) const {
         Interval out{sum.offset, sum.offset};
-        for_parts(sum, [&](int64_t factor, const Interval& of, const Size&) {
+        for_parts(sum, [&](int64_t factor, const Interval& of, const Size&, const Size&) {
             out = out + Interval{factor, factor} * of;
         });
         return out;
@@ -69,14 +72,20 @@ class Sums {
         const Interval all = range(sum);
         if (all.lo == INT64_MIN || all.hi == INT64_MAX) return false;
         Size low(sum.offset), high(sum.offset);
-        for_parts(sum, [&](int64_t factor, const Interval& of, const Size& most) {
-            (factor > 0 ? low : high) += Size(factor * of.lo);
+        for_parts(sum, [&](int64_t factor, const Interval&, const Size& least, const Size& most) {
+            (factor > 0 ? low : high) += Size(factor) * least;
             (factor > 0 ? high : low) += Size(factor) * most;
         });
         return proved_less_equal(Size(0), low) && proved_less_equal(high, extent - Size(1));
     }
 
   private:
+    /// Of a value that is a size; null: of any other.
+    static const Size* size_of(const Term& term) {
+        const bool is_size = term.kind == Term::Kind::Value && term.node->op == Op::SizeValue;
+        return is_size ? &term.node->as<SizeAttr>().size : nullptr;
+    }
+
     /// An invocation knows its index as an i32, however large the sum of sizes could be.
     int64_t last_index(int axis) const {
         const int64_t n = invocations_.grid[static_cast<size_t>(axis)].upper_bound();
@@ -96,11 +105,13 @@ class Sums {
         };
         for (const auto& [term, factor] : sum.terms) {
             const Size& n = invocations_.grid[static_cast<size_t>(term.axis)];
-            if (!whole(term)) {
+            if (const Size* size = size_of(term)) {
+                visit(factor, range(term), *size, *size);
+            } else if (!whole(term)) {
                 const Interval of = range(term);
-                visit(factor, of, Size(of.hi));
+                visit(factor, of, Size(of.lo), Size(of.hi));
             } else if (term.kind == Term::Kind::Local) {
-                visit(factor, Interval{0, last_index(term.axis)}, n - Size(1));
+                visit(factor, Interval{0, last_index(term.axis)}, Size(0), n - Size(1));
             }
         }
     }

@@ -135,6 +135,24 @@ Tensor stores_to_the_same(const Tensors& x) {
     return y;
 }
 
+/// With invocations beyond the end of what they read and store, and with stores from the end.
+Tensor from_the_end(const Tensors& x) {
+    Tensor y = x[0] * 1.0f, z = x[1] * 1.0f;
+    const Size n = x[0].size(0);
+    kernel({n + 5}, [&](Tensor i) {
+        const Tensor before = y(i);
+        y(i) = before * before + 0.5f;
+        z(n + 4 - i) = before * wrap(x[1])(i);
+    });
+    kernel({n}, [&](Tensor i) {
+        const Tensor a = y(i);
+        if_(
+            a > 0.6f, [&] { z(n - 1 - i) = a * z(n - 1 - i); },
+            [&] { z(n - 1 - i) = a * a + z(n - 1 - i); });
+    });
+    return y * z;
+}
+
 Tensor groups_and_atomics(const Tensors& x) {
     Tensor y = x[0] * 0.0f, bins = x[1] * 0.0f, out = x[0] * 1.0f;
     const Size n = x[0].size(0);
@@ -194,6 +212,7 @@ const KernelRow kKernelRows[] = {{"neighbours", scaled_neighbours, {6}, {6}},
                                  {"one_behind_another", one_behind_another, {3}, {3}},
                                  {"values_between", values_between, {6}, {6}},
                                  {"stores_to_the_same", stores_to_the_same, {6}, {6}},
+                                 {"from_the_end", from_the_end, {7}, {7}},
                                  {"groups_and_atomics", groups_and_atomics, {7}, {3}},
                                  {"loops_and_branches", loops_and_branches, {5}, {5}}};
 
