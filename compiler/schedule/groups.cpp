@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
@@ -236,23 +238,34 @@ Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     return candidate;
 }
 
+/// Materialised values and host loops, in their order, by the host loop whose body they stand in.
+using StepsOf = std::unordered_map<const Node*, std::vector<Ref>>;
+
+StepsOf steps_by_loop(const Draft& draft) {
+    const RegionFacts& regions = draft.facts.regions;
+    StepsOf out;
+    for (const Ref& ref : regions.order)
+        if (draft.round.materialised.contains(ref.get()) || regions.host_loops.contains(ref.get()))
+            out[home_loop(regions, *ref)].push_back(ref);
+    return out;
+}
+
 /// The steps of a host loop's body, of the whole program where `home` is null.
-std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, ReadersOf& readers) {
+std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, const StepsOf& steps,
+                                       ReadersOf& readers) {
     const RegionFacts& regions = draft.facts.regions;
     Grouping grouping;
-    for (const Ref& ref : regions.order) {
-        const bool root = draft.round.materialised.contains(ref.get());
-        const bool loop = regions.host_loops.contains(ref.get());
-        if ((!root && !loop) || home_loop(regions, *ref) != home) continue;
-        if (loop) {
-            add_loop(grouping, ref, group_region(draft, ref.get(), readers));
+    const auto own = steps.find(home);
+    for (const Ref& ref : own == steps.end() ? std::vector<Ref>{} : own->second) {
+        if (regions.host_loops.contains(ref.get())) {
+            add_loop(grouping, ref, group_region(draft, ref.get(), steps, readers));
             continue;
         }
         const Candidate made = add_root(grouping, draft, candidate(draft, ref));
-        for (const auto& [node, own] : made.needs.items) {
+        for (const auto& [node, at_own] : made.needs.items) {
             Readers& of_node = readers[node];
             of_node.roots.push_back(ref.get());
-            of_node.all_at_own_index = of_node.all_at_own_index && own;
+            of_node.all_at_own_index = of_node.all_at_own_index && at_own;
         }
     }
     std::vector<ScheduleItem> out;
@@ -303,7 +316,7 @@ void note_again(Draft& draft, const std::vector<ScheduleItem>& items) {
 
 std::vector<ScheduleItem> group_into_kernels(Draft& draft) {
     ReadersOf readers;
-    std::vector<ScheduleItem> items = group_region(draft, nullptr, readers);
+    std::vector<ScheduleItem> items = group_region(draft, nullptr, steps_by_loop(draft), readers);
     keep_in_kernels(draft, items, readers);
     note_again(draft, items);
     return items;
