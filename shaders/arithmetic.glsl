@@ -266,79 +266,133 @@ float firn_sqrt_f32(float x) {
     return value < uintBitsToFloat(0x7f800000u) ? value : special;
 }
 
-//@function firn_rest_step_f32
-// One step of a long division: `rest` times up to 2^10, less the multiple of the divisor that is nearest. The divisor
-// lies in [1, 2) and is `high` + `low`, of 13 and 11 bits, whose products with the quotient's 11 are exact; so are the
-// differences, because what is left is at most half a divisor and `quotient * low` a quarter.
+//@function firn_begin_rest_f32
+// Begins a long division of x, with the sign that it has beside y, by |y|: the mantissas of both, in [1, 2), that of y as
+// `high` + `low` of 12 bits each; and `left`, how far their exponents are apart. A y that is subnormal may be read as 0.
+void firn_begin_rest_f32(float x, float y, out float rest, out int left, out float high, out float low) {
+    uint a = floatBitsToUint(x) ^ (floatBitsToUint(y) & 0x80000000u);
+    int exponent = int((a & 0x7fffffffu) >> 23);
+    rest = uintBitsToFloat((a & 0x807fffffu) | 0x3f800000u);
+    // Subnormal numbers have no leading 1, and the exponent of those above them.
+    float leading = uintBitsToFloat((a & 0x80000000u) | 0x3f800000u);
+    rest = mix(rest, rest - leading, exponent == 0);
+    bool subnormal = abs(y) < 1.17549435e-38;
+    uint b = floatBitsToUint(abs(y) * mix(1.0, 16777216.0, subnormal));
+    left = max(exponent, 1) - int(b >> 23) + mix(0, 24, subnormal);
+    high = uintBitsToFloat((b & 0x007ff000u) | 0x3f800000u);
+    low = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u) - high;
+}
+
+//@function firn_less_multiple_f32
+// x - quotient * (high + low), exact for whole quotients of up to 21 bits that leave less than a divisor: the quotient is
+// split as the divisor is, so that the products are exact, and none of the differences has more than 24 bits.
+float firn_less_multiple_f32(float x, float quotient, float high, float low) {
+    float upper = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u);
+    float lower = quotient - upper;
+    precise float first = x - upper * high;
+    precise float second = first - upper * low;
+    precise float third = second - lower * high;
+    precise float rest = third - lower * low;
+    return rest;
+}
+
+//@function firn_rest_step_f32 needs firn_less_multiple_f32
+// One step of a long division: `rest` times up to 2^20, less the multiple of the divisor that is nearest. The quotient is
+// off by 3/8 at most, where the inverse is by 2.5 units in the last place: less than a divisor is left.
 void firn_rest_step_f32(inout float rest, inout int left, float high, float low, float inverse) {
-    float wide = rest * intBitsToFloat((clamp(left, 0, 10) + 127) << 23);
-    float quotient = roundEven(wide * inverse);
-    precise float part = wide - quotient * high;
-    precise float next = part - quotient * low;
-    rest = next;
-    left -= 10;
+    float wide = rest * intBitsToFloat((clamp(left, 0, 20) + 127) << 23);
+    rest = firn_less_multiple_f32(wide, roundEven(wide * inverse), high, low);
+    left -= 20;
 }
 
-//@function firn_signed_rest_f32
-// The rest of |x| by |y| as the remainder of x by y: with the sign of y, 0 too. `left` is the distance of their
-// exponents before the division. By y below 2^-126 nothing is left.
-float firn_signed_rest_f32(float x, float y, float rest, int left) {
-    uint a = floatBitsToUint(x) & 0x7fffffffu;
-    uint b = floatBitsToUint(y) & 0x7fffffffu;
-    float size = uintBitsToFloat(b);
+//@function firn_end_rest_f32
+// What is left of a long division as the remainder of x by y: with the sign of y, 0 too. `left` is the distance of their
+// exponents before the division.
+float firn_end_rest_f32(float x, float y, float rest, int left) {
+    uint sign = floatBitsToUint(y) & 0x80000000u;
+    float size = abs(y);
+    bool subnormal = size < 1.17549435e-38;
+    uint b = floatBitsToUint(size * mix(1.0, 16777216.0, subnormal));
     float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
-    float above = mix(rest, rest + factor, rest < 0.0) * uintBitsToFloat(b & 0x7f800000u);
-    above = mix(above, uintBitsToFloat(mix(0u, a, a >= 0x00800000u)), left < 0);
-    bool opposite = ((floatBitsToUint(x) ^ floatBitsToUint(y)) >> 31) != 0u;
-    above = mix(above, size - above, all(bvec2(opposite, above > 0.0)));
-    uint bits = floatBitsToUint(above) | (floatBitsToUint(y) & 0x80000000u);
-    return uintBitsToFloat(mix(bits, 0x7fc00000u, any(bvec3(a >= 0x7f800000u, b > 0x7f800000u, b == 0u))));
+    float unit = uintBitsToFloat(b & 0x7f800000u);
+    float above = (rest + mix(0.0, factor, rest < 0.0)) * unit * mix(1.0, 5.9604645e-8, subnormal);
+    float small = uintBitsToFloat(floatBitsToUint(x) ^ sign);
+    above = mix(above, small + mix(0.0, size, small < 0.0), left < 0);
+    bool is_nan = any(bvec2(floatBitsToUint(size) > 0x7f800000u, floatBitsToUint(size) == 0u));
+    precise float none = x - x;
+    above = above + (none + mix(0.0, uintBitsToFloat(0x7fc00000u), is_nan));
+    return uintBitsToFloat(floatBitsToUint(above) | sign);
 }
 
-//@function firn_mod_f32 needs firn_rest_step_f32 firn_signed_rest_f32
+//@function firn_mod_f32 needs firn_begin_rest_f32 firn_rest_step_f32 firn_end_rest_f32
 // numpy's remainder: exact, but for one rounding where x is smaller than y and has the other sign. A quotient below
-// 2^11 takes one step, the largest 28.
+// 2^20 takes one step, the largest 14.
 float firn_mod_f32(float x, float y) {
-    uint a = floatBitsToUint(x) & 0x7fffffffu;
-    uint b = floatBitsToUint(y) & 0x7fffffffu;
-    float rest = uintBitsToFloat((a & 0x007fffffu) | 0x3f800000u);
-    float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
-    float high = uintBitsToFloat(floatBitsToUint(factor) & 0xfffff800u);
-    float low = factor - high;
-    float inverse = 1.0 / factor;
-    int before = int(a >> 23) - int(b >> 23);
+    float rest, high, low;
+    int before;
+    firn_begin_rest_f32(x, y, rest, before, high, low);
+    float inverse = 1.0 / (high + low);
     int left = before;
     do firn_rest_step_f32(rest, left, high, low, inverse);
     while (left > 0);
-    return firn_signed_rest_f32(x, y, rest, before);
+    return firn_end_rest_f32(x, y, rest, before);
 }
 
-//@function firn_mod_in_steps_f32 needs firn_rest_step_f32 firn_signed_rest_f32
+//@function firn_mod_in_steps_f32 needs firn_begin_rest_f32 firn_rest_step_f32 firn_end_rest_f32
 // The same without a loop, for kernels whose own take all back edges that a driver allows.
 #extension GL_EXT_control_flow_attributes : enable
 float firn_mod_in_steps_f32(float x, float y) {
-    uint a = floatBitsToUint(x) & 0x7fffffffu;
-    uint b = floatBitsToUint(y) & 0x7fffffffu;
-    float rest = uintBitsToFloat((a & 0x007fffffu) | 0x3f800000u);
-    float factor = uintBitsToFloat((b & 0x007fffffu) | 0x3f800000u);
-    float high = uintBitsToFloat(floatBitsToUint(factor) & 0xfffff800u);
-    float low = factor - high;
-    float inverse = 1.0 / factor;
-    int before = int(a >> 23) - int(b >> 23);
+    float rest, high, low;
+    int before;
+    firn_begin_rest_f32(x, y, rest, before, high, low);
+    float inverse = 1.0 / (high + low);
     int left = before;
-    [[unroll]] for (int k = 0; k < 28; ++k) firn_rest_step_f32(rest, left, high, low, inverse);
-    return firn_signed_rest_f32(x, y, rest, before);
+    [[unroll]] for (int k = 0; k < 14; ++k) firn_rest_step_f32(rest, left, high, low, inverse);
+    return firn_end_rest_f32(x, y, rest, before);
+}
+
+//@function firn_near_step_f32 needs firn_less_multiple_f32
+// One step of a long division by y in [2^-60, 2^60], on the numbers themselves: by y times a power of two, 2^20 below the
+// rest at most. `left` is that power, in the exponent's place, and 0 for infinity and nan, of which nan is left.
+void firn_near_step_f32(inout float rest, out int left, float y, float inverse) {
+    int exponent = (floatBitsToInt(rest) + 0x00800000) & 0x7f800000;
+    left = max(exponent - (floatBitsToInt(y) & 0x7f800000) - 20 * 0x00800000, 0);
+    float by = intBitsToFloat(floatBitsToInt(y) + left);
+    float high = uintBitsToFloat(floatBitsToUint(by) & 0xfffff000u);
+    float quotient = roundEven(rest * intBitsToFloat(floatBitsToInt(inverse) - left));
+    rest = firn_less_multiple_f32(rest, quotient, high, by - high);
+}
+
+//@function firn_mod_near_f32 needs firn_near_step_f32
+// The remainder by y in [2^-60, 2^60], in 10 steps at most.
+float firn_mod_near_f32(float x, float y) {
+    float rest = x;
+    float inverse = 1.0 / y;
+    int left;
+    do firn_near_step_f32(rest, left, y, inverse);
+    while (left > 0);
+    return rest + mix(0.0, y, rest < 0.0);
+}
+
+//@function firn_mod_near_in_steps_f32 needs firn_near_step_f32
+#extension GL_EXT_control_flow_attributes : enable
+float firn_mod_near_in_steps_f32(float x, float y) {
+    float rest = x;
+    float inverse = 1.0 / y;
+    int left;
+    [[unroll]] for (int k = 0; k < 10; ++k) firn_near_step_f32(rest, left, y, inverse);
+    return rest + mix(0.0, y, rest < 0.0);
 }
 
 //@function firn_mod_of_few_f32
-// For y in [2^-60, 2^60] and |x| <= 2^10 y, which needs no loop.
+// For y in [2^-60, 2^60] and |x| <= 2^11 y, which needs no loop.
 float firn_mod_of_few_f32(float x, float y) {
-    float high = uintBitsToFloat(floatBitsToUint(y) & 0xfffff800u);
+    float high = uintBitsToFloat(floatBitsToUint(y) & 0xfffff000u);
     float low = y - high;
-    float quotient = roundEven(x / y);
+    float quotient = roundEven(x * (1.0 / y));
     precise float part = x - quotient * high;
     precise float rest = part - quotient * low;
-    return mix(rest, rest + y, rest < 0.0);
+    return rest + mix(0.0, y, rest < 0.0);
 }
 
 //@function firn_mod_by_f32
@@ -349,6 +403,21 @@ float firn_mod_by_f32(float x, float y) {
     precise float whole = mix(x, y * floor(quotient), abs(quotient) < 16777216.0);
     precise float rest = x - whole;
     return mix(rest, rest + y, rest < 0.0);
+}
+
+//@function firn_begin_rest_f64
+// As of f32, of |x|; the divisor's mantissa as 27 bits and 26.
+void firn_begin_rest_f64(double x, double y, out double rest, out int left, out double high, out double low) {
+    uvec2 a = unpackDouble2x32(x);
+    int exponent = int((a.y & 0x7fffffffu) >> 20);
+    rest = packDouble2x32(uvec2(a.x, (a.y & 0x000fffffu) | 0x3ff00000u));
+    rest = exponent == 0 ? rest - 1.0lf : rest;
+    bool subnormal = abs(y) < 2.2250738585072014e-308lf;
+    uvec2 b = unpackDouble2x32(abs(y) * (subnormal ? 18014398509481984.0lf : 1.0lf));
+    left = max(exponent, 1) - int(b.y >> 20) + (subnormal ? 54 : 0);
+    uvec2 factor = uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u);
+    high = packDouble2x32(uvec2(factor.x & 0xfc000000u, factor.y));
+    low = packDouble2x32(factor) - high;
 }
 
 //@function firn_rest_step_f64
@@ -363,59 +432,53 @@ void firn_rest_step_f64(inout double rest, inout int left, double high, double l
     left -= 24;
 }
 
-//@function firn_signed_rest_f64
-double firn_signed_rest_f64(double x, double y, double rest, int left) {
+//@function firn_end_rest_f64
+double firn_end_rest_f64(double x, double y, double rest, int left) {
     uvec2 a = unpackDouble2x32(x);
     uvec2 b = unpackDouble2x32(y);
     uint sign = b.y & 0x80000000u;
     bool opposite = ((a.y ^ b.y) >> 31) != 0u;
-    a.y &= 0x7fffffffu;
-    b.y &= 0x7fffffffu;
-    double size = packDouble2x32(b);
+    double size = abs(y);
+    b.y ^= sign;
+    bool nan = b.y > 0x7ff00000u || (b.y == 0x7ff00000u && b.x != 0u) || (b.x | b.y) == 0u;
+    bool subnormal = size < 2.2250738585072014e-308lf;
+    b = unpackDouble2x32(size * (subnormal ? 18014398509481984.0lf : 1.0lf));
     double factor = packDouble2x32(uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u));
     double above = rest < 0.0lf ? rest + factor : rest;
     above = above * packDouble2x32(uvec2(0u, b.y & 0x7ff00000u));
-    above = left < 0 ? packDouble2x32(mix(uvec2(0u), a, bvec2(a.y >= 0x00100000u))) : above;
+    above = above * (subnormal ? 5.5511151231257827e-17lf : 1.0lf);
+    above = left < 0 ? abs(x) : above;
     double other = size - above;
     bool turned = all(bvec2(opposite, above > 0.0lf));
     above = turned ? other : above;
-    bool nan = b.y > 0x7ff00000u || (b.y == 0x7ff00000u && b.x != 0u) || (b.x | b.y) == 0u;
     uvec2 bits = unpackDouble2x32(above);
     bits.y |= sign;
-    return packDouble2x32(mix(bits, uvec2(0u, 0x7ff80000u), bvec2(nan || a.y >= 0x7ff00000u)));
+    return packDouble2x32(mix(bits, uvec2(0u, 0x7ff80000u), bvec2(nan || (a.y & 0x7fffffffu) >= 0x7ff00000u)));
 }
 
-//@function firn_mod_f64 needs firn_rest_step_f64 firn_signed_rest_f64
+//@function firn_mod_f64 needs firn_begin_rest_f64 firn_rest_step_f64 firn_end_rest_f64
 // As firn_mod_f32, the largest quotient in 88 steps.
 double firn_mod_f64(double x, double y) {
-    uvec2 a = unpackDouble2x32(x);
-    uvec2 b = unpackDouble2x32(y);
-    double rest = packDouble2x32(uvec2(a.x, (a.y & 0x000fffffu) | 0x3ff00000u));
-    uvec2 factor = uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u);
-    double high = packDouble2x32(uvec2(factor.x & 0xfc000000u, factor.y));
-    double low = packDouble2x32(factor) - high;
-    double inverse = 1.0lf / packDouble2x32(factor);
-    int before = int((a.y & 0x7fffffffu) >> 20) - int((b.y & 0x7fffffffu) >> 20);
+    double rest, high, low;
+    int before;
+    firn_begin_rest_f64(x, y, rest, before, high, low);
+    double inverse = 1.0lf / (high + low);
     int left = before;
     do firn_rest_step_f64(rest, left, high, low, inverse);
     while (left > 0);
-    return firn_signed_rest_f64(x, y, rest, before);
+    return firn_end_rest_f64(x, y, rest, before);
 }
 
-//@function firn_mod_in_steps_f64 needs firn_rest_step_f64 firn_signed_rest_f64
+//@function firn_mod_in_steps_f64 needs firn_begin_rest_f64 firn_rest_step_f64 firn_end_rest_f64
 #extension GL_EXT_control_flow_attributes : enable
 double firn_mod_in_steps_f64(double x, double y) {
-    uvec2 a = unpackDouble2x32(x);
-    uvec2 b = unpackDouble2x32(y);
-    double rest = packDouble2x32(uvec2(a.x, (a.y & 0x000fffffu) | 0x3ff00000u));
-    uvec2 factor = uvec2(b.x, (b.y & 0x000fffffu) | 0x3ff00000u);
-    double high = packDouble2x32(uvec2(factor.x & 0xfc000000u, factor.y));
-    double low = packDouble2x32(factor) - high;
-    double inverse = 1.0lf / packDouble2x32(factor);
-    int before = int((a.y & 0x7fffffffu) >> 20) - int((b.y & 0x7fffffffu) >> 20);
+    double rest, high, low;
+    int before;
+    firn_begin_rest_f64(x, y, rest, before, high, low);
+    double inverse = 1.0lf / (high + low);
     int left = before;
     [[unroll]] for (int k = 0; k < 88; ++k) firn_rest_step_f64(rest, left, high, low, inverse);
-    return firn_signed_rest_f64(x, y, rest, before);
+    return firn_end_rest_f64(x, y, rest, before);
 }
 
 //@function firn_div_i32

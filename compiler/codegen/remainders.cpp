@@ -11,12 +11,24 @@ namespace firn {
 namespace {
 
 // As arithmetic.glsl has them.
-constexpr int64_t kStepsOfF32 = 28, kStepsOfF64 = 88;
-/// firn_mod_of_few_f32 takes quotients up to 2^10 by divisors from 2^-60 to 2^60; bounds are known
-/// to a thousandth.
-constexpr double kFew = 0x1p10 * 0.999, kLargestDivisor = 0x1p60;
+constexpr int64_t kStepsOfF32 = 14, kStepsOfNear = 10, kStepsOfF64 = 88;
+/// firn_mod_of_few_f32 takes quotients up to 2^11; bounds are known to a thousandth.
+constexpr double kFew = 0x1p11 * 0.999;
+/// The largest divisor that firn_mod_near_f32 and it take, and the reciprocal of the smallest.
+constexpr double kLargestDivisor = 0x1p60;
 
 bool is_remainder(const KernelNode& n) { return n.op == KernelOp::Mod && n.dtype.is_float(); }
+
+/// A literal divisor of ordinary size: see arithmetic.glsl.
+bool is_near(const KernelCode& code, const KernelNode& n) {
+    const KernelNode& by = code.nodes[static_cast<size_t>(n.args[1])];
+    return n.dtype != f64 && by.op == KernelOp::Constant && by.constant.f >= 1 / kLargestDivisor &&
+           by.constant.f <= kLargestDivisor;
+}
+
+int64_t steps_of(const KernelCode& code, const KernelNode& n) {
+    return n.dtype == f64 ? kStepsOfF64 : is_near(code, n) ? kStepsOfNear : kStepsOfF32;
+}
 
 /// Back edges of all remainders of a region, as one invocation may take them; -1 where only the
 /// data knows.
@@ -25,7 +37,7 @@ int64_t steps_in(const KernelCode& code, int region) {
     int64_t steps = 0;
     const auto add = [&](int id) {
         const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-        if (is_remainder(n)) steps += n.dtype == f64 ? kStepsOfF64 : kStepsOfF32;
+        if (is_remainder(n)) steps += steps_of(code, n);
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) return true;
         for (int part : {n.region, n.else_region}) {
             if (part < 0) continue;
@@ -59,14 +71,19 @@ bool may_loop(const GlslRun& run) {
     return steps >= 0 && run.code.back_edges >= 0 && run.code.back_edges + steps <= most;
 }
 
-/// Bounds tell that |x / y| is at most 2^10, for a literal y.
+/// Bounds tell that firn_mod_of_few_f32 takes the quotient, by a literal that is near.
 bool has_small_quotient(const GlslRun& run, const KernelNode& n) {
-    const KernelNode& by = run.code.nodes[static_cast<size_t>(n.args[1])];
-    if (n.dtype != f32 || by.op != KernelOp::Constant || by.constant.f < 1 / kLargestDivisor ||
-        by.constant.f > kLargestDivisor)
-        return false;
+    if (n.dtype != f32) return false;
     const FloatBounds x = FloatRanges(run.code).of(n.args[0]);
-    return std::max(std::abs(x.lo), std::abs(x.hi)) <= kFew * by.constant.f;
+    const double y = run.code.nodes[static_cast<size_t>(n.args[1])].constant.f;
+    return std::max(std::abs(x.lo), std::abs(x.hi)) <= kFew * y;
+}
+
+std::string remainder_function(const GlslRun& run, const KernelNode& n) {
+    const bool near = is_near(run.code, n);
+    if (near && has_small_quotient(run, n)) return "firn_mod_of_few_f32(";
+    return std::string(near ? "firn_mod_near" : "firn_mod") + (may_loop(run) ? "" : "_in_steps") +
+           (n.dtype == f64 ? "_f64(" : "_f32(");
 }
 
 }  // namespace
@@ -78,11 +95,7 @@ std::string remainder_text(const GlslRun& run, const KernelNode& node,
     const std::string name = node.dtype == f64 ? "firn_mod_f64(" : "firn_mod_f32(";
     const size_t at = text.find(name);
     if (at == std::string::npos) return text;  // by a power of two
-    const std::string other = has_small_quotient(run, node) ? "firn_mod_of_few_f32("
-                              : may_loop(run)               ? name
-                              : node.dtype == f64           ? "firn_mod_in_steps_f64("
-                                                            : "firn_mod_in_steps_f32(";
-    return text.replace(at, name.size(), other);
+    return text.replace(at, name.size(), remainder_function(run, node));
 }
 
 }  // namespace firn

@@ -1,4 +1,5 @@
 // Every elementwise row of ops.def, for every type that has it, on the device against evaluate().
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -256,6 +257,16 @@ TEST_F(RandomBitsOnDevice, LeaveTheSameRemaindersInEveryForm) {
         return run_element(executor, {call + "(v0, v1)", type, {type, type}}, stored,
                            static_cast<int64_t>(rows.size()));
     };
+    const auto expect_same = [](const std::vector<std::byte>& a, const std::vector<std::byte>& b,
+                                DType type, const std::vector<std::vector<Scalar>>& rows) {
+        for (size_t k = 0; k < rows.size(); ++k) {
+            const size_t at = k * static_cast<size_t>(type.bytes());
+            const double x = load_scalar(type, &a[at]).f, y = load_scalar(type, &b[at]).f;
+            ASSERT_TRUE(std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y) ||
+                        (std::isnan(x) && std::isnan(y)))
+                << x << " and " << y << " are " << rows[k][0].f << " % " << rows[k][1].f;
+        }
+    };
     uint64_t state = 5;
     const auto draw = [&] {
         state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -270,16 +281,29 @@ TEST_F(RandomBitsOnDevice, LeaveTheSameRemaindersInEveryForm) {
                 row.push_back(load_scalar(type, &bits));
             }
         const std::string name = std::string("_") + type.name();
-        EXPECT_TRUE(result("firn_mod" + name, type, rows) ==
-                    result("firn_mod_in_steps" + name, type, rows));
+        expect_same(result("firn_mod" + name, type, rows),
+                    result("firn_mod_in_steps" + name, type, rows), type, rows);
     }
     std::vector<std::vector<Scalar>> rows(20000);
     for (std::vector<Scalar>& row : rows) {
         const double y = 0.5 + static_cast<double>(draw() % 100000) / 7000;
-        const double turns = static_cast<double>(draw() % 2000000) / 1000 - 1000;
+        const double turns = static_cast<double>(draw() % 4000000) / 1000 - 2000;
         row = {scalar_float(y * turns, f32), scalar_float(y, f32)};
     }
-    EXPECT_TRUE(result("firn_mod_f32", f32, rows) == result("firn_mod_of_few_f32", f32, rows));
+    expect_same(result("firn_mod_f32", f32, rows), result("firn_mod_of_few_f32", f32, rows), f32,
+                rows);
+    // Divisors that firn_mod_near_f32 takes, of numbers of every size, and of what is no number.
+    for (std::vector<Scalar>& row : rows) {
+        const auto y = static_cast<uint32_t>((67 + draw() % 120) << 23 | draw() % (1u << 23));
+        const auto x = static_cast<uint32_t>(draw());
+        row = {scalar_float(std::bit_cast<float>(x), f32),
+               scalar_float(std::bit_cast<float>(y), f32)};
+    }
+    for (float x : {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 3.0f, -3.0f, 3.4e38f, -3.4e38f})
+        for (float y : {0x1p-60f, 0x1p60f, 3.0f, 0.1f})
+            rows.push_back({scalar_float(x, f32), scalar_float(y, f32)});
+    for (const char* form : {"firn_mod_near_f32", "firn_mod_near_in_steps_f32"})
+        expect_same(result("firn_mod_f32", f32, rows), result(form, f32, rows), f32, rows);
 }
 TEST_F(RandomBitsOnDevice, DivideAsIntegers) {
     expect_agreement_on(KernelOp::Div, i32, {i32, i32});
