@@ -10,6 +10,7 @@
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/used_gradients.h"
 #include "compiler/frontend/with_history.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
@@ -107,12 +108,18 @@ std::vector<Ref> found_in_loops(
     return out;
 }
 
+/// Null where the value does not depend on the tensor.
+std::vector<Ref> found_gradients(const Differentiated& of, const Ref& seed, SourceLine line) {
+    const Builder b = builder(*current_state(), line);
+    return found_in_loops(of, line, [&](const Differentiated& each) {
+        return reverse_gradients(b, each.ys, {seed}, each.xs, reverse_options(*current_state()));
+    });
+}
+
 std::vector<Tensor> gradients(const Differentiated& of, const Ref& seed, const GradOptions& options,
                               SourceLine line) {
     const Builder b = builder(*current_state(), line);
-    const std::vector<Ref> found = found_in_loops(of, line, [&](const Differentiated& each) {
-        return reverse_gradients(b, each.ys, {seed}, each.xs, reverse_options(*current_state()));
-    });
+    const std::vector<Ref> found = found_gradients(of, seed, line);
     const std::vector<Ref>& xs = of.xs;
     std::vector<Tensor> out;
     for (size_t k = 0; k < xs.size(); ++k) {
@@ -162,6 +169,17 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, const G
     require_float(*node, "the value", line);
     const Builder b = builder(*current_state(), line);
     return gradients({{node}, nodes_of(xs, line)}, ones_of(b, *node), options, line);
+}
+
+std::vector<std::optional<Tensor>> used_gradients(const Tensor& y, const std::vector<Tensor>& xs,
+                                                  SourceLine line) {
+    const Ref node = y.node(line);
+    require_float(*node, "the value", line);
+    const Ref seed = ones_of(builder(*current_state(), line), *node);
+    std::vector<std::optional<Tensor>> out;
+    for (const Ref& found : found_gradients({{node}, nodes_of(xs, line)}, seed, line))
+        out.push_back(found ? std::optional(Tensor::from_node(found)) : std::nullopt);
+    return out;
 }
 
 Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,

@@ -11,6 +11,7 @@
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
+#include "compiler/frontend/used_gradients.h"
 #include "compiler/learning/initialise.h"
 
 namespace firn {
@@ -68,20 +69,20 @@ std::vector<Tensor> values(const std::vector<NamedVariable>& variables) {
 std::vector<Tensor> gradients_of(const OptimizerState& state, const Tensor& loss,
                                  const StepOptions& options, SourceLine line) {
     const std::vector<Tensor> parameters = values(state.parameters);
-    const std::vector<Tensor> found = grad(loss, parameters, {.allow_unused = true}, line);
+    std::vector<Tensor> out;
     std::string unused;
     size_t count = 0;
-    for (size_t k = 0; k < found.size(); ++k) {
-        // What the loss does not depend on has this very node, as nodes are hash-consed.
-        if (found[k].node() != zeros(found[k].shape(), found[k].dtype()).node()) continue;
-        unused += (count++ ? ", '" : "'") + state.parameters[k].name + "'";
+    for (const std::optional<Tensor>& found : used_gradients(loss, parameters, line)) {
+        const size_t k = out.size();
+        out.push_back(found ? *found : zeros(parameters[k].shape(), parameters[k].dtype()));
+        if (!found) unused += (count++ ? ", '" : "'") + state.parameters[k].name + "'";
     }
-    if (count == found.size()) grad(loss, parameters, {}, line);  // says why
+    if (count == out.size()) grad(loss, parameters, {}, line);  // says why
     if (count > 0 && !options.allow_unused)
         refuse("optimizer: the loss does not depend on " + unused +
                "; use what is missing, freeze() it before the optimizer is made, or step with "
                "{.allow_unused = true}");
-    return found;
+    return out;
 }
 
 Tensor all_finite(const std::vector<Tensor>& gradients) {
