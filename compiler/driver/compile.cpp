@@ -161,31 +161,39 @@ bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& la
     return found;
 }
 
+/// What earlier rounds found out about schedules of the graph, see make_schedule().
+struct CutFacts {
+    bool nested = true;
+    NodeSet launched, kept;
+};
+
 /// Stage 3. Values that are joined from parts are stored part by part: then `graph` says so.
 Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
-                     const CompileOptions& options, bool nested, const NodeSet& launched) {
-    Schedule out = make_schedule(graph, rated, options.facts, nested, launched);
+                     const CompileOptions& options, const CutFacts& known) {
+    const auto make = [&] {
+        return make_schedule(graph, rated, options.facts, known.nested, known.launched, known.kept);
+    };
+    Schedule out = make();
     const Graph stored = store_parts(table, graph, out, rated, options.facts);
     if (stored.results == graph.results) return out;
     graph = stored;
     note(options.trace.get(), "store_parts", graph);
-    return make_schedule(graph, rated, options.facts, nested, launched);
+    return make();
 }
 
 /// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
 /// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
 /// fewer. Where they are too many it gives up rows, then nests. Loops that did not become one
-/// kernel, as their steps' costs assumed, are weighed again.
+/// kernel, as their steps' costs assumed, are weighed again. What kernels compute far too often is
+/// kept in memory.
 std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWeights& cuts,
                                       const DeviceProfile& profile, const CompileOptions& options,
                                       CompileTimes& times) {
-    bool nested = true;
-    NodeSet launched;
+    CutFacts known;
     const auto cut = [&] {
         check_stop(options);
         return timed(times.schedule, [&] {
-            Schedule out =
-                schedule_of(table, graph, weighted(profile, cuts), options, nested, launched);
+            Schedule out = schedule_of(table, graph, weighted(profile, cuts), options, known);
             check_memory(graph, out.materialised);
             return out;
         });
@@ -193,18 +201,23 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
     Schedule schedule = cut();
     for (;;) {
         check_stop(options);
-        KernelList list = finish_kernels(graph, schedule, profile, options, times);
-        if (note_launched(list, schedule, launched)) {
+        auto [list, excess] = finish_kernels(graph, schedule, profile, options, times);
+        if (!excess.empty()) {
+            known.kept.merge(excess);
+            schedule = cut();
+            continue;
+        }
+        if (note_launched(list, schedule, known.launched)) {
             schedule = cut();
             continue;
         }
         const NodeSet found = overlong(list, profile);
         if (leave_rows(schedule, found)) continue;
-        if (found.empty() || !nested)
+        if (found.empty() || !known.nested)
             return timed(times.plan, [&] {
                 return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });
-        nested = false;
+        known.nested = false;
         schedule = cut();
     }
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "compiler/driver/excess_work.h"
 #include "compiler/lower/lower_graph.h"
 #include "compiler/plan/plan_sizes.h"
 #include "compiler/plan/reuse_arguments.h"
@@ -25,6 +26,10 @@ void emit(KernelList& list, FinishRun& run) {
 constexpr auto kPipeline = std::to_array<ListPass>({
     {"make_ready", Lowered, Ready, &CompileTimes::lower,
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
+    {"find_excess", Ready, Ready, &CompileTimes::schedule,
+     [](KernelList& list, FinishRun& run) {
+         run.excess = find_excess(list, run.graph, run.schedule, run.target.facts);
+     }},
     {"raise_radix", Ready, Ready, &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); },
      &KernelSteps::raise_radix},
@@ -61,9 +66,9 @@ void keep_unfinished(const KernelList& list, CompileTrace& trace) {
 
 std::span<const ListPass> list_passes() { return kPipeline; }
 
-KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
-                          const DeviceProfile& profile, const CompileOptions& options,
-                          CompileTimes& times) {
+FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
+                               const DeviceProfile& profile, const CompileOptions& options,
+                               CompileTimes& times) {
     const auto timed = [&](double CompileTimes::*time, const auto& stage) {
         const StageTimer timer(times.*time);
         stage();
@@ -71,6 +76,9 @@ KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
     FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr, options.verify,
                    options.stop},
                   options,
+                  graph,
+                  schedule,
+                  {},
                   {}};
     KernelList list;
     timed(&CompileTimes::lower,
@@ -80,12 +88,13 @@ KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
             check_stop(options);
             if (!pass.optional || options.steps.*pass.optional)
                 timed(pass.time, [&] { pass.run(list, run); });
+            if (!run.excess.empty()) break;
         }
     } catch (...) {
         if (options.trace) keep_unfinished(list, *options.trace);
         throw;
     }
-    return list;
+    return {std::move(list), std::move(run.excess)};
 }
 
 }  // namespace firn

@@ -14,7 +14,10 @@ namespace firn {
 struct FinishRun {
     ListTarget target;
     const CompileOptions& options;
+    const Graph& graph;
+    const Schedule& schedule;
     EmittedKernels emitted;
+    NodeSet excess;  // see find_excess()
 };
 
 /// A row of the table: takes kernels of one stage, gives kernels of the same or the next.
@@ -28,9 +31,14 @@ struct ListPass {
 /// In the order in which they run.
 std::span<const ListPass> list_passes();
 
+struct FinishedKernels {
+    KernelList list;
+    /// What had better be kept in memory: the list is not finished where there is anything.
+    NodeSet excess;
+};
 /// Every kernel of the schedule, Placed and emitted.
-KernelList finish_kernels(const Graph& graph, const Schedule& schedule,
-                          const DeviceProfile& profile, const CompileOptions& options,
-                          CompileTimes& times);
+FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
+                               const DeviceProfile& profile, const CompileOptions& options,
+                               CompileTimes& times);
 
 }  // namespace firn

@@ -2,6 +2,7 @@
 #include "compiler/kernel/count.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,7 +10,7 @@
 namespace firn {
 namespace {
 
-bool counts(const KernelCode& code, const KernelNode& n) {
+bool is_arithmetic(const KernelCode& code, const KernelNode& n) {
     if (n.op == KernelOp::RowReduce) return true;
     if (!is_elementwise(n.op) || n.op == KernelOp::Cast || n.op == KernelOp::Bitcast) return false;
     if (n.dtype != i32 && n.dtype != boolean) return true;
@@ -23,19 +24,22 @@ bool has_known_trips(const KernelCode& code, const Range& range) {
                                       code.nodes[range.extent_node].op == KernelOp::Param);
 }
 
-Size region_operations(const KernelCode& code, int region_id) {
+/// What a node is counted as.
+using Counts = std::function<bool(int)>;
+
+Size region_operations(const KernelCode& code, int region_id, const Counts& counts) {
     const KernelRegion& region = code.regions[region_id];
     int64_t plain = 0;
     Size total(0);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
-        plain += counts(code, n);
+        plain += counts(id);
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
-        const Size inside = region_operations(code, n.region);
+        const Size inside = region_operations(code, n.region, counts);
         const int range = code.regions[n.region].range;
         if (range < 0) {
             total += inside;
-            if (n.else_region >= 0) total += region_operations(code, n.else_region);
+            if (n.else_region >= 0) total += region_operations(code, n.else_region, counts);
             return;
         }
         const Range& r = code.ranges[range];
@@ -75,14 +79,66 @@ void add_touched(const KernelCode& code, int region_id, const Size& times, bool 
     for (int id : code.regions[region_id].effects) visit(id);
 }
 
-}  // namespace
-
-Work count_work(const KernelCode& code) {
+Size indices_of(const KernelCode& code) {
     Size grid(1);
     for (const Range& r : code.ranges)
         if (r.kind != RangeKind::Serial) grid = grid * r.extent;
+    return grid;
+}
+
+/// Marks what stored values are computed from.
+class ValueNodes {
+  public:
+    explicit ValueNodes(const KernelCode& code) : code_(code), marked_(code.nodes.size()) {
+        mark_effects(0);
+    }
+    bool contains(int id) const { return marked_[static_cast<size_t>(id)]; }
+
+  private:
+    void mark_effects(int region) {
+        for (int effect : code_.regions[region].effects) mark(effect);
+    }
+
+    void mark(int root) {
+        std::vector<int> queue{root};
+        const auto push = [&](int id) {
+            if (!contains(id)) marked_[static_cast<size_t>(id)] = true, queue.push_back(id);
+        };
+        while (!queue.empty()) {
+            const KernelNode& n = code_.nodes[queue.back()];
+            queue.pop_back();
+            if (n.op == KernelOp::Load) continue;
+            const bool placed = n.op == KernelOp::Store || n.op == KernelOp::Atomic;
+            for (size_t k = placed; k < n.args.size(); ++k) push(n.args[k]);
+            for (int body : {n.region, n.else_region}) {
+                if (body < 0 || n.op == KernelOp::RegionArg) continue;
+                for (int yield : code_.regions[body].yields) push(yield);
+                for (int effect : code_.regions[body].effects) push(effect);
+            }
+        }
+    }
+
+    const KernelCode& code_;
+    std::vector<bool> marked_;
+};
+
+}  // namespace
+
+Size value_operations(const KernelCode& code) {
+    const ValueNodes values(code);
+    return indices_of(code) * region_operations(code, 0, [&](int id) {
+               const KernelOp op = code.nodes[id].op;
+               return values.contains(id) && (op == KernelOp::RowReduce || is_elementwise(op)) &&
+                      op != KernelOp::Cast && op != KernelOp::Bitcast;
+           });
+}
+
+Work count_work(const KernelCode& code) {
+    const Size grid = indices_of(code);
     Work work;
-    work.operations = grid * region_operations(code, 0);
+    work.operations = grid * region_operations(code, 0, [&](int id) {
+                          return is_arithmetic(code, code.nodes[id]);
+                      });
     Touched touched;
     add_touched(code, 0, grid, true, touched);
     std::set<int> read, written;

@@ -40,8 +40,8 @@ void seek_verdicts(Draft& draft) {
 }  // namespace
 
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts,
-                       bool nested, const NodeSet& launched) {
-    const ScheduleFacts known = schedule_facts(graph, profile, facts, nested, launched);
+                       bool nested, const NodeSet& launched, const NodeSet& kept) {
+    const ScheduleFacts known = schedule_facts(graph, profile, facts, nested, launched, kept);
     Draft draft = make_draft(known);
     seek_verdicts(draft);
     Schedule out;
@@ -51,6 +51,7 @@ Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const S
     out.materialised = std::move(draft.round.materialised);
     out.host_loops = known.regions.host_loops;
     out.small_loops = known.small_loops;
+    out.kept = kept;
     out.numbers = known.numbers;
     return out;
 }

@@ -58,6 +58,8 @@ inline constexpr const char* kReasonBindings =
     "too-many-bindings";  // its kernel would bind more tensors than the device does
 inline constexpr const char* kReasonLarge =
     "kernel-too-large";  // the kernel would grow beyond its budget
+inline constexpr const char* kReasonExcess =
+    "computed-too-often";  // its kernel took many times the operations of its values
 
 /// A step of a region: values that one kernel computes, or a loop of kernels.
 struct ScheduleItem {
@@ -78,18 +80,20 @@ struct Schedule {
     NodeSet materialised;
     NodeSet host_loops;
     NodeSet small_loops;  // of these, that were taken to become one kernel each
+    NodeSet kept;         // values that it was asked to keep in memory
     HostNumbers numbers;  // that the host computes
 };
 
 /// `nested` false: reductions and loops that a reduction would run in every iteration are kept in
 /// memory, whatever that costs; else only long ones are. A step of a loop that one group may take
-/// costs a barrier and no launch, but for the loops of `launched`: they were tried. Verdicts are
+/// costs a barrier and no launch, but for the loops of `launched`: they were tried. The values of
+/// `kept` are kept in memory: computed where they are asked they took too much. Verdicts are
 /// the cheapest of three costs from access maps, trip counts and the profile's rates; then
 /// materialised values with the same grid join one kernel where no dependency forbids it, and what
 /// only that kernel reads stays in its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts = {}, bool nested = true,
-                       const NodeSet& launched = {});
+                       const NodeSet& launched = {}, const NodeSet& kept = {});
 /// The rows that the kernels of these first outputs walk are left to as many invocations as they
 /// have elements, each of which computes all that it needs. False where none walks any.
 bool leave_rows(Schedule& schedule, const NodeSet& roots);

@@ -24,7 +24,7 @@ const char* reason_of_store(const Node& store) {
     return keeps_a_state(store) ? kReasonStates : kReasonStore;
 }
 
-void require_memory(ScheduleFacts& facts) {
+void require_memory(ScheduleFacts& facts, const NodeSet& kept) {
     const auto require = [&](const Ref& ref, const char* reason) {
         if (!has_memory(facts.regions, *ref)) facts.required.emplace(ref.get(), reason);
     };
@@ -37,6 +37,7 @@ void require_memory(ScheduleFacts& facts) {
             w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
             require(ref, reason_of_store(*ref));
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
+        if (kept.contains(ref.get())) require(ref, kReasonExcess);
         if (!facts.regions.host_loops.contains(ref.get())) continue;
         for (size_t k = 3; k < ref->inputs.size(); ++k)
             if (ref->inputs[k]->op != Op::Empty) require(ref->inputs[k], kReasonCarried);
@@ -57,12 +58,13 @@ void find_counts(ScheduleFacts& facts) {
 }  // namespace
 
 ScheduleFacts schedule_facts(const Graph& graph, const DeviceProfile& profile,
-                             const SymbolFacts& symbols, bool nested, const NodeSet& launched) {
+                             const SymbolFacts& symbols, bool nested, const NodeSet& launched,
+                             const NodeSet& kept) {
     ScheduleFacts facts{graph, profile, symbols, nested, region_facts(graph), {}, {}, {}, {}, {}};
     facts.numbers = host_numbers(facts.regions);
     facts.seconds = element_seconds(facts);
     find_counts(facts);
-    require_memory(facts);
+    require_memory(facts, kept);
     facts.small_loops = small_loops(facts, launched);
     return facts;
 }

@@ -23,9 +23,10 @@ struct ScheduleFacts {
     std::unordered_map<std::string, const Node*> counts;    // what gives each data symbol its value
     NodeSet small_loops;                                    // see small_loops()
 };
-/// `launched`: see make_schedule().
+/// `launched` and `kept`: see make_schedule().
 ScheduleFacts schedule_facts(const Graph& graph, const DeviceProfile& profile,
-                             const SymbolFacts& symbols, bool nested, const NodeSet& launched = {});
+                             const SymbolFacts& symbols, bool nested, const NodeSet& launched = {},
+                             const NodeSet& kept = {});
 
 /// In memory before any verdict: tensor arguments, buffers, what host loops carry and give back.
 bool has_memory(const RegionFacts& regions, const Node& node);

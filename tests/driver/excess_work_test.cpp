@@ -1,0 +1,83 @@
+// Kernels that take far more operations than their values do are cut again, whatever rule made
+// them.
+#include "compiler/driver/excess_work.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/driver/finish_kernels.h"
+#include "compiler/ir/text.h"
+
+namespace firn {
+namespace {
+
+/// `count` products with 16 columns one after another, each of the tanh of the one before.
+std::string chain(int count) {
+    std::string head = "graph(%0: f32[1024, 16]", body, last = "%0";
+    int next = count + 1;
+    const auto add = [&](const std::string& text) {
+        body += "    %" + std::to_string(next) + ": " + text + "\n";
+        return "%" + std::to_string(next++);
+    };
+    for (int k = 1; k <= count; ++k) {
+        head += ", %" + std::to_string(k) + ": f32[16, 16]";
+        const std::string x =
+            add("f32[1024, 16, 16] = Expand " + add("f32[1024, 16, 1] = Reshape " + last));
+        const std::string w = add("f32[1024, 16, 16] = Expand " +
+                                  add("f32[1, 16, 16] = Reshape %" + std::to_string(k)));
+        const std::string sum =
+            add("f32[1024, 16] = Reduce " + add("f32[1024, 16, 16] = Mul " + x + ", " + w) +
+                " op=sum axes=[1]");
+        last = add("f32[1024, 16] = Tanh " + sum);
+    }
+    return head + ") {\n" + body + "    return " + last + "\n}\n";
+}
+
+/// As a rule would have it that computes everything where it is asked.
+Schedule all_inlined(const Graph& graph, const DeviceProfile& profile) {
+    Schedule schedule = make_schedule(graph, profile);
+    schedule.items = {ScheduleItem{.outputs = graph.results}};
+    schedule.materialised = {graph.results[0].get()};
+    return schedule;
+}
+
+TEST(ExcessWork, IsFoundInAChainOfNestedProducts) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph graph = parse(table, chain(3));
+    CompileTimes times;
+    const FinishedKernels found =
+        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times);
+    EXPECT_EQ(found.excess.size(), 2u);  // the inner products
+    for (const Node* node : found.excess) EXPECT_EQ(node->op, Op::Reduce);
+}
+
+TEST(ExcessWork, WhatWasFoundIsKeptAndThereIsNoMore) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph graph = parse(table, chain(3));
+    CompileTimes times;
+    const NodeSet kept =
+        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times).excess;
+    const Schedule schedule = make_schedule(graph, profile, {}, true, {}, kept);
+    int required = 0;
+    for (const ValueVerdict& verdict : schedule.verdicts)
+        if (kept.contains(verdict.value.get())) {
+            EXPECT_EQ(verdict.verdict, Verdict::Materialised);
+            EXPECT_EQ(verdict.reason, kReasonExcess);
+            ++required;
+        }
+    EXPECT_EQ(required, 2);
+    EXPECT_TRUE(finish_kernels(graph, schedule, profile, {}, times).excess.empty());
+}
+
+TEST(ExcessWork, OneProductInsideAnotherIsNone) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph graph = parse(table, chain(1));
+    CompileTimes times;
+    EXPECT_TRUE(
+        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times).excess.empty());
+}
+
+}  // namespace
+}  // namespace firn
