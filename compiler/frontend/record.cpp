@@ -6,6 +6,7 @@
 #include "compiler/frontend/capture.h"
 #include "compiler/ir/builder_checks.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 
 namespace firn {
 void fail_at(SourceLine line, const std::string& message) {
@@ -14,6 +15,7 @@ void fail_at(SourceLine line, const std::string& message) {
 
 Builder builder(SessionState& session, SourceLine line) {
     const Inside inside(session.nodes.thread(), line);
+    if (CancelScope::is_asked()) CancelScope::end("recording " + text(line));
     if (!session.left_open.empty()) {
         std::string message = std::exchange(session.left_open, {});
         throw UserError(message);

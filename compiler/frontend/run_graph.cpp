@@ -69,6 +69,7 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
     for_each_in_parallel(
         1,
         [&](size_t) {
+            const CancelScope ends([&] { return stop.load(); });  // walks over large graphs
             program = compile_graph(source->table, source->graph, executor.profile(), options);
         },
         [&](size_t) {

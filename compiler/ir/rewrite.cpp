@@ -8,6 +8,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/node_map.h"
 #include "compiler/program/error.h"
+#include "compiler/program/long_work.h"
 
 namespace firn {
 namespace {
@@ -35,12 +36,16 @@ struct Frame {
     size_t next_child = 0;
 };
 
+/// Nodes of a walk between two questions whether it is to end.
+constexpr size_t kNodesBetween = 4096;
+
 /// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false
 /// skips. Of nodes that `is_idle` only the inputs are children.
 template <class Enter, class Leave>
 void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave,
           const IsIdle& is_idle = {}) {
     std::vector<Frame> stack;
+    size_t left = 0;
     for (const Ref& root : roots) {
         if (enter(root)) stack.push_back({&root});
         while (!stack.empty()) {
@@ -52,6 +57,8 @@ void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave,
                 const Ref* done = top.node;
                 stack.pop_back();
                 leave(*done);
+                if (++left % kNodesBetween == 0 && CancelScope::is_asked())
+                    CancelScope::end("a graph of " + std::to_string(left) + " nodes and more");
             } else if (enter(*next)) {
                 stack.push_back({next});
             }

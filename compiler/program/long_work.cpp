@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -21,13 +22,24 @@ thread_local CancelScope* innermost = nullptr;
 void watch_work(WorkWatch next) { watch = std::move(next); }
 bool is_work_watched() { return static_cast<bool>(watch); }
 
-CancelScope::CancelScope(std::function<bool()> is_asked_to_end)
-    : is_asked_to_end_(std::move(is_asked_to_end)), outer_(std::exchange(innermost, this)) {}
+CancelScope::CancelScope(std::function<bool()> is_asked_to_end,
+                         std::function<void(const std::string&)> on_end)
+    : is_asked_to_end_(std::move(is_asked_to_end)),
+      on_end_(std::move(on_end)),
+      outer_(std::exchange(innermost, this)) {}
 CancelScope::~CancelScope() { innermost = outer_; }
 bool CancelScope::is_open() { return innermost != nullptr; }
 void CancelScope::end_if_asked(const char* what, const std::string& of) {
-    if (innermost && innermost->is_asked_to_end_ && innermost->is_asked_to_end_())
-        throw Cancelled(what + (" '" + of) + "': ended before it was done");
+    if (is_asked()) end(what + (" '" + of) + "'");
+}
+bool CancelScope::is_asked() {
+    return innermost && innermost->is_asked_to_end_ && innermost->is_asked_to_end_() &&
+           std::uncaught_exceptions() == 0;
+}
+void CancelScope::end(const std::string& work, const std::string& why) {
+    const std::string text = work + ": " + why;
+    if (innermost && innermost->on_end_) innermost->on_end_(text);
+    throw Cancelled(text);
 }
 
 bool tell_work(const WorkProgress& progress) { return !watch || watch(progress); }
@@ -51,8 +63,7 @@ bool LongWork::tell(const WorkProgress& progress) {
 }
 
 void LongWork::tell_or_end(const WorkProgress& progress) {
-    if (!tell(progress) && CancelScope::is_open())
-        throw Cancelled(progress.text + ": ended before it was done");
+    if (!tell(progress) && CancelScope::is_open()) CancelScope::end(progress.text);
 }
 
 CompileWatch with_line(const CompileWatch& watch) {

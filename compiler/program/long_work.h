@@ -30,7 +30,10 @@ struct Cancelled : std::runtime_error {
 class CancelScope {
   public:
     /// `is_asked_to_end`: whether all work of the thread is to end, as after Ctrl-C; empty: never.
-    explicit CancelScope(std::function<bool()> is_asked_to_end = {});
+    /// `on_end` is told what ends before Cancelled is thrown, whose way up may take a while: it
+    /// waits for threads that took part.
+    explicit CancelScope(std::function<bool()> is_asked_to_end = {},
+                         std::function<void(const std::string& text)> on_end = {});
     ~CancelScope();
     CancelScope(const CancelScope&) = delete;
     CancelScope& operator=(const CancelScope&) = delete;
@@ -38,9 +41,16 @@ class CancelScope {
     /// Throws Cancelled, which says what was ended, where the innermost scope of this thread is
     /// asked to end. For what goes on for long: between programs, their parts, and in waits.
     static void end_if_asked(const char* what, const std::string& of);
+    /// Whether end_if_asked would throw: never while something else is thrown, whose way up may
+    /// lead through long work.
+    static bool is_asked();
+    /// Throws Cancelled, which says that `work` was ended.
+    [[noreturn]] static void end(const std::string& work,
+                                 const std::string& why = "ended before it was done");
 
   private:
     std::function<bool()> is_asked_to_end_;
+    std::function<void(const std::string&)> on_end_;
     CancelScope* outer_;
 };
 

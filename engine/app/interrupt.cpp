@@ -3,15 +3,27 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <ctime>
 
 namespace firn {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
+std::atomic<int64_t> received_at{0};  // nanoseconds
+static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal comes at any time");
+
+int64_t nanoseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 void note(int number) {
     const int error = errno;
+    received_at = nanoseconds();
     received = number;
     constexpr char kText[] =
         "\nends with what is under way, and writes what was asked for; once more ends it at once\n";
@@ -38,5 +50,8 @@ InterruptScope::~InterruptScope() {
 }
 
 int InterruptScope::signal() const { return received; }
+double InterruptScope::seconds() const {
+    return received ? 1e-9 * static_cast<double>(nanoseconds() - received_at) : 0;
+}
 
 }  // namespace firn

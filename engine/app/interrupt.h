@@ -15,6 +15,8 @@ class InterruptScope {
 
     /// The signal that came; 0: none.
     int signal() const;
+    /// Seconds since it came; 0: none came.
+    double seconds() const;
 
   private:
     struct sigaction interrupt_ {

@@ -14,6 +14,7 @@
 #include "compiler/program/error.h"
 #include "compiler/program/long_work.h"
 #include "engine/app/command_line.h"
+#include "engine/app/end_in_time.h"
 #include "engine/app/interrupt.h"
 #include "engine/app/quiet.h"
 #include "engine/app/recording.h"
@@ -124,6 +125,23 @@ class Outputs {
         } catch (const std::exception& error) {
             std::fprintf(stderr, "%s\n", error.what());
         }
+    }
+
+    /// The device is still at work: films end with the frames that they have. Says what is not
+    /// written. Touches nothing of the window, which may be at work, too.
+    std::string leave() {
+        std::string missing;
+        try {
+            if (film_) std::printf("wrote %s\n", film_->finish().c_str());
+            if (line_.out.takes_all_frames())
+                std::printf("wrote %s\n", recording_.finish().c_str());
+            else if (line_.out.kind != OutputFile::Kind::None)
+                missing = ", and " + line_.out.path + " is not written";
+            if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
+        } catch (const std::exception& error) {
+            missing = std::string(", and ") + error.what();
+        }
+        return missing;
     }
 
     /// The run ended before its first frame.
@@ -237,10 +255,18 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     return options;
 }
 
+/// Of the second within which a signal ends a run, for what is cut to end by itself; the rest is
+/// for the files.
+constexpr double kPatience = 0.8;
+
 /// What the program was ended in that takes long; empty: it ran to its end.
 std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
-                       const InterruptScope& interrupts) {
-    const CancelScope cancels([&] { return interrupts.signal() != 0 && window.asks_to_end(); });
+                       const InterruptScope& interrupts, EndInTime& end) {
+    const CancelScope cancels([&] { return interrupts.signal() != 0 && window.asks_to_end(); },
+                              [&](const std::string& text) {
+                                  if (interrupts.signal() != 0)
+                                      end.begin(text, kPatience - interrupts.seconds());
+                              });
     try {
         program(window);
         return "";
@@ -248,6 +274,18 @@ std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
         window.close();
         return cancelled.what();
     }
+}
+
+/// Waits for the device, which the rest needs; after a signal only for so long: `seconds` from it.
+void come_to_rest(Device& device, const InterruptScope& interrupts, double seconds,
+                  EndInTime& end) {
+    try {
+        const CancelScope cancels([&] { return interrupts.seconds() > seconds; });
+        device.wait_idle();
+    } catch (const Cancelled& cancelled) {
+        end.leave(cancelled.what());
+    }
+    end.has_ended();
 }
 
 void set_parameters(Parameters& parameters, const CommandLine& line, const std::string& name) {
@@ -297,10 +335,22 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         window.gui() = gui;
         window.close_when([&] { return interrupts.signal() != 0; });
         Outputs outputs(window, line, numbers);
+        // Without destructors, which would wait for the device and for threads that compile.
+        EndInTime end([&](const std::string& text) {
+            std::fprintf(stderr, "%s: %s; it is left as it is%s\n", info.name.c_str(), text.c_str(),
+                         outputs.leave().c_str());
+            std::fflush(stdout);
+            std::fflush(stderr);
+            std::_Exit(128 + interrupts.signal());
+        });
         std::string ended_in;
         try {
-            ended_in = run_to_end(window, program, interrupts);
+            ended_in = run_to_end(window, program, interrupts, end);
+            // What a program does behind its last frame takes as long as it takes.
+            const double since = ended_in.empty() ? interrupts.seconds() : 0;
+            come_to_rest(window.executor().device(), interrupts, since + kPatience, end);
         } catch (...) {
+            end.has_ended();
             outputs.keep();
             if (window.executor().device().is_given_up()) end_at_once(info.name);
             throw;

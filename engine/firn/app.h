@@ -56,9 +56,11 @@ class App {
     /// Runs `program` as the command line says, and writes what it asks for. Gives the exit status:
     /// 0; 2 where the caller can mend it (a message says how); 1 otherwise. Nothing is written
     /// half. SIGINT and SIGTERM end the run as closing the window does, and what takes long at
-    /// once: a loop of kernels, calls that open no frame, a compile. What was asked for of the
-    /// frames until then is written, and it is 128 and their number, as shells have it. A second
-    /// one kills.
+    /// once: a loop of kernels, calls that open no frame, recording, a compile. What was asked for
+    /// of the frames until then is written, and it is 128 and their number, as shells have it. What
+    /// cannot be ended, one long kernel on the device or in the driver's compiler, has the rest of
+    /// a second; then films are ended, a message says what is missing, and the process leaves it
+    /// behind. Work that is none of Firn's is waited for. A second one kills.
     int run(int argc, char** argv, const Callback<void(Window&)>& program);
 
   private:

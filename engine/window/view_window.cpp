@@ -80,7 +80,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         serve_all(text(progress),
                   progress.kernels > 0 ? static_cast<double>(progress.done) / kernels : -1);
         if (CancelScope::is_open() && is_any_closed())
-            throw Cancelled(text(progress) + ": the window was closed");
+            CancelScope::end(text(progress), "the window was closed");
     });
     watch_work([](const WorkProgress& work) { return serve_work(work); });
     executor->device().watch_waits(

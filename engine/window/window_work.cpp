@@ -80,8 +80,7 @@ void ViewWindow::State::watch_for_end() {
     if (!on_screen().empty() || executor->compile_watch() || is_work_watched()) return;
     watches = true;
     executor->on_compile([this](const CompileProgress& progress) {
-        if (is_asked_to_end() && CancelScope::is_open())
-            throw Cancelled(text(progress) + ": ended before it was done");
+        if (is_asked_to_end() && CancelScope::is_open()) CancelScope::end(text(progress));
     });
     watch_work([this](const WorkProgress&) { return !is_asked_to_end(); });
 }

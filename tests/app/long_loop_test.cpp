@@ -142,6 +142,88 @@ TEST_F(LongLoops, AFilmOfTheFramesBeforeIsWhole) {
     EXPECT_EQ(bytes.back(), ';') << "which ends one";
 }
 
+/// Shows frames, and has the device at work in one dispatch of minutes from frame `which` on.
+void show_and_dispatch(Window& window, int which, const std::function<void()>& work) {
+    while (window.open()) {
+        window.show(full({16, 16}, float(window.frame() % 2)));
+        if (window.frame() < which) continue;
+        Tensor x = ones({64});
+        kernel({64}, [&](Tensor i) {
+            Tensor sum = 0.0f;
+            for (Tensor k : loop(30'000))
+                for (Tensor l : loop(30'000)) sum = sin(sum) + 1.0f;
+            x(i) = sum;
+        });
+        realize({&x});
+        work();
+        x.to_vector<float>();
+    }
+}
+
+TEST_F(LongLoops, OneLongDispatchIsLeftBehindAndTheFilmIsWhole) {
+    const std::string film = folder_ + "/long.gif";
+    if (!start({"--out", film},
+               [&](Window& window) { show_and_dispatch(window, 5, [&] { work(); }); }))
+        return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1.2);
+    expect_said("waiting for '");
+    expect_said("ended before it was done; it is left as it is");
+    expect_said("wrote " + film);
+    std::ifstream in(film, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
+    EXPECT_EQ(bytes.back(), ';') << "which ends one";
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3) << "no other file is left";
+}
+
+TEST_F(LongLoops, APictureBehindOneLongDispatchIsSaidToBeMissing) {
+    const std::string picture = folder_ + "/long.png";
+    if (!start({"--out", picture},
+               [&](Window& window) { show_and_dispatch(window, 5, [&] { work(); }); }))
+        return;
+    EXPECT_EQ(signalled(SIGTERM), 128 + SIGTERM);
+    EXPECT_LT(seconds_, 1.2);
+    expect_said("it is left as it is, and " + picture + " is not written");
+    EXPECT_FALSE(fs::exists(picture));
+}
+
+TEST_F(LongLoops, ALoopOfTheHostThatRecordsWithoutEndEnds) {
+    const auto record = [&](Window& window) {
+        window.open();
+        Tensor x = ones({8});
+        for (int k = 0; k < 1'000'000'000; ++k) {
+            x = sin(x) + 1.0f;
+            if (k == 1000) work();
+        }
+    };
+    if (!start({}, record)) return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1.2);
+    expect_said("recording ");
+    expect_said("ended before it was done");
+}
+
+TEST_F(LongLoops, AGraphOfVeryManyStatementsEndsWhereverItIs) {
+    for (int wait : {0, 1}) {
+        SetUp();
+        const auto statements = [&](Window& window) {
+            window.open();
+            Tensor x = ones({8});
+            for (int k = 0; k < 120'000; ++k) x = sin(x) + float(k % 7);
+            work();
+            x.to_vector<float>();
+        };
+        if (!start({}, statements)) return;
+        for (Deadline deadline(wait); !deadline.is_over();)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ASSERT_TRUE(is_running()) << "it was done before";
+        EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+        EXPECT_LT(seconds_, 1.2) << said();
+        expect_said("ended before it was done");
+    }
+}
+
 TEST_F(LongLoops, ASecondOneKills) {
     const auto other_work = [&](Window& window) {
         window.open();
@@ -173,6 +255,17 @@ TEST_F(LongLoopsInAWindow, EndWithinASecondToo) {
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1);
     expect_said("ended before it was done");
+    expect_said("wrote " + film);
+}
+
+TEST_F(LongLoopsInAWindow, LeaveOneLongDispatchBehindToo) {
+    const std::string film = folder_ + "/long.gif";
+    if (!start({"--out", film},
+               [&](Window& window) { show_and_dispatch(window, 5, [&] { work(); }); }))
+        return;
+    EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
+    EXPECT_LT(seconds_, 1.2);
+    expect_said("it is left as it is");
     expect_said("wrote " + film);
 }
 

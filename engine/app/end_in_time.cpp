@@ -1,0 +1,38 @@
+// The end of a run that is under way and does not come about by itself.
+#include "engine/app/end_in_time.h"
+
+#include <chrono>
+#include <utility>
+
+namespace firn {
+
+EndInTime::EndInTime(std::function<void(const std::string&)> leave) : leave_(std::move(leave)) {}
+
+EndInTime::~EndInTime() { has_ended(); }
+
+void EndInTime::begin(const std::string& text, double seconds) {
+    if (thread_.joinable()) return;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    thread_ = std::jthread([this, text, end] {
+        {
+            std::unique_lock lock(mutex_);
+            if (changed_.wait_until(lock, end, [&] { return ended_; })) return;
+            leaves_ = true;
+        }
+        leave_(text);
+    });
+}
+
+void EndInTime::has_ended() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !leaves_; });
+    ended_ = true;
+    changed_.notify_all();
+}
+
+void EndInTime::leave(const std::string& text) {
+    begin(text, 0);
+    thread_.join();
+}
+
+}  // namespace firn
