@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "apps/fluid/sampling.h"
-
 namespace firn::fluid {
 namespace {
 
@@ -66,16 +64,20 @@ Tensor restricted(const Tensor& fine, const Level& coarse) {
 }
 
 /// Linear from the coarse cell that holds each cell towards the nearest two, as far as the way is
-/// open.
+/// open. Made of what each coarse cell gives its four, so that gradients gather these.
 Tensor prolonged(const Tensor& error, const Level& coarse, const Level& fine) {
-    auto [i, j] = indices<2>(fine.left.shape());
-    Tensor row = i / 2, column = j / 2, below = i % 2, after = j % 2;
-    const Field coarse_error(error);
-    Tensor own = coarse_error(row, column);
-    Tensor open_y = zero(coarse.upper)(row + below, column),
-           open_x = zero(coarse.left)(row, column + after);
-    return own + 0.25f * (open_y * (coarse_error(row + 2 * below - 1, column) - own) +
-                          open_x * (coarse_error(row, column + 2 * after - 1) - own));
+    auto [i, j] = indices<2>(error.shape());
+    Reader read = zero(error), upper = zero(coarse.upper), left = zero(coarse.left);
+    const auto given = [&](int below, int after) {
+        return error + 0.25f * (upper(i + below, j) * (read(i + 2 * below - 1, j) - error) +
+                                left(i, j + after) * (read(i, j + 2 * after - 1) - error));
+    };
+    const auto row = [&](int below) {
+        return stack({given(below, 0), given(below, 1)}, {.axis = 2});
+    };
+    const Tensor four = stack({row(0), row(1)}, {.axis = 1});  // [n, 2, m, 2]
+    const auto [y, x] = indices<2>(fine.left.shape());
+    return reshape(four, {2 * error.size(0), 2 * error.size(1)})(y, x);
 }
 
 Tensor cycle(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,

@@ -62,16 +62,14 @@ FirstVelocity::FirstVelocity(int64_t n, int64_t m, int coarse)
       coarse_(coarse) {}
 
 std::pair<Tensor, Tensor> FirstVelocity::operator()() const {
-    const fluid::Field knots(stream.value());
     // The stream function at the upper left corners of cells, and one more row and column.
     auto [i, j] = indices<2>({n_ + 1, m_ + 1});
-    const Tensor y = i.as(f32) / float(coarse_), x = j.as(f32) / float(coarse_);
-    const Tensor top = floor(y), left = floor(x), a = top.as(i32), b = left.as(i32);
-    const std::array<Tensor, 4> down = spline(y - top), across = spline(x - left);
-    Tensor psi = 0.0f;
-    for (int p = 0; p < 4; ++p)
-        for (int q = 0; q < 4; ++q)
-            psi = psi + down[size_t(p)] * across[size_t(q)] * knots(a + p, b + q);
+    // The first knot stands before the first corner.
+    const fluid::Point at{i.as(f32) / float(coarse_) + 1.0f, j.as(f32) / float(coarse_) + 1.0f};
+    Tensor psi = fluid::sample(fluid::Field(stream.value()), at, 4,
+                               [](const std::vector<Tensor>& knots, const fluid::Point& place) {
+                                   return fluid::weighted(knots, spline(place.y), spline(place.x));
+                               });
     psi = psi * window(i.as(f32), n_) * window(j.as(f32), m_);
     auto [row, column] = indices<2>({n_, m_});
     return {psi(row + 1, column) - psi(row, column), psi(row, column) - psi(row, column + 1)};

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "apps/fluid/sampling.h"
 #include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
 
@@ -84,6 +85,56 @@ TEST(FluidStep, IsFewKernels) {
     SessionScope scope(session);
     // A level has 4 kernels on the way down and 2 on the way up at most; the flow itself, 4.
     EXPECT_LE(stirred(48, 64, 1).step.stats().kernels, 6 * multigrid_levels(48, 64) + 4);
+}
+
+/// The gradient of sum(weights * f(x)) by x for an f that is linear in x, against differences in
+/// directions.
+void expect_gradient_of_differences(const Tensor& x, const Callback<Tensor(const Tensor&)>& f) {
+    const Tensor y = f(x), weights = randn(y.shape(), {.seed = 5}), by = grad(sum(weights * y), x);
+    for (uint32_t seed = 10; seed < 14; ++seed) {
+        const Tensor step = randn(x.shape(), {.seed = seed});
+        const float change = 0.5f * sum(weights * (f(x + step) - f(x - step))).item<float>();
+        EXPECT_NEAR(sum(by * step).item<float>(), change, 1e-3f * (1 + std::abs(change)));
+    }
+}
+
+TEST(FluidGradients, OfReadsBetweenElementsAreThoseOfDifferences) {
+    SessionScope scope(Session::interpreter());
+    // Points inside and outside, many of which read the same elements.
+    const Point at{randn({40}, {.seed = 1}) * 3.0f + 2.0f, randn({40}, {.seed = 2}) * 3.0f + 2.0f};
+    for (const Field::Outside outside : {Field::Outside::Edge, Field::Outside::Zero})
+        expect_gradient_of_differences(randn({4, 5}, {.seed = 3}), [&](const Tensor& x) {
+            return bilinear(Field(x, outside), at);
+        });
+}
+
+TEST(FluidGradients, ByPlacesAreThoseOfDifferences) {
+    SessionScope scope(Session::interpreter());
+    auto [i, j] = indices<2>({7, 8});
+    // Its Catmull-Rom spline is within the range of the nearest four.
+    const Field field(i.as(f32) + 2.0f * j.as(f32) + 0.25f * square(j.as(f32)));
+    const Tensor y = rand({16}, {.seed = 1}) * 3.0f + 1.5f,
+                 x = rand({16}, {.seed = 2}) * 4.0f + 1.5f;
+    const auto sum_at = [&](const Tensor& y, const Tensor& x) {
+        return sum(bicubic(field, {y, x}));
+    };
+    const std::vector<Tensor> by = grad(sum_at(y, x), std::vector{y, x});
+    EXPECT_NEAR(sum(by[0]).item<float>(), 16, 1e-3f);
+    // The spline of a parabola is the parabola.
+    const std::vector<float> got = by[1].to_vector<float>(), places = x.to_vector<float>();
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], 2 + 0.5f * places[k], 1e-3f);
+}
+
+TEST(FluidGradients, OfThePressureSolveAreThoseOfDifferences) {
+    SessionScope scope(Session::interpreter());
+    for (const auto& [n, m] : {std::pair{8, 6}, {7, 9}}) {
+        auto [i, j] = indices<2>({n, m});
+        const std::vector<Level> levels = pyramid(1.0f - ((i == 2) & (j == 3)).as(f32));
+        const Tensor pressure = randn({n, m}, {.seed = 4});
+        expect_gradient_of_differences(randn({n, m}, {.seed = 3}), [&](const Tensor& source) {
+            return multigrid_cycle(levels, pressure, source, 2);
+        });
+    }
 }
 
 class FluidOnDevice : public ::testing::Test {
