@@ -105,6 +105,18 @@ class Collector {
     Names names_, of_turns_;
 };
 
+/// The count as one node with all that are computed alike: values of their own (Node::own) are not
+/// told apart outside of loops and branches.
+Ref merged_count(NodeTable& table, const Ref& count) {
+    const auto is_region = [](const Node& node) {
+        return node.op == Op::Loop || node.op == Op::If;
+    };
+    std::unordered_map<const Node*, Ref> kept;
+    for (const Ref& node : topological({count}, is_region))
+        if (is_region(*node)) kept.emplace(node.get(), node);
+    return merge_equal(table, {count}, kept)[0];
+}
+
 bool is_open(const SessionState& session, uint64_t scope) {
     return std::any_of(session.scopes.begin(), session.scopes.end(),
                        [&](const Scope& each) { return each.id == scope; });
@@ -129,14 +141,18 @@ Size data_size(SessionState& session, const Ref& count, const Size& most, Source
                     text(session.scopes[kernel].line) +
                     "; make it before the kernel, or count in the kernel");
     std::erase_if(session.data_sources, [](const auto& entry) { return entry.second.expired(); });
-    auto& entry = session.data_sources[count.get()];
-    std::shared_ptr<DataSource> source = entry.lock();
+    std::shared_ptr<DataSource> source = session.data_sources[count.get()].lock();
+    Ref merged = source ? source->merged : merged_count(session.nodes, count);
+    if (!source) source = session.data_sources[merged.get()].lock();
     const bool fresh = !source || (source->scope && !is_open(session, source->scope));
     if (fresh) {
         source = std::make_shared<DataSource>();
         source->name = "?" + std::to_string(++session.last_id);
         source->count = count;
-        entry = source;
+        source->merged = std::move(merged);
+        // By nodes that it keeps alive.
+        session.data_sources[source->count.get()] = source;
+        session.data_sources[source->merged.get()] = source;
     }
     // A bound in numbers of the host: the frames of a loop would nest theirs.
     const Size size = Size::data(source->name, largest(most), source);

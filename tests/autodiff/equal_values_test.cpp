@@ -201,5 +201,15 @@ TEST_P(EqualValues, InVmapAndKernels) {
     EXPECT_EQ(out.to_vector<float>(), (Floats{2, 2}));
 }
 
+TEST_P(EqualValues, HaveOneSizeWhereTheDataSaysIt) {
+    Tensor x = tensor({1.0f, 2.0f, 3.0f, 4.0f});
+    const auto large = [&] { return compact(x, square(x) % 2.0f == 0.0f); };
+    EXPECT_EQ((large() * large()).to_vector<float>(), (Floats{4, 16}));
+    Tensor total = x;
+    for (Tensor i : loop(2)) total = total + i.as(f32);
+    const auto of_loop = [&] { return compact(total, square(total) > 9.5f); };
+    EXPECT_EQ((of_loop() + of_loop()).to_vector<float>(), (Floats{8, 10}));
+}
+
 }  // namespace
 }  // namespace firn
