@@ -51,7 +51,9 @@ Array applied(Fn fn, const std::vector<Array>& operands) {
     Shape shape;
     for (size_t k = 0; k < operands.size(); ++k) {
         shape = broadcast(shape, operands[k].shape);
-        if (fn != Fn::Select || k > 0) types.push_back({operands[k].dtype, operands[k].weak});
+        if (fn != Fn::Select || k > 0)
+            types.push_back({operands[k].dtype, operands[k].weak,
+                             operands[k].weak ? operands[k].elements.at(0).i : 0});
     }
     if (fn == Fn::Select && !operands[0].dtype.is_bool())
         throw Unsuitable("a condition that is no bool");

@@ -43,7 +43,9 @@ Typed applied(Fn fn, std::vector<Typed> operands) {
     std::vector<Expr> args;
     bool own_place = false;
     for (size_t k = 0; k < operands.size(); ++k) {
-        if (fn != Fn::Select || k > 0) types.push_back({operands[k].dtype, operands[k].weak});
+        if (fn != Fn::Select || k > 0)
+            types.push_back({operands[k].dtype, operands[k].weak,
+                             static_cast<int64_t>(operands[k].expr.number)});
         own_place |= operands[k].own_place;
         args.push_back(std::move(operands[k].expr));
     }

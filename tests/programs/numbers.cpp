@@ -1,6 +1,7 @@
 // Arithmetic on single numbers by type.
 #include "tests/programs/numbers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -25,6 +26,7 @@ DType computed_type(DType dtype) {
 }
 
 DType reduced_type(Fn fn, DType dtype) {
+    if (fn == Fn::Smallest || fn == Fn::Largest) return dtype;
     return fn == Fn::Any || fn == Fn::All ? boolean : computed_type(dtype);
 }
 
@@ -58,6 +60,15 @@ FnTypes types_of(Fn fn, const std::vector<Operand>& operands) {
         case Fn::NotEqual: return {dtype.is_bool() ? boolean : computed_type(dtype), boolean};
         case Fn::Less:
         case Fn::LessEqual: return {computed_type(dtype), boolean};
+        case Fn::Min:
+        case Fn::Max: {
+            // One of the operands, in their type, where that holds the C++ numbers.
+            const bool held = std::all_of(operands.begin(), operands.end(), [&](const Operand& x) {
+                return !x.weak || dtype.is_float() ||
+                       converted({0, x.number}, i64, dtype).i == x.number;
+            });
+            return {computed_type(dtype), held ? dtype : computed_type(dtype)};
+        }
         default: return {computed_type(dtype), computed_type(dtype)};
     }
 }

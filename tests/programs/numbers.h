@@ -27,7 +27,8 @@ DType reduced_type(Fn fn, DType dtype);
 
 struct Operand {
     DType dtype;
-    bool weak = false;  // a C++ number
+    bool weak = false;   // a C++ number
+    int64_t number = 0;  // which, where it is an integer
 };
 struct FnTypes {
     DType operand, result;
