@@ -56,6 +56,23 @@ std::vector<Ref> behind_loops(const ReverseRun& run, const Node& branch) {
     return out;
 }
 
+/// What the value repeats, if it does and has more elements than each float that the bodies give:
+/// cotangents of those are kept anyhow, and a sum of that size beside them costs no more, and no
+/// sum over elements in each iteration. The value itself otherwise.
+Ref repeated_by(const Node& owner, const Ref& value) {
+    const Size elements = element_count(value->shape);
+    for (const Region* region : regions_of(owner))
+        for (const Ref& given : region->results)
+            if (given->dtype.is_float() && proved_less_equal(elements, element_count(given->shape)))
+                return value;
+    Ref out = value, node = value;
+    while (node->op == Op::Expand || node->op == Op::Reshape || node->op == Op::Permute) {
+        node = node->inputs[0];
+        if (element_count(node->shape) != element_count(out->shape)) out = node;
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner) {
@@ -64,10 +81,11 @@ std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner) {
     const Nodes inside = set_of(order);
     std::vector<Ref> out;
     Nodes noted;
-    const auto note = [&](const Ref& value) {
-        if (inside.contains(value.get()) || !value->dtype.is_float() ||
-            !run.active.contains(value.get()) || value->op == Op::Loop || value->op == Op::If)
+    const auto note = [&](const Ref& read) {
+        if (inside.contains(read.get()) || !read->dtype.is_float() ||
+            !run.active.contains(read.get()) || read->op == Op::Loop || read->op == Op::If)
             return;
+        const Ref value = repeated_by(owner, read);
         if (noted.insert(value.get()).second) out.push_back(value);
     };
     for (const Ref& node : order) {

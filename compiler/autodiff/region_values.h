@@ -8,7 +8,8 @@
 namespace firn {
 
 /// The values outside of the bodies of a loop, a kernel by hand or a branch that change results
-/// with those that the bodies read, and that depend on targets.
+/// with those that the bodies read, and that depend on targets. Where a body reads a value
+/// repeated, to more elements than anything that it gives has: what is repeated.
 std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner);
 /// See Cotangent.
 bool all_chosen(const std::vector<Cotangent>& results);

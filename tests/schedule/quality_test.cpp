@@ -187,5 +187,28 @@ TEST(Quality, SumsOverAllPairsLeaveFewPartialSums) {
     }
 }
 
+/// Five layers that share their weights: the gradient of the mean square by those.
+Tensor gradient_of_shared_weights(const Tensors& a, bool recorded) {
+    Tensor x = a[0];
+    if (recorded)
+        for (Tensor k : loop(5)) x = tanh(matmul(x, a[1]) + a[2]);
+    else
+        for (int k = 0; k < 5; ++k) x = tanh(matmul(x, a[1]) + a[2]);
+    return grad(mean(square(x)), a[1]);
+}
+
+TEST(Quality, TheGradientOfWeightsThatALoopSharesIsSummedOverSamplesFirst) {
+    const auto counted = [](bool recorded) {
+        const auto function = [=](const Tensors& a) {
+            return Tensors{gradient_of_shared_weights(a, recorded)};
+        };
+        return stats(*program_for(cpu_profile(), function, {f32(2048, 64), f32(64, 64), f32(64)}),
+                     {});
+    };
+    const ProgramStats loop = counted(true), plain = counted(false);
+    EXPECT_LE(loop.peak_bytes, plain.peak_bytes * 5 / 4);
+    EXPECT_LE(loop.bytes_written, 2 * plain.bytes_written);
+}
+
 }  // namespace
 }  // namespace firn
