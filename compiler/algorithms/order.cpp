@@ -1,6 +1,7 @@
 // Sorting by ranks, by a network, by merging and by digits.
 #include "compiler/algorithms/order.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -73,14 +74,24 @@ constexpr int kAtATime = 4;
 /// Runs for each invocation that the device runs at once, so that all are done at about one time.
 constexpr int64_t kRunsForEach = 4;
 
+/// Iterations in which one invocation goes through its run. A driver may end all loops of an
+/// invocation after so many iterations together, and two more go over the counters, of which one
+/// clears them; of what these leave, half: a size that is a symbol has loops of remainders besides.
+Size turns_of_run(const Size& n) {
+    const DeviceProfile& profile = current_session().profile();
+    const auto parallel = static_cast<int64_t>(profile.parallel_invocations);
+    const Size run = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
+    const Size turns = ceil_div(run, kAtATime);
+    if (!profile.max_back_edges) return turns;
+    return min(turns, std::max<int64_t>((int64_t{profile.max_back_edges} - 2 * kCounters) / 2, 1));
+}
+
 /// Rows of n and, in the same order, what comes with them, all flat, sorted by one digit of the
 /// rows' keys, as cores do it best: each invocation goes through a run of its own, with a counter
 /// for each digit in memory of its own.
 std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
                                 const KeyOf& key_of, const Tensor& shift) {
-    const auto parallel = static_cast<int64_t>(current_session().profile().parallel_invocations);
-    const Size turns =
-        ceil_div(min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n), kAtATime);
+    const Size turns = turns_of_run(n);
     const Size length = turns * kAtATime, runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& row, const Tensor& run, const auto& body) {
         for (Tensor turn : loop(turns))

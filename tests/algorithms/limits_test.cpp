@@ -1,6 +1,7 @@
 // Programs are right on a device that has no more of something than the Vulkan specification
 // guarantees.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <ostream>
 
@@ -267,6 +268,47 @@ TEST_P(Limits, ProgramsOnAGpuAreRight) { expect_programs(GetParam().of(gpu_profi
 
 INSTANTIATE_TEST_SUITE_P(Each, Limits, testing::ValuesIn(kLimits),
                          [](const auto& info) { return std::string(info.param.name); });
+
+/// A device whose one invocation goes through all that is sorted, and ends its loops before that.
+DeviceProfile short_of_breath() {
+    DeviceProfile profile = cpu_profile();
+    profile.parallel_invocations = 1;
+    profile.max_back_edges = 600;
+    return profile;
+}
+
+TEST(LimitsHold, WhatIsSortedIsLongerThanTheLoopsOfAnInvocation) {
+    const std::vector<int> ids = random_ints(2100, 1, 0, 50);
+    const auto by_symbol = [](const Tensor& x) {
+        return compile([](Tensor x) { return sort(x); }, {f32("n")})(x);
+    };
+    const std::pair<const char*, std::function<Tensor()>> programs[] = {
+        {"sort", [] { return sort(floats({2100})); }},
+        {"argsort",
+         [] {
+             return argsort(floats({2, 2100}), {.axis = 1, .descending = true});
+         }},
+        {"sort of a size that is a symbol", [&] { return by_symbol(floats({2100})); }},
+        {"unique", [&] { return unique(tensor(ids)); }},
+        {"median", [] { return median(floats({2100})); }},
+        {"topk", [] { return topk(floats({2100}), 9).values; }},
+        {"permutation", [] { return permutation(2100); }},
+        {"segment_sum", [&] { return segment_sum(floats({2100}), tensor(ids), 51); }},
+    };
+    const Session device = Session::interpreter(short_of_breath());
+    for (const auto& [name, make] : programs) {
+        SCOPED_TRACE(name);
+        const auto values = [&make = make](const Session& session) {
+            SessionScope scope(session);
+            return make().to_vector<double>();
+        };
+        try {
+            EXPECT_EQ(values(device), values(Session::oracle()));
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+}
 
 /// What the device says of `make()`.
 template <class Make>
