@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/ir/host_size.h"
@@ -10,24 +12,118 @@
 
 namespace firn {
 
-std::optional<Size> most_of(const Node& node) {
-    if (const auto known = host_size(node, {})) return known;
-    const auto input = [&](size_t k) { return most_of(*node.inputs[k]); };
-    if (node.op == Op::Min) {
-        const auto a = input(0);
-        return a ? a : input(1);
-    }
-    if (node.op == Op::Max || node.op == Op::Add) {
-        const auto a = input(0), c = input(1);
-        if (a && c) return node.op == Op::Max ? max(*a, *c) : *a + *c;
-    }
-    if (node.op == Op::Sub) {
-        const auto a = input(0), c = host_size(*node.inputs[1], {});
-        if (a && c) return *a - *c;
-    }
-    const int64_t most = value_bounds(node, {}).hi;
-    return most < std::numeric_limits<int32_t>::max() ? std::optional(Size(most)) : std::nullopt;
+namespace {
+
+constexpr size_t kEndSteps = 200;  // nodes of a number that are followed
+
+/// What a number lies between, as far as the host knows.
+struct Ends {
+    std::optional<Size> least, most;
+};
+
+template <class Combine>
+std::optional<Size> of_both(const std::optional<Size>& a, const std::optional<Size>& b,
+                            const Combine& combine) {
+    return a && b ? std::optional<Size>(combine(*a, *b)) : std::nullopt;
 }
+
+/// The same where one of them is enough.
+template <class Combine>
+std::optional<Size> of_any(const std::optional<Size>& a, const std::optional<Size>& b,
+                           const Combine& combine) {
+    return a && b ? of_both(a, b, combine) : a ? a : b;
+}
+
+/// Each node is followed once. Sizes go on as sizes: a bound of numbers alone would be as large as
+/// a symbol can be.
+class EndFinder {
+  public:
+    Ends of(const Node& node) {
+        if (const auto it = known_.find(&node); it != known_.end()) return it->second;
+        if (known_.size() >= kEndSteps) return {};
+        known_[&node] = {};
+        Ends out = find(node);
+        if (node.dtype == i32 && (!out.least || !out.most)) {
+            const Interval all = value_bounds(node, {});
+            if (!out.least && all.lo > std::numeric_limits<int32_t>::min()) out.least = all.lo;
+            if (!out.most && all.hi < std::numeric_limits<int32_t>::max()) out.most = all.hi;
+        }
+        return known_[&node] = out;
+    }
+
+  private:
+    Ends find(const Node& node) {
+        if (const auto known = host_size(node, {})) return {known, known};
+        const auto input = [&](size_t k) { return of(*node.inputs[k]); };
+        const auto add = [](const Size& a, const Size& b) { return a + b; };
+        const auto subtract = [](const Size& a, const Size& b) { return a - b; };
+        const auto smaller = [](const Size& a, const Size& b) { return min(a, b); };
+        const auto larger = [](const Size& a, const Size& b) { return max(a, b); };
+        switch (node.op) {
+            case Op::Add: {
+                const Ends a = input(0), b = input(1);
+                return {of_both(a.least, b.least, add), of_both(a.most, b.most, add)};
+            }
+            case Op::Sub: {
+                const Ends a = input(0), b = input(1);
+                return {of_both(a.least, b.most, subtract), of_both(a.most, b.least, subtract)};
+            }
+            case Op::Min: {
+                const Ends a = input(0), b = input(1);
+                return {of_both(a.least, b.least, smaller), of_any(a.most, b.most, smaller)};
+            }
+            case Op::Max: {
+                const Ends a = input(0), b = input(1);
+                return {of_any(a.least, b.least, larger), of_both(a.most, b.most, larger)};
+            }
+            case Op::Select: {
+                const Ends a = input(1), b = input(2);
+                return {of_both(a.least, b.least, smaller), of_both(a.most, b.most, larger)};
+            }
+            case Op::Mul: return product(input(0), input(1));
+            case Op::Div: {
+                const Ends a = input(0), b = input(1);
+                if (!from(a.least, 0) || !from(b.least, 1)) return {};
+                Ends out{Size(0), std::nullopt};
+                if (a.most) out.most = floor_div(*a.most, *b.least);
+                return out;
+            }
+            case Op::Mod: {
+                const Ends a = input(0), b = input(1);
+                if (!from(a.least, 0) || !from(b.least, 1)) return {};
+                Ends out{Size(0), a.most};
+                if (b.most) out.most = of_any(a.most, *b.most - Size(1), smaller);
+                return out;
+            }
+            default: return {};
+        }
+    }
+
+    static bool from(const std::optional<Size>& least, int64_t begin) {
+        return least && least->lower_bound() >= begin;
+    }
+
+    static Ends product(const Ends& a, const Ends& b) {
+        const auto multiply = [](const Size& x, const Size& y) { return x * y; };
+        if (from(a.least, 0) && from(b.least, 0))
+            return {*a.least * *b.least, of_both(a.most, b.most, multiply)};
+        for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+            if (!one.least || !one.most || !(*one.least == *one.most)) continue;
+            const Size& by = *one.least;
+            if (by.lower_bound() >= 0)
+                return {of_both(other.least, by, multiply), of_both(other.most, by, multiply)};
+            if (by.upper_bound() <= 0)
+                return {of_both(other.most, by, multiply), of_both(other.least, by, multiply)};
+        }
+        return {};
+    }
+
+    std::unordered_map<const Node*, Ends> known_;
+};
+
+}  // namespace
+
+std::optional<Size> most_of(const Node& node) { return EndFinder().of(node).most; }
 
 Trips trips_of(const Builder& b, const Node& loop) {
     const Ref &begin = loop.inputs[0], &end = loop.inputs[1];

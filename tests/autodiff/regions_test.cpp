@@ -1,6 +1,7 @@
 // Gradients through loops and branches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/ir/graph.h"
@@ -87,6 +88,136 @@ TEST(Gradients, ThroughLoopsOfAnyLength) {
             return total;
         };
         EXPECT_NEAR(got, (loss(0.7 + 1e-6) - loss(0.7 - 1e-6)) / 2e-6, 1e-3) << n;
+    }
+}
+
+/// Loops whose bounds are numbers of loops around: sin(x) as often as all of them together say.
+struct Triangle {
+    const char* name;
+    Tensor (*of)(Tensor x);
+    int (*iterations)(int n);
+};
+
+const Triangle kTriangles[] = {
+    {"up to the loop around",
+     [](Tensor x) {
+         for (Tensor a : loop(1, x.size(0)))
+             for (Tensor k : loop(a)) x = sin(x);
+         return x;
+     },
+     [](int n) { return n * (n - 1) / 2; }},
+    {"from the loop around on",
+     [](Tensor x) {
+         for (Tensor a : loop(x.size(0)))
+             for (Tensor k : loop(a + 1, x.size(0))) x = sin(x);
+         return x;
+     },
+     [](int n) { return n * (n - 1) / 2; }},
+    {"three loops",
+     [](Tensor x) {
+         for (Tensor a : loop(x.size(0)))
+             for (Tensor b : loop(a))
+                 for (Tensor k : loop(b, a)) x = sin(x);
+         return x;
+     },
+     [](int n) { return (n + 1) * n * (n - 1) / 6; }},
+    {"a multiple",
+     [](Tensor x) {
+         for (Tensor a : loop(x.size(0)))
+             for (Tensor k : loop(a, 3 * a, 2)) x = sin(x);
+         return x;
+     },
+     [](int n) { return n * (n - 1) / 2; }},
+    {"a part",
+     [](Tensor x) {
+         for (Tensor a : loop(x.size(0)))
+             for (Tensor k : loop(a / 2 + a % 2)) x = sin(x);
+         return x;
+     },
+     [](int n) { return n / 2 * ((n + 1) / 2); }},
+    {"a break",
+     [](Tensor x) {
+         for (Tensor a : loop(1, x.size(0)))
+             for (Tensor k : loop(a)) {
+                 if_(k >= 2, [] { break_(); });
+                 x = sin(x);
+             }
+         return x;
+     },
+     [](int n) { return std::max(2 * n - 3, 0); }},
+};
+
+/// States are kept of as many iterations as the call's sizes allow: the memory is theirs, not that
+/// of the largest size that a symbol can be.
+TEST(Gradients, KeepStatesOfTrianglesForTheSizeOfTheCall) {
+    for (const Session& session : {Session::interpreter(cpu_profile()),
+                                   Session::interpreter(gpu_profile()), Session::oracle()}) {
+        SessionScope scope(session);
+        for (const Triangle& triangle : kTriangles) {
+            SCOPED_TRACE(triangle.name);
+            const auto f =
+                compile([&](Tensor x) { return grad(sum(triangle.of(x)), x); }, {f32("n")});
+            for (int n : {1, 6, 11}) {
+                const std::vector<float> at = numbers(n);
+                const std::vector<float> got = flat(f(tensor(at)));
+                for (size_t k = 0; k < at.size(); ++k) {
+                    double y = at[k], slope = 1;
+                    for (int t = triangle.iterations(n); t-- > 0; y = std::sin(y))
+                        slope *= std::cos(y);
+                    EXPECT_NEAR(got[k], slope, 1e-4) << n;
+                }
+                // Three tapes of up to 2 n slots, and a page besides.
+                if (session.compiles()) {
+                    EXPECT_LE(f.stats().peak_bytes, 3 * 4 * n * (2 * n + 2) + 4096) << n;
+                }
+            }
+        }
+    }
+}
+
+/// Cholesky's decomposition, element by element.
+Tensor cholesky_by_hand(const Tensor& a) {
+    const Size n = a.size(0);
+    Tensor l = zeros({n, n}, a.dtype());
+    for (Tensor j : loop(n)) {
+        Tensor square = a(j, j);
+        for (Tensor k : loop(j)) square = square - l(j, k) * l(j, k);
+        const Tensor root = sqrt(square);
+        l(j, j) = root;
+        for (Tensor i : loop(j + 1, n)) {
+            Tensor rest = a(i, j);
+            for (Tensor k : loop(j)) rest = rest - l(i, k) * l(j, k);
+            l(i, j) = rest / root;
+        }
+    }
+    return l;
+}
+
+TEST(Gradients, OfADecompositionByHand) {
+    constexpr int n = 4;
+    std::vector<double> a(n * n);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) a[i * n + j] = (i == j) * 3.0 + 1.0 / (1 + i + j);
+    const auto loss = [](Tensor x) {
+        const Tensor l = cholesky_by_hand(x);
+        return sum(l * l * l);
+    };
+    for (const Session& session : {Session::interpreter(cpu_profile()),
+                                   Session::interpreter(gpu_profile()), Session::oracle()}) {
+        SessionScope scope(session);
+        const auto value = compile(loss, {f64("n", "n")});
+        const auto gradient = compile([&](Tensor x) { return grad(loss(x), x); }, {f64("n", "n")});
+        const std::vector<double> got = Tensor(gradient(tensor(a, {n, n}))).to_vector<double>();
+        for (size_t k = 0; k < a.size(); ++k) {
+            const auto moved = [&](double by) {
+                std::vector<double> at = a;
+                at[k] += by;
+                return Tensor(value(tensor(at, {n, n}))).item<double>();
+            };
+            EXPECT_NEAR(got[k], (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-6) << k;
+        }
+        if (!session.compiles()) continue;
+        EXPECT_LE(gradient.stats().peak_bytes, 1 << 16);
     }
 }
 
