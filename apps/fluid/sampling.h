@@ -25,9 +25,9 @@ struct Field {
 /// middle.
 using Between = Callback<Tensor(const std::vector<Tensor>& elements, const Point& place)>;
 
-/// What `between` makes of the `size` x `size` elements around a point given in the field's own
-/// indices. Its gradient is the same in every run: what comes back to one element is summed in
-/// integers, of which the order does not matter.
+/// Interpolates the field at a point in its own indices: `between` takes the `size` x `size`
+/// elements around it. The gradient is the same in every run: it sums what comes back to an element
+/// in integers, whose order does not matter.
 inline Tensor sample(const Field& field, const Point& at, int size, const Between& between) {
     struct Square {
         Tensor row, column;  // of its first element

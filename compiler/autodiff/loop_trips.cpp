@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kEndSteps = 200;  // nodes of a number that are followed
 
-/// What a number lies between, as far as the host knows.
+/// Bounds of an integer, as far as the host knows them.
 struct Ends {
     std::optional<Size> least, most;
 };
@@ -27,7 +27,7 @@ std::optional<Size> of_both(const std::optional<Size>& a, const std::optional<Si
     return a && b ? std::optional<Size>(combine(*a, *b)) : std::nullopt;
 }
 
-/// The same where one of them is enough.
+/// The same, where one of the two is a bound already.
 template <class Combine>
 std::optional<Size> of_any(const std::optional<Size>& a, const std::optional<Size>& b,
                            const Combine& combine) {

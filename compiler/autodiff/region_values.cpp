@@ -56,9 +56,9 @@ std::vector<Ref> behind_loops(const ReverseRun& run, const Node& branch) {
     return out;
 }
 
-/// What the value repeats, if it does and has more elements than each float that the bodies give:
-/// cotangents of those are kept anyhow, and a sum of that size beside them costs no more, and no
-/// sum over elements in each iteration. The value itself otherwise.
+/// If the value repeats another one (an Expand), gives that one, so that the loop carries a sum of
+/// its size. Gives the value itself where a float result of the bodies has as many elements: the
+/// loop carries a cotangent of that size anyway, and need not sum over elements in each iteration.
 Ref repeated_by(const Node& owner, const Ref& value) {
     const Size elements = element_count(value->shape);
     for (const Region* region : regions_of(owner))

@@ -16,8 +16,8 @@ struct Cotangent {
     /// All of it came through choices that may have left the value out: where it is 0, the value
     /// may be anything.
     bool chosen = false;
-    /// Of 16-bit floats the sum that `value` rounds, from the second part on: of many parts it does
-    /// not stall, as one that is rounded at each would.
+    /// For 16-bit floats, from the second part on: the sum in f32 that `value` rounds. A sum that
+    /// is rounded at each part stops growing when there are many.
     Ref wide = nullptr;
 };
 

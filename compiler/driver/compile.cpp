@@ -161,7 +161,7 @@ bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& la
     return found;
 }
 
-/// What earlier rounds found out about schedules of the graph, see make_schedule().
+/// Arguments of make_schedule() that earlier rounds found out.
 struct CutFacts {
     bool nested = true;
     NodeSet launched, kept;

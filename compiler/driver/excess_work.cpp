@@ -20,7 +20,7 @@ struct ExcessRun {
     std::unordered_map<const Node*, const ValueVerdict*> verdicts;
 };
 
-/// What a kernel computes, and of that what a reduction or a loop runs.
+/// Values that a kernel computes; `repeated`: those that a reduction or a loop of it evaluates.
 struct Computed {
     NodeSet all, repeated;
 };
@@ -57,7 +57,7 @@ Computed computed_by(const ExcessRun& run, const std::vector<const Node*>& outpu
     return out;
 }
 
-/// Operations of a value that is computed once, with one at least for each element.
+/// Operations that a value takes if each of its elements is computed once: at least one each.
 double operations_once(const ExcessRun& run, const Node& node) {
     double elements = expected_elements(node.shape, run.symbols);
     if (node.op == Op::Reduce || node.op == Op::Scatter)

@@ -33,7 +33,7 @@ std::span<const ListPass> list_passes();
 
 struct FinishedKernels {
     KernelList list;
-    /// What had better be kept in memory: the list is not finished where there is anything.
+    /// Values to keep in memory, see find_excess(). If there are any, the list is not finished.
     NodeSet excess;
 };
 /// Every kernel of the schedule, Placed and emitted.

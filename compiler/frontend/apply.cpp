@@ -44,7 +44,7 @@ std::vector<Tensor> in_type(const std::vector<Arg>& args, DType type) {
 
 namespace {
 
-/// As meeting_type, but narrow integers and bools stay so.
+/// The type of meeting_type(), but narrow integers and bools keep their own.
 DType joined_type(const std::vector<Arg>& args) {
     std::vector<DType> strong, weak;
     for (const Arg& arg : args) (arg.is_scalar() ? weak : strong).push_back(arg.node()->dtype);

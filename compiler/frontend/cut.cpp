@@ -74,7 +74,7 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
 }
 
 /// `results` with Buffers in place of what was computed already, equal values merged. Numbers stay
-/// numbers: a loop's bound must not become a load because somebody looked at a 3.
+/// numbers: a loop's bound must not become a load because its value was read before.
 std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
     const auto is_computed = [](const Node& node) { return node.computed && !is_trivial(node); };
     std::unordered_map<const Node*, Ref> buffers;

@@ -105,8 +105,8 @@ class Collector {
     Names names_, of_turns_;
 };
 
-/// The count as one node with all that are computed alike: values of their own (Node::own) are not
-/// told apart outside of loops and branches.
+/// Gives one node for all counts that are computed alike. Outside of loops and branches it does not
+/// tell apart values that have an identity of their own (Node::own).
 Ref merged_count(NodeTable& table, const Ref& count) {
     const auto is_region = [](const Node& node) {
         return node.op == Op::Loop || node.op == Op::If;
@@ -150,7 +150,7 @@ Size data_size(SessionState& session, const Ref& count, const Size& most, Source
         source->name = "?" + std::to_string(++session.last_id);
         source->count = count;
         source->merged = std::move(merged);
-        // By nodes that it keeps alive.
+        // The source keeps both nodes alive, so their addresses stay theirs.
         session.data_sources[source->count.get()] = source;
         session.data_sources[source->merged.get()] = source;
     }

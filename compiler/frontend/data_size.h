@@ -14,7 +14,7 @@ namespace firn {
 struct DataSource {
     std::string name;
     Ref count;                     // i32, rank 0; a Buffer once it was computed
-    Ref merged;                    // what all counts that are computed alike have in common
+    Ref merged;                    // see merged_count()
     std::optional<int64_t> value;  // once somebody read it
     uint64_t scope = 0;            // the loop in whose turns it begins; 0: none
     SourceLine loop;               // where that was recorded

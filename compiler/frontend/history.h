@@ -57,8 +57,8 @@ struct HistorySource {
     std::weak_ptr<const Node> node;
 };
 
-/// What values that are computed together change with. Of histories that are forgotten, handles
-/// alone.
+/// The values with which those that were computed together change. For histories that are
+/// forgotten, these are values of handles alone.
 struct HistorySources {
     std::vector<HistorySource> all;
     bool are_handles = false;

@@ -74,7 +74,7 @@ void refuse_symbols(const Size& size, SourceLine line) {
                               "number, or take the size of a tensor");
 }
 
-/// What a graph's plan is found by.
+/// The text by which a session finds the plan of a graph.
 std::string key_of(const SessionState& session, const Graph& graph) {
     return session.oracle ? "" : print(graph);
 }

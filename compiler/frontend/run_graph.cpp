@@ -23,9 +23,8 @@
 namespace firn {
 namespace {
 
-/// Says in `sizes` what a data size of a graph that runs is called outside: the size that it was
-/// while recording
-/// (`symbol`), or one of its own.
+/// Notes in `sizes` the name that a data size of the running graph has outside: that of the size
+/// while it was recorded (`symbol`), or one of its own.
 void name_size(SessionState& session, const Size& size, const Ref& count, const SizeAtom* symbol,
                SizeMap& sizes, SourceLine line) {
     const SizeAtom own = data_symbols(size).at(0);

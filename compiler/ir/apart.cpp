@@ -80,7 +80,7 @@ class Sums {
     }
 
   private:
-    /// Of a value that is a size; null: of any other.
+    /// The size that a value is; null where it is none.
     static const Size* size_of(const Term& term) {
         const bool is_size = term.kind == Term::Kind::Value && term.node->op == Op::SizeValue;
         return is_size ? &term.node->as<SizeAttr>().size : nullptr;

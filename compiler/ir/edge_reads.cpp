@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// Follows what one read gives.
+/// Follows the uses of the value that one read gives.
 class EdgeUses {
   public:
     EdgeUses(const Node& kernel, const OwnNodes& own,

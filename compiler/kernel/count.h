@@ -8,8 +8,8 @@ namespace firn {
 /// the buffers it touches, each once: of no more elements than it has loads and stores. A loop
 /// whose trips only the data knows counts as one iteration, and touches whole buffers.
 Work count_work(const KernelCode& code);
-/// Operations of one dispatch of placed, unmapped code on what it stores, those on places apart:
-/// the index of a load or a store, and what only that needs, counts nothing. Loops count as above.
+/// Operations of one dispatch of placed, unmapped code that stored values are computed by. Index
+/// arithmetic of loads and stores does not count. Loops count as above.
 Size value_operations(const KernelCode& code);
 /// With the largest values of sizes that only the device knows.
 Work largest(const Work& work);

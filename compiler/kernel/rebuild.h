@@ -36,8 +36,8 @@ class Rebuild {
     /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
     /// is: all that it carries are sums.
     virtual bool sums_apart(int /*loop*/) const { return false; }
-    /// Of the values that the loop carries, the one that takes the place of the one at `position`:
-    /// itself, or an earlier one that equals it in every iteration.
+    /// The position of the carried value that stands for the one at `position`: its own, or that
+    /// of an earlier one which equals it in every iteration.
     virtual int carried_as(int /*loop*/, int position) const { return position; }
     /// The loop, which has no effects, is built in another way, by rewrite(): its results.
     virtual bool is_rewritten(int /*loop*/) const { return false; }

@@ -56,7 +56,8 @@ class ValueNames {
     std::unordered_map<int, int> by_node_;
 };
 
-/// All that begin alike are assumed to be equal, until an iteration tells some apart.
+/// Assumes that all values that begin alike are equal, and splits those sets as long as an
+/// iteration tells members apart: at most once for each value.
 std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known, int loop) {
     const KernelNode& n = code.nodes[loop];
     const std::vector<int>& yields = code.regions[n.region].yields;
@@ -70,7 +71,8 @@ std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known
             if (equal[k] >= 0) key.push_back(names.of(yields[k]));
             next.push_back(first.emplace(std::move(key), static_cast<int>(k)).first->second);
         }
-        if (next == equal) return equal;
+        const bool all_differ = first.size() == next.size();
+        if (next == equal || all_differ) return next;
         equal = std::move(next);
     }
 }

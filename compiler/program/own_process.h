@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// The id of this process, as getpid() gives it; without a call of the system, which calls of
-/// programs would make several of.
+/// The id of this process, as getpid() gives it, without a system call: one call of a program asks
+/// for it several times.
 pid_t this_process();
 
 /// The process in which it was made.

@@ -32,7 +32,7 @@ std::string chain(int count) {
     return head + ") {\n" + body + "    return " + last + "\n}\n";
 }
 
-/// As a rule would have it that computes everything where it is asked.
+/// The schedule of a rule that computes everything where it is asked.
 Schedule all_inlined(const Graph& graph, const DeviceProfile& profile) {
     Schedule schedule = make_schedule(graph, profile);
     schedule.items = {ScheduleItem{.outputs = graph.results}};
@@ -40,24 +40,25 @@ Schedule all_inlined(const Graph& graph, const DeviceProfile& profile) {
     return schedule;
 }
 
+NodeSet excess_of(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile) {
+    CompileTimes times;
+    return finish_kernels(graph, schedule, profile, {}, times).excess;
+}
+
 TEST(ExcessWork, IsFoundInAChainOfNestedProducts) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
     const Graph graph = parse(table, chain(3));
-    CompileTimes times;
-    const FinishedKernels found =
-        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times);
-    EXPECT_EQ(found.excess.size(), 2u);  // the inner products
-    for (const Node* node : found.excess) EXPECT_EQ(node->op, Op::Reduce);
+    const NodeSet excess = excess_of(graph, all_inlined(graph, profile), profile);
+    EXPECT_EQ(excess.size(), 2u);  // the inner products
+    for (const Node* node : excess) EXPECT_EQ(node->op, Op::Reduce);
 }
 
 TEST(ExcessWork, WhatWasFoundIsKeptAndThereIsNoMore) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
     const Graph graph = parse(table, chain(3));
-    CompileTimes times;
-    const NodeSet kept =
-        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times).excess;
+    const NodeSet kept = excess_of(graph, all_inlined(graph, profile), profile);
     const Schedule schedule = make_schedule(graph, profile, {}, true, {}, kept);
     int required = 0;
     for (const ValueVerdict& verdict : schedule.verdicts)
@@ -67,16 +68,14 @@ TEST(ExcessWork, WhatWasFoundIsKeptAndThereIsNoMore) {
             ++required;
         }
     EXPECT_EQ(required, 2);
-    EXPECT_TRUE(finish_kernels(graph, schedule, profile, {}, times).excess.empty());
+    EXPECT_TRUE(excess_of(graph, schedule, profile).empty());
 }
 
-TEST(ExcessWork, OneProductInsideAnotherIsNone) {
+TEST(ExcessWork, OneProductAloneIsNone) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
     const Graph graph = parse(table, chain(1));
-    CompileTimes times;
-    EXPECT_TRUE(
-        finish_kernels(graph, all_inlined(graph, profile), profile, {}, times).excess.empty());
+    EXPECT_TRUE(excess_of(graph, all_inlined(graph, profile), profile).empty());
 }
 
 }  // namespace
