@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "compiler/ir/affine_index.h"
+#include "compiler/ir/text.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 
@@ -159,6 +160,9 @@ bool AccessMaps::in_padding(const Node& pad, int map) const {
 
 int AccessMaps::input_map(const Node& node, int k, int map) {
     const Node& input = *node.inputs[k];
+    if (maps_[map].axes.size() != node.shape.size())
+        throw InternalError("internal error: " + std::string(info(node.op).name) +
+                            " is asked at an index of another rank" + in_brackets(node.lines));
     if (is_elementwise(node.op)) return map;
     switch (node.op) {
         case Op::Expand: return projected(map, node.shape, input.shape);

@@ -41,7 +41,8 @@ std::vector<const Node*> sources(Draft& draft, const Node& node, const Node* wit
         queue.pop_back();
         for_demand(draft.facts, draft.maps, *next, map, [&](const Node& input, int at) {
             if (&input == without || !seen.insert(&input).second) return;
-            if (in_memory(draft, input) || before.contains(&input))
+            if (in_memory(draft, input) || draft.facts.required.contains(&input) ||
+                before.contains(&input))
                 found.push_back(&input);
             else
                 queue.emplace_back(&input, at);
