@@ -183,6 +183,11 @@ double idle_factor(double grid, const DeviceProfile& profile) {
     return std::max(1.0, profile.parallel_invocations / std::max(1.0, grid));
 }
 
+double seconds_per_step(const ScheduleFacts& facts, const Node& node) {
+    return facts.profile.seconds_per_launch *
+           (in_small_loop(facts, node) ? rules_of(facts.profile).barrier_of_launch : 1);
+}
+
 double sharing_lanes(const ScheduleFacts& facts, const Node& root, double trips) {
     const DeviceProfile& profile = facts.profile;
     return lanes_share(profile) && trips >= costs::kSharedRow * profile.subgroup_size &&

@@ -23,6 +23,8 @@ bool is_computed(const ScheduleFacts& facts, const Node& node);
 /// comes. CPU drivers load narrow elements one by one.
 bool widens_a_load(const Node& node, const DeviceProfile& profile);
 
+/// What a kernel of its own costs beside its work: a launch, or the barrier of a step of one group.
+double seconds_per_step(const ScheduleFacts& facts, const Node& node);
 /// How many times longer work takes on a grid too small to fill the device.
 double idle_factor(double grid, const DeviceProfile& profile);
 /// Lanes that share a reduction of so many iterations for one index of the root's grid: one group

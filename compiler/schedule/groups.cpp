@@ -185,7 +185,7 @@ double seconds_again(Draft& draft, const Group& group, const Candidate& without,
 
 /// What the candidate needs as a part of the last kernel that it waits for, where it computes again
 /// what it would load of that one's at other indices than its own. None where that takes longer
-/// than a launch.
+/// than the step that it saves.
 std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draft,
                                            const Candidate& candidate) {
     const ScheduleFacts& facts = draft.facts;
@@ -206,7 +206,7 @@ std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draf
     }
     if (first_place(grouping, out) > at || !can_join(draft, grouping.groups[at], out) ||
         seconds_again(draft, grouping.groups[at], candidate, out.needs) * costs::kLeastGain >
-            facts.profile.seconds_per_launch)
+            seconds_per_step(facts, *candidate.root))
         return std::nullopt;
     return std::move(out.needs);
 }

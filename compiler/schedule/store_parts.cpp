@@ -192,7 +192,7 @@ NodeSet shared_by_position(const Schedule& schedule, const Found& found,
             const double elements = expected_elements(a.positions, facts.symbols),
                          saved = shared_seconds(a, b, schedule, facts) -
                                  scattered_seconds(a, facts) - scattered_seconds(b, facts);
-            if (elements * saved + facts.profile.seconds_per_launch <= 0) continue;
+            if (elements * saved + seconds_per_step(facts, *a.node) <= 0) continue;
             for (const Candidate* one : {&a, &b})
                 if (one->parts) out.insert(one->node);
         }
@@ -207,7 +207,7 @@ bool pays(const Node& node, const PlacedParts& placed, const Schedule& schedule,
     if (node.dtype.bytes() < 4) return false;  // several elements of a word are stored together
     return is_contiguous(placed, facts.symbols) && can_bind(node, placed, facts) &&
            saved_seconds(node, placed, schedule, facts) >
-               (alone ? 0 : facts.profile.seconds_per_launch);
+               (alone ? 0 : seconds_per_step(facts, node));
 }
 
 using Uses = std::unordered_map<const Node*, int>;

@@ -92,12 +92,6 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
     return total;
 }
 
-/// What a kernel of its own costs beside its work.
-double seconds_per_step(const ScheduleFacts& facts, const Node& node) {
-    return facts.profile.seconds_per_launch *
-           (in_small_loop(facts, node) ? rules_of(facts.profile).barrier_of_launch : 1);
-}
-
 /// The costs of a value, inlined until it is judged.
 ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     const Node& node = *ref;
