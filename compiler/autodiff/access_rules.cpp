@@ -114,6 +114,10 @@ void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
     std::vector<Ref> at;
     for (size_t k = 0; k < source->shape.size(); ++k)
         at.push_back(element_at(run, self->inputs[k + 1], source->shape[k], attr.modes[k]));
+    if (Ref* sum = sum_of(run, *source)) {
+        *sum = scatter(run.b, *sum, cast(run.b, g.value, (*sum)->dtype), at, {ScatterOp::Add});
+        return;
+    }
     contribute(run, source, scatter(run.b, zeros_like(run, *source), g.value, at, {ScatterOp::Add}),
                g.chosen);
 }

@@ -90,18 +90,16 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
         targets.push_back(out.states[k]);
     }
     targets.insert(targets.end(), out.outside.begin(), out.outside.end());
-    const std::vector<Ref> found =
-        reverse_gradients(b, results, out.args, targets, {chosen, true, run.most_tape_bytes});
-    for (size_t k = 0; k < targets.size(); ++k) {
-        if (k < out.floats.size()) {
-            out.results.push_back(or_zeros(run, found[k], *targets[k]));
-            continue;
-        }
-        const Ref sum = region_arg(b, wide_float(targets[k]->dtype), targets[k]->shape);
-        out.args.push_back(sum);
-        out.results.push_back(
-            found[k] ? elementwise(b, Op::Add, {sum, cast(b, found[k], sum->dtype)}) : sum);
+    const std::vector<Ref> seeds = out.args;
+    std::vector<Ref> sums(targets.size());
+    for (size_t k = out.floats.size(); k < targets.size(); ++k) {
+        sums[k] = region_arg(b, wide_float(targets[k]->dtype), targets[k]->shape);
+        out.args.push_back(sums[k]);
     }
+    const std::vector<Ref> found = reverse_gradients(
+        b, results, seeds, targets, {chosen, true, run.most_tape_bytes, std::move(sums)});
+    for (size_t k = 0; k < targets.size(); ++k)
+        out.results.push_back(or_zeros(run, found[k], *targets[k]));
     out.needed = asked_for(out.states, out.results);
     out.ends.resize(next.size());
     // Elements that broke off have no state behind their last iteration.
@@ -275,15 +273,21 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     std::vector<Ref> inits;
     for (size_t k : backwards.floats)
         inits.push_back(or_zeros(run, results[k].value, *backwards.states[k]));
-    for (const Ref& value : backwards.outside)
-        inits.push_back(cast(b, zeros_like(run, *value), wide_float(value->dtype)));
+    for (const Ref& value : backwards.outside) {
+        const Ref* sum = sum_of(run, *value);
+        inits.push_back(sum ? *sum : cast(b, zeros_like(run, *value), wide_float(value->dtype)));
+    }
     const std::vector<Ref> found = turned_round_by_parts(
         b, *self, backwards, nullptr, count, kept_states.tapes, std::move(distances), inits);
     for (size_t k = 0; k < found.size(); ++k) {
         const Ref& to = k < backwards.floats.size()
                             ? self->inputs[3 + backwards.floats[k]]
                             : backwards.outside[k - backwards.floats.size()];
-        contribute(run, to, cast(b, found[k], to->dtype), chosen);
+        Ref* sum = k < backwards.floats.size() ? nullptr : sum_of(run, *to);
+        if (sum)
+            *sum = found[k];
+        else
+            contribute(run, to, cast(b, found[k], to->dtype), chosen);
     }
 }
 

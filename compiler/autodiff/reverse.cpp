@@ -76,8 +76,16 @@ Ref zeros_like(ReverseRun& run, const Node& node) {
     return expand(run.b, constant(run.b, scalar_float(0, node.dtype)), node.shape);
 }
 
+Ref* sum_of(ReverseRun& run, const Node& value) {
+    return run.sums.contains(&value) ? &run.cotangents.at(&value).value : nullptr;
+}
+
 void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen) {
     if (!run.active.contains(value.get())) return;
+    if (Ref* sum = sum_of(run, *value)) {
+        *sum = elementwise(run.b, Op::Add, {*sum, cast(run.b, part, (*sum)->dtype)});
+        return;
+    }
     auto [at, first] = run.cotangents.try_emplace(value.get());
     Cotangent& all = at->second;
     all.chosen = first ? chosen : all.chosen && chosen;
@@ -107,13 +115,18 @@ Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
                                    const ReverseOptions& options) {
-    ReverseRun run{b, options.most_tape_bytes, results, {}, {}, {}};
+    ReverseRun run{b, options.most_tape_bytes, results, {}, {}, {}, {}};
     run.roots.insert(run.roots.end(), targets.begin(), targets.end());
     const std::vector<Ref> order = topological(results);
     run.active = active_values(order, targets);
     std::unordered_set<const Node*> ends;
     if (options.partial)
         for (const Ref& target : targets) ends.insert(target.get());
+    for (size_t k = 0; k < options.sums.size(); ++k) {
+        if (!options.sums[k]) continue;
+        run.sums.insert(targets[k].get());
+        run.cotangents[targets[k].get()] = {options.sums[k], options.chosen};
+    }
     for (size_t k = 0; k < results.size(); ++k)
         contribute(run, results[k], seeds[k], options.chosen);
     for (size_t k = order.size(); k-- > 0;) {

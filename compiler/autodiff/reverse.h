@@ -11,13 +11,16 @@ struct ReverseOptions {
     bool chosen = false;   // results may be anything where their seeds are 0 (see Cotangent)
     bool partial = false;  // no target changes with another one: derivatives at the others held
     int64_t most_tape_bytes = int64_t{1} << 27;  // of what a loop keeps of one value; see LoopAttr
+    /// By target: the sum to which its gradient is added, of its shape and of a float type; null,
+    /// or left out: none. What an operation changes at few places is added there alone.
+    std::vector<Ref> sums = {};
 };
 
 /// For every target the sum over results k and their elements of seeds[k] times the derivative by
-/// the target's element: of the target's shape and dtype, null where no result depends on it.
-/// seeds[k] has the shape and dtype of results[k]. One sweep, whatever the number of targets; a
-/// target may be computed from another one. Throws UserError, with the user's line, at an operation
-/// that has no rule.
+/// the target's element: of the target's shape and dtype (or of its sum's, see ReverseOptions),
+/// null where no result depends on it and there is no sum. seeds[k] has the shape and dtype of
+/// results[k]. One sweep, whatever the number of targets; a target may be computed from another
+/// one. Throws UserError, with the user's line, at an operation that has no rule.
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
                                    const ReverseOptions& options = {});

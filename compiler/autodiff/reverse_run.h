@@ -28,10 +28,14 @@ struct ReverseRun {
     std::unordered_set<const Node*> active;  // depend on a target
     std::unordered_map<const Node*, Cotangent> cotangents;
     std::unordered_map<const Node*, std::vector<Cotangent>> results;  // of loops and branches
+    std::unordered_set<const Node*> sums;  // targets whose cotangents began as sums
 };
 
 /// Adds to the cotangent of `value`, where it depends on a target. Of its shape and dtype.
 void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen);
+/// The sum that the cotangent of `value` began as, with all that was added to it; null: there is
+/// none. A rule may put in its place what it makes of it.
+Ref* sum_of(ReverseRun& run, const Node& value);
 /// cotangent * factor; exactly 0 where the cotangent is, if it is of a choice.
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor);
 Ref zeros_like(ReverseRun& run, const Node& node);
