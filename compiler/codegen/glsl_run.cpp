@@ -4,6 +4,8 @@
 #include <cctype>
 
 #include "compiler/codegen/glsl.h"
+#include "compiler/kernel/loop_chains.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 
@@ -12,6 +14,8 @@ GlslRun::GlslRun(const KernelCode& kernel, const DeviceProfile& device)
       profile(device),
       uses(uses_of(kernel)),
       launched(launched_group(kernel)),
+      apart(rules_of(device).unrolls_on && device.max_back_edges ? loops_apart(kernel)
+                                                                 : std::set<int>()),
       text(kernel.nodes.size()) {}
 
 std::ostream& line(GlslRun& run, int indent) {

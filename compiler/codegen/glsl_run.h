@@ -24,6 +24,7 @@ struct GlslRun {
     const DeviceProfile& profile;
     NodeUses uses;
     std::array<uint32_t, 3> launched;  // see launched_group()
+    std::set<int> apart;               // loops that stand in a loop of one iteration
 
     // How it is written.
     std::vector<std::string> text;          // each node, where it is used

@@ -76,17 +76,11 @@ std::string trips_text(GlslRun& run, int id, int trips, int indent) {
     return name;
 }
 
-}  // namespace
-
-void write_for(GlslRun& run, int id, int indent) {
+/// The loop itself, after the variables that it carries.
+void write_iterations(GlslRun& run, int id, const std::string& end, int indent) {
     const KernelNode& n = run.code.nodes[id];
     const KernelRegion& body = run.code.regions[n.region];
     const int trips = run.code.ranges[body.range].extent_node;
-    run.loads.erase(trips);
-    for (size_t k = 0; k < n.args.size(); ++k)
-        line(run, indent) << value_type(run.code.nodes[n.args[k]]) << " " << run.text[body.args[k]]
-                          << " = " << run.text[n.args[k]] << ";\n";
-    const std::string end = trips_text(run, id, trips, indent);
     // How many iterations stand side by side has been decided; CPU drivers would unroll on, and
     // spill.
     if (rules_of(run.profile).unrolls_on && run.code.nodes[trips].op == KernelOp::Constant) {
@@ -99,6 +93,26 @@ void write_for(GlslRun& run, int id, int indent) {
                       << ") {\n";
     write_region(run, n.region, indent + 1);
     end_iteration(run, id, body, indent + 1);
+    line(run, indent) << "}\n";
+}
+
+}  // namespace
+
+void write_for(GlslRun& run, int id, int indent) {
+    const KernelNode& n = run.code.nodes[id];
+    const KernelRegion& body = run.code.regions[n.region];
+    const int trips = run.code.ranges[body.range].extent_node;
+    run.loads.erase(trips);
+    for (size_t k = 0; k < n.args.size(); ++k)
+        line(run, indent) << value_type(run.code.nodes[n.args[k]]) << " " << run.text[body.args[k]]
+                          << " = " << run.text[n.args[k]] << ";\n";
+    const std::string end = trips_text(run, id, trips, indent);
+    if (!run.apart.contains(id)) return write_iterations(run, id, end, indent);
+    run.loop_attributes = true;
+    const std::string once = "once" + std::to_string(id);
+    line(run, indent) << "[[dont_unroll]]\n";
+    line(run, indent) << "for (int " << once << " = 0; " << once << " < 1; ++" << once << ") {\n";
+    write_iterations(run, id, end, indent + 1);
     line(run, indent) << "}\n";
 }
 

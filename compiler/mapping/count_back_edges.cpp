@@ -1,6 +1,8 @@
 // How many back edges an invocation of a kernel takes.
 #include <algorithm>
+#include <set>
 
+#include "compiler/kernel/loop_chains.h"
 #include "compiler/mapping/map.h"
 
 namespace firn {
@@ -33,6 +35,7 @@ int64_t count_loops(const KernelCode& code, int region) {
 }
 
 int64_t count_back_edges(const KernelCode& code) {
+    const std::set<int> apart = loops_apart(code);
     auto count = [&](auto&& self, int region_id) -> int64_t {
         int64_t total = 0;
         auto add = [&](int id) {
@@ -46,6 +49,7 @@ int64_t count_back_edges(const KernelCode& code) {
             }
             const int range = code.regions[n.region].range;
             const int64_t trips = range >= 0 ? code.ranges[range].max_trips : 0;
+            if (total >= 0 && apart.contains(id)) total += 2;  // of the loop around it
             if (inside < 0 || trips < 0)
                 total = -1;
             else if (range < 0)
