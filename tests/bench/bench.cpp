@@ -4,6 +4,7 @@
 #include <firn/firn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +18,12 @@ namespace {
 using namespace firn;
 using namespace firn::bench;
 
-constexpr const char* kScript = FIRN_SOURCE_DIR "/tests/bench/torch_cases.py";
+/// FIRN_SOURCES is another folder of the sources than the one that this was built from.
+const std::string kScript = [] {
+    const char* moved = std::getenv("FIRN_SOURCES");
+    return std::string(moved ? moved : FIRN_SOURCE_DIR) + "/tests/bench/torch_cases.py";
+}();
+constexpr int kMostSmaller = 6;
 constexpr const char* kUsage =
     R"(usage: firn_bench [--section NAME] [--only CASE] [--rounds N] [--csv FILE] [--list]
 
@@ -29,7 +35,13 @@ decide, whichever binds. A case above 3 times its bound says why, and where its 
 
   --section NAME  own, what the compiler was made for; ported, examples of another compiler as
                   their authors wrote them; strangers, programs as users write them, for
-                  which it has no rules; held-out, more of those, kept for the end of a change (all)
+                  which it has no rules; held-out, more of those, kept for the end of a change
+                  (all of these); large, sizes for GPUs, without PyTorch (see tests/gpu/run)
+  --smaller N     sides of the large section 2^N times smaller, for CPU drivers (0, at most 6)
+  --after CASE    the cases behind this one
+  --seconds N     no case begins after so many seconds; those that are left are named
+  --device NAME   number or part of a name of the device; --list-devices lists them all, and
+                  --show-device the one that is used
   --only CASE     this case, or all whose names begin with CASE_ (--list names them)
   --rounds N      as many rounds (15)
   --csv FILE      a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,
@@ -43,13 +55,15 @@ struct SectionName {
 constexpr SectionName kSections[] = {{Section::Own, "own"},
                                      {Section::Ported, "ported"},
                                      {Section::Strangers, "strangers"},
-                                     {Section::HeldOut, "held-out"}};
+                                     {Section::HeldOut, "held-out"},
+                                     {Section::Large, "large"}};
 
 struct Options {
-    std::string only, csv;
+    std::string only, after, csv;
     std::optional<Section> section;
-    int rounds = 15;
-    bool help = false, list = false;
+    int rounds = 15, smaller = 0;
+    double seconds = 0;  // 0: as many as it takes
+    bool help = false, list = false, list_devices = false, show_device = false;
 };
 
 Section section_of(const std::string& name) {
@@ -58,24 +72,39 @@ Section section_of(const std::string& name) {
     throw UserError("there is no section '" + name + "'; see --help");
 }
 
+bool* flag_of(const std::string& name, Options& options) {
+    if (name == "--help" || name == "-h") return &options.help;
+    if (name == "--list") return &options.list;
+    if (name == "--list-devices") return &options.list_devices;
+    if (name == "--show-device") return &options.show_device;
+    return nullptr;
+}
+
 Options parse(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string name = argv[i];
-        if (name == "--help" || name == "-h" || name == "--list") {
-            (name == "--list" ? options.list : options.help) = true;
+        if (bool* flag = flag_of(name, options)) {
+            *flag = true;
             continue;
         }
-        const bool known =
-            name == "--only" || name == "--csv" || name == "--rounds" || name == "--section";
+        const bool known = name == "--only" || name == "--csv" || name == "--rounds" ||
+                           name == "--section" || name == "--smaller" || name == "--seconds" ||
+                           name == "--device" || name == "--after";
         if (!known) throw UserError("there is no option '" + name + "'; see --help");
         if (++i == argc) throw UserError(name + " needs a value; see --help");
         if (name == "--only") options.only = argv[i];
         if (name == "--section") options.section = section_of(argv[i]);
+        if (name == "--after") options.after = argv[i];
         if (name == "--csv") options.csv = argv[i];
         if (name == "--rounds") options.rounds = std::atoi(argv[i]);
+        if (name == "--smaller") options.smaller = std::atoi(argv[i]);
+        if (name == "--seconds") options.seconds = std::atof(argv[i]);
+        if (name == "--device") setenv("FIRN_DEVICE", argv[i], 1);
     }
     if (options.rounds < 1) throw UserError("--rounds takes a number from 1 on; see --help");
+    if (options.smaller < 0 || options.smaller > kMostSmaller)
+        throw UserError("--smaller takes a number from 0 to 6; see --help");
     return options;
 }
 
@@ -102,16 +131,21 @@ TorchTimes torch_milliseconds(const std::string& name) {
     return out;
 }
 
-std::vector<Case> chosen_cases(const std::string& only, std::optional<Section> section) {
+std::vector<Case> chosen_cases(const Options& options) {
+    const std::string& only = options.only;
+    const std::optional<Section> section = options.section;
     std::vector<Case> chosen;
     std::string names;
-    for (const Case& one : all_cases()) {
+    for (const Case& one : section == Section::Large ? large_cases(options.smaller) : all_cases()) {
         if (section && one.section != *section) continue;
         if (only.empty() || one.name == only || one.name.rfind(only + "_", 0) == 0)
             chosen.push_back(one);
         names += (names.empty() ? "" : ", ") + one.name;
     }
     if (chosen.empty()) throw UserError("there is no case '" + only + "'; there are " + names);
+    const auto after = std::find_if(chosen.begin(), chosen.end(),
+                                    [&](const Case& one) { return one.name == options.after; });
+    if (after != chosen.end()) chosen.erase(chosen.begin(), after + 1);
     return chosen;
 }
 
@@ -197,6 +231,12 @@ struct Rows {
     bool good = true;
 };
 
+void report_missing(const std::string& name, const std::string& why, Rows& rows) {
+    std::printf("%-26s not run: %s\n", name.c_str(), why.c_str());
+    rows.lines += name + ",not run: " + why + "\n";
+    std::fflush(stdout);
+}
+
 /// One case's row and line; an error is the case's own, the others go on.
 void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     const Contest contest = one.make();
@@ -206,26 +246,51 @@ void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     const double bound = over_bound(outcome, contest.least);
     if (bound > 0) rows.bounds.emplace_back(bound, one.name);
     if (outcome.best > 0) rows.best.emplace_back(outcome.firn / outcome.best, one.name);
-    rows.lines += report(one.name, outcome,
-                         setting.torch ? torch_milliseconds(one.name) : TorchTimes{}, bound);
+    const bool torch = setting.torch && one.section != Section::Large;
+    rows.lines +=
+        report(one.name, outcome, torch ? torch_milliseconds(one.name) : TorchTimes{}, bound);
     if (bound > kFar) {
         if (!one.far.empty()) std::printf("    %s\n", one.far.c_str());
         std::printf("    %s\n", where_time_goes(setting.executor, contest).c_str());
     }
     std::fflush(stdout);
+} catch (const DeviceError& error) {
+    const std::string what = error.what();
+    if (what.find("out of device memory") == std::string::npos)
+        throw;  // nothing else would go right either
+    report_missing(one.name, "the device has too little memory (" + what + ")", rows);
 } catch (const std::exception& error) {
     std::printf("%-26s %s\n", one.name.c_str(), error.what());
+    rows.lines += one.name + ",failed: " + error.what() + "\n";
     std::fflush(stdout);
     rows.good = false;
 }
 
-/// True where every case ran.
+/// The line of the session's device among all.
+std::string line_of_device() {
+    const std::string name = current_session().executor().profile().name;
+    const char* wanted = std::getenv("FIRN_DEVICE");
+    std::string found;
+    std::istringstream lines(device_report());
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("  " + name + "  (") == std::string::npos) continue;
+        if (found.empty() || (wanted && line.starts_with(wanted + std::string("  ")))) found = line;
+    }
+    return found;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// True where no case failed.
 bool run(const Options& options, const std::vector<Case>& cases) {
     std::ofstream file;
     auto write = [&](const std::string& lines) {
         if (!options.csv.empty() && !(file << lines << std::flush))
             throw UserError("cannot write '" + options.csv + "'");
     };
+    const auto begin = std::chrono::steady_clock::now();
     if (!options.csv.empty()) file.open(options.csv);
     write(
         "case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,firn_spread,"
@@ -236,6 +301,9 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     PeakKernels kernels(executor);
     const auto torch = output_of(std::string("python3 '") + kScript + "' --version");
     std::printf("%s, medians of %d rounds\n", executor.profile().name.c_str(), options.rounds);
+    const MatrixUnit unit = executor.profile().matrix_unit;
+    if (unit)
+        std::printf("matrix unit: %u x %u x %u of f16\n", unit.rows, unit.columns, unit.depth);
     std::printf("PyTorch: %s\n",
                 torch ? torch->c_str() : "python3 cannot import torch, so its column stays empty");
     std::printf("%-26s %10s %4s %10s %4s %10s %10s %10s %8s %8s %8s\n", "case", "Firn ms", "+-",
@@ -248,7 +316,10 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         Rows rows;
         for (const Case& one : cases) {
             if (one.section != section.section) continue;
-            run_case(one, setting, rows);
+            if (options.seconds > 0 && seconds_since(begin) > options.seconds)
+                report_missing(one.name, "no time was left", rows);
+            else
+                run_case(one, setting, rows);
             write(rows.lines);
             rows.lines.clear();
         }
@@ -260,6 +331,8 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         "peaks: %.1f GB/s read, %.1f GB/s written, %.1f GFLOP/s, %.2f gathers in a nanosecond\n",
         peaks.bytes_read_per_ms * 1e-6, peaks.bytes_written_per_ms * 1e-6,
         peaks.operations_per_ms * 1e-6, peaks.gathers_per_ms * 1e-6);
+    if (peaks.matrix_operations_per_ms > 0)
+        std::printf("the matrix unit: %.1f TFLOP/s\n", peaks.matrix_operations_per_ms * 1e-9);
     return good;
 }
 
@@ -272,7 +345,15 @@ int main(int argc, char** argv) {
             std::fputs(kUsage, stdout);
             return 0;
         }
-        const std::vector<Case> cases = chosen_cases(options.only, options.section);
+        if (options.list_devices) {
+            std::fputs(device_report().c_str(), stdout);
+            return 0;
+        }
+        if (options.show_device) {
+            std::puts(line_of_device().c_str());
+            return 0;
+        }
+        const std::vector<Case> cases = chosen_cases(options);
         if (!options.list) return run(options, cases) ? 0 : 1;
         for (const Case& one : cases) std::puts(one.name.c_str());
     } catch (const std::exception& error) {

@@ -16,8 +16,9 @@ namespace firn::bench {
 /// What any program for a piece of work must do at least.
 struct LeastWork {
     double bytes_read = 0, bytes_written = 0;
-    double operations = 0;  // of f32, an fma is two
-    double gathers = 0;     // numbers read at places that data decide
+    double operations = 0;         // of f32, an fma is two
+    double gathers = 0;            // numbers read at places that data decide
+    double matrix_operations = 0;  // by the matrix unit, where the device has one
 };
 
 using Difference = double (*)(const std::vector<float>& a, const std::vector<float>& b);
@@ -37,6 +38,9 @@ struct Contest {
     double tolerance = 1e-5;
     Difference difference = relative_difference;
     std::function<std::vector<std::vector<float>>()> expected = nullptr;  // computed on the host
+    /// Instead of a comparison of all elements, for results that are too large to be read whole:
+    /// throws InternalError where the results are wrong.
+    std::function<void(const std::vector<Tensor>&)> check = nullptr;
 };
 
 /// Who wrote a case, and who may look at it.
@@ -45,6 +49,7 @@ enum class Section : uint8_t {
     Ported,     // examples of another tensor compiler, as their authors wrote them
     Strangers,  // programs for which nobody made a rule, looked at while tuning
     HeldOut,    // the same, looked at only before a landing
+    Large,      // sizes at which launches do not dominate on a GPU; timed where they are asked for
 };
 struct Case {
     std::string name;
@@ -67,21 +72,33 @@ void add_convolutions(std::vector<Case>& cases);
 void add_sorts(std::vector<Case>& cases);
 void add_strangers(std::vector<Case>& cases);
 void add_ported(std::vector<Case>& cases);
+/// All but the large ones.
 std::vector<Case> all_cases();
+/// The cases of Section::Large, with sides 2^smaller times smaller, and streams 4^smaller times. A
+/// name says the size that is run.
+std::vector<Case> large_cases(int smaller);
+
+/// A sample of the path tracer; a step of the fluid; the pulls of all bodies on each other, by a
+/// loop.
+Contest path_contest(int height, int width);
+Contest fluid_contest(int side);
+Contest n_body_contest(int bodies);
 
 /// The device's rates.
 struct Peaks {
     double bytes_read_per_ms = 0, bytes_written_per_ms = 0, operations_per_ms = 0;
-    double gathers_per_ms = 0;  // of numbers in a table that stays near the cores
+    double gathers_per_ms = 0;            // of numbers in a table that stays near the cores
+    double matrix_operations_per_ms = 0;  // 0: there is no matrix unit
 };
 /// Hand-written kernels that do nothing but read, write, compute or gather.
 struct PeakKernels {
     explicit PeakKernels(Executor& executor);
     int64_t elements, threads, gatherers;  // that are read, or written; that compute; that gather
+    double matrix_operations = 0;          // of the last program, where there is a matrix unit
     std::vector<HandWritten> programs;
 };
-/// Milliseconds that a device at its peaks would need: the bytes', the operations' or the gathers',
-/// whichever binds.
+/// Milliseconds that a device at its peaks would need: the bytes', the operations', the gathers' or
+/// the matrix unit's, whichever binds. Without a matrix unit, its operations are ordinary ones.
 double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
 /// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.

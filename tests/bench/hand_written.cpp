@@ -13,6 +13,12 @@ constexpr const char* kHead = R"(#version 450
 #extension GL_KHR_shader_subgroup_shuffle : require
 )";
 
+constexpr const char* kMatrixHead = R"(#pragma use_vulkan_memory_model
+#extension GL_NV_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+)";
+
 constexpr const char* kEight = R"(
 #define eight_shuffle(x, k) subgroupShuffle(x, (gl_SubgroupInvocationID & ~7u) + uint(k))
 float eight_sum(float x) {
@@ -52,6 +58,7 @@ std::string declaration(const HandBinding& binding, size_t number) {
 
 std::string full_text(const HandKernel& kernel) {
     std::string out = kHead;
+    if (kernel.matrix_unit) out += kMatrixHead;
     const auto& size = kernel.group_size;
     out += "layout(local_size_x = " + std::to_string(size[0]) +
            ", local_size_y = " + std::to_string(size[1]) +
@@ -68,6 +75,7 @@ KernelInfo kernel_info(const HandKernel& kernel) {
     info.glsl = full_text(kernel);
     info.spirv = glsl_to_spirv(info.glsl, kernel.name);
     info.group_size = kernel.group_size;
+    info.matrix_unit = kernel.matrix_unit;
     for (const HandBinding& binding : kernel.bindings) {
         const bool texel = is_texel(binding.as), ints = binding.as == As::IntTexels;
         const int width = binding.as == As::Texels4 || binding.as == As::Vec4s ? 4 : 1;

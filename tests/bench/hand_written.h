@@ -35,6 +35,7 @@ struct HandKernel {
     std::array<int, 3> groups{1, 1, 1};
     std::vector<HandBinding> bindings;
     std::vector<std::pair<std::string, int>> constants;
+    MatrixUnit matrix_unit = {};  // the one that the body uses; no rows: none
 };
 
 /// One dispatch; `buffers`, where there are any, instead of those that the kernel names.

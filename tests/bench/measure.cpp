@@ -159,6 +159,37 @@ void main() {
             {{"TURNS", kGathers / 8}, {"MASK", kPlaces - 1}}};
 }
 
+// Sums of their own hide how long one takes, as chains do.
+constexpr int kMatrixTurns = 1024, kMatrixSums = 4, kMatrixGroups = 4096;
+double matrix_operations_of(const MatrixUnit& unit) {
+    return 2.0 * unit.rows * unit.columns * unit.depth * kMatrixTurns * kMatrixSums * kMatrixGroups;
+}
+HandKernel multiplying(const MatrixUnit& unit, uint32_t subgroup) {
+    return {"peak_matrix",
+            R"(
+void main() {
+    float own = float(gl_WorkGroupID.x & 7u) / 64.0;
+    fcoopmatNV<16, gl_ScopeSubgroup, ROWS, DEPTH> a = fcoopmatNV<16, gl_ScopeSubgroup, ROWS, DEPTH>(own);
+    fcoopmatNV<16, gl_ScopeSubgroup, DEPTH, COLUMNS> b = fcoopmatNV<16, gl_ScopeSubgroup, DEPTH, COLUMNS>(own);
+    fcoopmatNV<32, gl_ScopeSubgroup, ROWS, COLUMNS> sums[4];
+    [[unroll]] for (int k = 0; k < 4; ++k)
+        sums[k] = fcoopmatNV<32, gl_ScopeSubgroup, ROWS, COLUMNS>(float(k));
+    for (int turn = 0; turn < TURNS; ++turn)
+        [[unroll]] for (int k = 0; k < 4; ++k) sums[k] = coopMatMulAddNV(a, b, sums[k]);
+    [[unroll]] for (int k = 1; k < 4; ++k) sums[0] += sums[k];
+    coopMatStoreNV(sums[0], y, gl_WorkGroupID.x * uint(ROWS * COLUMNS), uint(COLUMNS), false);
+}
+)",
+            {subgroup, 1, 1},
+            {kMatrixGroups, 1, 1},
+            {{"y", As::Floats, 0, true}},
+            {{"TURNS", kMatrixTurns},
+             {"ROWS", int(unit.rows)},
+             {"COLUMNS", int(unit.columns)},
+             {"DEPTH", int(unit.depth)}},
+            unit};
+}
+
 }  // namespace
 
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -202,13 +233,21 @@ PeakKernels::PeakKernels(Executor& executor)
     add(computing(threads), {}, threads);
     const std::vector<std::vector<float>> table{std::vector<float>(kPlaces, 1.0f)};
     for (As as : {As::Texels, As::Floats}) add(gathering(gatherers, as), table, gatherers);
+    const MatrixUnit unit = executor.profile().matrix_unit;
+    if (!unit) return;
+    matrix_operations = matrix_operations_of(unit);
+    add(multiplying(unit, executor.profile().subgroup_size), {},
+        int64_t{unit.rows} * unit.columns * kMatrixGroups);
 }
 
 double least_milliseconds(const Peaks& peaks, const LeastWork& least) {
+    const bool unit = peaks.matrix_operations_per_ms > 0;
+    const double by_unit = unit ? least.matrix_operations / peaks.matrix_operations_per_ms : 0,
+                 operations = least.operations + (unit ? 0 : least.matrix_operations);
     return std::max({least.bytes_read / peaks.bytes_read_per_ms +
                          least.bytes_written / peaks.bytes_written_per_ms,
-                     least.operations / peaks.operations_per_ms,
-                     least.gathers / peaks.gathers_per_ms});
+                     operations / peaks.operations_per_ms, least.gathers / peaks.gathers_per_ms,
+                     by_unit});
 }
 
 namespace {
@@ -273,19 +312,25 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
             sides.push_back({[&program] { program.run(); }, 1, 0, {}});
     for (Side& side : sides) warm(executor, side);
     ensure(results.size() == contest.results.size(), "Firn gives another number of results");
-    compare(name, contest, results, by_hand);
+    if (contest.check)
+        contest.check(results);
+    else
+        compare(name, contest, results, by_hand);
     take_turns(executor, sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
     const size_t peak = 1 + by_hand.size();
-    const double bytes = 4.0 * double(peaks.elements);
-    return {time(0),
-            by_hand.empty() ? 0 : time(1),
-            by_hand.empty() ? 0 : time(2),
-            spread(sides[0].times),
-            by_hand.empty() ? 0 : spread(sides[1].times),
-            {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
-             kOfAThread * double(peaks.threads) / time(peak + 3),
-             kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5))}};
+    const double bytes = 4.0 * double(peaks.elements),
+                 matrix =
+                     peaks.matrix_operations > 0 ? peaks.matrix_operations / time(peak + 6) : 0;
+    return {
+        time(0),
+        by_hand.empty() ? 0 : time(1),
+        by_hand.empty() ? 0 : time(2),
+        spread(sides[0].times),
+        by_hand.empty() ? 0 : spread(sides[1].times),
+        {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
+         kOfAThread * double(peaks.threads) / time(peak + 3),
+         kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5)), matrix}};
 }
 
 std::string where_time_goes(Executor& executor, const Contest& contest) {

@@ -1,4 +1,4 @@
-// Gravity between all pairs of 8192 bodies, written as [n, n, 3] expressions and as a loop.
+// Gravity between all pairs of bodies, written as [n, n, 3] expressions and as a loop.
 #include <firn/firn.h>
 
 #include "tests/bench/bench.h"
@@ -6,7 +6,7 @@
 namespace firn::bench {
 namespace {
 
-constexpr int kBodies = 8192, kOwn = 8;
+constexpr int kOwn = 8;
 constexpr float kSoftening = 0.05f;
 
 // Eight bodies per invocation. Eight lanes load as many others, and hand each of them round.
@@ -71,23 +71,24 @@ Tensor gravity_by_loop(Tensor p, Tensor mass, Tensor softening) {
     return stack({ax, ay, az}, {.axis = 1});
 }
 
-Contest gravity(Tensor (*function)(Tensor, Tensor, Tensor)) {
-    std::vector<float> p = numbers(3 * kBodies, 0.0f, 1.0f, 1),
-                       mass = numbers(kBodies, 0.0f, 1.0f / kBodies, 2);
+Contest gravity(Tensor (*function)(Tensor, Tensor, Tensor), int bodies) {
+    const double count = bodies;
+    std::vector<float> p = numbers(3 * bodies, 0.0f, 1.0f, 1),
+                       mass = numbers(bodies, 0.0f, 1.0f / float(bodies), 2);
     auto f = compile(function, {f32("n", 3), f32("n"), f32()});
-    auto by_hand = [](const std::string& name, const char* body, As form, int own) {
+    auto by_hand = [bodies](const std::string& name, const char* body, As form, int own) {
         HandKernel kernel{name,
                           body,
                           {64, 1, 1},
-                          {kBodies / 64 / own, 1, 1},
+                          {bodies / 64 / own, 1, 1},
                           {{"p", form, 0}, {"mass", form, 1}, {"a", As::Floats, 2, true}},
-                          {{"N", kBodies}, {"OWN", own}}};
+                          {{"N", bodies}, {"OWN", own}}};
         return HandProgram{{kernel}, {}, {}};
     };
-    return {.least = {16.0 * kBodies, 12.0 * kBodies, 18.0 * kBodies * kBodies},
+    return {.least = {16 * count, 12 * count, 18 * count * count},
             .arguments = {p, mass},
-            .results = {3 * kBodies},
-            .firn = [f, x = tensor(p, {kBodies, 3}),
+            .results = {3 * bodies},
+            .firn = [f, x = tensor(p, {bodies, 3}),
                      m = tensor(mass)] { return std::vector<Tensor>{f(x, m, kSoftening)}; },
             .best = by_hand("n_body", kGravity, As::Texels, kOwn),
             .plain = by_hand("plain_n_body", kPlainGravity, As::Floats, 1),
@@ -96,9 +97,12 @@ Contest gravity(Tensor (*function)(Tensor, Tensor, Tensor)) {
 
 }  // namespace
 
+Contest n_body_contest(int bodies) { return gravity(gravity_by_loop, bodies); }
+
 void add_n_bodies(std::vector<Case>& cases) {
-    cases.push_back({"n_body", [] { return gravity(gravity_of_pairs); }});
-    cases.push_back({"n_body_loop", [] { return gravity(gravity_by_loop); }});
+    constexpr int kBodies = 8192;
+    cases.push_back({"n_body", [] { return gravity(gravity_of_pairs, kBodies); }});
+    cases.push_back({"n_body_loop", [] { return n_body_contest(kBodies); }});
 }
 
 }  // namespace firn::bench

@@ -1,4 +1,4 @@
-// One sample of the path tracer's sponge at 640 x 360, five bounces.
+// One sample of the path tracer's sponge, five bounces.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +13,12 @@ namespace {
 
 using namespace path_tracer;
 
-constexpr int kHeight = 360, kWidth = 640, kSkyHeight = 256, kSkyWidth = 512;
+constexpr int kSkyHeight = 256, kSkyWidth = 512;
+
+struct Picture {
+    int height, width;
+    int64_t pixels() const { return int64_t{height} * width; }
+};
 
 // As one would write it: the algorithm of apps/path_tracer for its first sample. Plain and best
 // differ in how tensors are bound.
@@ -132,10 +137,10 @@ vec3 follow(vec3 eye, float which, float u, float v, float share, float alpha) {
 
 void main() {
     int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y);
-    if (x >= 640 || y >= 360) return;
-    uint key = pcg(uint(y * 640 + x) + pcg(pcg(1u)));
-    float across = (float(x) + number(key, 0u)) * (2.0 / 640.0) - 1.0;
-    float down = (float(y) + number(key, 1u)) * (2.0 / 360.0) - 1.0;
+    if (x >= WIDTH || y >= HEIGHT) return;
+    uint key = pcg(uint(y * WIDTH + x) + pcg(pcg(1u)));
+    float across = (float(x) + number(key, 0u)) * (2.0 / float(WIDTH)) - 1.0;
+    float down = (float(y) + number(key, 1u)) * (2.0 / float(HEIGHT)) - 1.0;
     vec3 o = EYE, d = normalize(FORWARD + RIGHT * across - UP * down);
     vec3 light = vec3(0), kept = vec3(1);
     float chance = -1.0;
@@ -185,7 +190,7 @@ void main() {
         if (number(own, 9u) >= going_on) break;
         kept /= max(going_on, 1e-6);
     }
-    int at = y * 640 + x;
+    int at = y * WIDTH + x;
 #ifdef COUNTED
     light = vec3(float(distances), 0.0, 0.0);
 #endif
@@ -203,8 +208,8 @@ std::string vector_text(const std::array<float, 3>& v) {
 }
 
 /// The settings' numbers as the kernel's constants.
-std::string constants(const Settings& s) {
-    View view = view_of(s.camera, float(kWidth) / kHeight);
+std::string constants(const Settings& s, Picture picture) {
+    View view = view_of(s.camera, float(picture.width) / float(picture.height));
     char turn[40];
     std::snprintf(turn, sizeof turn, "%.9g", double(s.sky_turn));
     return "#define EYE " + vector_text(view.eye) + "\n#define FORWARD " +
@@ -228,9 +233,12 @@ double share_that_differs(const std::vector<float>& a, const std::vector<float>&
     return double(count) / double(a.size());
 }
 
-HandProgram by_hand(const std::string& name, const std::string& constants, bool texels) {
+HandProgram by_hand(const std::string& name, const std::string& constants, Picture picture,
+                    bool texels) {
     const As floats = texels ? As::Texels : As::Floats, vectors = texels ? As::Texels4 : As::Vec4s;
-    HandKernel kernel{name, constants + kBody, {8, 8, 1}, {kWidth / 8, kHeight / 8, 1}, {}, {}};
+    HandKernel kernel{name,      constants + kBody,
+                      {8, 8, 1}, {(picture.width + 7) / 8, (picture.height + 7) / 8, 1},
+                      {},        {{"WIDTH", picture.width}, {"HEIGHT", picture.height}}};
     int buffer = 0;
     for (const char* read : {"red0", "green0", "blue0", "radiance", "density", "rows", "columns"})
         kernel.bindings.push_back({read, buffer == 3 ? vectors : floats, buffer}), ++buffer;
@@ -240,26 +248,30 @@ HandProgram by_hand(const std::string& name, const std::string& constants, bool 
 }
 
 /// Of all paths of a sample.
-double count_distances(const std::string& constants,
+double count_distances(const std::string& constants, Picture picture,
                        const std::vector<std::vector<float>>& arguments) {
-    constexpr int64_t kPixels = int64_t(kHeight) * kWidth;
+    const int64_t pixels = picture.pixels();
     HandWritten counted(current_session().executor(), "distances of paths",
-                        by_hand("counted_path", "#define COUNTED\n" + constants, false), arguments,
-                        {kPixels, kPixels, kPixels});
+                        by_hand("counted_path", "#define COUNTED\n" + constants, picture, false),
+                        arguments, {pixels, pixels, pixels});
     counted.run();
     const std::vector<float> distances = counted.read(0);
     return std::accumulate(distances.begin(), distances.end(), 0.0);
 }
 
-Contest path() {
-    constexpr int64_t kPixels = int64_t(kHeight) * kWidth;
+}  // namespace
+
+Contest path_contest(int height, int width) {
+    const Picture picture{height, width};
+    const int64_t pixels = picture.pixels();
+    const double count = double(pixels);
     Settings settings;
     Sky sky = make_sky(panorama());
-    std::vector<float> dark(static_cast<size_t>(kPixels));
+    const std::vector<float> dark(static_cast<size_t>(pixels));
     Tensor padded = pad(sky.radiance, {.before = {}, .after = {0, 0, 1}});
     auto tracer = std::make_shared<Tracer>(SceneName::Sponge, sky);
-    Film film = make_film(kHeight, kWidth);
-    for (Tensor& sum : film.sum) sum = tensor(dark, {kHeight, kWidth});
+    Film film = make_film(height, width);
+    for (Tensor& sum : film.sum) sum = tensor(dark, {height, width});
     auto sample = [=] {
         Film next = film;
         tracer->add_sample(next, settings, 1);
@@ -274,22 +286,21 @@ Contest path() {
                                                     sky.columns.to_vector<float>()};
     // Of a distance: the box 20, of each of four levels the fold 18 and the hole 13; what a path
     // does beside them is little.
-    const double operations = (20.0 + 4 * 31) * count_distances(constants(settings), arguments);
-    return {.least = {12.0 * kPixels, 12.0 * kPixels, operations},
+    const std::string numbers = constants(settings, picture);
+    const double operations = (20.0 + 4 * 31) * count_distances(numbers, picture, arguments);
+    return {.least = {12.0 * count, 12.0 * count, operations},
             .arguments = arguments,
-            .results = {kPixels, kPixels, kPixels},
+            .results = {pixels, pixels, pixels},
             .firn = sample,
-            .best = by_hand("path", constants(settings), true),
-            .plain = by_hand("plain_path", constants(settings), false),
+            .best = by_hand("path", numbers, picture, true),
+            .plain = by_hand("plain_path", numbers, picture, false),
             .tolerance = 0.05,
             .difference = share_that_differs};
 }
 
-}  // namespace
-
 void add_path(std::vector<Case>& cases) {
     cases.push_back(
-        {"path", path, Section::Own,
+        {"path", [] { return path_contest(360, 640); }, Section::Own,
          "lanes take every branch that one of them takes, and go on until the last has arrived"});
 }
 
