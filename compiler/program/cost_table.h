@@ -81,6 +81,10 @@ inline constexpr size_t kMaxOutputs = 12;
 /// Of one result's operations, shared with another: better a longer body than to compute them
 /// twice. Not measured.
 inline constexpr double kMostlyShared = 0.5;
+/// Of a product's time, one in so many is worth a kernel without other products. lavapipe, sums of
+/// products of [128, 1024] with [1024, 128]: two in a kernel are as fast as each alone, three take
+/// 1.8 times as long, five 3.6 and twelve 11 times.
+inline constexpr double kOfProduct = 16;
 /// Of a body that is too long by itself: better to add that to it than one more kernel. Not
 /// measured.
 inline constexpr double kLittleMore = 0.25;

@@ -10,6 +10,7 @@
 #include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
+#include "compiler/schedule/products.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
 
@@ -27,6 +28,7 @@ struct Group {
     ScheduleItem item;
     bool heavy = false;  // has loops: kept apart from elementwise values that do not go on from it
     KernelNeeds needs;   // of memory, sizes and values
+    std::vector<const Node*> products;  // see large_products()
 };
 
 /// A value that may join a group.
@@ -36,6 +38,7 @@ struct Candidate {
     bool heavy = false;
     int inner = 0;                                             // see Round
     const std::vector<const Node*>* row_reductions = nullptr;  // see Round; null: none
+    std::vector<const Node*> products;                         // see large_products()
     /// Kernels of rows are no others'.
     bool alone() const { return inner > 0 || row_reductions; }
 };
@@ -58,6 +61,7 @@ bool is_heavy(const Draft& draft, const Node& root) {
 
 Candidate candidate(Draft& draft, const Ref& root) {
     Candidate out{root, kernel_needs(draft, *root), is_heavy(draft, *root)};
+    if (out.heavy) out.products = large_products(draft, *root, out.needs);
     if (const auto rows = draft.round.inner.find(root.get()); rows != draft.round.inner.end())
         out.inner = rows->second;
     const auto held = draft.round.row_reductions.find(root.get());
@@ -125,7 +129,9 @@ bool can_join(const Draft& draft, const Group& group, const Candidate& candidate
     if (is_stored_by_hand(root) || is_stored_by_hand(other))
         return is_stored_by_hand(root) && is_stored_by_hand(other) &&
                root.inputs[0] == other.inputs[0];
-    if (!bears(draft, group.needs, candidate.needs)) return false;
+    if (!bears(draft, group.needs, candidate.needs) ||
+        are_apart(draft, group.products, candidate.products, goes_on_from(group, candidate)))
+        return false;
     // What is stored by position joins what is stored at the same positions, and values of which
     // each has a position. Neither reads what the other one writes: see kernel_needs.
     const Written a = written(draft.facts, root), b = written(draft.facts, other);
@@ -231,6 +237,8 @@ Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     group.item.outputs.push_back(candidate.root);
     group.needs.loads.insert(candidate.needs.loads.begin(), candidate.needs.loads.end());
     group.needs.sizes |= candidate.needs.sizes;
+    group.products.insert(group.products.end(), candidate.products.begin(),
+                          candidate.products.end());
     group.needs.again.insert(candidate.needs.again.begin(), candidate.needs.again.end());
     for (const auto& [node, map] : candidate.needs.values)
         add_value(group.needs, draft, *node, map);

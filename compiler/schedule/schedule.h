@@ -56,6 +56,8 @@ inline constexpr const char* kReasonTrips =
 inline constexpr const char* kReasonByHand = "kernel-by-hand";  // stored to by a kernel by hand
 inline constexpr const char* kReasonBindings =
     "too-many-bindings";  // its kernel would bind more tensors than the device does
+inline constexpr const char* kReasonProduct =
+    "beside-a-product";  // its kernel computes another product, with which it would share a tile
 inline constexpr const char* kReasonLarge =
     "kernel-too-large";  // the kernel would grow beyond its budget
 inline constexpr const char* kReasonExcess =

@@ -8,6 +8,7 @@
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"
+#include "compiler/schedule/products.h"
 #include "compiler/schedule/row_staging.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/streams.h"
@@ -166,6 +167,9 @@ ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
                    ? verdict(Verdict::Materialised, kReasonDearer)
                    : verdict(Verdict::Inlined, kReasonAtHand);
     }
+    if (is_shared_product(node, draft.facts.symbols) &&
+        is_better_apart(draft, node, asks, v.materialise_seconds - v.inline_seconds))
+        return verdict(Verdict::Materialised, kReasonProduct);
     const bool again = asks.size() > 1 || v.evaluations > v.elements;
     return verdict(Verdict::Inlined, again ? kReasonCheaper : kReasonOnce);
 }
@@ -182,6 +186,8 @@ void apply(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks) {
     BindingPressure& pressure = draft.findings.pressure;
     for (const Ask& a : asks)
         if (pressure.contains(*a.root)) pressure.inlined(*a.root, node);
+    if (v.verdict == Verdict::Inlined && is_shared_product(node, draft.facts.symbols))
+        note_product(draft, node, asks);
     if (v.reason == kReasonGroup) return combine_in_groups(draft, node, asks);
     if (v.verdict == Verdict::Staged) stage(draft, asks);
     ask_inputs(draft, node, asks);

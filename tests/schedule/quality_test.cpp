@@ -187,6 +187,49 @@ TEST(Quality, SumsOverAllPairsLeaveFewPartialSums) {
     }
 }
 
+/// The sum of products of `count` pairs of matrices, [k, m]^T and [k, n] each. `chosen`: of the
+/// terms whose right factor is not 0, as behind a choice in a gradient.
+ProgramStats stats_of_summed_products(const DeviceProfile& profile, int64_t count, int64_t m,
+                                      int64_t k, int64_t n, bool chosen = false) {
+    const auto function = [=](const Tensors& a) {
+        Tensor out = 0.0f;
+        for (size_t p = 0; p < a.size(); p += 2) {
+            if (chosen) {
+                auto [i, j, t] = indices<3>({m, n, k});
+                const Tensor left = a[p](t, i), right = a[p + 1](t, j);
+                out = out + sum(select(right == 0.0f, 0.0f, left * right), {.axis = 2});
+            } else {
+                out = out + matmul(transpose(a[p]), a[p + 1]);
+            }
+        }
+        return Tensors{out};
+    };
+    std::vector<ArgSpec> specs;
+    for (int64_t p = 0; p < count; ++p) specs.insert(specs.end(), {f32(k, m), f32(k, n)});
+    return stats(*program_for(profile, function, specs), {});
+}
+
+TEST(Quality, EachOfSeveralLargeProductsHasAKernelOfItsOwn) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const ProgramStats summed = stats_of_summed_products(profile, 5, 1024, 1024, 1024);
+        EXPECT_EQ(summed.dispatches, 5) << profile.name;
+        // The first stores, the others add to what is there.
+        EXPECT_EQ(summed.kernels, 2) << profile.name;
+        EXPECT_EQ(stats_of_summed_products(profile, 5, 32, 32, 32).dispatches, 1) << profile.name;
+        EXPECT_EQ(stats_of_summed_products(profile, 5, 1024, 1024, 1024, true).dispatches, 5)
+            << profile.name;
+    }
+}
+
+TEST(Quality, ProductsThatShareAFactorStayInOneKernel) {
+    const auto gated = [](const Tensors& a) {
+        return Tensors{max(matmul(a[0], a[1]), 0.0f) * matmul(a[0], a[2])};
+    };
+    const auto program =
+        program_for(cpu_profile(), gated, {f32(512, 512), f32(512, 512), f32(512, 512)});
+    EXPECT_EQ(program->steps.size(), 1u);
+}
+
 /// Five layers that share their weights: the gradient of the mean square by those.
 Tensor gradient_of_shared_weights(const Tensors& a, bool recorded) {
     Tensor x = a[0];
