@@ -58,7 +58,7 @@ Tensors nest(const Tensors& a) {
     return {sum(sqrt(sum(a[0]((i * j + k) % 64), {.axis = 2})), {.axis = 1})};
 }
 
-/// Rows of 32 elements, each a reduction of its own, over what the row has in common: 517.
+/// Rows of 32 elements, each a reduction of its own, over what the row has in common: 541.
 Tensors rows(const Tensors& a) {
     auto [i, j, k] = indices<3>({64, 32, 31});
     Tensor scale = sum(a[1] * a[1], {.axis = 1, .keep_dims = true});
@@ -85,12 +85,12 @@ TEST(CutAgain, ANestThatTakesTooManyIterationsIsCut) {
 }
 
 TEST(CutAgain, ARowThatTakesTooManyIterationsIsLeftToAsManyInvocationsAsItHasElements) {
-    const auto whole = program_of(rows, 533), left = program_of(rows, 532);
+    const auto whole = program_of(rows, 541), left = program_of(rows, 540);
     EXPECT_TRUE(has_verdict(*whole, "Reduce f32[64]", kReasonRow));
-    EXPECT_EQ(whole->kernels.at(0).back_edges, 533);
+    EXPECT_EQ(whole->kernels.at(0).back_edges, 541);
     EXPECT_LT(left->kernels.at(0).back_edges, 100);
     EXPECT_EQ(left->kernels.size(), 1u) << "nothing else is cut";
-    expect_values_of_oracle(rows, 532);
+    expect_values_of_oracle(rows, 540);
 }
 
 /// A loop by hand of 100 iterations, which no schedule can cut, nor a mapping unroll.
