@@ -1,6 +1,7 @@
 // Scans as walks along short axes, and as sums over what comes before in blocks of long ones.
 #include "compiler/algorithms/scan.h"
 
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -74,66 +75,16 @@ Tensor scan_short(Scan scan, const Tensor& x, bool exclusive) {
     return total(scan, select(counts, unsqueeze(x, -2), identity(scan, x.dtype()).as(x.dtype())));
 }
 
-/// Carries of a blocked scan, one per block: the prefix before the block. Sums of floats also need
-/// the prefix after the block, and its ends_of.
-struct Joints {
-    Tensor before;
-    std::optional<Tensor> after = std::nullopt, end = std::nullopt;
-};
-
-// ends_of adds kFalling to blocks whose sums only fall, and gives kMixed for those whose sums rise
-// and fall. Both are larger than any block is long.
-constexpr int kFalling = 1 << 16, kMixed = 1 << 20;
-
-/// For each block along `axis`, i32: the number of elements up to the last nonzero one. kFalling is
-/// added where elements are below 0 and none is above; kMixed where both signs occur.
-Tensor ends_of(const Tensor& blocks, int axis) {
-    const Tensor number = index(blocks, axis) + 1;
-    const Tensor above = max(select(blocks <= 0, 0, number), {.axis = axis}),  // nan, too
-        below = max(select(blocks < 0, number, 0), {.axis = axis});
-    return select(below == 0, above, select(above == 0, below + kFalling, kMixed));
-}
-
-/// Rounded sums of a block begin at what was before it and need not end where the next block
-/// begins. Where they only rise, or only fall, they go no further than that, and reach it with the
-/// last element that is not 0. `sum`: with what was before; `left`: ends_of its block, less the
-/// number of elements in it.
-Tensor joined(const Tensor& sum, const Tensor& left, const Tensor& after) {
-    const Tensor rising = select(left <= 0, after, min(sum, after)),
-                 falling = select(left <= kFalling, after, max(sum, after));
-    return select(left < kFalling / 2, rising, select(left < kMixed / 2, falling, sum));
-}
-
-/// x after one identity, along axis 1, and without its last element.
-Tensor shifted(Scan scan, const Tensor& x) {
-    std::vector<Size> one(static_cast<size_t>(x.rank()), Size(0));
-    one[1] = 1;
-    return slice(pad(x, {.before = one, .value = identity(scan, x.dtype())}),
-                 {.axis = 1, .end = x.size(1)});
-}
-
-/// Sums of floats round, so that blocks are to be joined.
-bool rounds(Scan scan, DType type) { return scan == Scan::Sum && type.is_float(); }
-
-/// Along the last of two axes.
+/// Along the last of two axes; with gradients, as nothing is stored.
 Tensor scan_rows(Scan scan, const Tensor& x, bool exclusive, int level) {
     Size n = x.size(1);
     if (n.is_constant() ? n.constant() <= kScanBlock : level == kSymbolicLevels)
         return scan_short(scan, x, exclusive);
     Size count = ceil_div(n, kScanBlock), padded = count * kScanBlock;
     Tensor whole = pad(x, {.after = {0, padded - n}, .value = identity(scan, x.dtype())});
-    Tensor blocks = reshape(whole, {x.size(0), count, kScanBlock}), sums = total(scan, blocks);
-    const Tensor inside = scan_short(scan, blocks, exclusive);
-    Tensor out;
-    if (rounds(scan, x.dtype())) {
-        const Tensor after = scan_rows(scan, sums, false, level + 1);
-        const Tensor counted = arange(kScanBlock) + (exclusive ? 0 : 1);
-        out = joined(unsqueeze(shifted(scan, after), -1) + inside,
-                     unsqueeze(ends_of(blocks, 2), -1) - counted, unsqueeze(after, -1));
-    } else {
-        const Tensor before = scan_rows(scan, sums, true, level + 1);
-        out = combined(scan, unsqueeze(before, -1), inside);
-    }
+    Tensor blocks = reshape(whole, {x.size(0), count, kScanBlock});
+    Tensor before = scan_rows(scan, total(scan, blocks), true, level + 1);
+    Tensor out = combined(scan, unsqueeze(before, -1), scan_short(scan, blocks, exclusive));
     return slice(reshape(out, {x.size(0), padded}), {.axis = 1, .end = n});
 }
 
@@ -148,9 +99,6 @@ Tensor scan_in_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& o
 // An axis that one invocation walks along is as long as a few launches take at most, beside others
 // that keep more than one group busy, and a dispatch has enough for.
 constexpr int64_t kLongestWalk = 256, kFewestWalks = 1025, kMostWalks = 65535 * 64;
-/// Invocations side by side read neighbours where so many elements follow one another across the
-/// axis: a subgroup of any device has no more lanes.
-constexpr int64_t kNeighbours = 64;
 
 /// 1 where a <= b, else 0.
 Size below(const Size& a, const Size& b) { return Size(1) - min(max(a - b, 0), 1); }
@@ -160,95 +108,167 @@ Size walks(const Size& n, const Size& others) {
     return below(n, kLongestWalk) * below(kFewestWalks, others) * below(others, kMostWalks);
 }
 
-/// The same of a longer axis in blocks, across which `inner` elements follow one another.
-Size walks_in_blocks(const Size& n, const Size& inner, const Size& others) {
-    const Size all = others * ceil_div(n, kLongestWalk);
-    return below(kNeighbours, inner) * below(kFewestWalks, all) * below(all, kMostWalks);
+/// An axis between others, in blocks of `length` that one invocation walks along each; the last
+/// block may be shorter.
+struct Walk {
+    Size outer, n, inner, length, count;  // elements outside, along and inside; of blocks
+    bool reverse = false;
+};
+
+/// No length: the whole axis is one block.
+Walk walk_along(const Shape& shape, int axis, const std::optional<Size>& length,
+                bool reverse = false) {
+    const auto at = shape.begin() + axis;
+    return {element_count(Shape(shape.begin(), at)),   *at,
+            element_count(Shape(at + 1, shape.end())), length.value_or(*at),
+            length ? ceil_div(*at, *length) : Size(1), reverse};
 }
 
-/// Invocations walk along the axis; each through one of `count` blocks of it, and goes on from
-/// what `joints` have for that one: [outer, count, inner], or nothing.
-Tensor walk_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options,
-                   const Size& count, const Size& length, const std::optional<Joints>& joints) {
-    const Shape shape = x.shape();
-    const auto at = shape.begin() + axis;
-    const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
-               inner = element_count(Shape(at + 1, shape.end()));
-    const Tensor flat = reshape(x, {outer * n * inner});
-    Tensor out = unset_like(flat);
-    const bool rounded = joints && joints->after;
-    const auto walk = [&](const Tensor& o, const Tensor& block, const Tensor& i) {
-        Tensor sum = joints ? Tensor(unchecked(joints->before)(o, block, i))
-                            : identity(scan, x.dtype()).as(x.dtype()),
-               after = rounded ? Tensor(unchecked(*joints->after)(o, block, i)) : sum,
-               left = rounded ? Tensor(unchecked(*joints->end)(o, block, i)) : Tensor(0);
-        const Tensor begin = block * length;
-        const bool even = (count * length - n).is(0);
-        for (Tensor k : loop(length)) {
-            const Tensor step = begin + k, turn = options.reverse ? n - 1 - step : step,
-                         place = (o * n + turn) * inner + i;
-            const Tensor next =
-                combined(scan, sum, even ? unchecked(flat)(place) : Tensor(flat(place)));
-            // The last block may be shorter: what lies outside is not stored.
-            Tensor value = options.exclusive ? sum : next;
-            if (rounded) {
-                value = joined(value, options.exclusive ? left : left - 1, after);
-                left = left - 1;
-            }
-            store(out(even ? place : select(step < n, place, -1)), value);
-            sum = next;
-        }
-    };
-    if (joints)
-        kernel({outer, count, inner}, walk);
-    else
-        kernel({outer * inner}, [&](const Tensor& one) {
-            const Tensor o = one / inner;
-            walk(o, 0, one - o * inner);
+/// `each(o, block, i)` once for each block.
+void for_blocks(const Walk& w, const std::function<void(Tensor, Tensor, Tensor)>& each) {
+    if (w.count.is(1))
+        kernel({w.outer * w.inner}, [&](const Tensor& one) {
+            const Tensor o = one / w.inner;
+            each(o, 0, one - o * w.inner);
         });
-    return reshape(out, shape);
+    else if (w.inner.is(1))
+        kernel({w.outer, w.count},
+               [&](const Tensor& o, const Tensor& block) { each(o, block, 0); });
+    else
+        kernel({w.outer, w.count, w.inner}, each);
 }
 
-Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
-    return walk_blocks(scan, x, axis, options, 1, x.size(axis), std::nullopt);
+/// The place of the element k of a block in a tensor [outer, n, inner] that is flat; past the end
+/// of the axis it is that of another element, or outside.
+Tensor place_of(const Walk& w, const Tensor& o, const Tensor& block, const Tensor& i,
+                const Tensor& k) {
+    const Tensor step = block * w.length + k, turn = w.reverse ? w.n - 1 - step : step;
+    return (o * w.n + turn) * w.inner + i;
 }
 
-Tensor scan_by_walking_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
-    const Shape shape = x.shape();
-    const auto at = shape.begin() + axis;
-    const Size n = *at, outer = element_count(Shape(shape.begin(), at)),
-               inner = element_count(Shape(at + 1, shape.end())), count = ceil_div(n, kLongestWalk);
-    Tensor rows = reshape(x, {outer, n, inner});
-    if (options.reverse) rows = flip(rows, {.axis = 1});
-    rows =
-        pad(rows, {.after = {0, count * kLongestWalk - n, 0}, .value = identity(scan, x.dtype())});
-    const Tensor blocks = reshape(rows, {outer, count, kLongestWalk, inner});
-    if (!rounds(scan, x.dtype())) {
-        const Tensor before = scan_in_blocks(scan, total(scan, blocks, 2), 1, {.exclusive = true});
-        return walk_blocks(scan, x, axis, options, count, kLongestWalk, Joints{before});
+/// True where the axis is a whole number of blocks.
+bool even(const Walk& w) { return (w.count * w.length - w.n).is(0); }
+
+/// An element of x, flat; past the end of the axis it is any.
+Tensor element_at(const Tensor& flat, const Walk& w, const Tensor& place) {
+    return even(w) ? Tensor(unchecked(flat)(place)) : Tensor(flat(place));
+}
+
+/// Goes through a block of x from the left, and gives its total. `each(k, before, now)` has what is
+/// combined before the element k, and with it.
+template <class Each>
+Tensor walk_block(Scan scan, const Tensor& x, const Walk& w, const Tensor& o, const Tensor& block,
+                  const Tensor& i, const Each& each) {
+    const Tensor flat = reshape(x, {w.outer * w.n * w.inner});
+    Tensor sum = identity(scan, x.dtype()).as(x.dtype());
+    for (Tensor k : loop(w.length)) {
+        const Tensor now = combined(scan, sum, element_at(flat, w, place_of(w, o, block, i, k)));
+        each(k, sum, now);
+        sum = now;
     }
-    const Tensor after = scan_in_blocks(scan, total(scan, blocks, 2), 1, {});
-    return walk_blocks(scan, x, axis, options, count, kLongestWalk,
-                       Joints{shifted(scan, after), after, ends_of(blocks, 2)});
+    return sum;
+}
+
+/// The totals of blocks of x, as of walk_block, [outer, count, inner]: no loop, which would leave
+/// the order to the compiler. That of the last block is any where the axis ends inside it.
+Tensor totals_of(Scan scan, const Tensor& x, const Walk& w) {
+    const Tensor flat = reshape(x, {w.outer * w.n * w.inner});
+    Tensor totals = unset(x.dtype(), {w.outer, w.count, w.inner});
+    for_blocks(w, [&](const Tensor& o, const Tensor& block, const Tensor& i) {
+        Tensor sum = identity(scan, x.dtype()).as(x.dtype());
+        for (int k = 0; k < w.length.constant(); ++k)
+            sum = combined(scan, sum, element_at(flat, w, place_of(w, o, block, i, k)));
+        store(totals(o, block, i), sum);
+    });
+    return totals;
+}
+
+/// What is to be combined with the elements of blocks, [outer, all, inner]: what comes before a
+/// block within kScanBlock of them, then what comes before each kScanBlock of blocks within
+/// kScanBlock of those, and so on, each kind from its start. One tensor holds all kinds, so that a
+/// kernel that takes them binds one.
+struct Carries {
+    Tensor values;
+    std::vector<Size> starts;
+};
+
+/// The carries of blocks with these totals, [outer, count, inner]. Each is combined from the left,
+/// one by one, so that where a block ends it is, to the last bit, where the next begins.
+Carries carries_of(Scan scan, Tensor totals) {
+    std::vector<Walk> kinds;
+    std::vector<Size> starts;
+    Size all = 0;
+    for (bool whole = false; !whole;) {
+        const Size n = kinds.empty() ? totals.size(1) : kinds.back().count;
+        whole = n.is_constant() ? n.constant() <= kScanBlock
+                                : static_cast<int>(kinds.size()) + 1 == kSymbolicLevels;
+        kinds.push_back(walk_along({totals.size(0), n, totals.size(2)}, 1,
+                                   whole ? std::nullopt : std::optional<Size>(kScanBlock)));
+        starts.push_back(all);
+        all = all + kinds.back().count * kinds.back().length;
+    }
+    Tensor values = unset(totals.dtype(), {totals.size(0), all, totals.size(2)});
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+        const Walk& w = kinds[kind];
+        const bool last = kind + 1 == kinds.size();
+        Tensor next = last ? totals : unset(totals.dtype(), {w.outer, w.count, w.inner});
+        for_blocks(w, [&](const Tensor& o, const Tensor& block, const Tensor& i) {
+            const Tensor begin = block * w.length + starts[kind];
+            const Tensor sum =
+                walk_block(scan, totals, w, o, block, i,
+                           [&](const Tensor& k, const Tensor& before, const Tensor&) {
+                               store(values(o, begin + k, i), before);
+                           });
+            if (!last) store(next(o, block, i), sum);
+        });
+        totals = next;
+    }
+    return {values, starts};
+}
+
+/// Walks along blocks of that length, or along the whole axis. The smallest carries are combined
+/// with an element first: all that comes before it within one more kScanBlock of blocks is rounded
+/// before what stands before those is added, so that floats that are added are monotone where
+/// addition is.
+Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options,
+                       const std::optional<Size>& length) {
+    const Walk w = walk_along(x.shape(), axis, length, options.reverse);
+    std::optional<Carries> carries;
+    if (!w.count.is(1)) carries = carries_of(scan, totals_of(scan, x, w));
+    Tensor out = unset_like(reshape(x, {w.outer * w.n * w.inner}));
+    for_blocks(w, [&](const Tensor& o, const Tensor& block, const Tensor& i) {
+        std::vector<Tensor> before;
+        Tensor at = block;
+        if (carries)
+            for (const Size& start : carries->starts) {
+                before.push_back(unchecked(carries->values)(o, at + start, i));
+                at = at / kScanBlock;
+            }
+        walk_block(scan, x, w, o, block, i,
+                   [&](const Tensor& k, const Tensor& sum, const Tensor& now) {
+                       Tensor value = options.exclusive ? sum : now;
+                       for (const Tensor& each : before) value = combined(scan, each, value);
+                       const Tensor place = place_of(w, o, block, i, k);
+                       // The last block may be shorter: what lies outside is not stored.
+                       const Tensor inside = block * w.length + k < w.n;
+                       store(out(even(w) ? place : select(inside, place, -1)), value);
+                   });
+    });
+    return reshape(out, x.shape());
 }
 
 Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
-    const Size n = x.size(axis), all = element_count(x.shape());
-    Size others = 1, inner = 1;
-    for (int other = 0; other < x.rank(); ++other) {
+    const Size n = x.size(axis);
+    Size others = 1;
+    for (int other = 0; other < x.rank(); ++other)
         if (other != axis) others = others * x.size(other);
-        if (other > axis) inner = inner * x.size(other);
-    }
-    if (!data_symbols(all).empty()) return scan_in_blocks(scan, x, axis, options);
-    const auto in_blocks = [&](const Tensor& y) {
-        return either_way(
-            walks_in_blocks(n, inner, others), y,
-            [&](const Tensor& z) { return scan_by_walking_blocks(scan, z, axis, options); },
-            [&](const Tensor& z) { return scan_in_blocks(scan, z, axis, options); });
+    const auto walk = [&](const Tensor& y, const std::optional<Size>& length) {
+        return scan_by_walking(scan, y, axis, options, length);
     };
+    if (!data_symbols(element_count(x.shape())).empty()) return walk(x, Size(kScanBlock));
     return either_way(
-        walks(n, others), x,
-        [&](const Tensor& y) { return scan_by_walking(scan, y, axis, options); }, in_blocks);
+        walks(n, others), x, [&](const Tensor& y) { return walk(y, std::nullopt); },
+        [&](const Tensor& y) { return walk(y, Size(kScanBlock)); });
 }
 
 /// Sums have a rule: a sum of cotangents in the other direction. A walk has no other gradient.

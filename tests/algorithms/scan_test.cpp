@@ -167,6 +167,32 @@ TEST(Scans, SumsAcrossRowsNeverFall) {
     }
 }
 
+TEST(Scans, SumsOfWhatIsOfAllMagnitudesNeverFall) {
+    for (int64_t n : {257, 4097, 70001}) {
+        Floats x = random_floats(static_cast<size_t>(n), 12, -20, 20);
+        for (float& each : x) each = std::exp2(each);
+        SessionScope scope(Session::interpreter());
+        expect_rising(cumsum(tensor(x)).to_vector<float>(), x, false);
+        // What is scanned may be computed in the kernels that scan it.
+        expect_rising(cumsum(tensor(x) * 1.7f).to_vector<float>(), x, false);
+        auto f = compile([](Tensor y) { return cumsum(y); }, {f32("n")});
+        expect_rising(f(tensor(x)).to_vector<float>(), x, false);
+    }
+}
+
+TEST(Scans, SumsRoundAsBlocksDo) {
+    const int64_t n = 70001;  // 5 kinds of blocks
+    const Floats x = random_floats(static_cast<size_t>(n), 13, 0, 1);
+    SessionScope scope(Session::interpreter());
+    const Floats sums = cumsum(tensor(x)).to_vector<float>();
+    double exact = 0, worst = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+        exact += x[k];
+        worst = std::max(worst, std::abs(sums[k] - exact) / exact);
+    }
+    EXPECT_LT(worst, 16 * 5 * 0x1p-24);
+}
+
 TEST(Scans, MixedSignsAndNanAreStillSums) {
     Floats x = random_floats(3000, 4, -1, 1), expected;
     for (size_t k = 800; k < 1400; ++k) x[k] = std::abs(x[k]);
