@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "compiler/codegen/spirv.h"
+#include "compiler/driver/excess_work.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
@@ -183,7 +184,8 @@ Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
 
 /// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
 /// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
-/// fewer. Where they are too many it gives up rows, then nests. Loops that did not become one
+/// fewer. Where they are too many it gives up rows, then nests, then keeps the reductions and loops
+/// on the way to a kernel's outputs in memory. Loops that did not become one
 /// kernel, as their steps' costs assumed, are weighed again. What kernels compute far too often is
 /// kept in memory.
 std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWeights& cuts,
@@ -213,7 +215,11 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         }
         const NodeSet found = overlong(list, profile);
         if (leave_rows(schedule, found)) continue;
-        if (found.empty() || !known.nested)
+        NodeSet parts;
+        if (!found.empty() && !known.nested)
+            parts = find_overlong_parts(list, graph, schedule, profile, options.facts);
+        known.kept.insert(parts.begin(), parts.end());
+        if (parts.empty() && (found.empty() || !known.nested))
             return timed(times.plan, [&] {
                 return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });

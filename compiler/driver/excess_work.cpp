@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/kernel/count.h"
+#include "compiler/plan/plan_kernel.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
@@ -108,6 +109,20 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
         for (const Node* node : computed.all) once += operations_once(run, *node);
         if (estimate(value_operations(kernel.code), facts) > kMostExcess * once)
             keep_of(run, kernel.values, computed, out);
+    });
+    return out;
+}
+
+NodeSet find_overlong_parts(const KernelList& list, const Graph& graph, const Schedule& schedule,
+                            const DeviceProfile& profile, const SymbolFacts& facts) {
+    const ExcessRun run{schedule, facts, region_facts(graph), {}};
+    NodeSet out;
+    for_kernels(list.steps, [&](const ListedKernel& kernel) {
+        if (kernel.by_hand || is_within_back_edges(kernel.code, profile)) return;
+        for (const Node* node : computed_by(run, kernel.values).all)
+            if (repeats(run, *node) && can_be_kept(run, *node) &&
+                std::find(kernel.values.begin(), kernel.values.end(), node) == kernel.values.end())
+                out.insert(node);
     });
     return out;
 }

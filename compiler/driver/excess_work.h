@@ -1,6 +1,7 @@
 // Kernels that compute much more than the values they are made of.
 #pragma once
 #include "compiler/kernel/kernel_list.h"
+#include "compiler/program/device_profile.h"
 #include "compiler/schedule/schedule.h"
 
 namespace firn {
@@ -17,5 +18,10 @@ inline constexpr double kMostExcess = 16;
 /// nothing where no kernel takes so much, or where nothing can be kept.
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const SymbolFacts& facts);
+
+/// The reductions and loops that kernels compute on the way to their outputs, to keep in memory: of
+/// the kernels in which an invocation takes more iterations than the driver allows.
+NodeSet find_overlong_parts(const KernelList& list, const Graph& graph, const Schedule& schedule,
+                            const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn
