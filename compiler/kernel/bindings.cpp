@@ -41,10 +41,12 @@ void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& pr
 
 namespace {
 
-/// What a binding of the form counts.
+/// What a binding of the form counts; where only the device knows how much is in a buffer, the room
+/// that the call makes for it.
 AssumedSize counted(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile) {
     if (form == BindingForm::Address) return {Size(0), 0};
-    const Size bytes = ceil_div(buffer.elements * Size(buffer.dtype.bytes()), 16) * Size(16);
+    const Size bytes =
+        ceil_div(largest(buffer.elements) * Size(buffer.dtype.bytes()), 16) * Size(16);
     if (form == BindingForm::Storage)
         return {bytes, static_cast<int64_t>(profile.max_storage_range)};
     return {floor_div(bytes, Size(buffer.dtype.bytes() * buffer.width)),
