@@ -103,7 +103,10 @@ TEST_F(Interrupted, WithinACompileEndsItAtOnce) {
     EXPECT_LT(seconds_, 2);
     EXPECT_NE(said().find("fluid_control: compiling control.cpp:"), std::string::npos) << said();
     EXPECT_NE(said().find("ended before it was done"), std::string::npos) << said();
-    EXPECT_NE(said().find("nothing was written: there was no frame"), std::string::npos) << said();
+    // A compile that has not ended within a second is left as it is, which other words say.
+    EXPECT_TRUE(said().find("nothing was written: there was no frame") != std::string::npos ||
+                said().find(picture + " is not written") != std::string::npos)
+        << said();
     EXPECT_FALSE(fs::exists(picture));
 }
 
