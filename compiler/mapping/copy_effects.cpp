@@ -33,6 +33,9 @@ int copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
     b.code().regions[region].range = range_id;
     for (int arg : old.args) args.push_back(b.region_arg(region, run.from.nodes[arg].dtype));
     const BoundIteration bound(run, n.region, {&copy, 1}, b.range(range_id), {&args, 1});
+    std::vector<int> of_one_copy = run.of_one_copy;
+    of_one_copy.push_back(n.region);
+    const Scoped<std::vector<int>> alone(run.of_one_copy, std::move(of_one_copy));
     for (int e : old.effects) copy_effect(run, e, copy, inside);
     for (int y : old.yields) yields.push_back(copy_value(run, y, copy));
     const int alive = old.alive >= 0 ? copy_value(run, old.alive, copy) : -1;

@@ -94,6 +94,7 @@ struct MappingRun {
 
     // Where building stands.
     Surroundings around;
+    std::vector<int> of_one_copy;  // regions around of loops that one copy runs by itself
     OpenTile tile;
     std::vector<int> effects;  // of the region that is built now: what is staged and read
     Recursion recursion;       // nodes that wait for what they are made of

@@ -17,8 +17,17 @@
 namespace firn {
 namespace {
 
+/// The loop uses an index or carried values of a loop that one copy runs by itself.
+bool belongs_to_one_copy(const MappingRun& run, int id) {
+    const std::vector<int>& needs = run.needs[id];
+    return std::any_of(run.of_one_copy.begin(), run.of_one_copy.end(), [&](int region) {
+        return std::find(needs.begin(), needs.end(), region) != needs.end();
+    });
+}
+
 /// The copies that run a loop together with one of them; the first, where it is the same in all.
 std::vector<size_t> jammed_with(const MappingRun& run, int id, size_t copy) {
+    if (belongs_to_one_copy(run, id)) return {copy};
     if (!run.varies[id]) return {0};
     const KernelRegion& body = run.from.regions[run.from.nodes[id].region];
     const bool jam = !run.varies[run.from.ranges[body.range].extent_node] && !run.around.in_branch;
@@ -76,7 +85,7 @@ const std::vector<int>& loop_results(MappingRun& run, int loop, size_t copy) {
     if (found != run.results.end()) return found->second;
     const std::vector<size_t> group = jammed_with(run, loop, copy);
     const Carried values = group_results(run, loop, group);
-    if (run.varies[loop])
+    if (run.varies[loop] || belongs_to_one_copy(run, loop))
         for (size_t g = 0; g < group.size(); ++g) run.results[{loop, group[g]}] = values[g];
     else
         for (size_t all = 0; all < run.copies.size(); ++all) run.results[{loop, all}] = values[0];
