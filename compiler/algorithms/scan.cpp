@@ -99,6 +99,10 @@ Tensor scan_in_blocks(Scan scan, const Tensor& x, int axis, const ScanOptions& o
 // An axis that one invocation walks along is as long as a few launches take at most, beside others
 // that keep more than one group busy, and a dispatch has enough for.
 constexpr int64_t kLongestWalk = 256, kFewestWalks = 1025, kMostWalks = 65535 * 64;
+/// Few elements are scanned by one group for each axis, in one launch. Its invocations walk along
+/// four blocks at most; every device allows so many.
+constexpr int kGroup = 64;
+constexpr int64_t kMostInGroups = kGroup * 4 * kScanBlock;
 
 /// 1 where a <= b, else 0.
 Size below(const Size& a, const Size& b) { return Size(1) - min(max(a - b, 0), 1); }
@@ -257,6 +261,43 @@ Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& 
     return reshape(out, x.shape());
 }
 
+/// One group scans the axis: its invocations walk along a block each, one of them along the totals
+/// of these, and all add what comes before their block.
+Tensor scan_by_group(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
+    Walk w = walk_along(x.shape(), axis, std::nullopt, options.reverse);
+    w.length = max(ceil_div(w.n, kGroup), Size(kScanBlock));
+    w.count = kGroup;
+    Tensor out = unset_like(reshape(x, {w.outer * w.n * w.inner}));
+    kernel({w.outer * w.inner, kGroup}, {.group = {1, kGroup}},
+           [&](const Tensor& one, const Tensor& block) {
+               const Tensor o = one / w.inner, i = one - o * w.inner;
+               Shared totals = shared(x.dtype(), kGroup), carries = shared(x.dtype(), kGroup);
+               const auto place_if_inside = [&](const Tensor& k) {
+                   return select(block * w.length + k < w.n, place_of(w, o, block, i, k), -1);
+               };
+               totals(block) =
+                   walk_block(scan, x, w, o, block, i,
+                              [&](const Tensor& k, const Tensor& before, const Tensor& now) {
+                                  store(out(place_if_inside(k)), options.exclusive ? before : now);
+                              });
+               barrier();
+               if_(block == 0, [&] {
+                   Tensor sum = identity(scan, x.dtype()).as(x.dtype());
+                   for (Tensor k : loop(kGroup)) {
+                       carries(k) = sum;
+                       sum = combined(scan, sum, totals(k));
+                   }
+               });
+               barrier();
+               for (Tensor k : loop(w.length)) {
+                   const Tensor place = place_if_inside(k);
+                   if_(place >= 0,
+                       [&] { out(place) = combined(scan, carries(block), own(out)(place)); });
+               }
+           });
+    return reshape(out, x.shape());
+}
+
 Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
     const Size n = x.size(axis);
     Size others = 1;
@@ -266,9 +307,14 @@ Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& 
         return scan_by_walking(scan, y, axis, options, length);
     };
     if (!data_symbols(element_count(x.shape())).empty()) return walk(x, Size(kScanBlock));
+    const auto by_groups = [&](const Tensor& y) {
+        return either_way(
+            below(n * others, kMostInGroups), y,
+            [&](const Tensor& z) { return scan_by_group(scan, z, axis, options); },
+            [&](const Tensor& z) { return walk(z, Size(kScanBlock)); });
+    };
     return either_way(
-        walks(n, others), x, [&](const Tensor& y) { return walk(y, std::nullopt); },
-        [&](const Tensor& y) { return walk(y, Size(kScanBlock)); });
+        walks(n, others), x, [&](const Tensor& y) { return walk(y, std::nullopt); }, by_groups);
 }
 
 /// Sums have a rule: a sum of cotangents in the other direction. A walk has no other gradient.

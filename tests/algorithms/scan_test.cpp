@@ -193,6 +193,50 @@ TEST(Scans, SumsRoundAsBlocksDo) {
     EXPECT_LT(worst, 16 * 5 * 0x1p-24);
 }
 
+/// Sizes about those of blocks and of what a group scans; rows beside and inside.
+TEST(Scans, OneGroupScansFewElements) {
+    for (const int64_t n : {17, 63, 64, 65, 1000, 1024, 1025, 4096})
+        for (const bool exclusive : {false, true})
+            for (const bool reverse : {false, true}) {
+                SessionScope scope(Session::interpreter());
+                const auto f = compile(
+                    [&](const Tensor& x) {
+                        return cumsum(x, {.exclusive = exclusive, .reverse = reverse});
+                    },
+                    {i32(n)});
+                const Ints got = f(arange(n)).to_vector<int>();
+                EXPECT_EQ(f.stats().dispatches, 1) << n;
+                Ints expected;
+                const int last = static_cast<int>(n) - 1;
+                for (int k = 0; k <= last; ++k) {
+                    const int first = reverse ? k + exclusive : 0,
+                              end = reverse ? last : k - exclusive;
+                    expected.push_back((first + end) * (end - first + 1) / 2);
+                }
+                EXPECT_EQ(got, expected)
+                    << n << " exclusive " << exclusive << " reverse " << reverse;
+            }
+    expect_values(
+        [] {
+            return cumsum(reshape(arange(60), {2, 30}), {.axis = 1});
+        },
+        [] {
+            Ints out;
+            for (int k = 0; k < 60; ++k) out.push_back(k % 30 ? out.back() + k : k);
+            return out;
+        }());
+    expect_values(
+        [] {
+            return cumsum(reshape(arange(60), {30, 2}), {.axis = 0});
+        },
+        [] {
+            Ints out;
+            for (int k = 0; k < 60; ++k)
+                out.push_back(k < 2 ? k : out[static_cast<size_t>(k) - 2] + k);
+            return out;
+        }());
+}
+
 TEST(Scans, MixedSignsAndNanAreStillSums) {
     Floats x = random_floats(3000, 4, -1, 1), expected;
     for (size_t k = 800; k < 1400; ++k) x[k] = std::abs(x[k]);
