@@ -307,9 +307,10 @@ Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& 
         return scan_by_walking(scan, y, axis, options, length);
     };
     if (!data_symbols(element_count(x.shape())).empty()) return walk(x, Size(kScanBlock));
+    const Size all = n * others;
     const auto by_groups = [&](const Tensor& y) {
         return either_way(
-            below(n * others, kMostInGroups), y,
+            all.is_constant() ? below(1, all) * below(all, kMostInGroups) : Size(0), y,
             [&](const Tensor& z) { return scan_by_group(scan, z, axis, options); },
             [&](const Tensor& z) { return walk(z, Size(kScanBlock)); });
     };

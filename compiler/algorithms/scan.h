@@ -16,14 +16,14 @@ struct ScanOptions {
 /// out[k] = x[0] + .. + x[k], as numpy's cumsum. Bools and integers of 8 and 16 bits give i32, f16
 /// and bf16 are added in f32; from a nan on everything is nan. The shape stays.
 ///
-/// Many short axes beside one another are walked along, one invocation each. Of up to 4096 elements
-/// each axis is cut into at most 64 blocks, which one group walks along, and then along their sums.
-/// Others are cut into blocks of 16, whose sums are cut into blocks of 16, and so on: work in
-/// proportion to the elements. Each element is added to what is before it in its block, that to
-/// what is before the block in the block of blocks, and so on, so that floats are not added from
-/// the left: a sum has the rounding errors of 16 log16(n) additions at most, or of n / 64 + 80 in
-/// one group, where numpy's has those of n. If n is a symbol, there are four kinds of blocks, and
-/// the errors of n / 65536 additions more.
+/// Many short axes beside one another are walked along, one invocation each. Of up to 4096
+/// elements, where that is no symbol, each axis is cut into at most 64 blocks, which one group
+/// walks along, and then along their sums. Others are cut into blocks of 16, whose sums are cut
+/// into blocks of 16, and so on: work in proportion to the elements. Each element is added to what
+/// is before it in its block, that to what is before the block in the block of blocks, and so on,
+/// so that floats are not added from the left: a sum has the rounding errors of 16 log16(n)
+/// additions at most, or of n / 64 + 80 in one group, where numpy's has those of n. If n is a
+/// symbol, there are four kinds of blocks, and the errors of n / 65536 additions more.
 ///
 /// The sums are monotone where addition is, as numpy's are: of x without an element below 0 they
 /// never fall, of x without one above 0 they never rise, and they stay where an element is 0, so

@@ -207,7 +207,7 @@ TEST(Sorts, ManyElementsAreSortedByDigits) {
         return order.stats().dispatches;
     };
     EXPECT_EQ(dispatches(SortMethod::Automatic), dispatches(SortMethod::Radix));
-    EXPECT_LE(dispatches(SortMethod::Automatic), 4 * 5 + 3);
+    EXPECT_LE(dispatches(SortMethod::Automatic), 4 * 6 + 3);
     EXPECT_NE(dispatches(SortMethod::Automatic), dispatches(SortMethod::Merge));
 }
 
