@@ -187,10 +187,10 @@ Tensor totals_of(Scan scan, const Tensor& x, const Walk& w) {
     return totals;
 }
 
-/// What is to be combined with the elements of blocks, [outer, all, inner]: what comes before a
-/// block within kScanBlock of them, then what comes before each kScanBlock of blocks within
-/// kScanBlock of those, and so on, each kind from its start. One tensor holds all kinds, so that a
-/// kernel that takes them binds one.
+/// The carries of blocks, [outer, all, inner]. The first kind has, for each block, the total of the
+/// blocks before it in its run of kScanBlock blocks; the next kind has, for each of these runs, the
+/// total of the runs before it in a run of runs, and so on. Each kind begins at its start. One
+/// tensor holds all kinds, so that a kernel that takes them binds one.
 struct Carries {
     Tensor values;
     std::vector<Size> starts;

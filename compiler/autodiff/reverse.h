@@ -11,8 +11,9 @@ struct ReverseOptions {
     bool chosen = false;   // results may be anything where their seeds are 0 (see Cotangent)
     bool partial = false;  // no target changes with another one: derivatives at the others held
     int64_t most_tape_bytes = int64_t{1} << 27;  // of what a loop keeps of one value; see LoopAttr
-    /// By target: the sum to which its gradient is added, of its shape and of a float type; null,
-    /// or left out: none. What an operation changes at few places is added there alone.
+    /// The gradient of target k is added to sums[k], which has the target's shape and a float type;
+    /// where sums[k] is null or left out, it is added to nothing. Where an operation reads few
+    /// elements of a target, its part is added to those alone.
     std::vector<Ref> sums = {};
 };
 

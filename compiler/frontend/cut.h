@@ -26,7 +26,7 @@ using UnfoldedNumbers = std::vector<bool>;
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const UnfoldedNumbers& unfolded = {}, std::vector<double>* numbers = nullptr);
 
-/// Whether it costs nothing to have the value twice.
+/// True where computing the value twice costs nothing.
 bool is_trivial(const Node& node);
 
 /// The same for Buffers only, with arguments after `first` declared ones (which come first in the

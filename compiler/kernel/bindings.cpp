@@ -41,8 +41,8 @@ void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& pr
 
 namespace {
 
-/// What a binding of the form counts; where only the device knows how much is in a buffer, the room
-/// that the call makes for it.
+/// The size that the device limits in a binding of the form, and its limit. Where only the device
+/// knows how much is in a buffer, the size is the room that the call makes for it.
 AssumedSize counted(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile) {
     if (form == BindingForm::Address) return {Size(0), 0};
     const Size bytes =

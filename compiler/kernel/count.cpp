@@ -24,7 +24,7 @@ bool has_known_trips(const KernelCode& code, const Range& range) {
                                       code.nodes[range.extent_node].op == KernelOp::Param);
 }
 
-/// Whether a node counts as an operation.
+/// True for a node that counts as an operation.
 using Counts = std::function<bool(int)>;
 
 Size region_operations(const KernelCode& code, int region_id, const Counts& counts) {

@@ -81,7 +81,8 @@ inline constexpr size_t kMaxOutputs = 12;
 /// Of one result's operations, shared with another: better a longer body than to compute them
 /// twice. Not measured.
 inline constexpr double kMostlyShared = 0.5;
-/// Of a product's time, one in so many is worth a kernel without other products. lavapipe, sums of
+/// A product gets a kernel without other products where that kernel costs at most this fraction (1
+/// divided by the number) of the product's time. lavapipe, sums of
 /// products of [128, 1024] with [1024, 128]: two in a kernel are as fast as each alone, three take
 /// 1.8 times as long, five 3.6 and twelve 11 times.
 inline constexpr double kOfProduct = 16;

@@ -23,7 +23,8 @@ bool is_computed(const ScheduleFacts& facts, const Node& node);
 /// comes. CPU drivers load narrow elements one by one.
 bool widens_a_load(const Node& node, const DeviceProfile& profile);
 
-/// What a kernel of its own costs beside its work: a launch, or the barrier of a step of one group.
+/// Seconds that a kernel of its own costs beside its work: a launch, or, in a loop that one group
+/// takes, a barrier.
 double seconds_per_step(const ScheduleFacts& facts, const Node& node);
 /// How many times longer work takes on a grid too small to fill the device.
 double idle_factor(double grid, const DeviceProfile& profile);

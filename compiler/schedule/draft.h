@@ -18,7 +18,7 @@ struct Round {
     std::unordered_map<const Node*, double> operations;  // of all that a root's kernel asks for
     /// Roots that stage values: trailing dimensions that an invocation walks inside.
     std::unordered_map<const Node*, int> inner;
-    /// Of roots: the products that their kernels compute (see products.h).
+    /// By root, the products that its kernel computes (see products.h).
     std::unordered_map<const Node*, std::vector<const Node*>> products;
     /// Of roots whose groups hold rows: what the group combines.
     std::unordered_map<const Node*, std::vector<const Node*>> row_reductions;

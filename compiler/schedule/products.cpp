@@ -11,8 +11,8 @@
 namespace firn {
 namespace {
 
-/// What a reduction sums up, behind what only converts it, or leaves some terms out as gradients
-/// do.
+/// The terms that a reduction sums up: before a Cast, and before a Select that leaves some of them
+/// out, as gradients of choices do.
 const Node& terms_of(const Node& sum) {
     const Node* node = sum.inputs[0].get();
     while (node->op == Op::Cast) node = node->inputs[0].get();
@@ -42,7 +42,7 @@ double seconds_of(const ScheduleFacts& facts, const Node& node) {
     return facts.seconds.at(&node) * expected_elements(node.shape, facts.symbols);
 }
 
-/// What a kernel of its own costs that hands the value on through memory.
+/// Seconds that a kernel of its own costs which hands the value on through memory.
 double seconds_in_memory(const ScheduleFacts& facts, const Node& node) {
     const DeviceProfile& profile = facts.profile;
     return profile.seconds_per_launch +
