@@ -102,7 +102,7 @@ constexpr int64_t kLongestWalk = 256, kFewestWalks = 1025, kMostWalks = 65535 * 
 /// Few elements are scanned by one group for each axis, in one launch. Its invocations walk along
 /// four blocks at most; every device allows so many.
 constexpr int kGroup = 64;
-constexpr int64_t kMostInGroups = kGroup * 4 * kScanBlock;
+constexpr int64_t kMostOfInvocation = 4 * kScanBlock, kMostInGroups = kGroup * kMostOfInvocation;
 
 /// 1 where a <= b, else 0.
 Size below(const Size& a, const Size& b) { return Size(1) - min(max(a - b, 0), 1); }
@@ -261,11 +261,11 @@ Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& 
     return reshape(out, x.shape());
 }
 
-/// One group scans the axis: its invocations walk along a block each, one of them along the totals
-/// of these, and all add what comes before their block.
+/// One group scans the axis, of kMostInGroups elements at most: its invocations walk along a block
+/// each, one of them along the totals of these, and all add what comes before their block.
 Tensor scan_by_group(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
     Walk w = walk_along(x.shape(), axis, std::nullopt, options.reverse);
-    w.length = max(ceil_div(w.n, kGroup), Size(kScanBlock));
+    w.length = min(max(ceil_div(w.n, kGroup), kScanBlock), kMostOfInvocation);
     w.count = kGroup;
     Tensor out = unset_like(reshape(x, {w.outer * w.n * w.inner}));
     kernel({w.outer * w.inner, kGroup}, {.group = {1, kGroup}},
@@ -310,7 +310,7 @@ Tensor scan_either_way(Scan scan, const Tensor& x, int axis, const ScanOptions& 
     const Size all = n * others;
     const auto by_groups = [&](const Tensor& y) {
         return either_way(
-            all.is_constant() ? below(1, all) * below(all, kMostInGroups) : Size(0), y,
+            below(1, all) * below(all, kMostInGroups), y,
             [&](const Tensor& z) { return scan_by_group(scan, z, axis, options); },
             [&](const Tensor& z) { return walk(z, Size(kScanBlock)); });
     };

@@ -143,10 +143,13 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
         along_x ? GroupShape{invocations, 1} : stand(invocations, grid, mapping.tile[0], facts);
     mapping.walk.clear();
     for (size_t d = 0; d + kept < grid.size(); ++d) {
-        const int64_t beside = members(mapping, d), wide = (d == 0 ? mapping.tile[0] : 1) * beside;
+        const int64_t beside = members(mapping, d), tile = d == 0 ? mapping.tile[0] : 1,
+                      wide = tile * beside;
         int64_t walk = (grid[d].upper_bound(facts.largest) + wide - 1) / wide;
-        // Of one place for one index nobody asks whether there is an index.
-        if (beside * walk == 1 && !grid[d].is_constant()) walk = 2;
+        // A group without a walk does not ask whether it has an index at all where its places are
+        // whole parts of the axis.
+        const Size blocks = floor_div(grid[d] + Size(tile - 1), Size(tile));
+        if (walk == 1 && !grid[d].is_constant() && blocks.divisor() % beside == 0) walk = 2;
         mapping.walk.push_back(walk);
     }
     return mapping;

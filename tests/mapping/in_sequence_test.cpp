@@ -462,6 +462,25 @@ TEST(InSequence, WhatAGroupStoresIsSeenBehindABarrier) {
     EXPECT_NE(glsl.find("coherent"), std::string::npos);
 }
 
+TEST(InSequence, AnAxisOfNoneOfItsPartsStoresNothing) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    auto f = compile(
+        [](const Tensor& x) {
+            Tensor many = zeros({2, Size(16) * ceil_div(x.size(0), 64)});
+            scatter_add(many(cast<int>(x), cast<int>(x)), x);
+            return Tensors{many, flip(many, {.axis = 1})};
+        },
+        {f32("n")});
+    for (int64_t n : {0, 1, 40}) {
+        std::vector<float> counts(n ? 32 : 0), flipped = counts;
+        if (n > 0) counts[17] = flipped[30] = static_cast<float>(n);
+        const Tensors out = f({ones({n})});
+        EXPECT_EQ(out[0].to_vector<float>(), counts);
+        EXPECT_EQ(out[1].to_vector<float>(), flipped);
+        EXPECT_EQ(f.stats().dispatches, 1);
+    }
+}
+
 TEST(InSequence, SizesThatDifferByNumbersShareAParameter) {
     SessionScope scope(Session::interpreter());
     auto f = compile(pyramid, std::vector<ArgSpec>{f32("n", "m"), i32()});
