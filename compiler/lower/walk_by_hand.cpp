@@ -32,8 +32,9 @@ void HandWalk::lower_in_order() {
     b_.code().in_order = true;
     note_fetched();
     const std::vector<uint32_t> group = hand_group(attr_, profile_);
-    self_ = hand_grid(b_, attr_.grid, group, arrays_.uses_subgroups ? profile_.subgroup_size : 0);
-    const int inside = inside_grid(b_, attr_.grid, group, self_);
+    const int64_t lanes = arrays_.uses_subgroups ? profile_.subgroup_size : 0;
+    const auto [self, inside] = hand_grid(b_, attr_.grid, group, lanes, profile_);
+    self_ = self;
     remember({attr_.body->args[0].get(), {}}, b_.integer(0));
     const int level = placement_.first_region.at(&kernel_);
     if (b_.is_constant(inside)) return run_level(level);

@@ -2,6 +2,9 @@
 #include "compiler/lower/walk_by_hand_grid.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "compiler/kernel/launch_groups.h"
 
 namespace firn {
 namespace {
@@ -37,11 +40,29 @@ int local_of_place(KernelBuilder& b, const std::vector<uint32_t>& group, int pla
     return b.make(KernelOp::Mod, i32, {rows, b.integer(group[axis])});
 }
 
+/// Places along axes that are shorter than the group go to the innermost axis that is not.
+void lend_idle_places(const Shape& grid, std::vector<uint32_t>& group) {
+    const auto is_short = [&](size_t axis) {
+        return grid[axis].is_constant() && grid[axis].constant() < group[axis];
+    };
+    size_t wide = grid.size();
+    while (wide > 0 && is_short(wide - 1)) --wide;
+    if (wide-- == 0) return;
+    for (size_t axis = 0; axis < grid.size(); ++axis) {
+        if (!is_short(axis)) continue;
+        const int64_t used = std::max<int64_t>(1, grid[axis].constant());
+        const uint32_t kept = std::bit_ceil(static_cast<uint32_t>(used));
+        group[wide] *= group[axis] / kept;
+        group[axis] = kept;
+    }
+}
+
 }  // namespace
 
 std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& profile) {
     std::vector<uint32_t> group = attr.group;
     if (attr.rounded) return group;
+    lend_idle_places(attr.grid, group);
     int64_t members = 1;
     double invocations = 1;
     for (uint32_t g : group) members *= g;
@@ -54,37 +75,30 @@ std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& prof
     return group;
 }
 
-std::vector<int> hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
-                           int64_t lanes) {
+HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
+                   int64_t lanes, const DeviceProfile& profile) {
     KernelCode& code = b.code();
     const size_t rank = grid.size();
+    std::vector<Size> groups;  // x first
+    for (size_t axis = rank; axis-- > 0;)
+        groups.push_back(floor_div(grid[axis] + Size(group[axis] - 1), Size(group[axis])));
+    const GroupIndices launched = launch_groups(b, groups, profile);
     const int place = lanes ? deal_lanes(b, group, lanes) : -1;  // in the group
-    std::vector<int> at(rank);
+    HandGrid out{std::vector<int>(rank), b.boolean_value(true)};
     for (size_t axis = 0; axis < rank; ++axis) {
         const size_t dim = rank - 1 - axis;
-        const int64_t width = group[axis];
-        code.group_size[dim] = group[axis];
-        code.groups[dim] = floor_div(grid[axis] + Size(width - 1), Size(width));
-        const int number = new_range(b, "g", RangeKind::Group, code.groups[dim], dim);
-        const int local = lanes ? local_of_place(b, group, place, axis)
-                                : new_range(b, "l", RangeKind::Invocation, Size(width), dim);
-        at[axis] = b.add(b.mul(number, b.integer(width)), local);
-    }
-    return at;
-}
-
-int inside_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
-                const std::vector<int>& self) {
-    int inside = b.boolean_value(true);
-    for (size_t axis = 0; axis < self.size(); ++axis) {
-        const Size& n = grid[axis];
         const Size width(group[axis]);
-        if (b.code().groups[self.size() - 1 - axis] * width == n) continue;
-        const int below = b.make(KernelOp::Less, boolean, {self[axis], b.size(n)});
-        inside = b.make(KernelOp::And, boolean, {inside, below});
-        b.assume(self[axis], Size(0), n - Size(1));
+        code.group_size[dim] = group[axis];
+        const int local = lanes ? local_of_place(b, group, place, axis)
+                                : new_range(b, "l", RangeKind::Invocation, width, dim);
+        const int self = b.add(b.mul(launched.index[dim], b.size(width)), local);
+        out.self[axis] = self;
+        if (groups[dim] * width == grid[axis] && (axis > 0 || launched.covered)) continue;
+        const int below = b.make(KernelOp::Less, boolean, {self, b.size(grid[axis])});
+        out.inside = b.make(KernelOp::And, boolean, {out.inside, below});
+        b.assume(self, Size(0), grid[axis] - Size(1));
     }
-    return inside;
+    return out;
 }
 
 }  // namespace firn

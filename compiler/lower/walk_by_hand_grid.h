@@ -9,17 +9,21 @@
 
 namespace firn {
 
-/// The group by axis: its user's, or a larger one than the usual where that leaves enough of them.
+/// The group by axis: its user's, or the usual one with no idle places along short axes, and larger
+/// where that leaves enough groups.
 std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& profile);
 
-/// The invocation's own index: a range of the groups and one of the invocations in a group, for
-/// each axis; with `lanes` invocations in a subgroup, or 0 where it uses none.
-std::vector<int> hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
-                           int64_t lanes);
+/// What an invocation knows of its place.
+struct HandGrid {
+    std::vector<int> self;  // its own index, along each axis
+    /// Whether it is one of the grid: groups are whole, or the grid ends inside one and the rest of
+    /// it does nothing.
+    int inside = -1;
+};
 
-/// Whether the invocation at `self` is one of the grid: groups are whole, or the grid ends inside
-/// one and the rest of it does nothing.
-int inside_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
-                const std::vector<int>& self);
+/// Ranges of the groups and of the invocations in a group, and the place they give; with `lanes`
+/// invocations in a subgroup, or 0 where the kernel uses none.
+HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
+                   int64_t lanes, const DeviceProfile& profile);
 
 }  // namespace firn

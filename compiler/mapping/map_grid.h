@@ -36,17 +36,6 @@ struct MappedGrid {
     bool padded = false;  // copies may lie behind the end: what they load has to be clamped
 };
 
-/// Which group this is, along each of several axes.
-struct GroupIndices {
-    std::vector<int> index;
-    bool covered = true;  // else that along the last axis may lie behind its end
-};
-
-/// Adds Group ranges for axes of so many groups each (x first), and sets the groups of the kernel
-/// that `b` builds.
-GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
-                           const DeviceProfile& profile);
-
 /// The extents of the grid, x first.
 std::vector<Size> grid_extents(const KernelCode& code);
 /// A Load or Store at the index of the grid, or at a constant one.

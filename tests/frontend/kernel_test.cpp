@@ -167,5 +167,40 @@ TEST(GroupsOfKernels, AreWiderWhereNobodySaidThemAndEnoughAreLeft) {
     EXPECT_EQ(group_over({4096}, {.group = {64}}), (Group{64, 1, 1})) << "it was asked for";
 }
 
+TEST(GroupsOfKernels, HaveNoIdlePlacesAlongShortAxes) {
+    using Group = std::array<uint32_t, 3>;
+    EXPECT_EQ(group_over({1, 100}), (Group{64, 1, 1}));
+    EXPECT_EQ(group_over({100, 3}), (Group{4, 16, 1}));
+    EXPECT_EQ(group_over({1, 4096}), (Group{256, 1, 1}));
+    EXPECT_EQ(group_over({2, 2}), (Group{8, 8, 1})) << "no axis has a use for them";
+    EXPECT_EQ(group_over({1, 100}, {.group = {8, 8}}), (Group{8, 8, 1})) << "it was asked for";
+}
+
+TEST(GroupsOfKernels, AreLaunchedInRowsWhereADeviceTakesFewAlongAnAxis) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_groups[0] = 4;
+    SessionScope scope(Session::interpreter(profile));
+    for (const ArgSpec& spec : {ArgSpec{i32(5, 40)}, ArgSpec{i32("n", "m")}}) {
+        auto f = compile(
+            [](const Tensor& x) {
+                Tensor out = zeros(x.shape(), i32);
+                kernel(x.shape(), {.group = {1, 8}}, [&](const Tensor& i, const Tensor& j) {
+                    Shared row = shared(i32, 8);
+                    row(j % 8) = x(i, j);
+                    barrier();
+                    out(i, j) = row(7 - j % 8);
+                });
+                return out;
+            },
+            {spec});
+        const Tensor x = reshape(arange(200), {5, 40});
+        const std::vector<int> out = f(x).to_vector<int>();
+        for (int k = 0; k < 200; ++k) EXPECT_EQ(out[static_cast<size_t>(k)], k / 8 * 8 + 7 - k % 8);
+        for_dispatches(f.program()->steps, [&](const DispatchStep& step) {
+            EXPECT_LE(step.groups[0].evaluate({{"n", 5}, {"m", 40}}), 4);
+        });
+    }
+}
+
 }  // namespace
 }  // namespace firn

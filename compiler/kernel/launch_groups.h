@@ -1,0 +1,21 @@
+// The groups that a kernel is launched with.
+#pragma once
+#include <vector>
+
+#include "compiler/kernel/kernel_builder.h"
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+/// Which group this is, along each of several axes.
+struct GroupIndices {
+    std::vector<int> index;
+    bool covered = true;  // else that along the last axis may lie behind its end
+};
+
+/// Adds Group ranges for axes of so many groups each (x first), and sets the groups of the kernel
+/// that `b` builds.
+GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
+                           const DeviceProfile& profile);
+
+}  // namespace firn
