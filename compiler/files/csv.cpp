@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -25,19 +26,45 @@ std::string_view trimmed(std::string_view field) {
         field.remove_prefix(1);
     while (!field.empty() && (field.back() == ' ' || field.back() == '\t' || field.back() == '\r'))
         field.remove_suffix(1);
-    if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
-        field = field.substr(1, field.size() - 2);
     return field;
 }
 
-std::vector<std::string_view> fields_of(std::string_view row, char separator) {
-    std::vector<std::string_view> out;
+/// What stands in the quotes, where there are some; a quote inside of them stands there twice.
+std::string without_quotes(std::string_view field) {
+    if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
+    std::string out;
+    for (size_t k = 1; k + 1 < field.size(); ++k) {
+        out += field[k];
+        if (field[k] == '"' && field[k + 1] == '"') ++k;
+    }
+    return out;
+}
+
+/// A name as a field: in quotes where it would be read otherwise (RFC 4180).
+std::string as_field(const std::string& name, char separator) {
+    if (name == trimmed(name) && name.find_first_of(std::string("\"\r\n") + separator) == name.npos)
+        return name;
+    std::string out = "\"";
+    for (char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+}
+
+/// The first row of a table with these names; nothing where there are none.
+std::string header_of(const std::vector<std::string>& names, char separator) {
+    std::string out;
+    for (const std::string& name : names)
+        out += as_field(name, separator) + (&name == &names.back() ? '\n' : separator);
+    return out;
+}
+
+std::vector<std::string> fields_of(std::string_view row, char separator) {
+    std::vector<std::string> out;
     bool quoted = false;
     size_t begin = 0;
     for (size_t k = 0; k <= row.size(); ++k) {
         if (k < row.size() && row[k] == '"') quoted = !quoted;
         if (k < row.size() && (quoted || row[k] != separator)) continue;
-        out.push_back(trimmed(row.substr(begin, k - begin)));
+        out.push_back(without_quotes(trimmed(row.substr(begin, k - begin))));
         begin = k + 1;
     }
     return out;
@@ -62,7 +89,9 @@ float beyond_range(std::string_view number) {
     return negative ? -size : size;
 }
 
+/// nan where the field is empty.
 std::optional<float> number(std::string_view field) {
+    if (field.empty()) return std::numeric_limits<float>::quiet_NaN();
     if (field.starts_with('+')) field.remove_prefix(1);
     float value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -72,18 +101,22 @@ std::optional<float> number(std::string_view field) {
     return value;
 }
 
+/// With which some editors begin text of UTF-8.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 /// Reads one line after the other.
 class CsvReader {
   public:
     CsvReader(const std::string& path, const CsvOptions& options)
-        : path_(path), separator_(options.separator) {}
+        : path_(path), options_(options) {}
 
     Csv read(std::string_view text) {
+        if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
         for (int line = 1; !text.empty(); ++line) {
             const size_t end = std::min(text.find('\n'), text.size());
             const std::string_view row = text.substr(0, end);
             text.remove_prefix(std::min(end + 1, text.size()));
-            if (!trimmed(row).empty()) add(fields_of(row, separator_), line);
+            if (!trimmed(row).empty()) add(fields_of(row, options_.separator), line);
         }
         if (values_.empty()) refuse("file " + path_ + ": has no rows of numbers");
         const int64_t rows = int64_t(values_.size() / columns_);
@@ -91,30 +124,31 @@ class CsvReader {
     }
 
   private:
-    void add(const std::vector<std::string_view>& fields, int line) {
+    void add(const std::vector<std::string>& fields, int line) {
         const std::string where = "file " + path_ + ": line " + std::to_string(line);
         if (columns_ != 0 && fields.size() != columns_)
             refuse(where + " has " + std::to_string(fields.size()) + " fields, and those before " +
                    std::to_string(columns_));
         const bool first = columns_ == 0;
         columns_ = fields.size();
+        const auto is_name = [](const std::string& field) { return !number(field); };
+        if (first && options_.header.value_or(std::any_of(fields.begin(), fields.end(), is_name))) {
+            names_ = fields;
+            return;
+        }
         std::vector<float> row;
-        for (std::string_view field : fields) {
+        for (const std::string& field : fields) {
             const std::optional<float> value = number(field);
-            if (!value && first) {
-                names_.assign(fields.begin(), fields.end());
-                return;
-            }
             if (!value)
                 refuse(where + ", field " + std::to_string(row.size() + 1) + ": '" +
-                       std::string(field.substr(0, 40)) + "' is no number");
+                       field.substr(0, 40) + "' is no number");
             row.push_back(*value);
         }
         values_.insert(values_.end(), row.begin(), row.end());
     }
 
     std::string path_;
-    char separator_;
+    CsvOptions options_;
     size_t columns_ = 0;
     std::vector<std::string> names_;
     std::vector<float> values_;
@@ -157,17 +191,13 @@ void save_csv(const std::string& path, const Tensor& x, const std::vector<std::s
     if (!names.empty() && names.size() != columns)
         refuse("save_csv: " + std::to_string(names.size()) + " names are given for " +
                std::to_string(columns) + " columns; give one for each, or none");
-    std::string head;
-    for (const std::string& name : names)
-        head += (head.empty() ? "" : std::string(1, options.separator)) + name;
-    if (!names.empty()) head += '\n';
     const auto rows_as = [&]<class T>(T) { return table<T>(x, columns, options.separator); };
     const DType type = x.dtype();
     const std::string rows = type == f64       ? rows_as(0.0)
                              : type.is_float() ? rows_as(0.0f)
                              : type == u64     ? rows_as(uint64_t{0})
                                                : rows_as(int64_t{0});
-    write_file(path, {head, rows});
+    write_file(path, {header_of(names, options.separator), rows});
 }
 
 CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& names,
@@ -178,9 +208,7 @@ CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& na
     LineScope at(line);
     if (file_ < 0)
         refuse("file " + path_ + ": cannot be written: " + std::string(std::strerror(errno)));
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-    write(text + "\n");
+    write(names.empty() ? "\n" : header_of(names, ','));
 }
 
 CsvWriter::~CsvWriter() {

@@ -1,5 +1,6 @@
 // Tables of numbers as text.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,26 +8,30 @@
 
 namespace firn {
 
-/// What stands between the fields of a row.
+/// How a table is written as text.
 struct CsvOptions {
-    char separator = ',';
+    char separator = ',';  ///< what stands between the fields of a row
+    /// Whether the first row has the names of the columns; absent: it has where one of its fields
+    /// is neither empty nor a number. Only load_csv asks.
+    std::optional<bool> header = {};
 };
 /// A table of numbers.
 struct Csv {
     std::vector<std::string> names;  ///< of the columns; none where the file has only numbers
     Tensor values;                   ///< f32 [rows, columns]
 };
-/// Reads a table: a line per row, and names in the first where that has a field which is no number.
-/// Fields may stand in double quotes; empty lines are left out. Numbers are rounded to f32: what is
-/// beyond its range becomes infinity, or 0. UserError with the line and the field: no rows, rows of
-/// different length, a field that is no number.
+/// Reads a table: a line per row, and names in the first where that has a field which is no number,
+/// or `options.header` says so. Fields may stand in double quotes, an empty one is nan; empty lines
+/// are left out. Numbers are rounded to f32: what is beyond its range becomes infinity, or 0.
+/// UserError with the line and the field: no rows, rows of different length, a field that is no
+/// number.
 ///
 /// Examples: after `save_csv("run.csv", tensor({1.0f, 0.5f}, {1, 2}), {"step", "loss"});`
 /// `load_csv("run.csv").values` is `{{1, 0.5}}`, `load_csv("run.csv").names[1]` is `"loss"`.
 Csv load_csv(const std::string& path, const CsvOptions& options = {}, SourceLine line = here());
 /// Writes a matrix, a row per line, or a vector as one column, each number with as many digits as
-/// give it back; `names` of the columns come first where there are any, as they are: without
-/// quotes. UserError: another rank, another number of names than columns, a file that cannot be
+/// give it back; `names` of the columns come first where there are any, in quotes where they need
+/// them. UserError: another rank, another number of names than columns, a file that cannot be
 /// written (what was there is as it was).
 ///
 /// Example: after `save_csv("v.csv", tensor({1, -2, 3}));` `load_csv("v.csv").values` is

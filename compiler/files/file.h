@@ -11,6 +11,10 @@ namespace firn {
 /// UserError where it cannot be read.
 std::vector<std::byte> read_file(const std::string& path);
 
+/// UserError: the file has no tensor of that name, but these.
+[[noreturn]] void refuse_name(const std::string& path, const std::string& name,
+                              const std::vector<std::string>& names);
+
 /// Writes under a temporary name in the same folder, and renames that. UserError where that fails,
 /// as on a full disk: whatever was there stays, and nothing else is left.
 void write_file(const std::string& path, const std::vector<std::string_view>& parts);

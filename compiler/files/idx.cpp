@@ -1,7 +1,9 @@
 // IDX, the format of MNIST: two zeros, a type, a rank, big-endian sizes, big-endian elements.
 #include <algorithm>
+#include <optional>
 
 #include "compiler/files/file.h"
+#include "compiler/files/inflate.h"
 #include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
 
@@ -25,31 +27,64 @@ void reverse_elements(std::vector<std::byte>& bytes, int width) {
     for (auto at = bytes.begin(); at != bytes.end(); at += width) std::reverse(at, at + width);
 }
 
-}  // namespace
+bool is_gzip(const std::vector<std::byte>& bytes) {
+    return bytes.size() >= 2 && std::to_integer<int>(bytes[0]) == 0x1f &&
+           std::to_integer<int>(bytes[1]) == 0x8b;
+}
 
-StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& file) {
+/// What stands before the elements.
+struct IdxHeader {
+    DType dtype;
+    std::vector<int64_t> shape;
+    uint64_t begin = 0, size = 0;  // the place of the elements, and their bytes
+};
+
+IdxHeader header_of(const std::vector<std::byte>& bytes, const std::string& file) {
     const auto at = [&](size_t k) { return std::to_integer<int>(bytes[k]); };
-    if (bytes.size() >= 2 && at(0) == 0x1f && at(1) == 0x8b)
-        refuse("file " + file + ": is compressed; unpack it by gunzip first");
     if (bytes.size() < 4 || at(0) != 0 || at(1) != 0) idx_fault(file, "it does not begin as one");
     const auto type = std::find_if(std::begin(kIdxTypes), std::end(kIdxTypes),
                                    [&](const TypeCode& each) { return each.code == at(2); });
     if (type == std::end(kIdxTypes))
         idx_fault(file, "its elements are of type " + std::to_string(at(2)));
-    StoredTensor out{"", type->dtype, {}, {}};
-    const size_t rank = size_t(at(3)), begin = 4 + 4 * rank;
-    if (bytes.size() < begin) idx_fault(file, "its sizes are cut short");
+    const size_t rank = size_t(at(3));
+    IdxHeader out{type->dtype, {}, 4 + 4 * rank, 0};
+    if (bytes.size() < out.begin) idx_fault(file, "its sizes are cut short");
     for (size_t axis = 0; axis < rank; ++axis) {
         int64_t size = 0;
         for (size_t k = 0; k < 4; ++k) size = size << 8 | at(4 + 4 * axis + k);
         out.shape.push_back(size);
     }
     const int64_t elements = elements_of(out.shape);
-    if (elements < 0 || uint64_t(elements) * uint64_t(type->dtype.bytes()) != bytes.size() - begin)
-        idx_fault(file, "it has " + std::to_string(bytes.size() - begin) +
-                            " bytes, which its sizes do not fill");
-    out.bytes.assign(bytes.begin() + static_cast<long>(begin), bytes.end());
-    reverse_elements(out.bytes, type->dtype.bytes());
+    if (elements < 0) idx_fault(file, "it has more elements than a file could hold");
+    out.size = uint64_t(elements) * uint64_t(out.dtype.bytes());
+    return out;
+}
+
+/// What gzip made smaller; no more than the header asks for.
+std::vector<std::byte> unpacked(const std::vector<std::byte>& bytes, const std::string& file) {
+    constexpr uint64_t kMostHeader = 4 + 4 * 255;
+    const std::string_view packed(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::optional<std::vector<std::byte>> out = inflated(packed, kMostHeader, Deflated::Gzip);
+    if (out) {
+        const IdxHeader header = header_of(*out, file);
+        out = inflated(packed, header.begin + header.size, Deflated::Gzip);
+    }
+    if (!out) idx_fault(file, "what gzip made of it is damaged");
+    return std::move(*out);
+}
+
+}  // namespace
+
+StoredTensor parse_idx(const std::vector<std::byte>& bytes, const std::string& file) {
+    if (is_gzip(bytes)) return parse_idx(unpacked(bytes, file), file);
+    const IdxHeader header = header_of(bytes, file);
+    const uint64_t rest = bytes.size() - header.begin;
+    if (header.size > rest)
+        idx_fault(file, "it has " + std::to_string(rest) + " bytes, which its sizes do not fill");
+    StoredTensor out{"", header.dtype, header.shape, {}};
+    const auto begin = bytes.begin() + static_cast<long>(header.begin);
+    out.bytes.assign(begin, begin + static_cast<long>(header.size));
+    reverse_elements(out.bytes, header.dtype.bytes());
     return out;
 }
 

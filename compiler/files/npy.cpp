@@ -28,6 +28,8 @@ class HeaderReader {
   public:
     HeaderReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
+    bool is_fortran() const { return fortran_; }
+
     StoredTensor read() {
         StoredTensor out;
         expect('{');
@@ -88,11 +90,10 @@ class HeaderReader {
     }
     void order() {
         space();
-        if (text_.substr(at_).starts_with("True"))
-            refuse("file " + file_ +
-                   ": its elements are in Fortran order; write numpy.ascontiguousarray(x)");
-        if (!text_.substr(at_).starts_with("False")) npy_fault(file_, "its order is neither");
-        at_ += 5;
+        fortran_ = text_.substr(at_).starts_with("True");
+        if (!fortran_ && !text_.substr(at_).starts_with("False"))
+            npy_fault(file_, "its order is neither");
+        at_ += fortran_ ? 4 : 5;
     }
     std::vector<int64_t> shape() {
         std::vector<int64_t> out;
@@ -117,7 +118,37 @@ class HeaderReader {
     std::string file_;
     size_t at_ = 0;
     int entries_ = 0;
+    bool fortran_ = false;
 };
+
+/// The elements with the last axis innermost, of elements with the first axis innermost. Squares of
+/// these two axes are copied one by one, so that what a cache line holds is used while it is there.
+std::vector<std::byte> in_c_order(const std::byte* from, const std::vector<int64_t>& shape,
+                                  size_t width) {
+    constexpr size_t kSquare = 32;
+    const size_t rows = static_cast<size_t>(shape.front()),
+                 columns = static_cast<size_t>(shape.back());
+    size_t between = 1;  // elements of the axes between
+    for (size_t axis = 1; axis + 1 < shape.size(); ++axis)
+        between *= static_cast<size_t>(shape[axis]);
+    std::vector<std::byte> out(rows * between * columns * width);
+    for (size_t k = 0; k < between; ++k) {
+        // The place of the axes between, in either order.
+        size_t rest = k, turned = 0;
+        for (size_t axis = 1; axis + 1 < shape.size(); ++axis) {
+            const size_t size = static_cast<size_t>(shape[axis]);
+            turned = turned * size + rest % size;
+            rest /= size;
+        }
+        for (size_t row = 0; row < rows; row += kSquare)
+            for (size_t column = 0; column < columns; column += kSquare)
+                for (size_t r = row; r < std::min(rows, row + kSquare); ++r)
+                    for (size_t c = column; c < std::min(columns, column + kSquare); ++c)
+                        std::memcpy(&out[((r * between + turned) * columns + c) * width],
+                                    from + ((c * between + k) * rows + r) * width, width);
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -131,12 +162,19 @@ StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& f
     for (size_t k = 0; k < width; ++k) header |= std::to_integer<size_t>(bytes[8 + k]) << (8 * k);
     const size_t begin = 8 + width;
     if (header > all.size() - begin) npy_fault(file, "its header is cut short");
-    StoredTensor out = HeaderReader(all.substr(begin, header), file).read();
+    HeaderReader reader(all.substr(begin, header), file);
+    StoredTensor out = reader.read();
     const int64_t elements = elements_of(out.shape);
     const size_t rest = all.size() - begin - header;
-    if (elements < 0 || uint64_t(elements) * uint64_t(file_bytes(out.dtype)) != rest)
+    const auto element = static_cast<uint64_t>(file_bytes(out.dtype));
+    // What numpy appended behind the array is not part of it.
+    if (elements < 0 || uint64_t(elements) * element > rest)
         npy_fault(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
-    out.bytes.assign(bytes.begin() + static_cast<long>(begin + header), bytes.end());
+    const std::byte* first = bytes.data() + begin + header;
+    if (reader.is_fortran() && out.shape.size() > 1 && elements > 0)
+        out.bytes = in_c_order(first, out.shape, element);
+    else
+        out.bytes.assign(first, first + static_cast<uint64_t>(elements) * element);
     return out;
 }
 

@@ -1,7 +1,8 @@
-// numpy's archive of arrays: a zip file whose members are stored, not compressed.
-#include <array>
+// numpy's archive of arrays: a zip file whose members are stored or compressed.
+#include <algorithm>
 
 #include "compiler/files/file.h"
+#include "compiler/files/inflate.h"
 #include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/line_scope.h"
 
@@ -11,24 +12,12 @@ namespace {
 // PKWARE, "APPNOTE.TXT", 4.3: the records of a zip file.
 constexpr uint32_t kMember = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50;
 constexpr size_t kMemberSize = 30, kEntrySize = 46, kEndSize = 22;
+constexpr uint32_t kStored = 0, kDeflated = 8;
+/// The flag that says that the name is UTF-8; without it, it is of code page 437.
+constexpr uint32_t kUtf8 = 1 << 11;
 
 [[noreturn]] void npz_fault(const std::string& path, const std::string& why) {
     refuse("file " + path + ": is no whole npz file: " + why);
-}
-
-uint32_t crc32(std::string_view bytes) {
-    static const auto table = [] {
-        std::array<uint32_t, 256> out{};
-        for (uint32_t k = 0; k < 256; ++k) {
-            uint32_t c = k;
-            for (int bit = 0; bit < 8; ++bit) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-            out[k] = c;
-        }
-        return out;
-    }();
-    uint32_t crc = ~0u;
-    for (char byte : bytes) crc = table[(crc ^ static_cast<uint8_t>(byte)) & 255] ^ (crc >> 8);
-    return ~crc;
 }
 
 /// Little-endian numbers at places that are checked.
@@ -64,23 +53,71 @@ size_t end_record(const ZipBytes& bytes, const std::string& path) {
     npz_fault(path, "it has no record at its end");
 }
 
-StoredTensor read_member(const ZipBytes& bytes, uint64_t entry, const std::string& path) {
-    std::string name(bytes.part(entry + kEntrySize, bytes.number(entry + 28, 2)));
-    if (bytes.number(entry + 10, 2) != 0)
-        refuse("file " + path + ": '" + name +
-               "' is compressed; write it by numpy.savez, not savez_compressed");
-    const uint64_t size = bytes.number(entry + 20, 4), at = bytes.number(entry + 42, 4);
-    if (size == 0xffffffffu || at == 0xffffffffu || (bytes.number(entry + 8, 2) & 1) != 0)
-        refuse("file " + path + ": '" + name + "' is beyond 4 GiB, or encrypted");
-    if (bytes.number(at, 4) != kMember) npz_fault(path, "'" + name + "' is not where it should be");
-    const uint64_t begin = at + kMemberSize + bytes.number(at + 26, 2) + bytes.number(at + 28, 2);
-    const std::string_view data = bytes.part(begin, size);
-    if (crc32(data) != bytes.number(entry + 16, 4)) npz_fault(path, "'" + name + "' is damaged");
-    if (!name.ends_with(".npy")) npz_fault(path, "'" + name + "' is no array");
-    const auto* first = reinterpret_cast<const std::byte*>(data.data());
-    StoredTensor out = parse_npy({first, first + data.size()}, path + ": " + name);
-    out.name = name.substr(0, name.size() - 4);
+/// A member as the list at the end has it.
+struct Member {
+    std::string name;
+    uint32_t flags = 0, method = 0, crc = 0;
+    uint64_t packed = 0, size = 0, at = 0;  // bytes in the file, bytes of the member, its place
+};
+
+std::vector<Member> members_of(const ZipBytes& bytes, const std::string& path) {
+    const size_t end = end_record(bytes, path);
+    const uint32_t count = bytes.number(end + 10, 2);
+    uint64_t at = bytes.number(end + 16, 4);
+    std::vector<Member> out;
+    for (uint32_t k = 0; k < count; ++k) {
+        if (bytes.number(at, 4) != kEntry) npz_fault(path, "its list of members is damaged");
+        Member member;
+        member.flags = bytes.number(at + 8, 2), member.method = bytes.number(at + 10, 2);
+        member.crc = bytes.number(at + 16, 4), member.packed = bytes.number(at + 20, 4);
+        member.size = bytes.number(at + 24, 4), member.at = bytes.number(at + 42, 4);
+        const uint32_t name = bytes.number(at + 28, 2);
+        member.name = bytes.part(at + kEntrySize, name);
+        at += kEntrySize + name + bytes.number(at + 30, 2) + bytes.number(at + 32, 2);
+        out.push_back(std::move(member));
+    }
     return out;
+}
+
+/// The tensor's name.
+std::string_view stem(std::string_view name) {
+    return name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
+}
+
+StoredTensor read_member(const ZipBytes& bytes, const Member& member, const std::string& path) {
+    const std::string what = "file " + path + ": '" + member.name + "' ";
+    if (member.method != kStored && member.method != kDeflated)
+        refuse(what + "is compressed by method " + std::to_string(member.method) +
+               " of zip files; write it by numpy.savez or savez_compressed");
+    if (member.packed == 0xffffffffu || member.at == 0xffffffffu || (member.flags & 1) != 0)
+        refuse(what + "is beyond 4 GiB, or encrypted");
+    if (bytes.number(member.at, 4) != kMember)
+        npz_fault(path, "'" + member.name + "' is not where it should be");
+    const uint64_t begin =
+        member.at + kMemberSize + bytes.number(member.at + 26, 2) + bytes.number(member.at + 28, 2);
+    const std::string_view packed = bytes.part(begin, member.packed);
+    std::optional<std::vector<std::byte>> data;
+    if (member.method == kDeflated) {
+        data = inflated(packed, member.size, Deflated::Bare);
+    } else {
+        const auto* first = reinterpret_cast<const std::byte*>(packed.data());
+        data.emplace(first, first + packed.size());
+    }
+    if (!data || data->size() != member.size ||
+        crc32_of({reinterpret_cast<const char*>(data->data()), data->size()}) != member.crc)
+        npz_fault(path, "'" + member.name + "' is damaged");
+    if (!member.name.ends_with(".npy")) npz_fault(path, "'" + member.name + "' is no array");
+    StoredTensor out = parse_npy(*data, path + ": " + member.name);
+    out.name = stem(member.name);
+    return out;
+}
+
+/// `read(bytes, members)` of a file.
+template <class Read>
+auto read_archive(const std::string& path, const Read& read) {
+    const std::vector<std::byte> file = read_file(path);
+    const ZipBytes bytes({reinterpret_cast<const char*>(file.data()), file.size()}, path);
+    return read(bytes, members_of(bytes, path));
 }
 
 void put(std::string& to, uint64_t number, size_t width) {
@@ -89,8 +126,10 @@ void put(std::string& to, uint64_t number, size_t width) {
 
 /// What a member's record and its entry in the list at the end have alike.
 void put_common(std::string& to, const std::string& name, uint32_t crc, uint64_t size) {
-    put(to, 20, 2);    // needs version 2.0
-    put(to, 0, 4);     // no flags, stored
+    const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });
+    put(to, 20, 2);  // needs version 2.0
+    put(to, ascii ? 0 : kUtf8, 2);
+    put(to, kStored, 2);
     put(to, 0, 2);     // midnight
     put(to, 0x21, 2);  // of the first of January 1980, so that equal files are equal
     put(to, crc, 4);
@@ -103,26 +142,29 @@ void put_common(std::string& to, const std::string& name, uint32_t crc, uint64_t
 }  // namespace
 
 std::vector<StoredTensor> read_npz(const std::string& path) {
-    const std::vector<std::byte> file = read_file(path);
-    const ZipBytes bytes({reinterpret_cast<const char*>(file.data()), file.size()}, path);
-    const size_t end = end_record(bytes, path);
-    const uint32_t count = bytes.number(end + 10, 2);
-    uint64_t at = bytes.number(end + 16, 4);
-    std::vector<StoredTensor> out;
-    for (uint32_t k = 0; k < count; ++k) {
-        if (bytes.number(at, 4) != kEntry) npz_fault(path, "its list of members is damaged");
-        out.push_back(read_member(bytes, at, path));
-        at += kEntrySize + bytes.number(at + 28, 2) + bytes.number(at + 30, 2) +
-              bytes.number(at + 32, 2);
-    }
-    return out;
+    return read_archive(path, [&](const ZipBytes& bytes, const std::vector<Member>& members) {
+        std::vector<StoredTensor> out;
+        for (const Member& member : members) out.push_back(read_member(bytes, member, path));
+        return out;
+    });
+}
+
+StoredTensor read_npz(const std::string& path, const std::string& name) {
+    return read_archive(path, [&](const ZipBytes& bytes, const std::vector<Member>& members) {
+        std::vector<std::string> names;
+        for (const Member& member : members) {
+            if (stem(member.name) == name) return read_member(bytes, member, path);
+            names.emplace_back(stem(member.name));
+        }
+        refuse_name(path, name, names);
+    });
 }
 
 void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors) {
     std::string all, list;
     for (const StoredTensor& each : tensors) {
         const std::string data = npy_bytes(each), name = each.name + ".npy";
-        const uint32_t crc = crc32(data);
+        const uint32_t crc = crc32_of(data);
         const size_t at = all.size();
         if (at + data.size() >= 0xffff0000u || tensors.size() > 65000 || name.size() > 65000)
             refuse("file " + path + ": an npz file holds less than 4 GiB; write .safetensors");

@@ -71,9 +71,9 @@ StoredTensor parse_entry(const std::string& path, const std::string& name, const
     return out;
 }
 
-}  // namespace
-
-std::vector<StoredTensor> read_safetensors(const std::string& path) {
+/// `each(name, entry, data, size)` of all tensors, until it gives one.
+template <class Each>
+std::optional<StoredTensor> visit_entries(const std::string& path, const Each& each) {
     const std::vector<std::byte> bytes = read_file(path);
     uint64_t header = 0;
     if (bytes.size() < 8)
@@ -87,12 +87,35 @@ std::vector<StoredTensor> read_safetensors(const std::string& path) {
     const Json json = Json::parse(text, text + header, nullptr, false);
     if (!json.is_object()) safetensors_fault(path, "its header is no JSON object");
     const size_t begin = 8 + static_cast<size_t>(header);
-    std::vector<StoredTensor> out;
     for (const auto& [name, entry] : json.items())
         if (name != "__metadata__")
-            out.push_back(
-                parse_entry(path, name, entry, bytes.data() + begin, bytes.size() - begin));
+            if (auto found = each(name, entry, bytes.data() + begin, bytes.size() - begin))
+                return found;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<StoredTensor> read_safetensors(const std::string& path) {
+    std::vector<StoredTensor> out;
+    visit_entries(
+        path, [&](const std::string& name, const Json& entry, const std::byte* data, size_t size) {
+            out.push_back(parse_entry(path, name, entry, data, size));
+            return std::optional<StoredTensor>();
+        });
     return out;
+}
+
+StoredTensor read_safetensors(const std::string& path, const std::string& name) {
+    std::vector<std::string> names;
+    auto found = visit_entries(
+        path, [&](const std::string& own, const Json& entry, const std::byte* data, size_t size) {
+            names.push_back(own);
+            return own == name ? std::optional(parse_entry(path, own, entry, data, size))
+                               : std::nullopt;
+        });
+    if (!found) refuse_name(path, name, names);
+    return std::move(*found);
 }
 
 void write_safetensors(const std::string& path, const std::vector<StoredTensor>& tensors) {

@@ -42,12 +42,15 @@ int64_t elements_of(const std::vector<int64_t>& shape);
 /// Example: after `write_safetensors("x.safetensors", {stored("u", tensor({1, 2}))});`
 /// `from_stored(read_safetensors("x.safetensors")[0])` is `{1, 2}`.
 /// @{
+/// By a name alone, others are not looked at: they may have types that Firn has not.
 std::vector<StoredTensor> read_safetensors(const std::string& path);
+StoredTensor read_safetensors(const std::string& path, const std::string& name);
 void write_safetensors(const std::string& path, const std::vector<StoredTensor>& tensors);
 /// @}
 
-/// One tensor as a `.npy` file, numpy's format for one array, versions 1 to 3; little-endian, in C
-/// order. UserError: bf16, which numpy has not.
+/// One tensor as a `.npy` file, numpy's format for one array, versions 1 to 3; little-endian. It is
+/// read from C and from Fortran order, as numpy.load does: what stands behind the array is left. It
+/// is written in C order. UserError: bf16, which numpy has not.
 ///
 /// Example: after `write_npy("s.npy", stored("", tensor({1, 2})));`
 /// `from_stored(read_npy("s.npy"))` is `{1, 2}`.
@@ -62,19 +65,21 @@ StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& f
 std::string npy_bytes(const StoredTensor& x);
 /// @endcond
 
-/// Tensors by their names as a `.npz` file, numpy's archive of arrays, as numpy.savez writes it:
-/// not compressed, below 4 GiB.
+/// Tensors by their names as a `.npz` file, numpy's archive of arrays, below 4 GiB: read as
+/// numpy.savez and savez_compressed write it, written as savez does. By a name alone, others are
+/// not looked at.
 ///
 /// Example: after `write_npz("s.npz", {stored("u", zeros({2})), stored("v", ones({3}))});`
 /// `read_npz("s.npz")[1].name` is `"v"`.
 /// @{
 std::vector<StoredTensor> read_npz(const std::string& path);
+StoredTensor read_npz(const std::string& path, const std::string& name);
 void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors);
 /// @}
 
 /// One tensor as an IDX file, in which MNIST comes: Y. LeCun et al.,
 /// http://yann.lecun.com/exdb/mnist. Elements are u8, i8, i16, i32, f32 or f64; other types are a
-/// UserError.
+/// UserError. Files that gzip made smaller are read too.
 ///
 /// Example: after `write_idx("s.idx", stored("", tensor({1, 2})));`
 /// `from_stored(read_idx("s.idx"))` is `{1, 2}`.

@@ -19,35 +19,58 @@ void save_npy(const std::string& path, const Tensor& x, SourceLine line) {
     write_npy(path, stored("", x));
 }
 
+namespace {
+
+std::vector<NamedTensor> named(const std::vector<StoredTensor>& tensors) {
+    std::vector<NamedTensor> out;
+    for (const StoredTensor& each : tensors) out.push_back({each.name, from_stored(each)});
+    return out;
+}
+
+std::vector<StoredTensor> stored_by_name(const std::string& path,
+                                         const std::vector<NamedTensor>& tensors) {
+    std::vector<StoredTensor> out;
+    for (const NamedTensor& each : tensors) {
+        for (const StoredTensor& before : out)
+            if (before.name == each.name)
+                refuse("file " + path + ": two tensors have the name '" + each.name +
+                       "'; give each its own");
+        out.push_back(stored(each.name, each.value));
+    }
+    return out;
+}
+
+}  // namespace
+
 std::vector<NamedTensor> load_npz(const std::string& path, SourceLine line) {
     LineScope at(line);
-    std::vector<NamedTensor> out;
-    for (const StoredTensor& each : read_npz(path)) out.push_back({each.name, from_stored(each)});
-    return out;
+    return named(read_npz(path));
 }
 
 Tensor load_npz(const std::string& path, const std::string& name, SourceLine line) {
     LineScope at(line);
-    std::string names;
-    for (const StoredTensor& each : read_npz(path)) {
-        if (each.name == name) return from_stored(each);
-        names += (names.empty() ? "" : ", ") + each.name;
-    }
-    refuse("file " + path + ": has no tensor '" + name + "'; it has " +
-           (names.empty() ? "none" : names));
+    return from_stored(read_npz(path, name));
 }
 
 void save_npz(const std::string& path, const std::vector<NamedTensor>& tensors, SourceLine line) {
     LineScope at(line);
-    std::vector<StoredTensor> all;
-    for (const NamedTensor& each : tensors) {
-        for (const StoredTensor& before : all)
-            if (before.name == each.name)
-                refuse("file " + path + ": two tensors have the name '" + each.name +
-                       "'; give each its own");
-        all.push_back(stored(each.name, each.value));
-    }
-    write_npz(path, all);
+    write_npz(path, stored_by_name(path, tensors));
+}
+
+std::vector<NamedTensor> load_safetensors(const std::string& path, SourceLine line) {
+    LineScope at(line);
+    return named(read_safetensors(path));
+}
+
+Tensor load_safetensors(const std::string& path, const std::string& name, SourceLine line) {
+    LineScope at(line);
+    return from_stored(read_safetensors(path, name));
+}
+
+void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                      SourceLine line) {
+    LineScope at(line);
+    write_safetensors(path, stored_by_name(path, tensors));
 }
 
 Tensor load_idx(const std::string& path, SourceLine line) {

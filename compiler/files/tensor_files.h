@@ -1,4 +1,4 @@
-// Tensors from files and into files: npy, npz, IDX and bare bytes.
+// Tensors from files and into files: npy, npz, safetensors, IDX and bare bytes.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,8 @@ namespace firn {
 ///
 /// Here and below, a file that is damaged, cut short or of another kind is a UserError with the
 /// reason and the place. Writing leaves all of the new file, or the one before. Saving computes and
-/// waits. UserError: bf16, which numpy has not; elements that are big-endian or in Fortran order.
+/// waits. Elements in Fortran order are read; they are written in C order. UserError: bf16, which
+/// numpy has not; elements that are big-endian.
 ///
 /// Example: after `save_npy("x.npy", tensor({1, 2, 3, 4}, {2, 2}));` `load_npy("x.npy")` is
 /// `{{1, 2}, {3, 4}}`.
@@ -25,8 +26,9 @@ struct NamedTensor {
     std::string name;
     Tensor value;
 };
-/// Tensors by their names as a `.npz` file, as numpy.savez (not compressed), in the order in which
-/// they are there. UserError: two of one name, an archive of 4 GiB or more.
+/// Tensors by their names as a `.npz` file, in the order in which they are there: read as
+/// numpy.savez and savez_compressed write it, written as savez does. UserError: two of one name, an
+/// archive of 4 GiB or more.
 ///
 /// Example: after `save_npz("state.npz", {{"u", tensor({1, 2})}, {"v", tensor({3})}});`
 /// `load_npz("state.npz")[1].name` is `"v"`.
@@ -36,14 +38,27 @@ void save_npz(const std::string& path, const std::vector<NamedTensor>& tensors,
               SourceLine line = here());
 /// @}
 
-/// One tensor of a `.npz` file. UserError with the names that there are where there is no such.
+/// One tensor of a `.npz` file; the others may be of types that Firn has not. UserError with the
+/// names that there are where there is no such.
 ///
 /// Example: after `save_npz("state.npz", {{"u", tensor({1, 2})}, {"v", tensor({3})}});`
 /// `load_npz("state.npz", "u")` is `{1, 2}`.
 Tensor load_npz(const std::string& path, const std::string& name, SourceLine line = here());
 
+/// Tensors by their names as a `.safetensors` file, in the order of its header; by a name alone,
+/// the others may be of types that Firn has not. UserError: two of one name, or none of that name.
+///
+/// Example: after `save_safetensors("x.safetensors", {{"u", tensor({1, 2})}});`
+/// `load_safetensors("x.safetensors", "u")` is `{1, 2}`.
+/// @{
+std::vector<NamedTensor> load_safetensors(const std::string& path, SourceLine line = here());
+Tensor load_safetensors(const std::string& path, const std::string& name, SourceLine line = here());
+void save_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                      SourceLine line = here());
+/// @}
+
 /// One tensor as an IDX file, the format of MNIST: elements are u8, i8, i16, i32, f32 or f64, other
-/// types a UserError. Files that gzip made smaller are to be unpacked first.
+/// types a UserError. Files that gzip made smaller are read as they are.
 ///
 /// Example: after `save_idx("x.idx", tensor({1, 2}));` `load_idx("x.idx")` is `{1, 2}`.
 /// @{

@@ -65,17 +65,38 @@ TEST_F(DataFiles, WritesIdxThatItReads) {
                  {"y", "bool", "data_test.cpp"});
 }
 
+/// Bytes that are written as two digits each.
+std::string bytes_of(const std::string& digits) {
+    std::string out;
+    for (size_t k = 0; k + 1 < digits.size(); k += 2)
+        out += static_cast<char>(std::stoi(digits.substr(k, 2), nullptr, 16));
+    return out;
+}
+
+TEST_F(DataFiles, ReadsIdxAsGzipMadeItSmaller) {
+    // By Python's gzip.compress.
+    const std::string packed =
+        bytes_of("1f8b08000000000002036360e0606260600061664626661656360048943ee512000000");
+    const Tensor x = load_idx(written("x.gz", packed));
+    EXPECT_EQ(Shape(x.shape()), (Shape{2, 3}));
+    EXPECT_EQ(x.as(i32).to_vector<int>(), (Ints{1, 2, 3, 4, 5, 6}));
+    for (size_t size : {size_t{12}, size_t{25}})
+        expect_parts(user_error([&] { load_idx(written("y.gz", packed.substr(0, size))); }),
+                     {"y.gz", "no whole IDX file", "data_test.cpp"});
+    EXPECT_EQ(load_idx(written("z", "\0\0\x08\1\0\0\0\2abc"s)).shape()[0], Size(2))
+        << "what stands behind the elements is left";
+}
+
 TEST_F(DataFiles, RefusesIdxThatIsDamaged) {
     const std::string good = "\0\0\x08\1\0\0\0\2ab"s;
     EXPECT_EQ(user_error([&] { load_idx(written("x", good)); }), "");
     for (const auto& [bytes, why] :
          {std::pair{good.substr(0, 9), "1 bytes, which its sizes do not fill"s},
-          {good + "c", "3 bytes"},
           {good.substr(0, 6), "cut short"},
           {"\x89PNG\r\n", "does not begin as one"},
           {"\0\0\x07\1\0\0\0\2ab"s, "type 7"},
-          {"\0\0\x08\2\xff\xff\xff\xff\xff\xff\xff\xff"s, "do not fill"},
-          {"\x1f\x8b\x08\0", "gunzip"},
+          {"\0\0\x08\2\xff\xff\xff\xff\xff\xff\xff\xff"s, "more elements than a file could hold"},
+          {"\x1f\x8b\x08\0", "gzip"},
           {"", "does not begin"}})
         expect_parts(user_error([&] { load_idx(written("x", bytes)); }),
                      {path("x"), why, "data_test.cpp"});
@@ -90,6 +111,40 @@ TEST_F(DataFiles, ReadsTablesWithAndWithoutNames) {
     const Csv bare = load_csv(written("y", "1;2;+3"), {.separator = ';'});
     EXPECT_TRUE(bare.names.empty());
     EXPECT_EQ(bare.values.to_vector<float>(), (Floats{1, 2, 3}));
+}
+
+TEST_F(DataFiles, ReadsTablesAsOthersWriteThem) {
+    const auto is_nan = [](float value) { return std::isnan(value); };
+    const Csv marked = load_csv(written("x",
+                                        "\xef\xbb\xbf"
+                                        "a,b\n1,2\n"));
+    EXPECT_EQ(marked.names, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(load_csv(written("x",
+                               "\xef\xbb\xbf"
+                               "1,2\n3,4\n"))
+                  .values.size(0),
+              Size(2));
+    // A row that lacks a number is a row; so does pandas have it, and numpy.genfromtxt.
+    const Csv gaps = load_csv(written("x", "1,,3\n,5,\"\"\n"));
+    EXPECT_TRUE(gaps.names.empty());
+    const std::vector<float> values = gaps.values.to_vector<float>();
+    EXPECT_EQ(std::count_if(values.begin(), values.end(), is_nan), 3);
+    EXPECT_TRUE(std::isnan(values[1]) && std::isnan(values[3]) && std::isnan(values[5]));
+    // Names that are numbers, as pandas writes columns without names.
+    const Csv numbers = load_csv(written("x", ",0,1\n0,5,6\n"), {.header = true});
+    EXPECT_EQ(numbers.names, (std::vector<std::string>{"", "0", "1"}));
+    EXPECT_EQ(numbers.values.to_vector<float>(), (Floats{0, 5, 6}));
+    expect_parts(user_error([&] { load_csv(written("x", "a,b\n1,2\n"), {.header = false}); }),
+                 {"line 1, field 1: 'a' is no number"});
+}
+
+TEST_F(DataFiles, NamesOfTablesStandInQuotesWhereTheyMust) {
+    const std::vector<std::string> names{"", "a, b", "say \"c\"", " d"};
+    save_csv(path("x"), ones({1, 4}), names);
+    EXPECT_EQ(content(path("x")), ",\"a, b\",\"say \"\"c\"\"\",\" d\"\n1,1,1,1\n");
+    EXPECT_EQ(load_csv(path("x")).names, names);
+    CsvWriter(path("y"), names).add({1, 2, 3, 4});
+    EXPECT_EQ(load_csv(path("y")).names, names);
 }
 
 TEST_F(DataFiles, RoundsNumbersOfTablesThatAreBeyondF32) {
@@ -169,6 +224,91 @@ TEST_F(DataFiles, TensorsByName) {
                      save_npz(path("y.npz"), {{"u", ones({1})}, {"u", ones({1})}});
                  }),
                  {"two tensors", "'u'", "data_test.cpp:"});
+}
+
+TEST_F(DataFiles, ReadsWhatNumpyMadeSmaller) {
+    // numpy.savez_compressed of numpy 1.24: `a` in Fortran order, `text` of texts, `gr\u00fc\u00df`
+    // of zeros.
+    const std::string packed = bytes_of(
+        "504b030414000000080000002100ce2ce0d3560000009800000005001400612e6e707901001000980000000000"
+        "00"
+        "0056000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9366a2aea3a09e965f5452949817"
+        "9f"
+        "5f94920a120f292a4d050a17672416a402b91a463a0ac69a3a0ab50ae4032e06307070606068b0076207108781"
+        "61"
+        "810300504b0304140000000800000021003fbc391b480000008400000008001400746578742e6e707901001000"
+        "84"
+        "0000000000000048000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e136aa8aea3a09e96"
+        "5f"
+        "54529498179f5f94920a12774bcc294e058a17672416a402f91a863a9a3a0ab50a1400ae0a06060600504b0304"
+        "14"
+        "000008080000002100f091043148000000a80000000a0014006772c3bcc39f2e6e707901001000a80000000000"
+        "00"
+        "0048000000000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a05e536aa8aea3a09e965f5452949817"
+        "9f"
+        "5f94920a12774bcc294e058a17672416a402f91a26063a9a3a0ab50ae4032e06220100504b0102140314000000"
+        "08"
+        "0000002100ce2ce0d35600000098000000050000000000000000000000800100000000612e6e7079504b010214"
+        "03"
+        "140000000800000021003fbc391b480000008400000008000000000000000000000080018d000000746578742e"
+        "6e"
+        "7079504b0102140314000008080000002100f091043148000000a80000000a000000000000000000000080010f"
+        "01"
+        "00006772c3bcc39f2e6e7079504b05060000000003000300a1000000930100000000");
+    const std::string file = written("x.npz", packed);
+    const Tensor a = load_npz(file, "a");
+    EXPECT_EQ(Shape(a.shape()), (Shape{2, 3}));
+    EXPECT_EQ(a.to_vector<float>(), (Floats{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(load_npz(file, "grüß").as(i32).to_vector<int>(), Ints(40, 0));
+    expect_parts(user_error([&] { load_npz(file); }), {"text.npy", "'<U1'"});
+    expect_parts(user_error([&] { load_npz(file, "b"); }), {"a, text, grüß"});
+}
+
+TEST_F(DataFiles, SaysWhereNamesAreUtf8) {
+    save_npz(path("x.npz"), {{"u", ones({1})}, {"grüß", ones({2})}});
+    const std::string bytes = content(path("x.npz"));
+    const size_t first = bytes.find("PK\x01\x02"), second = bytes.find("PK\x01\x02", first + 1);
+    EXPECT_EQ(bytes[first + 9], 0) << "bit 11 of the flags";
+    EXPECT_EQ(bytes[second + 9], 8);
+    EXPECT_EQ(load_npz(path("x.npz"), "grüß").shape()[0], Size(2));
+}
+
+TEST_F(DataFiles, ReadsFortranOrderOfAnyRank) {
+    for (const std::vector<int64_t>& shape :
+         {std::vector<int64_t>{5}, {70, 33}, {1, 4}, {3, 4, 5}, {2, 3, 4, 5}, {0, 3}}) {
+        int64_t count = 1;
+        for (int64_t size : shape) count *= size;
+        // The element of C order at k is k; in the file the first axis is innermost.
+        std::vector<int> file(static_cast<size_t>(count)), expected(file.size());
+        for (int64_t k = 0; k < count; ++k) {
+            int64_t rest = k, place = 0, stride = count;
+            for (size_t axis = shape.size(); axis-- > 0;) {
+                stride /= shape[axis];
+                place += rest % shape[axis] * stride;
+                rest /= shape[axis];
+            }
+            file[static_cast<size_t>(place)] = expected[static_cast<size_t>(k)] =
+                static_cast<int>(k);
+        }
+        StoredTensor x{"", i32, shape, std::vector<std::byte>(file.size() * 4)};
+        if (count > 0) std::memcpy(x.bytes.data(), file.data(), x.bytes.size());
+        std::string bytes = npy_bytes(x);
+        const size_t order = bytes.find("False,");
+        bytes.replace(order, 6, "True, ");
+        EXPECT_EQ(load_npy(written("x.npy", bytes + "behind")).to_vector<int>(), expected)
+            << shape.size();
+    }
+}
+
+TEST_F(DataFiles, OneOfSeveralSafetensors) {
+    save_safetensors(path("x"), {{"u", tensor({1, 2})}, {"v", tensor({3})}});
+    EXPECT_EQ(load_safetensors(path("x")).size(), 2u);
+    std::string bytes = content(path("x"));
+    bytes.replace(bytes.find("\"v\":{\"dtype\":\"I32"), 17, "\"v\":{\"dtype\":\"C64");
+    EXPECT_EQ(load_safetensors(written("y", bytes), "u").to_vector<int>(), (Ints{1, 2}));
+    expect_parts(user_error([&] { load_safetensors(path("y")); }), {"'v'", "C64"});
+    expect_parts(user_error([&] { load_safetensors(path("y"), "w"); }),
+                 {"no tensor 'w'", "u, v", "data_test.cpp:"});
 }
 
 TEST_F(DataFiles, ElementsAlone) {
