@@ -2,6 +2,8 @@
 #include "compiler/driver/excess_work.h"
 
 #include <algorithm>
+#include <mutex>
+#include <sstream>
 #include <unordered_map>
 
 #include "compiler/kernel/count.h"
@@ -76,7 +78,8 @@ bool can_be_kept(const ExcessRun& run, const Node& node) {
            !is_of_invocations(run.regions, node);
 }
 
-void keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
+/// Adds the values of a kernel that are to be kept. False where there are none.
+bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
              const Computed& computed, NodeSet& out) {
     const auto keep = [&](const NodeSet& from, const auto& is_dear) {
         const size_t before = out.size();
@@ -86,15 +89,48 @@ void keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
                 out.insert(node);
         return out.size() > before;
     };
-    if (keep(computed.repeated, [&](const Node& node) { return repeats(run, node); })) return;
-    keep(computed.all, [&](const Node& node) {
+    if (keep(computed.repeated, [&](const Node& node) { return repeats(run, node); })) return true;
+    return keep(computed.all, [&](const Node& node) {
         const auto verdict = run.verdicts.find(&node);
         return verdict != run.verdicts.end() &&
                verdict->second->evaluations > verdict->second->elements;
     });
 }
 
+std::mutex census_mutex;
+ExcessCensus all_kernels;  // guarded by it
+
+void count(const ListedKernel& kernel, double factor, bool is_cut) {
+    const std::scoped_lock lock(census_mutex);
+    ++all_kernels.kernels;
+    if (is_cut) ++all_kernels.cut;
+    ExcessCensus::Worst& worst = is_cut ? all_kernels.worst_cut : all_kernels.kept;
+    if (factor > worst.factor) worst = {factor, kernel.lines.empty() ? "" : kernel.lines[0]};
+}
+
 }  // namespace
+
+ExcessCensus excess_census() {
+    const std::scoped_lock lock(census_mutex);
+    return all_kernels;
+}
+
+std::string text(const ExcessCensus& census) {
+    std::ostringstream out;
+    out.precision(3);
+    const auto put = [&](const ExcessCensus::Worst& worst, const char* of) {
+        out << worst.factor << " times" << of;
+        if (!worst.line.empty()) out << " (" << worst.line << ")";
+    };
+    out << census.kernels << " kernels, at most ";
+    put(census.kept, " the operations of their values");
+    out << "; " << census.cut << " cut";
+    if (census.cut > 0) {
+        out << ", of at most ";
+        put(census.worst_cut, "");
+    }
+    return out.str();
+}
 
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const SymbolFacts& facts) {
@@ -107,8 +143,8 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
         const Computed computed = computed_by(run, kernel.values);
         double once = 0;
         for (const Node* node : computed.all) once += operations_once(run, *node);
-        if (estimate(value_operations(kernel.code), facts) > kMostExcess * once)
-            keep_of(run, kernel.values, computed, out);
+        const double factor = estimate(value_operations(kernel.code), facts) / std::max(once, 1.0);
+        count(kernel, factor, factor > kMostExcess && keep_of(run, kernel.values, computed, out));
     });
     return out;
 }

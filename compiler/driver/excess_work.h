@@ -1,5 +1,8 @@
 // Kernels that compute much more than the values they are made of.
 #pragma once
+#include <cstdint>
+#include <string>
+
 #include "compiler/kernel/kernel_list.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/schedule/schedule.h"
@@ -18,6 +21,22 @@ inline constexpr double kMostExcess = 16;
 /// nothing where no kernel takes so much, or where nothing can be kept.
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const SymbolFacts& facts);
+
+/// What find_excess() saw of all kernels that a process has compiled, by all of its threads: how
+/// many, and of how many it cut the program again; the most operations for each that its values
+/// take once, of a kernel that stayed as it was and of one that was cut, with the user's line.
+struct ExcessCensus {
+    struct Worst {
+        double factor = 0;
+        std::string line;
+    };
+    int64_t kernels = 0, cut = 0;
+    Worst kept, worst_cut;
+};
+ExcessCensus excess_census();
+/// `12 kernels, at most 2.1 times the operations of their values (a.cpp:7); 1 cut, of 40.5 times
+/// (a.cpp:9)`.
+std::string text(const ExcessCensus& census);
 
 /// The reductions and loops that kernels compute on the way to their outputs, to keep in memory: of
 /// the kernels in which an invocation takes more iterations than the driver allows.

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/excess_work.h"
+
 namespace {
 
 using namespace firn;
@@ -354,7 +356,11 @@ int main(int argc, char** argv) {
             return 0;
         }
         const std::vector<Case> cases = chosen_cases(options);
-        if (!options.list) return run(options, cases) ? 0 : 1;
+        if (!options.list) {
+            const bool good = run(options, cases);
+            std::printf("%s\n", text(excess_census()).c_str());
+            return good ? 0 : 1;
+        }
         for (const Case& one : cases) std::puts(one.name.c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_bench: %s\n", error.what());

@@ -78,5 +78,30 @@ TEST(ExcessWork, OneProductAloneIsNone) {
     EXPECT_TRUE(excess_of(graph, all_inlined(graph, profile), profile).empty());
 }
 
+TEST(ExcessWork, IsCounted) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph one = parse(table, chain(1)), three = parse(table, chain(3));
+    const ExcessCensus before = excess_census();
+    excess_of(one, all_inlined(one, profile), profile);
+    const ExcessCensus plain = excess_census();
+    EXPECT_EQ(plain.kernels, before.kernels + 1);
+    EXPECT_EQ(plain.cut, before.cut);
+    EXPECT_GT(plain.kept.factor, 0.5);
+    excess_of(three, all_inlined(three, profile), profile);
+    const ExcessCensus nested = excess_census();
+    EXPECT_EQ(nested.kernels, plain.kernels + 1);
+    EXPECT_EQ(nested.cut, plain.cut + 1);
+    EXPECT_GT(nested.worst_cut.factor, kMostExcess);
+}
+
+TEST(ExcessWork, HasAText) {
+    EXPECT_EQ(text({12, 0, {2.125, "a.cpp:7"}, {}}),
+              "12 kernels, at most 2.12 times the operations of their values (a.cpp:7); 0 cut");
+    EXPECT_EQ(text({12, 1, {2.125, ""}, {40.5, "a.cpp:9"}}),
+              "12 kernels, at most 2.12 times the operations of their values; 1 cut, of at most "
+              "40.5 times (a.cpp:9)");
+}
+
 }  // namespace
 }  // namespace firn
