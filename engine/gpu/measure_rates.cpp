@@ -4,15 +4,15 @@
 #include <bit>
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <span>
+#include <vector>
 
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
-#include "engine/gpu/profiler.h"
 #include "engine/gpu/rates.h"
 #include "engine/gpu/shader_library.h"
+#include "engine/gpu/stopwatch.h"
 
 namespace firn {
 namespace {
@@ -27,10 +27,13 @@ constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of each of the two buff
 constexpr int kChains = 12, kSteps = 8;               // of an iteration of arithmetic_rate.comp
 constexpr int kMostIterations = 1 << 14;              // far below any driver's limit of back edges
 constexpr int kMostSlices = 1 << 12, kMostLaunches = 1 << 12;  // of a submission
-constexpr double kLongEnough = 1e-3;     // for any clock, and beside what a submission takes
+constexpr double kLongEnough = 1e-3;  // for any clock, and beside what a submission takes
+/// Work that stands between launches: a system gives others their turn within so long, if there are
+/// any.
+constexpr double kLongerThanASlice = 8e-3;
 constexpr double kLaunchedWork = 30e-6;  // seconds of each launch whose cost is measured
 constexpr double kLongCopy = 1e-3;       // of all bytes: where it takes less, caches may be larger
-constexpr int kLeastRounds = 3, kMostRounds = 64;
+constexpr size_t kLeastRounds = 5, kMostRounds = 64;
 
 KernelInfo kernel(const char* shader, uint32_t group, std::vector<BindingInfo> bindings) {
     KernelInfo out;
@@ -43,55 +46,46 @@ KernelInfo kernel(const char* shader, uint32_t group, std::vector<BindingInfo> b
     return out;
 }
 
-/// Times commands: by the device's clock where it has one, else by the host's, from submission to
-/// end.
-class Stopwatch {
-  public:
-    explicit Stopwatch(Device& device) : device_(device) {
-        if (device.timestamp_period() > 0) stamps_.emplace(device, 2, "timestamps of rates");
-    }
-
-    /// Seconds of what `record` records; `use` is told until when its buffers are busy.
-    double seconds(const std::function<void(VkCommandBuffer)>& record,
-                   const std::function<void(TimelinePoint)>& use) {
-        const auto start = Clock::now();
-        const TimelinePoint point = submit_once(device_, [&](VkCommandBuffer commands) {
-            if (stamps_) stamps_->reset(commands), stamps_->mark(commands);
-            record(commands);
-            if (stamps_) stamps_->mark(commands);
-        });
-        use(point);
-        device_.wait(point);
-        if (stamps_) return stamps_->read().back() * 1e-3;
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    }
-
-  private:
-    Device& device_;
-    std::optional<Timestamps> stamps_;
-};
-
-/// The fastest of some rounds rather than their median: what else the machine does only ever adds
-/// time, and may do so in most rounds. Infinite where the clock gave nothing that could be a time.
-double fastest(const std::function<double()>& run, double seconds, int least_rounds) {
+/// Rounds until they have taken `seconds`, and at least so many.
+std::vector<Timing> rounds_of(const std::function<Timing()>& run, double seconds,
+                              size_t least_rounds) {
     const auto start = Clock::now();
-    double best = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < kMostRounds; ++round) {
-        if (round >= least_rounds && Clock::now() - start > std::chrono::duration<double>(seconds))
-            break;
-        if (const double taken = run(); taken > 0) best = std::min(best, taken);
-    }
-    return best;
+    std::vector<Timing> out;
+    while (out.size() < least_rounds ||
+           (out.size() < kMostRounds &&
+            Clock::now() - start <= std::chrono::duration<double>(seconds)))
+        out.push_back(run());
+    return out;
 }
 
-/// Seconds of one unit of work, of which a submission takes as many as last long enough, by
-/// doubling.
-double seconds_of_one(const std::function<double(int)>& run, int first, int most, double seconds) {
+/// Runs so many units of work.
+using Run = std::function<Timing(int)>;
+
+/// Units of work, of which a submission takes as many as last long enough, by doubling.
+int enough(const Run& run, int first, int most, int cores) {
     run(first);  // some drivers compile at the first dispatch, and give memory at the first use
     int amount = first;
     // One that was held up does not stop the doubling: two would have to be.
-    while (amount < most && fastest([&] { return run(amount); }, 0, 2) < kLongEnough) amount *= 2;
-    return fastest([&] { return run(amount); }, seconds, kLeastRounds) / amount;
+    const auto is_short = [&] {
+        const auto rounds = rounds_of([&] { return run(amount); }, 0, 2);
+        return work_estimate(rounds, cores).value < kLongEnough;
+    };
+    while (amount < most && is_short()) amount *= 2;
+    return amount;
+}
+
+/// Seconds of one unit.
+Estimate seconds_of_one(const Run& run, int first, int most, double seconds, int cores) {
+    const int amount = enough(run, first, most, cores);
+    Estimate out =
+        work_estimate(rounds_of([&] { return run(amount); }, seconds, kLeastRounds), cores);
+    out.value /= amount;
+    return out;
+}
+
+/// So many units in a second.
+Estimate rate(double units, const Estimate& seconds) {
+    return {units / seconds.value, seconds.error};
 }
 
 /// Copies between two buffers, slice by slice, there and back: the next slice is always the one
@@ -114,12 +108,12 @@ class Copies {
           requests_{{&pipeline, {a_->range(), b_->range()}, {a_->name(), b_->name()}, {}},
                     {&pipeline, {b_->range(), a_->range()}, {b_->name(), a_->name()}, {}}},
           sets_(*device, requests_, pipeline.name()) {
-        seconds(2 * slices_);
+        time(2 * slices_);
     }
 
     int slices() const { return slices_; }
-    double seconds(int slices) {
-        return watch_.seconds(
+    Timing time(int slices) {
+        return watch_.time(
             [&](VkCommandBuffer commands) {
                 device_.vk().vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                                pipeline_.handle());
@@ -157,7 +151,8 @@ class Copies {
 };
 
 /// Bytes that are read and written in a second.
-double copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double seconds) {
+Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double seconds,
+                   int cores) {
     const DeviceProfile& profile = device->profile();
     const BindingForm form = profile.texel_loads ? BindingForm::Texel : BindingForm::Storage;
     const uint32_t group = std::bit_floor(std::min(kCopyGroup, profile.max_group_size));
@@ -176,10 +171,11 @@ double copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double
         // Less would be a rate of caches.
         if (bytes > most) throw DeviceError("too little memory to measure the rate of a copy");
         Copies copies(device, pipeline, group, watch, bytes);
-        const auto run = [&](int slices) { return copies.seconds(slices); };
-        const bool fast = fastest([&] { return run(copies.slices()); }, 0, 2) < kLongCopy;
+        const auto run = [&](int slices) { return copies.time(slices); };
+        const auto all = rounds_of([&] { return run(copies.slices()); }, 0, 2);
+        const bool fast = work_estimate(all, cores).value < kLongCopy;
         if (fast && 2 * bytes <= most) continue;  // fast devices have large caches
-        return 2 * double{kSliceBytes} / seconds_of_one(run, 1, kMostSlices, seconds);
+        return rate(2 * double{kSliceBytes}, seconds_of_one(run, 1, kMostSlices, seconds, cores));
     }
 }
 
@@ -200,18 +196,18 @@ class Chains {
     double operations_per_iteration() const {
         return 2.0 * kChains * kSteps * kGroup * static_cast<double>(groups_);
     }
-    double seconds(Stopwatch& watch, int iterations) { return run(watch, 1, groups_, iterations); }
+    Timing time(Stopwatch& watch, int iterations) { return run(watch, 1, groups_, iterations); }
     /// Launches of a few workgroups, one after the other.
-    double launch_seconds(Stopwatch& watch, int launches, int iterations) {
+    Timing time_launches(Stopwatch& watch, int launches, int iterations) {
         return run(watch, launches, kFewGroups, iterations);
     }
 
   private:
     static constexpr uint32_t kFewGroups = 16;  // enough to wake all cores of a CPU driver
 
-    double run(Stopwatch& watch, int dispatches, uint32_t groups, int32_t iterations) {
+    Timing run(Stopwatch& watch, int dispatches, uint32_t groups, int32_t iterations) {
         const VolkDeviceTable& vk = device_.vk();
-        return watch.seconds(
+        return watch.time(
             [&](VkCommandBuffer commands) {
                 vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
                 vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
@@ -237,37 +233,57 @@ class Chains {
 
 /// What a dispatch and the barrier behind it take beside the work, where there is some: cores of a
 /// CPU driver that have nothing to do for so long fall asleep, and are woken by the next dispatch.
-/// lavapipe on two cores takes 20 us with 2 us of work, 27 with 8, 45 with 16 to 64. No less than
-/// with hardly any work, whatever the clock says of a difference.
-double launch_time(Chains& chains, Stopwatch& watch, double seconds) {
-    const auto launch = [&](int iterations) {
-        return seconds_of_one([&](int n) { return chains.launch_seconds(watch, n, iterations); },
-                              16, kMostLaunches, seconds / 2);
+/// lavapipe on two cores takes 20 us with 2 us of work, 27 with 8, 45 with 16 to 64. Rounds that
+/// others disturb are followed by more. Where it cannot be measured it is what the class has.
+Estimate launch_time(Chains& chains, Stopwatch& watch, double seconds, int cores, double of_class) {
+    const double iteration =
+        seconds_of_one([&](int n) { return chains.time_launches(watch, 1, n); }, 8, kMostIterations,
+                       seconds / 2, cores)
+            .value;
+    const auto iterations_in = [&](double time) {
+        return static_cast<int>(std::clamp<double>(time / iteration, 1, kMostIterations));
     };
-    const double iteration = seconds_of_one(
-        [&](int n) { return chains.launch_seconds(watch, 1, n); }, 8, kMostIterations, seconds / 2);
-    const auto iterations =
-        static_cast<int>(std::clamp<double>(kLaunchedWork / iteration, 1, kMostIterations));
-    return std::max(launch(iterations) - iterations * iteration, launch(1));
+    const int iterations = iterations_in(kLaunchedWork), longer = iterations_in(kLongerThanASlice);
+    const int launches =
+        enough([&](int n) { return chains.time_launches(watch, n, 1); }, 16, kMostLaunches, cores);
+    std::vector<LaunchRound> rounds;
+    Estimate out;
+    const auto start = Clock::now();
+    for (const double patience : {seconds / 2, 2 * seconds}) {
+        while (rounds.size() < kLeastRounds ||
+               Clock::now() - start < std::chrono::duration<double>(patience))
+            rounds.push_back({chains.time_launches(watch, 1, longer),
+                              chains.time_launches(watch, launches, iterations),
+                              chains.time_launches(watch, launches, 1)});
+        out = launch_estimate(rounds, launches, iterations * iteration, cores);
+        if (out.error <= kDoubtfulError) break;
+    }
+    return out.value > 0 ? out : Estimate{of_class, kNotMeasured};
 }
 
 }  // namespace
 
-Rates measure_rates(const std::shared_ptr<Device>& device, double seconds_each) {
-    Rates rates;
+MeasuredRates measure_rates(const std::shared_ptr<Device>& device, double seconds_each) {
+    MeasuredRates out;
     {
         Stopwatch watch(*device);
         Chains chains(device);
-        rates.operations_per_second =
-            chains.operations_per_iteration() /
-            seconds_of_one([&](int n) { return chains.seconds(watch, n); }, 8, kMostIterations,
-                           seconds_each);
-        rates.seconds_per_launch = launch_time(chains, watch, seconds_each);
-        rates.bytes_per_second = copy_rate(device, watch, seconds_each);
+        const Run run = [&](int n) { return chains.time(watch, n); };
+        int cores = 0;
+        if (device->profile().device_class == DeviceClass::Cpu) {
+            const int amount = std::min(kMostIterations, 4 * enough(run, 8, kMostIterations, 1));
+            cores = count_cores([&] { run(amount); });
+        }
+        out.operations_per_second =
+            rate(chains.operations_per_iteration(),
+                 seconds_of_one(run, 8, kMostIterations, seconds_each, cores));
+        out.seconds_per_launch =
+            launch_time(chains, watch, seconds_each, cores, device->profile().seconds_per_launch);
+        out.bytes_per_second = copy_rate(device, watch, seconds_each, cores);
     }
     device->memory().trim();
     device->collect();
-    return rates;
+    return out;
 }
 
 }  // namespace firn

@@ -1,6 +1,7 @@
 // Rates of a device as they are rounded, kept on disk and listed.
 #include "engine/gpu/rates.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <locale>
@@ -14,13 +15,41 @@ namespace firn {
 namespace {
 
 constexpr const char* kRatesCache = "rates";
-constexpr const char* kFirstWord = "rates3";  // with the version of what is measured
+constexpr const char* kFirstWord = "rates4";  // with the version of what is measured
 constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
 constexpr double kClearly = 1.5;  // times as good; less is what two measurements differ by
 
-double rounded(double measured, double reference) {
-    return reference * std::exp2(std::round(std::log2(measured / reference)));
+/// Steps of two, below and above the rates of its class, that a device may be apart from these. CPU
+/// drivers differ by their cores' vectors, clocks and memory, the number of cores being known;
+/// GPUs from those of a telephone to those of a computing centre.
+struct Steps {
+    double below, above;
+};
+Steps steps_of(DeviceClass device_class) {
+    return device_class == DeviceClass::Cpu ? Steps{-4, 3} : Steps{-7, 5};
+}
+
+double rounded(const Estimate& measured, double reference, const Steps& steps) {
+    const double step = std::round(std::log2(measured.value / reference));
+    if (measured.value <= reference * measured.error &&
+        reference <= measured.value * measured.error)
+        return reference;
+    return reference * std::exp2(std::clamp(step, steps.below, steps.above));
+}
+
+bool is_doubtful(const Estimate& measured, double reference, const Steps& steps) {
+    const double step = std::round(std::log2(measured.value / reference));
+    return !(measured.error <= kDoubtfulError && step >= steps.below && step <= steps.above);
+}
+
+/// `better`: how many times as good the later one is.
+Estimate merged(const Estimate& kept, const Estimate& later, double better) {
+    const auto is_sure = [](const Estimate& one) { return one.error <= kDoubtfulError; };
+    if (is_sure(kept) != is_sure(later)) return is_sure(kept) ? kept : later;
+    if (kept.error == kNotMeasured || later.error == kNotMeasured)
+        return later.error < kept.error ? later : kept;
+    return better > kClearly ? later : kept;
 }
 
 /// The cores of a machine are no part of what a CPU driver says of itself, and two machines may
@@ -53,28 +82,43 @@ bool are_plausible(const Rates& rates) {
 // fine enough: costs are estimates, and where two choices come that close either will do. They
 // start from the reference rather than from 1: a device about as fast as the reference gets the
 // very kernels that are tested most.
-Rates rounded(const Rates& measured, const Rates& reference) {
-    return {rounded(measured.bytes_per_second, reference.bytes_per_second),
-            rounded(measured.operations_per_second, reference.operations_per_second),
-            rounded(measured.seconds_per_launch, reference.seconds_per_launch)};
+Rates rounded(const MeasuredRates& measured, const DeviceProfile& of_class) {
+    const Steps steps = steps_of(of_class.device_class);
+    return {rounded(measured.bytes_per_second, of_class.bytes_per_second, steps),
+            rounded(measured.operations_per_second, of_class.operations_per_second, steps),
+            rounded(measured.seconds_per_launch, of_class.seconds_per_launch, steps)};
 }
 
-void set_rates(DeviceProfile& profile, const Rates& measured) {
-    const Rates reference = rates_of(profile), rates = rounded(measured, reference);
-    profile.seconds_per_load *= reference.operations_per_second / rates.operations_per_second;
+void set_rates(DeviceProfile& profile, const MeasuredRates& measured) {
+    const Rates rates = rounded(measured, profile);
+    profile.seconds_per_load *= profile.operations_per_second / rates.operations_per_second;
     profile.bytes_per_second = rates.bytes_per_second;
     profile.operations_per_second = rates.operations_per_second;
     profile.seconds_per_launch = rates.seconds_per_launch;
     profile.rates_measured = true;
 }
 
+Rates rates_of(const MeasuredRates& measured) {
+    return {measured.bytes_per_second.value, measured.operations_per_second.value,
+            measured.seconds_per_launch.value};
+}
+
+bool are_doubtful(const MeasuredRates& measured, const DeviceProfile& of_class) {
+    const Steps steps = steps_of(of_class.device_class);
+    return is_doubtful(measured.bytes_per_second, of_class.bytes_per_second, steps) ||
+           is_doubtful(measured.operations_per_second, of_class.operations_per_second, steps) ||
+           is_doubtful(measured.seconds_per_launch, of_class.seconds_per_launch, steps);
+}
+
 std::string text(const KeptRates& kept) {
     std::ostringstream out;
     out.imbue(std::locale::classic());
     out.precision(9);
-    out << kFirstWord << ' ' << kept.rates.bytes_per_second << ' '
-        << kept.rates.operations_per_second << ' ' << kept.rates.seconds_per_launch << ' '
-        << kept.measured_at << ' ' << kept.measurements;
+    out << kFirstWord;
+    for (const Estimate& each : {kept.rates.bytes_per_second, kept.rates.operations_per_second,
+                                 kept.rates.seconds_per_launch})
+        out << ' ' << each.value << ' ' << each.error;
+    out << ' ' << kept.measured_at << ' ' << kept.measurements;
     return out.str();
 }
 
@@ -83,40 +127,43 @@ std::optional<KeptRates> parse_rates(const std::string& words) {
     std::istringstream in(words);
     in.imbue(std::locale::classic());
     std::string first, more;
-    const bool good = in >> first && first == kFirstWord &&
-                      in >> out.rates.bytes_per_second >> out.rates.operations_per_second >>
-                          out.rates.seconds_per_launch >> out.measured_at >> out.measurements &&
-                      !(in >> more);
-    if (!good || !are_plausible(out.rates) || out.measurements < 1) return std::nullopt;
+    bool good = in >> first && first == kFirstWord;
+    for (Estimate* each : {&out.rates.bytes_per_second, &out.rates.operations_per_second,
+                           &out.rates.seconds_per_launch})
+        good = good && in >> each->value >> each->error && each->error >= 1;
+    good = good && in >> out.measured_at >> out.measurements && !(in >> more);
+    if (!good || !are_plausible(rates_of(out.rates)) || out.measurements < 1) return std::nullopt;
     return out;
 }
 
-bool is_due(const KeptRates& kept, int64_t now) {
-    if (kept.measurements >= kMostMeasurements) return false;
-    return now < kept.measured_at || now - kept.measured_at >= kSecondsBetween;
+bool is_due(const KeptRates& kept, const DeviceProfile& of_class, int64_t now) {
+    const bool later = now < kept.measured_at || now - kept.measured_at >= kSecondsBetween;
+    const bool few = kept.measurements < kMostMeasurements;
+    return are_doubtful(kept.rates, of_class) ? few || later : few && later;
 }
 
-KeptRates merged(const KeptRates& kept, const Rates& later, int64_t now) {
-    KeptRates out{kept.rates, now, kept.measurements + 1};
-    const Rates& was = kept.rates;
-    if (later.bytes_per_second > kClearly * was.bytes_per_second)
-        out.rates.bytes_per_second = later.bytes_per_second;
-    if (later.operations_per_second > kClearly * was.operations_per_second)
-        out.rates.operations_per_second = later.operations_per_second;
-    if (later.seconds_per_launch * kClearly < was.seconds_per_launch)
-        out.rates.seconds_per_launch = later.seconds_per_launch;
-    return out;
+KeptRates merged(const KeptRates& kept, const MeasuredRates& later, int64_t now) {
+    const MeasuredRates& was = kept.rates;
+    const auto faster = [](const Estimate& a, const Estimate& b) { return b.value / a.value; };
+    return {{merged(was.bytes_per_second, later.bytes_per_second,
+                    faster(was.bytes_per_second, later.bytes_per_second)),
+             merged(was.operations_per_second, later.operations_per_second,
+                    faster(was.operations_per_second, later.operations_per_second)),
+             merged(was.seconds_per_launch, later.seconds_per_launch,
+                    faster(later.seconds_per_launch, was.seconds_per_launch))},
+            now,
+            kept.measurements + 1};
 }
 
-std::optional<Rates> probe_rates(const std::shared_ptr<Device>& device,
-                                 const std::string& cache_directory) {
+std::optional<MeasuredRates> probe_rates(const std::shared_ptr<Device>& device,
+                                         const std::string& cache_directory) {
     const std::string key = rates_key(device->instance().functions(), device->physical());
     const auto now = static_cast<int64_t>(std::time(nullptr));
     auto kept = load(cache_directory, key);
-    if (kept && !is_due(*kept, now)) return kept->rates;
+    if (kept && !is_due(*kept, device->profile(), now)) return kept->rates;
     try {
-        const Rates found = measure_rates(device);
-        if (are_plausible(found)) {
+        const MeasuredRates found = measure_rates(device);
+        if (are_plausible(rates_of(found))) {
             kept = kept ? merged(*kept, found, now) : KeptRates{found, now, 1};
             cache_put_text(cache_directory, kRatesCache, key, text(*kept));
         }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/gpu/profile.h"
+#include "engine/gpu/rate_estimates.h"
 
 namespace firn {
 
@@ -20,38 +21,50 @@ struct Rates {
 Rates rates_of(const DeviceProfile& profile);
 /// Finite, positive, and within what any device may come near.
 bool are_plausible(const Rates& rates);
-/// Each of the reference's rates times the power of two that brings it nearest to the measured one.
-Rates rounded(const Rates& measured, const Rates& reference);
+
+/// With the factors by which they may be wrong.
+struct MeasuredRates {
+    Estimate bytes_per_second, operations_per_second, seconds_per_launch;
+};
+Rates rates_of(const MeasuredRates& measured);
+/// Each rate of a profile of the class times the power of two that brings it nearest to the
+/// measured one, among those that devices of the class may have. What is within its error of the
+/// class's rate is that.
+Rates rounded(const MeasuredRates& measured, const DeviceProfile& of_class);
 /// Gives a profile that has the rates of its class the measured ones, rounded. Cached loads are as
 /// much faster as arithmetic is.
-void set_rates(DeviceProfile& profile, const Rates& measured);
+void set_rates(DeviceProfile& profile, const MeasuredRates& measured);
+/// One of them may be wrong by more than half a step, or no device of the class should have it.
+bool are_doubtful(const MeasuredRates& measured, const DeviceProfile& of_class);
 
 /// What is on disk, as it was measured: it is rounded when it is used.
 struct KeptRates {
-    Rates rates;
+    MeasuredRates rates;
     int64_t measured_at = 0;  // seconds since 1970
     int measurements = 1;
 };
 std::string text(const KeptRates& kept);
 /// Nothing where the words are no such text, or the rates are implausible.
 std::optional<KeptRates> parse_rates(const std::string& words);
-/// The machine may have been busy when the rates were measured: an hour later they are measured
-/// again, twice at most.
-bool is_due(const KeptRates& kept, int64_t now);
-/// Of each rate the earlier one, unless the later is clearly better: what else a machine does never
-/// makes it look faster.
-KeptRates merged(const KeptRates& kept, const Rates& later, int64_t now);
+/// Doubtful rates are measured again at once, twice, then every hour. Others an hour later, twice
+/// at most: what a device of its own did for others does not show in its clock.
+bool is_due(const KeptRates& kept, const DeviceProfile& of_class, int64_t now);
+/// Of each rate the one that is in less doubt; of two that are in none, or in equal doubt, the
+/// earlier one, unless the later is clearly better: what else a machine does never makes it look
+/// faster.
+KeptRates merged(const KeptRates& kept, const MeasuredRates& later, int64_t now);
 
-/// Runs kernels to see; takes about four times `seconds_each`, and the time that the driver needs
-/// to compile two small kernels and to allocate. Throws DeviceError. The rates may be implausible
-/// where the clock of the device is.
-Rates measure_rates(const std::shared_ptr<Device>& device, double seconds_each = 0.06);
+/// Runs kernels to see; takes about four times `seconds_each`, twice that on a busy machine, and
+/// the time that the driver needs to compile two small kernels and to allocate. A launch that
+/// cannot be measured is taken to be that of the class. Throws DeviceError. The rates may be
+/// implausible where the clock of the device is.
+MeasuredRates measure_rates(const std::shared_ptr<Device>& device, double seconds_each = 0.06);
 
-/// The rates that are kept for the device and its driver, else measured and kept. Nothing where the
-/// measurement fails: the rates of the class are then as good as any. Throws DeviceError where it
-/// loses the device.
-std::optional<Rates> probe_rates(const std::shared_ptr<Device>& device,
-                                 const std::string& cache_directory);
+/// The rates that are kept for the device and its driver and are not due, else measured and kept.
+/// Nothing where the measurement fails: the rates of the class are then as good as any. Throws
+/// DeviceError where it loses the device.
+std::optional<MeasuredRates> probe_rates(const std::shared_ptr<Device>& device,
+                                         const std::string& cache_directory);
 
 /// All devices of this machine, as text for a person, with the rates that are kept of each, else
 /// those of its class: nothing is measured. `cache_directory` empty: nothing is kept.

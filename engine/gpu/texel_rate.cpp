@@ -1,16 +1,15 @@
 // Finds out whether kernels load faster through texel views than from storage buffers, by timing
 // both.
 #include <algorithm>
-#include <chrono>
 #include <span>
 #include <vector>
 
 #include "compiler/program/disk_cache.h"
 #include "engine/gpu/buffer.h"
-#include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
 #include "engine/gpu/profile.h"
 #include "engine/gpu/shader_library.h"
+#include "engine/gpu/stopwatch.h"
 
 namespace firn {
 namespace {
@@ -37,21 +36,25 @@ class Loads {
         write_buffer(*words_, 0, std::vector<std::byte>(4 * kWords));
     }
 
-    double seconds() {
+    /// Of a driver on the CPU processor time, to which other processes add little.
+    double seconds(Stopwatch& watch) {
         const VolkDeviceTable& vk = device_.vk();
-        const auto start = std::chrono::steady_clock::now();
-        const TimelinePoint point = submit_once(device_, [&](VkCommandBuffer commands) {
-            vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
-            vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.layout(),
-                                       0, 1, sets_.sets().data(), 0, nullptr);
-            vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
-                                  &kTexelTurns);
-            vk.vkCmdDispatch(commands, kTexelGroups, 1, 1);
-        });
-        words_->used_at(point, false);
-        sums_->used_at(point, true);
-        device_.wait(point);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const Timing taken = watch.time(
+            [&](VkCommandBuffer commands) {
+                vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
+                vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                           pipeline_.layout(), 0, 1, sets_.sets().data(), 0,
+                                           nullptr);
+                vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                      4, &kTexelTurns);
+                vk.vkCmdDispatch(commands, kTexelGroups, 1, 1);
+            },
+            [&](TimelinePoint point) {
+                words_->used_at(point, false);
+                sums_->used_at(point, true);
+            });
+        const bool on_cpu = device_.profile().device_class == DeviceClass::Cpu;
+        return on_cpu ? taken.processor_seconds : taken.seconds;
     }
 
   private:
@@ -76,7 +79,8 @@ class Loads {
 bool are_faster(const std::shared_ptr<Device>& device) {
     Loads texels(device, BindingForm::Texel, "texel_rate.comp"),
         storage(device, BindingForm::Storage, "storage_rate.comp");
-    texels.seconds(), storage.seconds();  // some drivers compile at the first dispatch
+    Stopwatch watch(*device);
+    texels.seconds(watch), storage.seconds(watch);  // some drivers compile at the first dispatch
     double texel_seconds = 1e9, storage_seconds = 1e9;
     // A busy machine holds up one more than the other: what comes near the limit is timed longer.
     const auto is_open = [&] {
@@ -84,8 +88,8 @@ bool are_faster(const std::shared_ptr<Device>& device) {
         return ratio > 1 / kWorth && ratio < kWorth;
     };
     for (int round = 0; round < kRounds || (round < kMoreRounds && is_open()); ++round) {
-        texel_seconds = std::min(texel_seconds, texels.seconds());
-        storage_seconds = std::min(storage_seconds, storage.seconds());
+        texel_seconds = std::min(texel_seconds, texels.seconds(watch));
+        storage_seconds = std::min(storage_seconds, storage.seconds(watch));
     }
     return kWorth * texel_seconds < storage_seconds;
 }
