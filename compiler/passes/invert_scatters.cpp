@@ -13,10 +13,10 @@ namespace firn {
 namespace {
 
 /// The equations index_k(position) = place_k of a Scatter, each solved for an axis that no other
-/// one uses.
+/// one uses, or for all of its axes where these are the digits of a number.
 struct Solution {
-    std::vector<AffineForm> forms;  // by axis of the target
-    std::vector<int> solved;        // the position's axis; -1: the index is one number
+    std::vector<AffineForm> forms;         // by axis of the target
+    std::vector<std::vector<int>> solved;  // the position's axes, those of larger factors first
     std::vector<int>
         rest;  // axes of the positions that are in no equation's place: they are summed over
 };
@@ -25,6 +25,38 @@ struct Solution {
 bool is_dense(const Size& target, const Size& positions, int64_t scale) {
     const Size most = Size(costs::kMostWaste * std::abs(scale)) * positions + Size(costs::kFewMore);
     return (most - target).lower_bound() >= 0;
+}
+
+/// What is not solved for is summed over: the longer axis is, where one is known to be, else that
+/// of the smaller factor.
+bool is_preferred(const AffineForm& form, const Node& values, int axis, int other) {
+    const Size &own = values.shape[static_cast<size_t>(axis)],
+               &others = values.shape[static_cast<size_t>(other)];
+    if (own.is_constant() && others.is_constant() && !(own == others))
+        return own.constant() > others.constant();
+    return std::abs(coefficient_of(form, axis)) < std::abs(coefficient_of(form, other));
+}
+
+/// The axes of a form whose index is a number of several digits, such as `2 * i + p` with p below
+/// 2: each place has one position at most. The first digit first; empty: it is no such number.
+std::vector<int> digits_of(const AffineForm& form, const Shape& positions,
+                           const std::vector<int>& uses) {
+    std::vector<std::pair<int64_t, int>> order;
+    for (const auto& [axis, scale] : form.terms) {
+        if (uses[static_cast<size_t>(axis)] != 1 || scale <= 0) return {};
+        order.emplace_back(scale, axis);
+    }
+    std::sort(order.rbegin(), order.rend());
+    int64_t below = 1;  // the numbers that the digits behind make
+    std::vector<int> out;
+    for (size_t k = order.size(); k-- > 0;) {
+        const auto [scale, axis] = order[k];
+        const Size& extent = positions[static_cast<size_t>(axis)];
+        if (scale < below || (k > 0 && !extent.is_constant())) return {};
+        if (k > 0) below = scale * extent.constant();
+        out.insert(out.begin(), axis);
+    }
+    return out;
 }
 
 std::optional<Solution> solve(const Node& target, const Node& values,
@@ -38,18 +70,25 @@ std::optional<Solution> solve(const Node& target, const Node& values,
         out.forms.push_back(std::move(*form));
     }
     std::vector<bool> taken(values.shape.size(), false);
+    const auto is_solvable = [&](size_t k, int axis) {
+        return uses[static_cast<size_t>(axis)] == 1 &&
+               is_dense(target.shape[k], values.shape[static_cast<size_t>(axis)],
+                        coefficient_of(out.forms[k], axis));
+    };
     for (size_t k = 0; k < out.forms.size(); ++k) {
-        int best = -1;
-        for (const auto& [axis, scale] : out.forms[k].terms)
-            if (uses[static_cast<size_t>(axis)] == 1 &&
-                is_dense(target.shape[k], values.shape[static_cast<size_t>(axis)], scale))
-                best = best < 0 || std::abs(scale) < std::abs(coefficient_of(out.forms[k], best))
-                           ? axis
-                           : best;
-        if (best < 0 && (!out.forms[k].terms.empty() || !is_dense(target.shape[k], Size(1), 1)))
+        const AffineForm& form = out.forms[k];
+        std::vector<int> axes = digits_of(form, values.shape, uses);
+        if (axes.size() < 2 || !is_solvable(k, axes[0])) {
+            int best = -1;
+            for (const auto& [axis, scale] : form.terms)
+                if (is_solvable(k, axis) && (best < 0 || is_preferred(form, values, axis, best)))
+                    best = axis;
+            axes = best < 0 ? std::vector<int>() : std::vector<int>{best};
+        }
+        if (axes.empty() && (!form.terms.empty() || !is_dense(target.shape[k], Size(1), 1)))
             return std::nullopt;
-        if (best >= 0) taken[static_cast<size_t>(best)] = true;
-        out.solved.push_back(best);
+        for (int axis : axes) taken[static_cast<size_t>(axis)] = true;
+        out.solved.push_back(std::move(axes));
     }
     if (std::find(taken.begin(), taken.end(), true) == taken.end()) return std::nullopt;
     for (size_t axis = 0; axis < taken.size(); ++axis)
@@ -85,24 +124,30 @@ class Meeting {
 
     void solve(int k) {
         const AffineForm& form = solution_.forms[static_cast<size_t>(k)];
-        const int axis = solution_.solved[static_cast<size_t>(k)];
+        const std::vector<int>& axes = solution_.solved[static_cast<size_t>(k)];
         Ref left = elementwise(b_, Op::Sub, {index(b_, shape_, k), number(form.offset)});
         for (const auto& [other, scale] : form.terms) {
-            if (other == axis) continue;
+            if (std::find(axes.begin(), axes.end(), other) != axes.end()) continue;
             const Ref part =
                 elementwise(b_, Op::Mul, {at_[static_cast<size_t>(other)], number(Size(scale))});
             left = elementwise(b_, Op::Sub, {left, part});
         }
-        if (axis < 0) return require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
-        const int64_t scale = coefficient_of(form, axis);
-        if (scale == -1) left = elementwise(b_, Op::Neg, {left});
-        if (std::abs(scale) > 1) {
-            require(elementwise(
-                b_, Op::Equal,
-                {elementwise(b_, Op::Mod, {left, number(Size(scale))}), number(Size(0))}));
-            left = elementwise(b_, Op::Div, {left, number(Size(scale))});
+        if (axes.empty()) return require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
+        // Digits of what is negative would be those of a place inside.
+        if (axes.size() > 1 && !form.offset.is(0))
+            require(elementwise(b_, Op::LessEqual, {number(Size(0)), left}));
+        for (size_t digit = 0; digit < axes.size(); ++digit) {
+            const int64_t scale = coefficient_of(form, axes[digit]);
+            const bool is_last = digit + 1 == axes.size();
+            if (scale == -1) left = elementwise(b_, Op::Neg, {left});
+            Ref at = left;
+            if (std::abs(scale) > 1) {
+                at = elementwise(b_, Op::Div, {left, number(Size(scale))});
+                left = elementwise(b_, Op::Mod, {left, number(Size(scale))});
+                if (is_last) require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
+            }
+            at_[static_cast<size_t>(axes[digit])] = at;
         }
-        at_[static_cast<size_t>(axis)] = left;
     }
 
     const Builder& b_;

@@ -67,6 +67,13 @@ Graph end_by_counts(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 /// graph. Last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// An axis of constant extent that a Reduce goes over, or along which a Scatter's positions lie,
+/// and whose index is only asked divided by a divisor of the extent and for the remainder, as a
+/// window's pixels `k / 5, k % 5` are: it becomes two axes, in the same order. Ensures: such
+/// indices are affine. Before invert_scatters, which needs that, and the scheduler, which sees what
+/// neighbours share.
+Graph split_axes(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store
 /// different values at one place (promised, or all values are equal); other stores read the last
 /// position that wrote, found by a Scatter that takes the largest. Scatters that combine f16 or

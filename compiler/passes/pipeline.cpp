@@ -37,6 +37,7 @@ const PassRow kPipeline[] = {
     {"dead_loop_values", dead_loop_values, ops({Op::Loop, Op::If})},
     {"hoist_carried", hoist_carried, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},
+    {"split_axes", split_axes, ops({Op::Div, Op::Mod})},
     {"settle_stores", settle_stores, ops({Op::Scatter})},
     {"invert_scatters", invert_scatters, ops({Op::Scatter})},
     {"simplify", simplify, ~Ops()},

@@ -64,15 +64,52 @@ TEST(InvertScatters, SumsOfIndicesBecomeAReductionOverTheRest) {
 )");
 }
 
+/// `3 * %2 + %3 - 1`: the digits of a number, as pixels of windows side by side.
+const std::string kDigits = R"(    %2: i32[7, 3] = Index axis=0
+    %3: i32[7, 3] = Index axis=1
+    %4: i32 = Constant 3
+    %5: i32[7, 3] = Expand %4
+    %6: i32[7, 3] = Mul %2, %5
+    %7: i32[7, 3] = Add %6, %3
+    %8: i32 = Constant 1
+    %9: i32[7, 3] = Expand %8
+    %10: i32[7, 3] = Sub %7, %9
+)";
+/// The same with windows that overlap, and with gaps between them.
+std::string with_stride(int stride) {
+    std::string out = kDigits;
+    return out.replace(out.find("Constant 3"), 10, "Constant " + std::to_string(stride));
+}
+
 TEST(InvertScatters, EveryFormKeepsItsValues) {
     for (const char* op : {"add", "mul", "min", "max"})
-        for (const std::string& index : {kSum, kEveryOther, kReversed})
+        for (const std::string& index :
+             {kSum, kEveryOther, kReversed, kDigits, with_stride(2), with_stride(4)})
             for (const char* target : {"1", "7", "16"}) {
                 NodeTable table;
                 const std::string text = print(parse(table, scatter_text(op, index, target)));
                 ASSERT_EQ(inverted(text), 1) << text;
                 check(invert_scatters, text, print(invert_scatters(table, parse(table, text))));
             }
+}
+
+/// Iterations that each element of the target sums up.
+std::string summed_over(const std::string& index) {
+    NodeTable table;
+    const Graph graph = invert_scatters(table, parse(table, scatter_text("add", index, "16")));
+    for (const Ref& node : topological(graph.results))
+        if (node->op == Op::Reduce) return node->inputs[0]->shape.back().text();
+    return "nothing";
+}
+
+TEST(InvertScatters, DigitsAreReadInsteadOfSummedOver) {
+    EXPECT_EQ(summed_over(kDigits), "nothing");
+    EXPECT_EQ(summed_over(with_stride(4)), "nothing");
+}
+
+TEST(InvertScatters, TheShorterAxisIsSummedOver) {
+    EXPECT_EQ(summed_over(with_stride(2)), "3");
+    EXPECT_EQ(summed_over(kEveryOther), "3");
 }
 
 TEST(InvertScatters, WhatIsNotSolvedStays) {

@@ -31,16 +31,16 @@ TEST(RunPasses, RunsTheTableInOrderAndReports) {
     Graph out = run_passes(table, parse(table, kSmall), options, &runs);
     EXPECT_EQ(print(out), "graph(%0: bool, %1: i32[4]) {\n    return %1\n}\n");
     EXPECT_EQ(dumped,
-              (std::vector<std::string>{"input", "share_loops", "branches_to_select",
-                                        "nested_choices", "simplify", "nested_choices", "simplify",
-                                        "end_by_counts", "dead_loop_values", "hoist_carried",
-                                        "branches_to_select", "settle_stores", "invert_scatters",
-                                        "simplify", "join_stores", "combine_together"}));
-    ASSERT_EQ(runs.size(), 15u);
+              (std::vector<std::string>{
+                  "input", "share_loops", "branches_to_select", "nested_choices", "simplify",
+                  "nested_choices", "simplify", "end_by_counts", "dead_loop_values",
+                  "hoist_carried", "branches_to_select", "split_axes", "settle_stores",
+                  "invert_scatters", "simplify", "join_stores", "combine_together"}));
+    ASSERT_EQ(runs.size(), 16u);
     EXPECT_EQ(runs[1].fired, (RuleCounts{{"branch to select", 1}}));
     EXPECT_EQ(runs[3].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
     EXPECT_LT(runs[3].nodes_after, runs[3].nodes_before);
-    EXPECT_TRUE(runs[12].fired.empty());
+    EXPECT_TRUE(runs[13].fired.empty());
 }
 
 TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {

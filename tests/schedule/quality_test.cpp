@@ -5,6 +5,7 @@
 
 #include "compiler/algorithms/conv.h"
 #include "compiler/frontend/statistics.h"
+#include "compiler/learning/pooling.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {
@@ -228,6 +229,45 @@ TEST(Quality, ProductsThatShareAFactorStayInOneKernel) {
     const auto program =
         program_for(cpu_profile(), gated, {f32(512, 512), f32(512, 512), f32(512, 512)});
     EXPECT_EQ(program->steps.size(), 1u);
+}
+
+/// The gradient by weights and picture of a convolution whose window is counted as one axis, or
+/// two.
+ProgramStats stats_of_window(bool counted_as_one) {
+    const auto f = [&](const Tensors& a) {
+        const int k = 5, side = 8;
+        Tensor y;
+        if (counted_as_one) {
+            auto [b, i, j, o, c, at] = indices<6>({32, side, side, 16, 4, k * k});
+            y = sum(a[0](b, i + at % k, j + at / k, c) * a[1](o, c, at % k, at / k),
+                    {.axis = {4, 5}});
+        } else {
+            auto [b, i, j, o, c, q, p] = indices<7>({32, side, side, 16, 4, k, k});
+            y = sum(a[0](b, i + p, j + q, c) * a[1](o, c, p, q), {.axis = {4, 5, 6}});
+        }
+        return grad(sum(y * a[2]), {a[0], a[1]});
+    };
+    return stats(
+        *program_for(cpu_profile(), f, {f32(32, 12, 12, 4), f32(16, 4, 5, 5), f32(32, 8, 8, 16)}),
+        {});
+}
+
+TEST(Quality, AWindowThatIsCountedAsOneAxisCostsNoMoreThanTwo) {
+    const ProgramStats one = stats_of_window(true), two = stats_of_window(false);
+    EXPECT_LE(one.operations, two.operations * 1.001);
+    EXPECT_EQ(one.dispatches, two.dispatches);
+    EXPECT_EQ(one.bytes_read + one.bytes_written, two.bytes_read + two.bytes_written);
+}
+
+TEST(Quality, TheGradientOfPoolingReadsEachElementOnce) {
+    const auto pooled = [](const Tensors& a) {
+        return Tensors{grad(sum(max_pool2d(a[0], 2) * a[1]), a[0])};
+    };
+    for (const int64_t side : {14, 28}) {
+        const auto program = program_for(cpu_profile(), pooled,
+                                         {f32(8, 4, side, side), f32(8, 4, side / 2, side / 2)});
+        EXPECT_LE(stats(*program, {}).operations, 8 * 4 * side * side * 20) << side;
+    }
 }
 
 /// Five layers that share their weights: the gradient of the mean square by those.
