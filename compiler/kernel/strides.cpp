@@ -13,6 +13,20 @@ int last_grid_range(const KernelCode& code) {
     return x;
 }
 
+namespace {
+
+/// Along the loop's range alone: whatever else the index depends on moves it by whole rounds of the
+/// lanes, so that each knows which element of a round it has.
+bool walks_in_rounds(const IndexForm& index, int range, int64_t lanes) {
+    const Size& offset = index.sum.offset;
+    if (!index.is_sum() || !(offset.is_constant() || offset.divisor() % lanes == 0)) return false;
+    for (const auto& [other, step] : index.sum.terms)
+        if (other != range && step.divisor() % lanes != 0) return false;
+    return true;
+}
+
+}  // namespace
+
 bool reads_in_turn(KernelCode code, int64_t lanes) {
     for (int effect : code.regions[0].effects)
         if (code.nodes[effect].op != KernelOp::Store) return false;
@@ -28,7 +42,8 @@ bool reads_in_turn(KernelCode code, int64_t lanes) {
             const KernelNode& n = code.nodes[id];
             if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;
             const IndexForm& index = forms.of(n.args[0]);
-            if (stride(index, region.range) == Stride::One && stride(index, x) == Stride::None)
+            if (stride(index, region.range) == Stride::One && stride(index, x) == Stride::None &&
+                walks_in_rounds(index, region.range, lanes))
                 return true;
         }
     }

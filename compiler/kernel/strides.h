@@ -8,8 +8,9 @@ namespace firn {
 
 /// The last range of the grid, along which lanes lie; -1: there is none.
 int last_grid_range(const KernelCode& code);
-/// Some load in a loop of at least `lanes` iterations walks along it, and is the same for
-/// neighbours along x; the kernel's effects are stores.
+/// Some load in a loop of at least `lanes` iterations walks along it, is the same for neighbours
+/// along x, and begins at a known place in a round of so many elements; the kernel's effects are
+/// stores.
 bool reads_in_turn(KernelCode code, int64_t lanes);
 /// Loads in loops walk in strides, and none along a loop.
 bool strides_far(KernelCode code);

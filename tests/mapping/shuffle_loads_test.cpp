@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 namespace {
@@ -52,6 +53,28 @@ TEST(DealLoads, ACpuHandsRoundWhatAllLanesRead) {
         auto program = compile(pairs, {f32(4096), f32(4096)}).program();
         EXPECT_EQ(hands_round(*program), profile.device_class == DeviceClass::Cpu);
     }
+}
+
+/// The gradient by the weights of 3 by 3 windows, of 64 pictures with rows of so many pixels,
+/// behind a mask.
+Mapping mapping_of_rows(int64_t row) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto products = [](Tensor g, Tensor x) {
+        auto [o, c, p, q, b, i, j] =
+            indices<7>({g.size(1), x.size(1), 3, 3, g.size(0), g.size(2), g.size(3)});
+        const Tensor own = g(b, o, i, j);
+        return sum(select(own == 0.0f, 0.0f, own * zero(x)(b, c, i + p - 1, j + q - 1)),
+                   {.axis = {4, 5, 6}});
+    };
+    const auto f = compile(products, {f32(64, 32, row, row), f32(64, 16, row, row)});
+    return *parse_mapping(f.program()->kernels.at(0).mapping);
+}
+
+TEST(DealLoads, RowsThatBeginAnywhereInARoundOfLanesAreNotHandedRound) {
+    EXPECT_EQ(mapping_of_rows(16).shuffled_loads, 8u);
+    const Mapping uneven = mapping_of_rows(14);
+    EXPECT_EQ(uneven.shuffled_loads, 1u);
+    EXPECT_LE(uneven.copies() * uneven.unroll, 64);
 }
 
 TEST(DealLoads, ALoopThatEachElementLeavesAloneKeepsItsLoads) {
