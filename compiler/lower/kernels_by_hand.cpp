@@ -34,6 +34,18 @@ int start_target(LowerRun& run, const Node& kernel, size_t k, const Node& versio
     return to;
 }
 
+/// The kernel, run for one slice of its grid after the other: they share the rows of its arrays.
+ListedLoop in_slices(LowerRun& run, ListedKernel kernel, const Size& slices,
+                     const std::string& slice) {
+    ++run.loops;
+    ListedLoop out;
+    out.loop.induction = slice;
+    out.loop.trips = slices;
+    out.loop.line = kernel.lines.empty() ? "" : kernel.lines[0];
+    out.body.push_back({std::move(kernel)});
+    return out;
+}
+
 }  // namespace
 
 void add_by_hand(LowerRun& run, const std::vector<Ref>& outputs, std::vector<ListedStep>& out) {
@@ -52,12 +64,20 @@ void add_by_hand(LowerRun& run, const std::vector<Ref>& outputs, std::vector<Lis
             version == outputs.end() ? *kernel.as<LoopAttr>().body->results[k] : **version;
         request.targets[k] = start_target(run, kernel, k, made, uses[k], out);
     }
+    request.next_buffer = static_cast<int>(run.program->buffers.size());
+    request.slice = "$t" + std::to_string(run.loops);
+    LoweredByHand lowered = lower_by_hand(request, run.context, run.profile);
+    for (const KernelBuffer& own : lowered.own_buffers)
+        add_buffer(run, "local " + first_line(kernel), own.dtype, {own.elements});
     ListedKernel made;
-    made.code = lower_by_hand(request, run.context, run.profile);
+    made.code = std::move(lowered.code);
     made.by_hand = made.code.in_order;
     verify(made.code, made.by_hand ? KernelStage::Mapped : KernelStage::Lowered, "lower");
     made.lines = lines_of(outputs);
-    out.push_back({std::move(made)});
+    if (lowered.slices.is(1))
+        out.push_back({std::move(made)});
+    else
+        out.push_back({in_slices(run, std::move(made), lowered.slices, request.slice)});
 }
 
 }  // namespace firn

@@ -43,15 +43,24 @@ struct KernelRequest {
     /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k.
     /// Where the versions at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
     const Node* by_hand = nullptr;
+    /// Arrays of its invocations that lie in memory take the buffers from this one on. Where it
+    /// runs in slices, this symbol counts them.
+    int next_buffer = -1;
+    std::string slice;
 };
 
 /// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per
 /// output, every index inside its buffer. Not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
 
+struct LoweredByHand {
+    KernelCode code;
+    Size slices{1};                         // how often it runs; see OwnArrays
+    std::vector<KernelBuffer> own_buffers;  // of arrays that lie in memory
+};
 /// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and
 /// group_size set, in_order. Not placed; its user has mapped its ranges.
-KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context,
-                         const DeviceProfile& profile);
+LoweredByHand lower_by_hand(const KernelRequest& request, const LowerContext& context,
+                            const DeviceProfile& profile);
 
 }  // namespace firn

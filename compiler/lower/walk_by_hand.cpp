@@ -33,8 +33,11 @@ void HandWalk::lower_in_order() {
     note_fetched();
     const std::vector<uint32_t> group = hand_group(attr_, profile_);
     const int64_t lanes = arrays_.uses_subgroups ? profile_.subgroup_size : 0;
-    const auto [self, inside] = hand_grid(b_, attr_.grid, group, lanes, profile_);
-    self_ = self;
+    own_ = choose_own_arrays(placement_, attr_.grid.size(), groups_of(attr_.grid, group), group,
+                             profile_, context_.facts);
+    const auto [self, inside, row] =
+        hand_grid(b_, attr_.grid, group, lanes, own_, request_.slice, profile_);
+    self_ = self, row_ = row;
     remember({attr_.body->args[0].get(), {}}, b_.integer(0));
     const int level = placement_.first_region.at(&kernel_);
     if (b_.is_constant(inside)) return run_level(level);
@@ -152,21 +155,23 @@ int HandWalk::evaluate(const Node& node, const Indices& at) {
     return Walk::evaluate(node, at);
 }
 
-KernelCode lower_by_hand(const KernelRequest& request, const LowerContext& context,
-                         const DeviceProfile& profile) {
-    KernelCode code;
-    code.name = request.name;
-    HandWalk walk(request, context, profile, code);
+LoweredByHand lower_by_hand(const KernelRequest& request, const LowerContext& context,
+                            const DeviceProfile& profile) {
+    LoweredByHand made;
+    made.code.name = request.name;
+    HandWalk walk(request, context, profile, made.code);
     if (!walk.needs_order()) {
         walk.lower();
-        if (!iterations_may_meet(code)) return code;
-        code = KernelCode{};
-        code.name = request.name;
-        HandWalk(request, context, profile, code).lower_in_order();
-        return code;
+        if (!iterations_may_meet(made.code)) return made;
+        made.code = KernelCode{};
+        made.code.name = request.name;
+        HandWalk(request, context, profile, made.code).lower_in_order();
+        return made;
     }
     walk.lower_in_order();
-    return code;
+    made.slices = walk.slices();
+    made.own_buffers = walk.own_buffers();
+    return made;
 }
 
 }  // namespace firn

@@ -57,6 +57,38 @@ void lend_idle_places(const Shape& grid, std::vector<uint32_t>& group) {
     }
 }
 
+/// Groups along each axis, x first.
+std::vector<Size> groups_along(const Shape& grid, const std::vector<uint32_t>& group) {
+    std::vector<Size> out;
+    for (size_t axis = grid.size(); axis-- > 0;)
+        out.push_back(floor_div(grid[axis] + Size(group[axis] - 1), Size(group[axis])));
+    return out;
+}
+
+/// The groups of a slice, one after the other; `number` gets that of the group in its slice.
+GroupIndices launch_slice(KernelBuilder& b, const std::vector<Size>& groups, const OwnArrays& own,
+                          const std::string& slice, int& number) {
+    b.code().groups = {Size(own.groups), Size(1), Size(1)};
+    number = new_range(b, "g", RangeKind::Group, Size(own.groups), 0);
+    int index = b.add(b.size(Size::symbol(slice) * Size(own.groups)), number);
+    GroupIndices out;
+    out.covered = false;
+    for (size_t d = 0; d + 1 < groups.size(); ++d) {
+        const int count = b.size(groups[d]);
+        out.index.push_back(b.make(KernelOp::Mod, i32, {index, count}));
+        index = b.make(KernelOp::Div, i32, {index, count});
+    }
+    out.index.push_back(index);
+    return out;
+}
+
+/// The place of `at` in a block of `extents`, x first in both.
+int place_in_block(KernelBuilder& b, const std::vector<Size>& extents, const std::vector<int>& at) {
+    int place = at.back();
+    for (size_t d = at.size() - 1; d-- > 0;) place = b.add(b.mul(place, b.size(extents[d])), at[d]);
+    return place;
+}
+
 }  // namespace
 
 std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& profile) {
@@ -75,16 +107,23 @@ std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& prof
     return group;
 }
 
+Size groups_of(const Shape& grid, const std::vector<uint32_t>& group) {
+    return element_count(groups_along(grid, group));
+}
+
 HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
-                   int64_t lanes, const DeviceProfile& profile) {
+                   int64_t lanes, const OwnArrays& own, const std::string& slice,
+                   const DeviceProfile& profile) {
     KernelCode& code = b.code();
     const size_t rank = grid.size();
-    std::vector<Size> groups;  // x first
-    for (size_t axis = rank; axis-- > 0;)
-        groups.push_back(floor_div(grid[axis] + Size(group[axis] - 1), Size(group[axis])));
-    const GroupIndices launched = launch_groups(b, groups, profile);
+    const std::vector<Size> groups = groups_along(grid, group);
+    int number = -1;  // of the group among those that run at once, where the grid runs in slices
+    const GroupIndices launched = own.groups ? launch_slice(b, groups, own, slice, number)
+                                             : launch_groups(b, groups, profile);
     const int place = lanes ? deal_lanes(b, group, lanes) : -1;  // in the group
     HandGrid out{std::vector<int>(rank), b.boolean_value(true)};
+    std::vector<int> locals(rank);  // x first, as the next
+    std::vector<Size> widths(rank);
     for (size_t axis = 0; axis < rank; ++axis) {
         const size_t dim = rank - 1 - axis;
         const Size width(group[axis]);
@@ -92,12 +131,15 @@ HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32
         const int local = lanes ? local_of_place(b, group, place, axis)
                                 : new_range(b, "l", RangeKind::Invocation, width, dim);
         const int self = b.add(b.mul(launched.index[dim], b.size(width)), local);
-        out.self[axis] = self;
+        out.self[axis] = self, locals[dim] = local, widths[dim] = width;
         if (groups[dim] * width == grid[axis] && (axis > 0 || launched.covered)) continue;
         const int below = b.make(KernelOp::Less, boolean, {self, b.size(grid[axis])});
         out.inside = b.make(KernelOp::And, boolean, {out.inside, below});
         b.assume(self, Size(0), grid[axis] - Size(1));
     }
+    if (own.arrays.empty()) return out;
+    if (!own.groups) number = place_in_block(b, groups, launched.index);
+    out.row = b.add(b.mul(number, b.integer(own.members)), place_in_block(b, widths, locals));
     return out;
 }
 

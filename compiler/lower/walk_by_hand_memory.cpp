@@ -15,10 +15,12 @@ int HandWalk::memory_of(const Node& array) {
                        arrays_.exchanged.at(&array));
     const DType stored = bits ? bits_type(array.dtype) : array.dtype;
     int buffer;
-    if (array.op == Op::Array) {
+    if (in_memory(array)) {
+        buffer = own_buffer(array, stored);
+    } else if (array.op == Op::Array) {
         const bool shared = array.as<ArrayAttr>().shared;
         buffer = b_.own_memory(shared ? MemorySpace::Shared : MemorySpace::Private, stored,
-                               own_elements(array));
+                               element_count(shape_of(array)));
     } else {
         const int target = request_.targets[static_cast<size_t>(arrays_.carried.at(&array))];
         buffer =
@@ -37,14 +39,23 @@ int HandWalk::load_element(const Node& node, int index) {
     return b_.lane(block, static_cast<int>(rest), index);
 }
 
-Shape HandWalk::own_shape(const Node& array) const {
-    const auto skip = static_cast<long>(array.op == Op::Array ? attr_.grid.size() : 0);
-    return Shape(array.shape.begin() + skip, array.shape.end());
+int HandWalk::own_buffer(const Node& array, DType stored) {
+    KernelBuffer rows;
+    rows.buffer = request_.next_buffer + static_cast<int>(own_buffers_.size());
+    rows.dtype = stored;
+    rows.elements = own_.rows() * element_count(shape_of(array));
+    own_buffers_.push_back(rows);
+    return b_.buffer(rows.buffer, stored, rows.elements, BindingForm::Storage, 1, true);
+}
+
+int HandWalk::place_in_row(const Node& array, int index) {
+    const int begin = begin_of_row(b_, own_, row_, element_count(shape_of(array)).constant());
+    return b_.add(begin, b_.mul(index, b_.integer(own_.lanes)));
 }
 
 HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indices,
                                    const std::vector<Bounds>* modes, const Node& user) {
-    const Shape shape = own_shape(array);
+    const Shape shape = shape_of(array);
     const size_t skip = array.shape.size() - shape.size();
     int inside = b_.boolean_value(true);
     Indices at;
@@ -61,7 +72,8 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
     // skipped.
     if (!modes && skip)
         inside = b_.make(KernelOp::And, boolean, {inside, mask_of(*indices[0], user)});
-    return {flat_index(b_, at, shape), inside};
+    const int index = flat_index(b_, at, shape);
+    return {in_memory(array) ? place_in_row(array, index) : index, inside};
 }
 
 /// The index may be one that a condition chose: whatever the rules have made of the choice, a bool
@@ -89,7 +101,25 @@ int HandWalk::mask_of(const Node& index, const Node& user) {
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
 
+/// As Array does of what is no buffer of the program.
+void HandWalk::clear_row(const Node& array) {
+    const int64_t elements = element_count(shape_of(array)).constant();
+    Range range;
+    range.name = "k";
+    range.kind = RangeKind::Serial;
+    range.extent = Size(elements);
+    range.extent_node = b_.integer(elements);
+    range.max_trips = elements;
+    const int id = b_.add_range(std::move(range)), region = b_.add_region();
+    const int index = place_in_row(array, b_.range(id)),
+              zero = b_.constant(scalar_int(0).to(array.dtype));
+    b_.code().regions[region].range = id;
+    b_.code().regions[region].effects = {b_.store(memory_of(array), index, std::span(&zero, 1))};
+    effect(b_.close_for(region, {}));
+}
+
 void HandWalk::start_array(const Node& node) {
+    if (in_memory(node)) return clear_row(node);
     effect(b_.pinned(KernelOp::Array, node.dtype, {}, memory_of(node)));
 }
 

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/by_hand.h"
 #include "compiler/ir/regions.h"
+#include "compiler/lower/own_arrays.h"
 #include "compiler/lower/walk_state.h"
 
 namespace firn {
@@ -25,6 +26,9 @@ class HandWalk : public Walk {
     void lower();
     /// With groups, and effects in the order in which they were recorded.
     void lower_in_order();
+    /// How often the kernel runs, and the buffers that arrays of its own lie in.
+    Size slices() const { return own_.slices(); }
+    const std::vector<KernelBuffer>& own_buffers() const { return own_buffers_; }
 
   private:
     /// Arguments whose versions at entry live elsewhere than what becomes of them.
@@ -42,8 +46,13 @@ class HandWalk : public Walk {
     /// The kernel's buffer of an array or of a tensor that is stored to.
     int memory_of(const Node& array);
     /// The dimensions of an array behind those of the grid, or of its groups.
-    Shape own_shape(const Node& array) const;
-    Size own_elements(const Node& array) const { return element_count(own_shape(array)); }
+    Shape shape_of(const Node& array) const { return own_shape(array, attr_.grid.size()); }
+    /// Whether the array is the invocation's own and lies in a buffer of the program.
+    bool in_memory(const Node& array) const { return own_.arrays.contains(&array); }
+    int own_buffer(const Node& array, DType stored);
+    /// Where the element at an index of such an array is in its buffer.
+    int place_in_row(const Node& array, int index);
+    void clear_row(const Node& array);
 
     struct Place {
         int index, inside;
@@ -68,7 +77,10 @@ class HandWalk : public Walk {
     const DeviceProfile& profile_;
     Placement placement_;
     HandArrays arrays_;
-    Indices self_;    // the invocation's own index
+    Indices self_;  // the invocation's own index
+    OwnArrays own_;
+    int row_ = -1;  // of the invocation, in the buffers of such arrays
+    std::vector<KernelBuffer> own_buffers_;
     int region_ = 0;  // that is being filled
     std::unordered_map<const Node*, int> memory_;
     std::unordered_map<const Node*, const Node*> fetched_;  // Scatter -> Fetched

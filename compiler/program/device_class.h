@@ -30,6 +30,9 @@ struct ClassRules {
     bool unrolls_on = false;
     /// It takes time with each `else`: some search all ways through a kernel.
     bool dislikes_else = false;
+    /// Elements of arrays of an invocation's own that it bears in one kernel, larger ones lie in
+    /// buffers; 0: any number, what registers cannot hold it keeps in memory itself.
+    int64_t most_own = 0;
 
     // --- How much is enough. limits.md where it is cited; not measured else.
 

@@ -205,6 +205,37 @@ const DeviceCase kKernelCases[] = {
          return concat({y, grad(sum(z * z), x), jvp(z, {x}, {cos(x)})});
      },
      1e-4},
+    {"large_arrays_of_an_invocation",
+     [] {
+         const int size = 4900, n = 500;
+         Tensor x = tensor(random_ints(n, 5, 0, 1 << 20)), c = zeros({n}, i32);
+         kernel({n}, {.group = {64}}, [&](Tensor i) {
+             Local own = local(i32, {70, 70});
+             Local seen = local(boolean, size);
+             Shared part = shared(i32, 64);
+             own(x(i) % 70, i % 70) = x(i);
+             seen(x(i) % size) = x(i) > 500;
+             part(local_index(0)) = own(x(i) % 70, i % 70) - own(x(i) % 69, 3);
+             barrier();
+             c(i) = part(63 - local_index(0)) + select(seen(x(i) % size), i, -i);
+         });
+         return c;
+     }},
+    {"large_arrays_where_only_the_device_knows_the_size",
+     [] {
+         auto run = compile(
+             [](Tensor x) {
+                 Tensor y = compact(x, x > 2), c = zeros(y.shape(), i32);
+                 kernel({y.size(0)}, [&](Tensor i) {
+                     Local own = local(i32, 4900);
+                     own(y(i) * 500) = i;
+                     c(i) = own(y(i) * 500) + y(i);
+                 });
+                 return c;
+             },
+             {i32("n")});
+         return Tensor(run(tensor(random_ints(900, 9, -9, 9))));
+     }},
     {"a_size_that_only_the_device_knows",
      [] {
          auto run = compile(
