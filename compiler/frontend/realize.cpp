@@ -1,21 +1,17 @@
-// Lazy evaluation: the graph is cut at buffers and constants, so that the next frame finds its plan
-// again.
+// Lazy evaluation: what is computed together, and what becomes of it.
 #include "compiler/frontend/realize.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
-#include "compiler/driver/compile.h"
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/history.h"
+#include "compiler/frontend/lazy_plans.h"
 #include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/record.h"
-#include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -63,70 +59,6 @@ std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session,
     return out;
 }
 
-/// Outside of a compiled function nobody gives a symbol its value.
-void refuse_symbols(const Size& size, SourceLine line) {
-    if (size.is_constant()) return;
-    for (const std::string& symbol : size.symbols())
-        if (symbol[0] != '?')
-            fail_at(line, "size '" + symbol +
-                              "' has no value here; symbols stand for sizes of the arguments of "
-                              "compile, so give a "
-                              "number, or take the size of a tensor");
-}
-
-/// The text by which a session finds the plan of a graph.
-std::string key_of(const SessionState& session, const Graph& graph) {
-    return session.oracle ? "" : print(graph);
-}
-
-std::shared_ptr<const Program> plan_of(SessionState& session, const Graph& graph, std::string key,
-                                       SourceLine line) {
-    executor_of(session, line);
-    if (LazyPlan* known = session.plans.find(key)) {
-        known->used = session.calls;
-        return known->program;
-    }
-    for (const Ref& node : topological(graph.results))
-        for_sizes(*node, [&](const Size& size) {
-            refuse_symbols(size, node->lines.empty() ? line : node->lines[0]);
-        });
-    if (session.oracle) return nullptr;
-    session.plans.erase_if(
-        [&](const auto& entry) { return entry.second.used + kForgotten < session.calls; });
-    LazyPlan made{compile_for(session, graph, {.name = "lazy"}), session.calls};
-    return session.plans.put(std::move(key), std::move(made)).program;
-}
-
-struct KeyedCut {
-    Cut cut;
-    std::string key;  // see key_of
-};
-
-/// Programs of one form that have its numbers folded, before those that change are arguments.
-constexpr int kMostFolded = 2;
-
-/// A number that is worth folding is, until it turns out to be another one each time: a frame loop
-/// that counts compiles a few plans, and not one for each number.
-KeyedCut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted) {
-    std::vector<double> numbers;
-    Cut cut = cut_graph(session.nodes, wanted, {}, &numbers);
-    std::string key = key_of(session, cut.graph);
-    if (numbers.empty() || session.oracle || session.plans.find(key))
-        return {std::move(cut), std::move(key)};
-    const UnfoldedNumbers all(numbers.size(), true);
-    std::string form = print(cut_graph(session.nodes, wanted, all).graph);
-    ChangingNumbers* known = session.changing.find(form);
-    if (!known)
-        known =
-            &session.changing.put(std::move(form), {numbers, std::vector<bool>(numbers.size()), 0});
-    for (size_t k = 0; k < numbers.size(); ++k)
-        if (numbers[k] != known->first[k]) known->changes[k] = true;
-    if (known->programs++ < kMostFolded) return {std::move(cut), std::move(key)};
-    cut = cut_graph(session.nodes, wanted, known->changes);
-    key = key_of(session, cut.graph);
-    return {std::move(cut), std::move(key)};
-}
-
 }  // namespace
 
 std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& nodes,
@@ -145,9 +77,10 @@ std::vector<Ref> realize_nodes(SessionState& session, const std::vector<Ref>& no
                 wanted.push_back(slot->node);
         auto [cut, key] = cut_for_plans(session, wanted);
         const std::optional<Call> kept = kept_for_nan(session, cut.call);
+        const PlannedGraph plan = plan_of(session, cut.graph, std::move(key), line);
+        cut.call.symbols = plan.symbols;
         std::vector<Ref> buffers =
-            run_graph(session, cut.graph, plan_of(session, cut.graph, std::move(key), line),
-                      std::move(cut.call), line, cut.symbols);
+            run_graph(session, plan.graph, plan.program, std::move(cut.call), line, cut.symbols);
         if (kept) refuse_nan(session, cut.graph, *kept, buffers, "find_nan: computed here", line);
         for (size_t k = 0; k < wanted.size(); ++k) set_computed(*wanted[k], buffers[k]);
         std::vector<Computed> taken;

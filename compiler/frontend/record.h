@@ -126,6 +126,7 @@ struct Scope {
 class BackgroundCompiler;  // background.h
 struct DataSource;         // data_size.h
 struct Histories;          // history.h
+struct KnownForm;          // lazy_plans.h
 
 /// Programs of lazy evaluation that a session keeps: more than a frame has, and with all that
 /// belongs to them on the host and on the device some hundred MiB at most.
@@ -165,8 +166,9 @@ struct SessionState {
         assigned;                          // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;             // those that are gone are dropped at this size
     std::shared_ptr<Histories> histories;  // of what was computed; null: none yet
-    Recent<std::string, LazyPlan> plans{kMostPlans};            // by graph text
-    int64_t calls = 0;                                          // of programs, so far
+    Recent<std::string, LazyPlan> plans{kMostPlans};                    // by graph text
+    Recent<std::string, std::shared_ptr<KnownForm>> forms{kMostPlans};  // by graph text, no sizes
+    int64_t calls = 0;                                                  // of programs, so far
     Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps

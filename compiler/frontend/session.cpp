@@ -8,6 +8,7 @@
 #include "compiler/frontend/background.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/history.h"
+#include "compiler/frontend/lazy_plans.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
@@ -102,7 +103,7 @@ void Session::limit_while(int64_t turns) const {
 }
 void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }
 void Session::specialise(bool on) const { state_->specialises = on; }
-size_t Session::plan_count() const { return state_->plans.size(); }
+size_t Session::plan_count() const { return count_plans(*state_); }
 size_t Session::node_count() const {
     prune_histories(*state_);
     return state_->nodes.live_nodes();

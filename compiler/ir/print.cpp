@@ -59,8 +59,12 @@ class Printer {
     }
 
     void size(const Size& value) {
-        if (value.is_constant()) return number(value.constant());
-        out_ += value.text();
+        if (!value.is_constant())
+            out_ += value.text();
+        else if (options_.numbers)
+            number(value.constant());
+        else
+            out_ += '#';
     }
 
     void write(const Size& value) { size(value); }
@@ -193,7 +197,11 @@ class Printer {
 
     void print_attr(const Node& node, int depth) {
         switch (node.op) {
-            case Op::Constant: out_ += " " + text(node.as<ConstantAttr>().value); break;
+            case Op::Constant:
+                out_ += ' ';
+                out_ += options_.numbers || node.dtype != i32 ? text(node.as<ConstantAttr>().value)
+                                                              : "#";
+                break;
             case Op::SizeValue:
                 out_ += ' ';
                 size(node.as<SizeAttr>().size);

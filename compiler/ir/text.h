@@ -7,7 +7,8 @@
 namespace firn {
 
 struct PrintOptions {
-    bool lines = false;  // the user's lines as trailing comments
+    bool lines = false;   // the user's lines as trailing comments
+    bool numbers = true;  // else # in place of sizes that are numbers, and of i32 constants
 };
 /// The Graph as text, one node a line, numbered in topological order; regions indented. Equal
 /// graphs print equally whatever their history: this text is also the key of the plan cache.
