@@ -36,6 +36,16 @@ Tensor of_any_size(int64_t n, int64_t m) {
     return f(random_tensor({n, m}));
 }
 
+/// Not 0 in three of four places, so that what is left of 100,000 is more than a binding takes,
+/// too.
+Tensor mostly_chosen(int64_t n) { return arange(n) % 4; }
+
+/// A result whose size only the device knows, of a tensor whose size only the call knows.
+Tensor of_chosen(int64_t n) {
+    auto f = compile([](Tensor x) { return compact(x * 3, x % 4 != 0) + 1; }, {i32("n")});
+    return f(arange(n));
+}
+
 const DeviceCase kLargeCases[] = {
     {"elementwise", [] { return random_tensor({100000}) * 2 + random_tensor({100000}, 8); }, 1e-6},
     {"sum",
@@ -74,6 +84,11 @@ const DeviceCase kLargeCases[] = {
          return x;
      }},
     {"bytes", [] { return (arange(200000) * 3).as(u8).as(i32) + arange(200000).as(i8).as(i32); }},
+    {"unique", [] { return unique(arange(100000) * 7 % 50000); }},
+    {"compact", [] { return compact(random_tensor({100000}), mostly_chosen(100000)) * 2; }},
+    {"nonzero", [] { return nonzero(mostly_chosen(100000)); }},
+    {"compact_symbolic_and_small", [] { return of_chosen(500); }},
+    {"compact_symbolic_and_large", [] { return of_chosen(100000); }},
     {"symbolic_and_small", [] { return of_any_size(20, 30); }, 1e-5},
     {"symbolic_and_large", [] { return of_any_size(200, 500); }, 1e-5},
 };

@@ -148,31 +148,6 @@ TEST(Quality, ResultsOfALoopWithALongBodyAreOneKernel) {
         EXPECT_EQ(program_for(profile, rolled, {f32(64, 64)})->steps.size(), 1u) << profile.name;
 }
 
-/// Operations for one row of `layers` products of 16 columns each with tanh, the last one of
-/// `outputs` columns.
-double operations_of_narrow_chain(const DeviceProfile& profile, int layers, int64_t outputs) {
-    constexpr int64_t kRows = 16384, kWidth = 16;
-    std::vector<ArgSpec> specs{f32(kRows, kWidth)};
-    for (int k = 0; k < layers; ++k) specs.push_back(f32(kWidth, kWidth));
-    specs.push_back(f32(kWidth, outputs));
-    auto chain = [](const Tensors& a) {
-        Tensor x = a[0];
-        for (size_t k = 1; k + 1 < a.size(); ++k) x = tanh(matmul(x, a[k]));
-        return Tensors{matmul(x, a.back())};
-    };
-    return static_cast<double>(stats(*program_for(profile, chain, specs), {}).operations) / kRows;
-}
-
-TEST(Quality, ANarrowResultOfAChainOfProductsCostsNoMoreThanAWideOne) {
-    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
-        for (int layers : {1, 2, 3, 4, 6}) {
-            const double wide = operations_of_narrow_chain(profile, layers, 16);
-            for (int64_t outputs : {1, 2, 3, 4, 8})
-                EXPECT_LE(operations_of_narrow_chain(profile, layers, outputs), 1.01 * wide)
-                    << profile.name << ", layers: " << layers << ", outputs: " << outputs;
-        }
-}
-
 TEST(Quality, SumsOverAllPairsLeaveFewPartialSums) {
     DeviceProfile cpu = cpu_profile();
     cpu.subgroup_shuffle = false;

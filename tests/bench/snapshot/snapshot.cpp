@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/excess_work.h"
 #include "compiler/driver/explain.h"
 #include "compiler/program/executor.h"
 #include "tests/bench/bench.h"
@@ -27,7 +28,8 @@ constexpr const char* kUsage =
 
 Compiles every case of firn_bench and N random programs (400) for the reference profiles of both classes of device, and
 writes into FOLDER/cpu and FOLDER/gpu a file of GLSL and one of explanations for each. No device is needed, nothing runs:
-what a program would read from one is zeros.
+what a program would read from one is zeros. Says at the end how much more than the work of their values kernels do, and how
+many were cut for that (computed-too-often in the explanations).
 )";
 
 class Zeros : public Memory {
@@ -152,6 +154,7 @@ int main(int argc, char** argv) {
         const Options options = parse(argc, argv);
         snapshot(options, "cpu", cpu_profile());
         snapshot(options, "gpu", gpu_profile());
+        std::printf("%s\n", text(excess_census()).c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_snapshot: %s\n", error.what());
         return 1;
