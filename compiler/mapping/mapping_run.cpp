@@ -2,6 +2,7 @@
 #include "compiler/mapping/mapping_run.h"
 
 #include "compiler/kernel/place.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -27,7 +28,7 @@ MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& ma
       operations(region_operations(from, needs)),
       staged(staged_loops(from, mapping)),
       b(to, facts) {
-    if (mapping.lanes > 1) shared = share_loops(from, mapping.lanes);
+    if (mapping.lanes > 1) shared = share_loops(from, mapping.lanes, rules_of(profile).in_turn);
 }
 
 }  // namespace firn

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -53,9 +54,10 @@ struct Nest {
 
 class Sharer {
   public:
-    Sharer(const KernelCode& code, uint32_t lanes)
+    Sharer(const KernelCode& code, uint32_t lanes, bool evenly)
         : code_(code),
           lanes_(lanes),
+          evenly_(evenly),
           needs_(region_needs(code)),
           owner_(code.regions.size(), -1),
           differs_(code.regions.size()) {
@@ -118,8 +120,23 @@ class Sharer {
         return trips < 0 ? INT64_MAX : trips;
     }
 
+    /// Iterations of the loop; 0: they are not known.
+    int64_t trips(int loop) const {
+        const Size& extent = code_.ranges[body(loop).range].extent;
+        return extent.is_constant() ? extent.constant() : 0;
+    }
+    /// Many lanes have nothing to do in the last round of the loop.
+    bool ends_idle(int loop) const {
+        const int64_t all = trips(loop), rounds = (all + lanes_ - 1) / lanes_;
+        return static_cast<double>(all) <
+               costs::kLeastSaving * static_cast<double>(rounds * lanes_);
+    }
+
     /// The innermost walks neighbours in memory; but not where it leaves lanes idle.
     int split_loop(const std::vector<int>& loops) const {
+        if (evenly_ && ends_idle(loops.back()))
+            for (size_t k = loops.size(); k-- > 0;)
+                if (trips(loops[k]) > 0 && trips(loops[k]) % lanes_ == 0) return loops[k];
         if (most_trips(loops.back()) >= lanes_) return loops.back();
         return *std::max_element(loops.begin(), loops.end(),
                                  [&](int a, int b) { return most_trips(a) < most_trips(b); });
@@ -152,6 +169,7 @@ class Sharer {
 
     const KernelCode& code_;
     uint32_t lanes_;
+    bool evenly_;
     std::vector<std::vector<int>> needs_;  // bodies that a node depends on
     std::vector<int> owner_;               // the For of a body
     std::vector<bool> differs_;            // bodies that lanes run with values of their own
@@ -160,8 +178,8 @@ class Sharer {
 
 }  // namespace
 
-std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes) {
-    return Sharer(code, lanes).run();
+std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly) {
+    return Sharer(code, lanes, evenly).run();
 }
 
 std::string why_lanes_do_not_share(const MappingCase& of) {

@@ -26,10 +26,13 @@ struct SharedLoop {
 
 /// The loops that lanes share, by For node. Loops of stores: each iteration stores for itself.
 /// Reductions, nests of them too, that stand where all lanes do the same, outside every other
-/// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short.
+/// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short;
+/// `evenly`: rather one of whole rounds of the lanes, where the innermost would leave some idle in
+/// its last one. On a CPU driver such lanes are masked, and neighbours that read from places apart
+/// cost no more.
 /// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel
 /// whose effects stand in other loops or in branches of them, or combine in loops.
-std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes);
+std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly = false);
 
 /// The step `lanes` (steps.h).
 std::string why_lanes_do_not_share(const MappingCase& of);

@@ -158,6 +158,33 @@ TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
     }
 }
 
+/// Iterations of the loop that is dealt of those over all axes of a tensor.
+int64_t dealt_of(const Shape& shape, bool evenly) {
+    Case test;
+    test.graph.results = {reduce(test.b, ReduceOp::Sum, test.argument(i32, shape), {}, false)};
+    const KernelCode code = lowered(test);
+    for (const auto& [loop, how] : share_loops(code, 8, evenly)) {
+        const int body = code.nodes[static_cast<size_t>(loop)].region;
+        const int range = code.regions[static_cast<size_t>(body)].range;
+        if (how.split) return code.ranges[static_cast<size_t>(range)].extent.constant();
+    }
+    return 0;
+}
+
+TEST(ShareLoops, ALoopOfWholeRoundsIsDealtWhereOthersLeaveLanesIdle) {
+    EXPECT_EQ(dealt_of({Size(64), Size(13), Size(14)}, true), 64);
+    EXPECT_EQ(dealt_of({Size(64), Size(13), Size(14)}, false), 14);
+    EXPECT_EQ(dealt_of({Size(64), Size(13), Size(16)}, true), 16);
+    EXPECT_EQ(dealt_of({Size(64), Size(13), Size(999)}, true), 999);  // few are idle
+    EXPECT_EQ(dealt_of({Size(9), Size(13), Size(14)}, true), 14);
+    for (const int64_t row : {13, 14, 16}) {
+        Case test;
+        Ref x = test.argument(i32, {Size(16), Size(3), Size(row), Size(5)});
+        test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1, 2}, false)};
+        expect_oracle(test);
+    }
+}
+
 TEST(ShareLoops, ADifferenceIsNoReduction) {
     Case test;
     Ref x = test.argument(i32, {Size(3), Size(9)});

@@ -18,19 +18,22 @@ namespace {
 
 /// What the lanes of a subgroup would share.
 struct Sharing {
-    int64_t iterations = 0;      // the most iterations of a loop that is dealt
-    int64_t all_iterations = 0;  // the same, with the shared loops around it
-    bool repeated = false;       // every lane would take some other loop too
-    bool along_loop = false;     // neighbouring iterations read neighbours in memory
-    bool along_grid = false;     // neighbouring indices do
-    bool streams = false;        // iterations read something that no other index reads too
-    bool scattered = false;      // neighbouring indices read what is far apart
-    bool blocks = true;          // rows hold whole blocks of four
+    int64_t iterations = 0;       // the most iterations of a loop that is dealt
+    int64_t all_iterations = 0;   // the same, with the shared loops around it
+    int64_t nest_iterations = 0;  // with those inside of it, too
+    int64_t inside = 0;           // the most iterations of one of these
+    bool repeated = false;        // every lane would take some other loop too
+    bool along_loop = false;      // neighbouring iterations read neighbours in memory
+    bool along_grid = false;      // neighbouring indices do
+    bool streams = false;         // iterations read something that no other index reads too
+    bool scattered = false;       // neighbouring indices read what is far apart
+    bool blocks = true;           // rows hold whole blocks of four
 };
 
 Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     place(code);
-    const std::map<int, SharedLoop> shared = share_loops(code, profile.subgroup_size);
+    const std::map<int, SharedLoop> shared =
+        share_loops(code, profile.subgroup_size, rules_of(profile).in_turn);
     Sharing out;
     if (shared.empty()) return out;
     std::vector<int> grid;  // x last
@@ -44,18 +47,28 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     auto inside = [&](int body) {
         return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
     };
+    auto is_split = [&](int body) {
+        return std::any_of(shared.begin(), shared.end(), [&](const auto& one) {
+            return one.second.split && code.nodes[one.first].region == body;
+        });
+    };
     auto iterations_of = [&](int region) {
         const int64_t most = code.ranges[code.regions[region].range].max_trips;
         return most < 0 ? costs::kLargeExtent : most;
     };
     for (const auto& [loop, how] : shared) {
         const int region = code.nodes[loop].region;
-        if (!how.split) continue;
-        const Range& range = code.ranges[code.regions[region].range];
         int64_t all = 1;
-        for (int at = region; at >= 0; at = parents[at])
+        bool is_inside = false;
+        for (int at = region; at >= 0; at = parents[at]) {
             if (inside(at)) all = std::min(all * iterations_of(at), costs::kLargeExtent);
+            is_inside |= at != region && is_split(at);
+        }
+        out.nest_iterations = std::max(out.nest_iterations, all);
+        if (is_inside) out.inside = std::max(out.inside, iterations_of(region));
+        if (!how.split) continue;
         out.all_iterations = std::max(out.all_iterations, all);
+        const Range& range = code.ranges[code.regions[region].range];
         dealt.push_back(code.regions[region].range);
         out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
         out.iterations = std::max(out.iterations, iterations_of(region));
@@ -128,7 +141,8 @@ bool tiles_pay(const Choice& c) {
     const std::vector<int64_t> few =
         grow_tile(alone, one, traits.grid, traits.total, c.busy(), false,
                   c.profile.max_body_operations, c.least_width());
-    return shared.time(tile) < costs::kLeastSaving * alone.time(few);
+    return shared.time(tile) <
+           costs::kLeastSaving * padded_time(alone, few, traits.grid, c.least_width());
 }
 
 /// Lanes share one index where that is faster. On a CPU driver the gain is in loads of whole blocks
@@ -157,7 +171,7 @@ bool pays(const Choice& c) {
         rows && !c.staged &&
         (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
     return idle || better ||
-           (rules.in_turn && sharing.all_iterations >= costs::kLongShare * lanes && tiles_pay(c));
+           (rules.in_turn && sharing.nest_iterations >= costs::kLongShare * lanes && tiles_pay(c));
 }
 
 std::optional<Mapping> choose_alone(const Choice& c) {
@@ -194,7 +208,8 @@ std::optional<Mapping> choose_alone(const Choice& c) {
         ++m.written_out;
     // Blocks of four along the loop are worth more than a short body, where several copies read
     // them.
-    for (int64_t f = rules.most_unrolled_shared; f > 1; f /= 2) {
+    const bool unrolls = inspect_sharing(c.ready, profile).inside <= m.written_out;
+    for (int64_t f = rules.most_unrolled_shared; unrolls && f > 1; f /= 2) {
         const int64_t budget =
             rules.in_turn && m.copies() > 1 && f <= 4 ? costs::kDealtBudget : costs::kLoopBudget;
         if (m.unroll == 1 && nodes * f <= std::min(budget, traits.most_nodes)) m.unroll = f;
