@@ -1,85 +1,256 @@
-// Linear pictures as OpenEXR files, through tinyexr.
+// Linear pictures as OpenEXR files, through the library of that name.
 #include "engine/app/exr.h"
 
-#include <tinyexr.h>
-#include <unistd.h>
+#include <ImfChannelList.h>
+#include <ImfFrameBuffer.h>
+#include <ImfHeader.h>
+#include <ImfIO.h>
+#include <ImfInputPart.h>
+#include <ImfMultiPartInputFile.h>
+#include <ImfOutputFile.h>
+#include <ImfPartType.h>
+#include <ImfRgbaFile.h>
+#include <ImfTestFile.h>
 
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "compiler/program/error.h"
+#include "compiler/program/whole_file.h"
 
 namespace firn {
 namespace {
 
-/// The library's message, which it hands over to be freed; none where the disk was full.
-std::string taken(const char* message) {
-    if (!message) return "disk full?";
-    std::string text = message;
-    FreeEXRErrorMessage(message);
-    while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
-    return text;
+namespace exr = OPENEXR_IMF_NAMESPACE;
+
+/// Memory that is written as a file: the library leaves open whether the last bytes of one were.
+class Bytes : public exr::OStream {
+  public:
+    Bytes() : OStream("memory") {}
+    void write(const char* from, int count) override {
+        const auto size = static_cast<size_t>(count);
+        if (at_ + size > bytes_.size()) bytes_.resize(at_ + size);
+        std::memcpy(bytes_.data() + at_, from, size);
+        at_ += size;
+    }
+    uint64_t tellp() override { return at_; }
+    void seekp(uint64_t place) override { at_ = static_cast<size_t>(place); }
+    const std::string& bytes() const { return bytes_; }
+
+  private:
+    std::string bytes_;
+    size_t at_ = 0;
+};
+
+constexpr const char* kRgb[] = {"R", "G", "B"};
+
+std::string bytes_of(const FloatPicture& picture) {
+    Bytes out;
+    {
+        exr::Header header(picture.width, picture.height);
+        header.compression() = exr::ZIP_COMPRESSION;
+        exr::FrameBuffer pixels;
+        const size_t pixel = 3 * sizeof(float), row = pixel * static_cast<size_t>(picture.width);
+        for (size_t k = 0; k < 3; ++k) {
+            header.channels().insert(kRgb[k], exr::Channel(exr::FLOAT));
+            char* first = reinterpret_cast<char*>(const_cast<float*>(picture.rgb.data() + k));
+            pixels.insert(kRgb[k], exr::Slice(exr::FLOAT, first, pixel, row));
+        }
+        exr::OutputFile file(out, header);
+        file.setFrameBuffer(pixels);
+        file.writePixels(picture.height);
+    }
+    return out.bytes();  // with the table that the file writes at its end
 }
 
 }  // namespace
 
 void write_exr(const std::string& path, const FloatPicture& picture) {
-    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-    const char* message = nullptr;
-    const int result = SaveEXR(picture.rgb.data(), picture.width, picture.height, 3, 0,
-                               temporary.c_str(), &message);
-    std::string reason = result == TINYEXR_SUCCESS ? "" : taken(message);
-    std::error_code error;
-    if (reason.empty()) {
-        std::filesystem::rename(temporary, path, error);
-        if (error) reason = error.message();
+    try {
+        write_whole_file(path, {bytes_of(picture)});
+    } catch (const std::exception& error) {
+        throw UserError("picture " + path + ": cannot be written (" + error.what() +
+                        "); name a file in a folder that exists and can be written to");
     }
-    if (reason.empty()) return;
-    std::filesystem::remove(temporary, error);
-    throw UserError("picture " + path + ": cannot be written (" + reason +
-                    "); name a file in a folder that exists and can be written to");
 }
 
 namespace {
 
-/// The library computes with what the header says, so that is looked at first.
-void check_size(const std::string& path) {
-    EXRVersion version{};
-    if (ParseEXRVersionFromFile(&version, path.c_str()) != TINYEXR_SUCCESS || version.multipart)
-        return;
-    EXRHeader header;
-    InitEXRHeader(&header);
-    const char* message = nullptr;
-    if (ParseEXRHeaderFromFile(&header, &version, path.c_str(), &message) != TINYEXR_SUCCESS)
-        throw UserError("picture " + path + ": cannot be read (" + taken(message) +
-                        "); name an OpenEXR file with red, green and blue");
-    const EXRBox2i window = header.data_window;
-    FreeEXRHeader(&header);
-    check_picture_size(path, int64_t{window.max_x} - window.min_x + 1,
-                       int64_t{window.max_y} - window.min_y + 1);
+[[noreturn]] void fail_exr(const std::string& path, const std::string& why) {
+    throw UserError("picture " + path + ": " + why);
+}
+
+/// Channels of a part that belong together, by the last part of their names.
+struct Layer {
+    int part = 0;
+    std::map<std::string, std::string> channels;  // to their names in the file
+
+    bool has(const char* channel) const { return channels.contains(channel); }
+    bool is_colour() const { return has("R") && has("G") && has("B"); }
+};
+
+/// By their names; that without one is the picture itself.
+using Layers = std::map<std::string, Layer>;
+
+Layers layers_of(const exr::MultiPartInputFile& file) {
+    Layers out;
+    for (int part = 0; part < file.parts(); ++part) {
+        const exr::Header& header = file.header(part);
+        const std::string own = part > 0 && header.hasName() ? header.name() : "";
+        const exr::ChannelList& channels = header.channels();
+        for (auto c = channels.begin(); c != channels.end(); ++c) {
+            const std::string full = c.name();
+            const size_t dot = full.rfind('.');
+            const std::string layer = dot == full.npos ? own : full.substr(0, dot);
+            Layer& found = out.try_emplace(layer, Layer{part, {}}).first->second;
+            // What an earlier part has by this name stays.
+            if (found.part == part) found.channels[full.substr(dot + 1)] = full;
+        }
+    }
+    return out;
+}
+
+std::string names_of(const Layers& layers) {
+    std::string out;
+    for (const auto& [name, layer] : layers) {
+        out += out.empty() ? "" : ", ";
+        if (!name.empty()) {
+            out += "'" + name + "'";
+            continue;
+        }
+        for (const auto& [channel, full] : layer.channels)
+            out += (channel == layer.channels.begin()->first ? "channels " : " ") + channel;
+    }
+    return out;
+}
+
+/// What Blender calls the picture that all passes make.
+bool is_combined(const std::string& name) {
+    return name == "Combined" || name.ends_with(".Combined");
+}
+
+const Layer& chosen(const std::string& path, const Layers& layers, const std::string& wanted) {
+    if (!wanted.empty()) {
+        const auto found = layers.find(wanted);
+        if (found == layers.end())
+            fail_exr(path, "has no layer '" + wanted + "'; it has " + names_of(layers));
+        return found->second;
+    }
+    const auto own = layers.find("");
+    if (own != layers.end() && (own->second.is_colour() || own->second.has("Y")))
+        return own->second;
+    if (layers.size() == 1) return layers.begin()->second;
+    std::vector<const Layer*> coloured, combined;
+    for (const auto& [name, layer] : layers) {
+        if (!layer.is_colour()) continue;
+        coloured.push_back(&layer);
+        if (is_combined(name)) combined.push_back(&layer);
+    }
+    if (combined.size() == 1) return *combined[0];
+    if (coloured.size() == 1) return *coloured[0];
+    fail_exr(path, "has several layers and no picture without a name; name one of " +
+                       names_of(layers) + ", as in load_image(path, {.layer = NAME})");
+}
+
+/// What stands for red, green and blue.
+std::array<std::string, 3> colours_of(const std::string& path, const Layer& layer) {
+    for (const std::array<const char*, 3>& names :
+         {std::array{"R", "G", "B"}, std::array{"X", "Y", "Z"}})
+        if (std::all_of(names.begin(), names.end(), [&](const char* n) { return layer.has(n); }))
+            return {layer.channels.at(names[0]), layer.channels.at(names[1]),
+                    layer.channels.at(names[2])};
+    std::vector<std::string> others;
+    std::string all;
+    for (const auto& [channel, full] : layer.channels) {
+        if (channel != "A") others.push_back(full);
+        all += " " + channel;
+    }
+    const bool grey = layer.has("Y");
+    if (others.size() != 1 && !grey)
+        fail_exr(path, "the layer has the channels" + all +
+                           ", which are no picture; one has R, G and B, X, Y and Z, or one alone");
+    const std::string& one = grey ? layer.channels.at("Y") : others[0];
+    return {one, one, one};
+}
+
+/// Luminance with two channels of colour, of half as many pixels each way, which the library makes
+/// red, green and blue of.
+void read_luminance(const std::string& path, FloatPicture& out) {
+    exr::RgbaInputFile file(path.c_str());
+    const auto window = file.dataWindow();
+    const auto width = static_cast<size_t>(out.width);
+    std::vector<exr::Rgba> row(width);
+    for (int y = window.min.y; y <= window.max.y; ++y) {
+        file.setFrameBuffer(row.data() - window.min.x, 1, 0);
+        file.readPixels(y);
+        for (size_t x = 0; x < width; ++x)
+            out.rgb.insert(out.rgb.end(), {row[x].r, row[x].g, row[x].b});
+    }
+}
+
+void read_layer(exr::MultiPartInputFile& file, const std::string& path, const Layer& layer,
+                FloatPicture& out) {
+    const std::array<std::string, 3> names = colours_of(path, layer);
+    const exr::Header& header = file.header(layer.part);
+    for (const std::string& name : names) {
+        const exr::Channel* channel = header.channels().findChannel(name);
+        if (channel->xSampling != 1 || channel->ySampling != 1)
+            fail_exr(path, "the channel " + name + " has fewer pixels than the picture");
+    }
+    const auto window = header.dataWindow();
+    const size_t pixels = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
+    out.rgb.resize(3 * pixels);
+    exr::FrameBuffer frame;
+    for (size_t k = 0; k < 3; ++k)
+        if (k == 0 || names[k] != names[0])
+            frame.insert(names[k],
+                         exr::Slice::Make(exr::FLOAT, &out.rgb[k], window, 3 * sizeof(float),
+                                          3 * sizeof(float) * static_cast<size_t>(out.width)));
+    exr::InputPart part(file, layer.part);
+    part.setFrameBuffer(frame);
+    part.readPixels(window.min.y, window.max.y);
+    if (names[1] != names[0]) return;
+    for (size_t k = 0; k < pixels; ++k) out.rgb[3 * k + 1] = out.rgb[3 * k + 2] = out.rgb[3 * k];
+}
+
+FloatPicture read_checked(const std::string& path, const std::string& wanted) {
+    // A header that claims more is refused before anything is allocated by it.
+    exr::Header::setMaxImageSize(static_cast<int>(kMostPixels), static_cast<int>(kMostPixels));
+    exr::MultiPartInputFile file(path.c_str(), 0);
+    const Layers layers = layers_of(file);
+    const Layer& layer = chosen(path, layers, wanted);
+    const exr::Header& header = file.header(layer.part);
+    if (header.hasType() && exr::isDeepData(header.type()))
+        fail_exr(path, "has several values for each pixel (deep data); flatten it first");
+    const auto window = header.dataWindow();
+    const int64_t width = int64_t{window.max.x} - window.min.x + 1,
+                  height = int64_t{window.max.y} - window.min.y + 1;
+    check_picture_size(path, width, height);
+    FloatPicture out{static_cast<int>(width), static_cast<int>(height), {}};
+    if (file.parts() == 1 && layer.has("RY") && layer.has("BY"))
+        read_luminance(path, out);
+    else
+        read_layer(file, path, layer, out);
+    return out;
 }
 
 }  // namespace
 
-bool is_exr(const std::string& path) {
-    EXRVersion version{};
-    return ParseEXRVersionFromFile(&version, path.c_str()) == TINYEXR_SUCCESS;
-}
+bool is_exr(const std::string& path) { return exr::isOpenExrFile(path.c_str()); }
 
-FloatPicture read_exr(const std::string& path) {
-    check_size(path);
-    float* rgba = nullptr;
-    const char* message = nullptr;
-    FloatPicture picture;
-    if (LoadEXR(&rgba, &picture.width, &picture.height, path.c_str(), &message) != TINYEXR_SUCCESS)
-        throw UserError("picture " + path + ": cannot be read (" + taken(message) +
-                        "); name an OpenEXR file with red, green and blue");
-    const size_t pixels = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height);
-    picture.rgb.reserve(3 * pixels);
-    for (size_t k = 0; k < pixels; ++k)
-        picture.rgb.insert(picture.rgb.end(), {rgba[4 * k], rgba[4 * k + 1], rgba[4 * k + 2]});
-    std::free(rgba);
-    return picture;
+FloatPicture read_exr(const std::string& path, const std::string& layer) {
+    try {
+        return read_checked(path, layer);
+    } catch (const UserError&) {
+        throw;
+    } catch (const std::exception& error) {
+        fail_exr(path,
+                 std::string("cannot be read (") + error.what() + "); name a whole OpenEXR file");
+    }
 }
 
 }  // namespace firn

@@ -41,8 +41,13 @@ Made in_integers(const StoredTensor& x, std::vector<T> Made::*pixels) {
 
 Tensor load_image(const std::string& path, const LoadImageOptions& options, SourceLine line) {
     LineScope at(line);
-    const FloatPicture picture =
-        at_line(line, [&] { return is_exr(path) ? read_exr(path) : read_float_picture(path); });
+    const FloatPicture picture = at_line(line, [&] {
+        if (is_exr(path)) return read_exr(path, options.layer);
+        if (!options.layer.empty())
+            refuse("picture " + path + ": only OpenEXR files have layers; leave '" + options.layer +
+                   "' out");
+        return read_float_picture(path);
+    });
     const Tensor out = tensor(picture.rgb, {picture.height, picture.width, 3}, line);
     return options.linear && !picture.is_light ? srgb_to_linear(out) : out;
 }

@@ -11,10 +11,15 @@ struct LoadImageOptions {
     /// Amounts of light: numbers of PNG and JPEG are made linear (srgb_to_linear), those of HDR and
     /// EXR are.
     bool linear = false;
+    /// Of an EXR: the layer (or the part of a file of several) that is read, "normal" or
+    /// "ViewLayer.AO". Empty: the channels without a layer's name, else the only layer, else the
+    /// one that Blender calls Combined.
+    std::string layer = {};
 };
 /// A picture file as f32[h, w, 3]: PNG of 8 and 16 bits and JPEG from 0 to 1, Radiance HDR and
-/// OpenEXR as they are. Alpha is left out. UserError: the file is none of them, is not there, or
-/// has more pixels than fit.
+/// OpenEXR as they are: every compression, halves, floats and integers, scan lines and tiles. Alpha
+/// is left out. UserError: the file is none of them, is not there, is damaged, has more pixels than
+/// fit, has no such layer, or has several and none was named.
 ///
 /// Examples: after `save_image("grey.png", tensor({0.0f, 0.5f}, {1, 2}));` `load_image("grey.png")`
 /// is `{{{0, 0, 0}, {0.501961, 0.501961, 0.501961}}}`,
