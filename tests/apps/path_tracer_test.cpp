@@ -305,10 +305,9 @@ TEST(Exr, AHeaderThatClaimsTooManyPixelsIsRefused) {
         read_exr(path);
         FAIL() << "it was read";
     } catch (const UserError& error) {
-        EXPECT_NE(std::string(error.what())
-                      .find("claims.exr: its header says 1000000000 x 1000000000 pixels"),
-                  std::string::npos)
-            << error.what();
+        const std::string why = error.what();
+        EXPECT_NE(why.find("claims.exr: cannot be read"), std::string::npos) << why;
+        EXPECT_NE(why.find("exceeds the maximum width"), std::string::npos) << why;
     }
 }
 
