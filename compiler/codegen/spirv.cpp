@@ -67,14 +67,15 @@ bool has_fixed_arrays(std::span<const uint32_t> spirv) {
     return false;
 }
 
-/// A driver trusts what it is given, so a module from disk is checked like one that was just made.
-std::vector<uint32_t> cached(const std::string& directory, const std::string& name,
-                             int vulkan_minor) {
-    auto bytes = cache_load(directory, kKind, name);
+/// A driver trusts what it is given. The cache gives what was made of this very text or nothing, so
+/// that a module from disk is as good as one that was just made; the validator, which takes as long
+/// as all else that is done with it, has no more to say.
+std::vector<uint32_t> cached(const std::string& directory, const std::string& key) {
+    const std::optional<std::string> bytes = cache_find_text(directory, kKind, key);
     if (!bytes || bytes->size() % 4 != 0) return {};
     std::vector<uint32_t> spirv(bytes->size() / 4);
     std::memcpy(spirv.data(), bytes->data(), bytes->size());
-    return faults_of(spirv, vulkan_minor).empty() ? spirv : std::vector<uint32_t>{};
+    return spirv;
 }
 
 std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
@@ -103,11 +104,12 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
                                     const SpirvOptions& options) {
     environment(options.vulkan_minor);  // refuses an unknown one
     if (options.cache_directory.empty()) return compile(glsl, name, options);
-    std::string key = cache_hash(cache_text(glsl, options));
-    std::vector<uint32_t> spirv = cached(options.cache_directory, key, options.vulkan_minor);
+    const std::string key = cache_text(glsl, options);
+    std::vector<uint32_t> spirv = cached(options.cache_directory, key);
     if (!spirv.empty()) return spirv;
     spirv = compile(glsl, name, options);
-    cache_store(options.cache_directory, kKind, key, std::as_bytes(std::span(spirv)));
+    cache_put_text(options.cache_directory, kKind, key,
+                   {reinterpret_cast<const char*>(spirv.data()), 4 * spirv.size()});
     return spirv;
 }
 
