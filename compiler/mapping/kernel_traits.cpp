@@ -2,6 +2,7 @@
 #include "compiler/mapping/kernel_traits.h"
 
 #include "compiler/kernel/index_form.h"
+#include "compiler/kernel/long_divisions.h"
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/map_grid.h"
@@ -54,11 +55,14 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
     KernelTraits traits;
     double operations = 0;
     IndexForms forms(code);
+    FloatRanges floats(code);
     const int x = last_grid_range(code);
     auto visit = [&](int id) {
         const KernelNode& n = code.nodes[id];
         ++traits.nodes;
-        operations += operations_of(n);
+        operations += profile.max_back_edges && is_long_division(n, floats, code)
+                          ? profile.max_body_operations / double(kMostLongDivisions)
+                          : operations_of(n);
         traits.loops |= n.op == KernelOp::For;
         traits.stores += n.op == KernelOp::Store;
         traits.scattered +=
