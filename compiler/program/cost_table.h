@@ -127,6 +127,14 @@ inline constexpr int64_t kNearRows = 32;
 /// driver, of [10000, 2000]: with [10000, 10] 50 ms whole, 25 in parts of 256 rows; with [10000,
 /// 16] 21 and 25; with [10000, 32] 89 and 80, and 169 and 81 where the result has three axes.
 inline constexpr double kLittleLeft = 8;
+/// Bytes of a run's operands that stay near a core while its tiles are computed. On a driver with 2
+/// MiB of second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 256
+/// rows (180 KiB), 15 of 1024 (720 KiB).
+inline constexpr double kRunBytes = 1 << 20;
+/// Results of a product that an element of a factor stands for, from which on two tiles of
+/// registers read it. With fewer, lanes share the whole product: [50000, 12] by [50000, 12] takes 2
+/// ms so, and 3 in runs.
+inline constexpr double kReadAgain = 16;
 /// Times kNearRows that make a walk down columns worth cutting. Not measured.
 inline constexpr int64_t kFarWalk = 8;
 

@@ -280,16 +280,33 @@ Source source_of(const Node& value, int axis) {
     return out;
 }
 
+/// What the elements of `x` are computed from along an axis of it, each once: what has that axis.
+std::vector<Source> factors_of(const Node& x, int axis) {
+    std::vector<Source> out;
+    std::vector<const Node*> waiting{&x};
+    std::unordered_set<const Node*> seen{&x};
+    while (!waiting.empty()) {
+        const Node& node = *waiting.back();
+        waiting.pop_back();
+        for (const Ref& input : node.inputs) {
+            if (!seen.insert(input.get()).second) continue;
+            const Source source = source_of(*input, axis);
+            if (source.node == input.get() && is_elementwise(input->op))
+                waiting.push_back(input.get());
+            else if (source.axis >= 0 && seen.insert(source.node).second)
+                out.push_back(source);
+        }
+    }
+    return out;
+}
+
 /// A product of values of which one has long rows and stands for few results each: an invocation
 /// that walks such rows looks up another page for each, as in walks_far. In runs of rows neighbours
 /// find the pages where they are, and what is left behind is little beside what is read.
-bool walks_far_for_few(const Cutter& cut, const Node& x, const std::vector<int>& axes,
-                       double results) {
-    if (axes.size() != 1 || !is_elementwise(x.op)) return false;
-    const double count = cut.estimated(x.shape[static_cast<size_t>(axes[0])]);
+bool walks_far_for_few(const Cutter& cut, const Node& x, int axis, double count, double results) {
     if (count < costs::kLeastParts * costs::kRows) return false;
     return std::any_of(x.inputs.begin(), x.inputs.end(), [&](const Ref& input) {
-        const Source source = source_of(*input, axes[0]);
+        const Source source = source_of(*input, axis);
         if (source.axis < 0) return false;
         double row = source.node->dtype.bytes();
         for (int k = source.axis + 1; k < source.node->rank(); ++k)
@@ -298,6 +315,36 @@ bool walks_far_for_few(const Cutter& cut, const Node& x, const std::vector<int>&
         return row >= costs::kFarBytes && results > columns &&
                costs::kLittleLeft * results <= costs::kRows * columns;
     });
+}
+
+/// Rows of a run of a product of several values, each of which stands for many results: every tile
+/// of these walks all rows, which come to the core again when they are more than it holds. All
+/// tiles of one run find its rows there. 0: they are few, or a run that a core holds leaves more
+/// than a little behind beside what is read.
+int64_t rows_near_core(const Cutter& cut, const Node& x, int axis, double count, double results) {
+    const std::vector<Source> factors = factors_of(x, axis);
+    if (factors.size() < 2) return 0;
+    double columns = 0, bytes = 0;
+    for (const Source& factor : factors) {
+        const double own = cut.estimated(element_count(factor.node->shape)) / count;
+        if (results < costs::kReadAgain * own) return 0;
+        columns += own, bytes += own * factor.node->dtype.bytes();
+    }
+    int64_t rows = costs::kRows;
+    while (rows * columns < costs::kLittleLeft * results) rows *= 2;
+    const bool fits = rows * bytes <= costs::kRunBytes;
+    const bool is_long = count >= costs::kLeastParts * rows &&
+                         count * bytes >= costs::kLeastParts * costs::kRunBytes;
+    return fits && is_long ? rows : 0;
+}
+
+/// Rows of the runs that a product is better summed up in; 0: in none.
+int64_t rows_of_runs(const Cutter& cut, const Node& x, const std::vector<int>& axes,
+                     double results) {
+    if (axes.size() != 1 || !is_elementwise(x.op)) return 0;
+    const double count = cut.estimated(x.shape[static_cast<size_t>(axes[0])]);
+    if (walks_far_for_few(cut, x, axes[0], count, results)) return costs::kRows;
+    return rows_near_core(cut, x, axes[0], count, results);
 }
 
 }  // namespace
@@ -330,12 +377,12 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
-        if (rules.in_turn && walks_far_for_few(cut, *input, attr.axes, results)) {
+        if (rules.in_turn) cut.rows = rows_of_runs(cut, *input, attr.axes, results);
+        if (cut.rows) {
             // What a run leaves lies side by side.
             std::vector<int> order{attr.axes[0]};
             for (int axis = 0; axis < input->rank(); ++axis)
                 if (axis != attr.axes[0]) order.push_back(axis);
-            cut.rows = costs::kRows;
             const Ref x = permute(cut.b, cast(cut.b, input, type), order);
             return cast(cut.b, cut.reduce_columns(x, {0}), node.dtype);
         }

@@ -238,6 +238,26 @@ TEST(Fusion, OnACpuProductsOfLongRowsThatGiveLittleAreSummedInRuns) {
     EXPECT_EQ(kernels(cpu_profile(), 512, 2048, 10), 1u) << "rows are few";
 }
 
+TEST(Fusion, OnACpuProductsOfManyRowsAreSummedInRunsThatACoreHolds) {
+    const auto kernels = [](int64_t rows, int64_t a, int64_t b) {
+        return program_for(cpu_profile(), by_columns, {f32(rows, a), f32(rows, b)})->kernels.size();
+    };
+    EXPECT_EQ(kernels(32768, 48, 128), 2u);
+    EXPECT_EQ(kernels(32768, 128, 16), 2u);
+    EXPECT_EQ(kernels(4096, 48, 128), 1u) << "a core holds most of it";
+    EXPECT_EQ(kernels(32768, 128, 12), 1u) << "rows are read once, by one tile";
+    EXPECT_EQ(kernels(32768, 1024, 1024), 1u) << "would leave too much behind";
+}
+
+TEST(Fusion, OnACpuRunsServeProductsBehindChoices) {
+    // As the gradient by weights is, where an activation leaves out some of the results.
+    const auto by_weights = [](const Tensors& a) {
+        return Tensors{grad(sum(square(max(matmul(a[0], a[1]), 0.0f))), {a[1]})[0]};
+    };
+    const auto program = program_for(cpu_profile(), by_weights, {f32(32768, 48), f32(48, 128)});
+    EXPECT_EQ(program->kernels.size(), 3u) << "the cotangents, runs, and what these leave";
+}
+
 TEST(Fusion, RunsOfAProductGiveWhatTheWholeGives) {
     const auto run = [](Session session) {
         SessionScope scope(std::move(session));
@@ -246,9 +266,14 @@ TEST(Fusion, RunsOfAProductGiveWhatTheWholeGives) {
             return reshape(cast<float>(arange(element_count(shape).constant()) * 7 % 11 - 5),
                            shape);
         };
-        const auto f = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },
-                               {f32(1031, 1025), f32(1031, 2)});
-        return f(whole({1031, 1025}), whole({1031, 2})).to_vector<float>();
+        std::vector<float> out;
+        for (auto [rows, a, b] : {std::array{1031, 1025, 2}, std::array{16411, 48, 17}}) {
+            const auto f = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },
+                                   {f32(rows, a), f32(rows, b)});
+            for (float x : f(whole({rows, a}), whole({rows, b})).to_vector<float>())
+                out.push_back(x);
+        }
+        return out;
     };
     EXPECT_EQ(run(Session::interpreter(cpu_profile())), run(Session::oracle()));
 }
