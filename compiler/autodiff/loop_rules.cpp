@@ -18,6 +18,18 @@ namespace {
 
 using Replaced = std::unordered_map<const Node*, Ref>;
 
+/// Terms of a reduction from which on it is dear: what it gives is kept as it was, and not computed
+/// again, where there is room. Its kernel stores it and loads it either way. Not measured.
+constexpr int64_t kDearTerms = 16;
+/// Bytes of all dear values together that one loop keeps. Not measured.
+constexpr int64_t kMostKeptBytes = int64_t{1} << 27;
+
+/// A reduction of many terms in the body of a loop, which its iterations backwards may ask for.
+struct DearValue {
+    Ref forwards, backwards;  // as the loop computes it, and as an iteration backwards would
+    Ref kept;                 // what stands for it there; null: it is computed again
+};
+
 /// One iteration of a loop backwards, as a function of what is only known when loops are made of
 /// it.
 struct Backwards {
@@ -27,6 +39,7 @@ struct Backwards {
     std::vector<size_t> floats;  // carried values that have cotangents
     std::vector<Ref> outside;    // see active_outside()
     std::vector<bool> needed;    // by carried value: whether its states are asked for
+    std::vector<DearValue> dear;
     // Cotangents of `floats`, then sums for `outside` (see wide_float): before the iteration, and
     // after it.
     std::vector<Ref> args, results;
@@ -67,6 +80,53 @@ void read_ends(const Builder& b, Backwards& backwards, const std::vector<Ref>& n
     }
 }
 
+/// The reductions of many terms that a body computes, operands first.
+std::vector<Ref> dear_values(const Region& body) {
+    std::vector<Ref> out;
+    for (const Ref& node : topological(body.results)) {
+        if (node->op != Op::Reduce) continue;
+        Size terms(1);
+        for (int axis : node->as<ReduceAttr>().axes)
+            terms = terms * node->inputs[0]->shape[static_cast<size_t>(axis)];
+        if (terms.is_constant() && terms.constant() >= kDearTerms) out.push_back(node);
+    }
+    return out;
+}
+
+/// Lets iterations backwards ask for what was kept of dear values that differ from iteration to
+/// iteration, of `most` iterations, as far as there is room for all of them.
+void keep_dear_values(const Builder& b, Backwards& backwards, const Size& most,
+                      int64_t most_bytes) {
+    const auto among = [](const std::vector<Ref>& nodes) {
+        std::unordered_set<const Node*> out;
+        for (const Ref& node : nodes) out.insert(node.get());
+        return out;
+    };
+    // Those that others are computed from last: behind these they may not be asked for.
+    for (size_t k = backwards.dear.size(); k-- > 0;) {
+        DearValue& dear = backwards.dear[k];
+        const Node& value = *dear.backwards;
+        const Size bytes = most * element_count(value.shape) * Size(value.dtype.bytes());
+        if (!bytes.is_constant() || bytes.constant() > most_bytes ||
+            !among(topological(backwards.results)).contains(&value))
+            continue;
+        const auto below = among(topological({dear.backwards}));
+        const bool differs =
+            below.contains(backwards.turn.get()) ||
+            std::any_of(backwards.states.begin(), backwards.states.end(),
+                        [&](const Ref& state) { return below.contains(state.get()); });
+        if (!differs) continue;
+        most_bytes -= bytes.constant();
+        dear.kept = region_arg(b, value.dtype, value.shape);
+        backwards.results = substitute(b.table, backwards.results, {{&value, dear.kept}});
+    }
+    std::erase_if(backwards.dear, [](const DearValue& dear) { return !dear.kept; });
+    const auto below = among(topological(backwards.results));
+    for (size_t k = 0; k < backwards.states.size(); ++k)
+        backwards.needed[k] =
+            below.contains(backwards.states[k].get()) || backwards.ends[k] != nullptr;
+}
+
 Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Size>& most,
                        bool chosen) {
     const Builder& b = run.b;
@@ -82,7 +142,13 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
         if (arg->dtype.is_float()) out.floats.push_back(k);
     }
     out.outside = active_outside(run, loop);
-    const std::vector<Ref> next = substitute(b.table, forward.results, replaced);
+    const std::vector<Ref> dear = dear_values(forward);
+    std::vector<Ref> next = forward.results;
+    next.insert(next.end(), dear.begin(), dear.end());
+    next = substitute(b.table, next, replaced);
+    for (size_t k = 0; k < dear.size(); ++k)
+        out.dear.push_back({dear[k], next[forward.results.size() + k], nullptr});
+    next.resize(forward.results.size());
     std::vector<Ref> results, targets;
     for (size_t k : out.floats) {
         results.push_back(next[k]);
@@ -118,9 +184,11 @@ std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed,
 }
 
 /// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states,
-/// and what is behind the last one where that is asked for. `inits`: what `args` begin as.
+/// and what is behind the last one where that is asked for. `values`: of every iteration, what it
+/// computed of dear values that were kept. `inits`: what `args` begin as.
 std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, const Ref& first,
-                              const Ref& count, const Tapes& tapes, std::vector<Ref> inits) {
+                              const Ref& count, const Tapes& tapes, const std::vector<Ref>& values,
+                              std::vector<Ref> inits) {
     const Ref iteration = region_arg(b, i32, {});
     const Ref last = elementwise(b, Op::Sub, {count, constant_int(b, 1)});
     const Ref slot = elementwise(b, Op::Sub, {last, iteration});
@@ -130,6 +198,8 @@ std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, cons
         if (tapes[k]) known[backwards.states[k].get()] = state_at(b, tapes[k], slot);
         if (backwards.ends[k]) known[backwards.ends[k].get()] = state_at(b, tapes[k], behind);
     }
+    for (size_t k = 0; k < values.size(); ++k)
+        known[backwards.dear[k].kept.get()] = state_at(b, values[k], slot);
     Region body;
     body.args.push_back(iteration);
     body.args.insert(body.args.end(), backwards.args.begin(), backwards.args.end());
@@ -147,10 +217,12 @@ std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, cons
 /// follow.
 std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
                                        const Backwards& backwards, const Ref& begin,
-                                       const Ref& count, const Tapes& tapes,
+                                       const Ref& count, const Recorded& kept,
                                        std::vector<int64_t> distances,
                                        const std::vector<Ref>& inits) {
-    if (distances.empty()) return turned_round(b, backwards, begin, count, tapes, inits);
+    const Tapes& tapes = kept.tapes;
+    if (distances.empty())
+        return turned_round(b, backwards, begin, count, tapes, kept.values, inits);
     const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const int64_t every = distances[0];
     distances.erase(distances.begin());
@@ -179,7 +251,8 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
         body.args.push_back(tape);
     }
     const Tapes again = recorded_again(b, loop, first, length, states, room, inner);
-    body.results = turned_round_by_parts(b, loop, backwards, first, length, again, distances, args);
+    body.results = turned_round_by_parts(b, loop, backwards, first, length, {again, {}, nullptr},
+                                         distances, args);
     for (const Ref& tape : again)
         if (tape) body.results.push_back(tape);
     const Ref made =
@@ -250,7 +323,7 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     Trips trips = trips_of(b, *self);
     // The limit of a while_ that was given none is no number of states to keep.
     if (attr.must_end != MustEnd::No) trips.most.reset();
-    const Backwards backwards = backwards_of(run, *self, trips.most, chosen);
+    Backwards backwards = backwards_of(run, *self, trips.most, chosen);
     const bool keeps = any(backwards.needed);
     if (keeps && !trips.most)
         refuse_gradient(*self, breaks ? "a while_ whose states need a bound: give it a .max_steps; "
@@ -262,10 +335,16 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     std::vector<int64_t> distances;
     if (keeps) distances = checkpoint_distances(run, *self, most, backwards.needed);
     const int64_t every = distances.empty() ? 1 : distances[0];
+    if (keeps && !breaks && distances.empty())
+        keep_dear_values(b, backwards, most, std::min(run.most_tape_bytes, kMostKeptBytes));
+    else
+        backwards.dear.clear();
+    std::vector<Ref> values;
+    for (const DearValue& dear : backwards.dear) values.push_back(dear.forwards);
     const std::vector<bool> kept = kept_values(*self, backwards.needed, every);
-    Recorded kept_states{Tapes(kept.size()), nullptr};
+    Recorded kept_states{Tapes(kept.size()), {}, nullptr};
     if (keeps || breaks)
-        kept_states = recorded(b, *self, slots_of(most, every), kept, every, breaks);
+        kept_states = recorded(b, *self, slots_of(most, every), kept, every, values, most, breaks);
     Ref count = breaks ? kept_states.count : trips.count;
     // A bound that shows, for gradients of this gradient.
     if (trips.most && !host_size(*count, {}))
@@ -277,8 +356,8 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
         const Ref* sum = sum_of(run, *value);
         inits.push_back(sum ? *sum : cast(b, zeros_like(run, *value), wide_float(value->dtype)));
     }
-    const std::vector<Ref> found = turned_round_by_parts(
-        b, *self, backwards, nullptr, count, kept_states.tapes, std::move(distances), inits);
+    const std::vector<Ref> found = turned_round_by_parts(b, *self, backwards, nullptr, count,
+                                                         kept_states, std::move(distances), inits);
     for (size_t k = 0; k < found.size(); ++k) {
         const Ref& to = k < backwards.floats.size()
                             ? self->inputs[3 + backwards.floats[k]]

@@ -86,16 +86,24 @@ Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
 }
 
 Recorded recorded(const Builder& b, const Node& loop, const Size& length,
-                  const std::vector<bool>& kept, int64_t every, bool counts) {
+                  const std::vector<bool>& kept, int64_t every, const std::vector<Ref>& values,
+                  const Size& most, bool counts) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Tapes room = empty_tapes(b, loop, length, kept);
-    Keeping made{
-        b, with_fresh_args(b.table, *attr.body), {loop.inputs.begin() + 3, loop.inputs.end()}};
+    Region body = *attr.body;
+    body.results.insert(body.results.end(), values.begin(), values.end());
+    Keeping made{b, with_fresh_args(b.table, body), {loop.inputs.begin() + 3, loop.inputs.end()}};
+    const auto own = made.body.results.end() - static_cast<long>(values.size());
+    const std::vector<Ref> again(own, made.body.results.end());
+    made.body.results.erase(own, made.body.results.end());
     const Ref passed = elementwise(b, Op::Sub, {made.body.args[0], loop.inputs[0]});
     const Ref turn = elementwise(b, Op::Div, {passed, loop.inputs[2]});
     std::vector<std::optional<size_t>> places(kept.size());
     for (size_t k = 0; k < kept.size(); ++k)
         if (kept[k]) places[k] = made.keep_begins(k, room[k], turn, every, attr.active >= 0);
+    std::vector<size_t> places_of_values;
+    for (const Ref& value : again)
+        places_of_values.push_back(made.keep(value, empty_tape(b, *value, most), turn));
     const size_t counter = counts ? count_iterations(made, attr.active) : 0;
     const Ref node =
         firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(made.inits),
@@ -103,6 +111,8 @@ Recorded recorded(const Builder& b, const Node& loop, const Size& length,
     Recorded out;
     for (const auto& place : places)
         out.tapes.push_back(place ? result(b, node, static_cast<int>(*place)) : nullptr);
+    for (size_t place : places_of_values)
+        out.values.push_back(result(b, node, static_cast<int>(place)));
     if (counts) out.count = largest_of(b, result(b, node, static_cast<int>(counter)));
     return out;
 }

@@ -14,14 +14,17 @@ using Tapes = std::vector<Ref>;
 
 struct Recorded {
     Tapes tapes;
+    std::vector<Ref> values;  // [most, ...]: of every iteration, see recorded()
     Ref count;  // iterations that took place (i32, rank 0); null where it was not asked for
 };
 
 /// A loop that does what `loop` does and keeps the carried values that are `kept` of every
-/// `every`-th iteration, `length` of them: the pass share_loops makes one of both. `counts`: it
-/// counts its iterations too; needs the loop's active value.
+/// `every`-th iteration, `length` of them: the pass share_loops makes one of both. `values` of its
+/// body are kept of each of `most` iterations. `counts`: it counts its iterations too; needs the
+/// loop's active value.
 Recorded recorded(const Builder& b, const Node& loop, const Size& length,
-                  const std::vector<bool>& kept, int64_t every, bool counts);
+                  const std::vector<bool>& kept, int64_t every, const std::vector<Ref>& values,
+                  const Size& most, bool counts);
 
 /// Slots of a tape for every `every`-th of `most` iterations; of all, one for the state behind the
 /// last one, too: a loop of kernels then has its state nowhere else (schedule/kept_states).

@@ -453,6 +453,51 @@ TEST(Gradients, SayWhichStatesTheyKeep) {
     EXPECT_NE(text.find("states-of-iterations  Scatter f32[5, 64]"), std::string::npos) << text;
 }
 
+/// What iterations backwards ask for of long sums is kept, where all iterations keep their states;
+/// no more than there is room for, and no sum that is the same in all of them.
+TEST(Gradients, LoopsKeepWhatTheirProductsGave) {
+    const auto explained = [](int64_t room, int64_t checkpoint) {
+        DeviceProfile profile = cpu_profile();
+        profile.max_storage_range = static_cast<uint64_t>(room);
+        SessionScope scope(Session::interpreter(profile));
+        const auto f = compile(
+            [=](const Tensors& a) {
+                Tensor x = a[0];
+                for (Tensor k : loop(5, {.checkpoint = checkpoint})) {
+                    const Tensor inside = matmul(x, a[1]), same = matmul(a[0], a[1]);
+                    x = x + 0.1f * matmul(max(inside, 0.0f) * sin(same), a[1].T());
+                }
+                return grad(sum(x), a[1]);
+            },
+            {f32(48, 32), f32(32, 64)});
+        return f.explain();
+    };
+    const std::string kept = "states-of-iterations  Scatter f32[5, 48, 64]";
+    const auto count = [&](const std::string& text) {
+        size_t found = 0;
+        for (size_t at = 0; (at = text.find(kept, at)) != std::string::npos; ++at) ++found;
+        return found;
+    };
+    const int64_t bytes = 5 * 48 * 64 * 4;
+    EXPECT_EQ(count(explained(1 << 27, 0)), 1u);
+    EXPECT_EQ(count(explained(bytes, 0)), 1u);
+    EXPECT_EQ(count(explained(bytes - 4, 0)), 0u);
+    EXPECT_EQ(count(explained(1 << 27, 2)), 0u);
+}
+
+TEST(Gradients, OfLoopsThatKeepWhatTheirProductsGave) {
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor x = a[0];
+            for (Tensor k : loop(3)) {
+                const Tensor inside = matmul(x, a[1]);
+                x = x + 0.1f * sin(inside) * sum(square(inside), {.axis = 1, .keep_dims = true});
+            }
+            return x;
+        },
+        {some({3, 17}), some({17, 17}, -0.3f, 0.3f)}, false);
+}
+
 /// What kernels carry lives in the tape alone, also what is left behind the last iteration, of none
 /// too. Slots begin at whole vectors, and at none.
 TEST(Gradients, OfKernelsThatCarryTheirStateInATape) {

@@ -264,8 +264,11 @@ TEST(Quality, TheGradientOfWeightsThatALoopSharesIsSummedOverSamplesFirst) {
                      {});
     };
     const ProgramStats loop = counted(true), plain = counted(false);
-    EXPECT_LE(loop.peak_bytes, plain.peak_bytes * 5 / 4);
+    // States, and what the layers' products gave.
+    EXPECT_LE(loop.peak_bytes, plain.peak_bytes * 3 / 2);
     EXPECT_LE(loop.bytes_written, 2 * plain.bytes_written);
+    EXPECT_LE(static_cast<double>(loop.operations), 1.1 * static_cast<double>(plain.operations))
+        << "products are computed again";
 }
 
 }  // namespace
