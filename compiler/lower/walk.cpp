@@ -104,9 +104,12 @@ int Walk::evaluate(const Node& node, const Indices& at) {
     auto own = own_.find(&node);
     const bool in_memory = context_.buffers.contains(&node);
     if (own != own_.end() && own->second != at) {
-        if (stands_for(at, own->second)) return ask(node, own->second);
-        ensure(request_.again.contains(&node),
-               "a kernel reads an output of its own at another index");
+        // Where it is asked at other indices, too, an index that was kept inside of a shape may be
+        // one of these: the same constant, or an edge.
+        const bool again = request_.again.contains(&node);
+        if (again ? is_guarded(at, own->second) : stands_for(at, own->second))
+            return ask(node, own->second);
+        ensure(again, "a kernel reads an output of its own at another index");
     }
     // A number that is also a result is no reason to load it.
     const bool number = node.op == Op::Constant || node.op == Op::SizeValue ||

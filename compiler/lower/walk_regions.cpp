@@ -172,6 +172,18 @@ bool Walk::stands_for(const Indices& at, const Indices& own) const {
     return std::equal(at.begin(), at.end(), own.begin(), own.end(), was);
 }
 
+bool Walk::is_guarded(const Indices& at, const Indices& own) const {
+    const auto was = [&](int index, int wanted) {
+        while (index != wanted) {
+            const auto guard = guards_.find(index);
+            if (guard == guards_.end()) return false;
+            index = guard->second;
+        }
+        return true;
+    };
+    return std::equal(at.begin(), at.end(), own.begin(), own.end(), was);
+}
+
 int Walk::carried_value(const Node& arg, const Indices& at) {
     // Where the index lies outside, a store or a padding takes another value.
     ensure(is_carried_at(arg, at), "what a loop carries is asked at another index");

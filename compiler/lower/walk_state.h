@@ -119,6 +119,8 @@ class Walk {
     int without_guards(int i, bool scaled);
     /// Whether `at` is `own` wherever it lies inside of the shapes that it was kept inside of.
     bool stands_for(const Indices& at, const Indices& own) const;
+    /// The same of indices that nobody asks for outside, each of which is a node of its own.
+    bool is_guarded(const Indices& at, const Indices& own) const;
 
     /// Whether the loop takes any turn: an element that broke off before does not go on.
     template <class Project>

@@ -93,5 +93,43 @@ TEST(KeptInside, AFewElementsInALoopThatEachOfManyEnds) {
     expect_values(stored, Ints{0});
 }
 
+/// `part` of x = 2 4 6 8 10, while x is a result of the same kernel.
+template <class Part>
+void expect_beside(const Part& part, const Ints& expected) {
+    auto beside = [&] {
+        Tensor x = (arange(5) + 1) * 2, y = part(x);
+        realize(x, y);
+        return y;
+    };
+    expect_values(beside, expected);
+}
+
+TEST(KeptInside, OneElementThatSeveralReadIsNotEachOnesOwn) {
+    const auto at = [](const Tensor& x, int k) { return slice(x, {.begin = k, .end = k + 1}); };
+    expect_beside(
+        [&](const Tensor& x) {
+            return concat({at(x, 0), at(x, 0), at(x, 0)});
+        },
+        {2, 2, 2});
+    expect_beside(
+        [&](const Tensor& x) {
+            return concat({at(x, 1), at(x, 0), at(x, 2)}) + x(-1);
+        },
+        {6, 4, 8});
+    expect_beside([&](const Tensor& x) { return at(x, 0)(arange(5)) + 1; }, {3, 3, 3, 3, 3});
+    expect_beside([&](const Tensor& x) { return slice(x, {.begin = 0, .end = 3})(arange(5)) + 1; },
+                  {3, 5, 7, 7, 7});
+}
+
+TEST(KeptInside, AStoreTakesTheElementThatItReads) {
+    auto stored = [] {
+        Tensor x = stack({Tensor(2), Tensor(1)}), y = full({2}, 3.0f);
+        y(1) = x(-1);
+        realize(x, y);
+        return y;
+    };
+    expect_values(stored, std::vector<float>{3, 2});
+}
+
 }  // namespace
 }  // namespace firn
