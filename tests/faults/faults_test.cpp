@@ -201,7 +201,7 @@ TEST(Faults, OfMeasuringRates) {
             if (!device) device = Device::create(options);
             const uint64_t used = device->memory().use().used;
             inject(fault, n);
-            std::optional<Rates> rates;
+            std::optional<MeasuredRates> rates;
             std::string said;
             {
                 const AllocationsFail here;
@@ -216,7 +216,7 @@ TEST(Faults, OfMeasuringRates) {
             const Injected what = end_injection();
             EXPECT_EQ(messages.take(), "") << n << ": " << what.call << ", said: " << said;
             if (!what.fired) {
-                EXPECT_TRUE(rates && are_plausible(*rates));
+                EXPECT_TRUE(rates && are_plausible(rates_of(*rates)));
                 break;
             }
             EXPECT_EQ(said.empty(), fault != Fault::DeviceLost) << said << ", " << what.call;
