@@ -88,7 +88,11 @@ macro(firn_find_dependencies)
     firn_find_header(png png.h libpng-dev)
     firn_find_library(png png16 libpng-dev)
     firn_find_config(nlohmann_json nlohmann-json3-dev)
-    firn_find_config(OpenEXR libopenexr-dev)
+    if(FIRN_zlib_INCLUDE_DIR)
+        firn_find_config(OpenEXR libopenexr-dev)
+    else()   # its configuration ends this one where zlib is not there
+        firn_missing("OpenEXR" libopenexr-dev)
+    endif()
 endmacro()
 
 # FIRN_TYPEFACE, the file of the typeface that the library will carry: Inter, or what most systems have.

@@ -1,16 +1,16 @@
 // Times what a device runs, also where other processes hold its cores up.
 #include "engine/gpu/stopwatch.h"
 
+#include <dirent.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "engine/gpu/commands.h"
@@ -31,14 +31,19 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Nanoseconds that each thread of this process has run. Empty where the system does not say.
+/// Nanoseconds that each thread of this process has run. Empty where the system does not say. By
+/// C's functions: those of std::filesystem end the process where memory is out inside of them.
 std::map<std::string, double> times_of_threads() {
     std::map<std::string, double> out;
-    std::error_code none;
-    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    const std::string tasks = "/proc/self/task";
+    const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir(tasks.c_str()), closedir);
+    while (const dirent* thread = threads ? readdir(threads.get()) : nullptr) {
+        const std::string path = tasks + "/" + thread->d_name + "/schedstat";
+        const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "r"),
+                                                         std::fclose);
         double nanoseconds = 0;
-        if (std::ifstream(thread.path() / "schedstat") >> nanoseconds)
-            out[thread.path().filename()] = nanoseconds;
+        if (file && std::fscanf(file.get(), "%lf", &nanoseconds) == 1)
+            out[thread->d_name] = nanoseconds;
     }
     return out;
 }

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "engine/gpu/rates.h"
+#include "engine/gpu/stopwatch.h"
 #include "tests/faults/scenarios.h"
 
 namespace firn {
@@ -187,6 +188,25 @@ TEST(Faults, OfMakingADevice) {
 
 /// What cannot be measured is what the class of the device has, and says nothing; only a device
 /// that is lost says so.
+TEST(Faults, OfCountingCores) {
+    int64_t n = 1;
+    for (;; ++n) {
+        inject(Fault::Allocation, n);
+        int cores = 0;
+        {
+            const AllocationsFail here;
+            try {
+                cores = count_cores([] {});
+            } catch (const std::bad_alloc&) {
+            }
+        }
+        const Injected what = end_injection();
+        EXPECT_EQ(what.fired, cores == 0) << n;
+        if (!what.fired) break;
+    }
+    EXPECT_GT(n, 10);
+}
+
 TEST(Faults, OfMeasuringRates) {
     Messages messages;
     DeviceOptions options;
