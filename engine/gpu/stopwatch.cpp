@@ -38,6 +38,7 @@ std::map<std::string, double> times_of_threads() {
     const std::string tasks = "/proc/self/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir(tasks.c_str()), closedir);
     while (const dirent* thread = threads ? readdir(threads.get()) : nullptr) {
+        if (thread->d_name[0] == '.') continue;  // the folder itself, and the one around it
         const std::string path = tasks + "/" + thread->d_name + "/schedstat";
         const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "r"),
                                                          std::fclose);

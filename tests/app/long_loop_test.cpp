@@ -222,7 +222,8 @@ TEST_F(LongLoops, AGraphOfVeryManyStatementsEndsWhereverItIs) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         ASSERT_TRUE(is_running()) << "it was done before";
         EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
-        EXPECT_LT(seconds_, 1.2) << said();
+        // What is left after a second has its memory to give back yet.
+        EXPECT_LT(seconds_, 2) << said();
         expect_said("ended before it was done");
     }
 }
