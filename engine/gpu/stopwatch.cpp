@@ -32,7 +32,7 @@ double processor_seconds() {
 }
 
 /// Nanoseconds that each thread of this process has run. Empty where the system does not say. By
-/// C's functions: those of std::filesystem end the process where memory is out inside of them.
+/// functions of C: those that list a folder in C++ end the process where memory is out inside.
 std::map<std::string, double> times_of_threads() {
     std::map<std::string, double> out;
     const std::string tasks = "/proc/self/task";
