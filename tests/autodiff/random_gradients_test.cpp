@@ -139,10 +139,10 @@ void expect_no_change(const Session& session, DType dtype, const RandomSeeds& se
     EXPECT_LE(refused * 4, seeds.count + 3) << refused << " of " << seeds.count << " are refused";
 }
 
-TEST(RandomGradients, DoNotChangeWhereValuesAreComputed) {
+TEST(RandomGradientsOnTheWay, DoNotChangeWhereValuesAreComputed) {
     expect_no_change(Session::oracle(), f64, random_seeds(200'000, 60), 1e-9);
 }
-TEST(RandomGradients, DoNotChangeWhereKernelsComputeValues) {
+TEST(RandomGradientsOnTheWay, DoNotChangeWhereKernelsComputeValues) {
     expect_no_change(Session::interpreter(), f32, random_seeds(300'000, 2), 1e-3);
 }
 
