@@ -22,9 +22,10 @@ inline constexpr double kMostExcess = 16;
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const SymbolFacts& facts);
 
-/// What find_excess() saw of all kernels that a process has compiled, by all of its threads: how
-/// many, and of how many it cut the program again; the most operations for each that its values
-/// take once, of a kernel that stayed as it was and of one that was cut, with the user's line.
+/// Statistics of find_excess() over all kernels that the process has compiled: their number, the
+/// number of those that it cut, and, of the kernels that stayed and of those that were cut, the
+/// largest ratio of a kernel's operations to those of its values computed once, with the user's
+/// line.
 struct ExcessCensus {
     struct Worst {
         double factor = 0;

@@ -29,7 +29,7 @@ std::string_view trimmed(std::string_view field) {
     return field;
 }
 
-/// What stands in the quotes, where there are some; a quote inside of them stands there twice.
+/// The field without the quotes around it, if it has them; inside, two quotes stand for one.
 std::string without_quotes(std::string_view field) {
     if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
     std::string out;

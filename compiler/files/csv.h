@@ -11,8 +11,8 @@ namespace firn {
 /// How a table is written as text.
 struct CsvOptions {
     char separator = ',';  ///< what stands between the fields of a row
-    /// Whether the first row has the names of the columns; absent: it has where one of its fields
-    /// is neither empty nor a number. Only load_csv asks.
+    /// True: the first row holds the names of the columns. False: it holds numbers. Absent: it
+    /// holds names if one of its fields is neither empty nor a number. Only load_csv reads this.
     std::optional<bool> header = {};
 };
 /// A table of numbers.

@@ -32,7 +32,7 @@ bool is_gzip(const std::vector<std::byte>& bytes) {
            std::to_integer<int>(bytes[1]) == 0x8b;
 }
 
-/// What stands before the elements.
+/// The header of an IDX file: the type and the sizes of its elements.
 struct IdxHeader {
     DType dtype;
     std::vector<int64_t> shape;
@@ -60,7 +60,7 @@ IdxHeader header_of(const std::vector<std::byte>& bytes, const std::string& file
     return out;
 }
 
-/// What gzip made smaller; no more than the header asks for.
+/// Decompresses a gzip file, no further than to the end of the elements that its header names.
 std::vector<std::byte> unpacked(const std::vector<std::byte>& bytes, const std::string& file) {
     constexpr uint64_t kMostHeader = 4 + 4 * 255;
     const std::string_view packed(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -1,4 +1,4 @@
-// What deflate made smaller, through zlib.
+// Decompresses deflate and gzip data by zlib.
 #include "compiler/files/inflate.h"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-// What deflate made smaller, through zlib; internal.
+// Decompresses deflate and gzip data by zlib; internal.
 #pragma once
 #include <cstddef>
 #include <cstdint>

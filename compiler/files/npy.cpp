@@ -167,7 +167,7 @@ StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& f
     const int64_t elements = elements_of(out.shape);
     const size_t rest = all.size() - begin - header;
     const auto element = static_cast<uint64_t>(file_bytes(out.dtype));
-    // What numpy appended behind the array is not part of it.
+    // A file may hold further arrays behind this one; numpy.load ignores them too.
     if (elements < 0 || uint64_t(elements) * element > rest)
         npy_fault(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
     const std::byte* first = bytes.data() + begin + header;

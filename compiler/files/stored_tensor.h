@@ -42,7 +42,7 @@ int64_t elements_of(const std::vector<int64_t>& shape);
 /// Example: after `write_safetensors("x.safetensors", {stored("u", tensor({1, 2}))});`
 /// `from_stored(read_safetensors("x.safetensors")[0])` is `{1, 2}`.
 /// @{
-/// By a name alone, others are not looked at: they may have types that Firn has not.
+/// With a name, only that tensor is read; the others may have types that Firn does not support.
 std::vector<StoredTensor> read_safetensors(const std::string& path);
 StoredTensor read_safetensors(const std::string& path, const std::string& name);
 void write_safetensors(const std::string& path, const std::vector<StoredTensor>& tensors);

@@ -61,7 +61,7 @@ void compile_for_all(SessionState& session, KnownForm& form, const Graph& graph)
     }
 }
 
-/// What serves the graph with others of its form, if anything does.
+/// The program that the graph shares with others of its form, if there is one for its sizes.
 std::optional<PlannedGraph> plan_of_form(SessionState& session, const Graph& graph) {
     std::optional<SizeForm> form = form_of(graph);
     if (!form) return std::nullopt;

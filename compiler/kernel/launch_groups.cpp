@@ -18,18 +18,17 @@ int new_range(KernelBuilder& b, const Size& extent, int dim) {
     return b.range(b.add_range(range));
 }
 
-/// `index` counts the groups of the axes from `first` on.
-void take_apart(KernelBuilder& b, const std::vector<Size>& groups, int index, size_t first,
-                std::vector<int>& out) {
+}  // namespace
+
+void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, int number, size_t first,
+                        std::vector<int>& out) {
     for (size_t d = first; d + 1 < groups.size(); ++d) {
         const int count = b.size(groups[d]);
-        out.push_back(b.make(KernelOp::Mod, i32, {index, count}));
-        index = b.make(KernelOp::Div, i32, {index, count});
+        out.push_back(b.make(KernelOp::Mod, i32, {number, count}));
+        number = b.make(KernelOp::Div, i32, {number, count});
     }
-    out.push_back(index);
+    out.push_back(number);
 }
-
-}  // namespace
 
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
                            const DeviceProfile& profile) {
@@ -47,7 +46,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
         for (int dim = 0; dim < static_cast<int>(std::min<size_t>(groups.size(), 2)); ++dim)
             out.index.push_back(new_range(b, launched[static_cast<size_t>(dim)], dim));
         if (groups.size() < 3) return out;
-        take_apart(b, groups, new_range(b, launched[2], 2), 2, out.index);
+        split_group_number(b, groups, new_range(b, launched[2], 2), 2, out.index);
         return out;
     }
     const int64_t folded = std::min<int64_t>(kFoldedGroups, profile.max_groups[0]);
@@ -55,7 +54,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
     to.groups = {min(all, Size(folded)), ceil_div(all, Size(folded)), Size(1)};
     const int low = new_range(b, to.groups[0], 0);
     const int high = new_range(b, to.groups[1], 1);
-    take_apart(b, groups, b.add(b.mul(high, b.integer(folded)), low), 0, out.index);
+    split_group_number(b, groups, b.add(b.mul(high, b.integer(folded)), low), 0, out.index);
     out.covered = false;  // the last row may be longer than what is left
     return out;
 }

@@ -18,4 +18,9 @@ struct GroupIndices {
 GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
                            const DeviceProfile& profile);
 
+/// Adds to `out` the index along each of the axes from `first` on (x first), `groups` of them each,
+/// of the group with that number: x counts fastest, and the last axis takes what is left.
+void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, int number, size_t first,
+                        std::vector<int>& out);
+
 }  // namespace firn

@@ -70,15 +70,10 @@ GroupIndices launch_slice(KernelBuilder& b, const std::vector<Size>& groups, con
                           const std::string& slice, int& number) {
     b.code().groups = {Size(own.groups), Size(1), Size(1)};
     number = new_range(b, "g", RangeKind::Group, Size(own.groups), 0);
-    int index = b.add(b.size(Size::symbol(slice) * Size(own.groups)), number);
+    const int all = b.add(b.size(Size::symbol(slice) * Size(own.groups)), number);
     GroupIndices out;
     out.covered = false;
-    for (size_t d = 0; d + 1 < groups.size(); ++d) {
-        const int count = b.size(groups[d]);
-        out.index.push_back(b.make(KernelOp::Mod, i32, {index, count}));
-        index = b.make(KernelOp::Div, i32, {index, count});
-    }
-    out.index.push_back(index);
+    split_group_number(b, groups, all, 0, out.index);
     return out;
 }
 
