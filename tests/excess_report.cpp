@@ -3,14 +3,15 @@
 
 #include <cstdio>
 
-#include "compiler/driver/excess_work.h"
+#include "tests/excess_sum.h"
 
 namespace firn {
 namespace {
 
 class ExcessReport : public testing::Environment {
+    void SetUp() override { count_excess(); }
     void TearDown() override {
-        const ExcessCensus census = excess_census();
+        const ExcessCensus census = counted_excess();
         if (census.kernels > 0) std::printf("[ EXCESS   ] %s\n", text(census).c_str());
     }
 };

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "compiler/codegen/spirv.h"
-#include "compiler/driver/excess_work.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
@@ -201,9 +200,14 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         });
     };
     Schedule schedule = cut();
+    ExcessCensus census;  // what was cut in any round, and the kernels of the last one
     for (;;) {
         check_stop(options);
-        auto [list, excess] = finish_kernels(graph, schedule, profile, options, times);
+        auto [list, excess, counted] = finish_kernels(graph, schedule, profile, options, times);
+        counted.cut += census.cut;
+        if (census.worst_cut.factor > counted.worst_cut.factor)
+            counted.worst_cut = census.worst_cut;
+        census = std::move(counted);
         if (!excess.empty()) {
             known.kept.merge(excess);
             schedule = cut();
@@ -219,10 +223,12 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         if (!found.empty() && !known.nested)
             parts = find_overlong_parts(list, graph, schedule, profile, options.facts);
         known.kept.insert(parts.begin(), parts.end());
-        if (parts.empty() && (found.empty() || !known.nested))
+        if (parts.empty() && (found.empty() || !known.nested)) {
+            report_excess(census);
             return timed(times.plan, [&] {
                 return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });
+        }
         known.nested = false;
         schedule = cut();
     }

@@ -2,12 +2,13 @@
 #include "compiler/driver/excess_work.h"
 
 #include <algorithm>
-#include <mutex>
+#include <atomic>
 #include <sstream>
 #include <unordered_map>
 
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
+#include "compiler/program/device_class.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
@@ -19,6 +20,7 @@ namespace {
 struct ExcessRun {
     const Schedule& schedule;
     const SymbolFacts& symbols;
+    const DeviceProfile& profile;
     RegionFacts regions;
     std::unordered_map<const Node*, const ValueVerdict*> verdicts;
 };
@@ -92,27 +94,45 @@ bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
     if (keep(computed.repeated, [&](const Node& node) { return repeats(run, node); })) return true;
     return keep(computed.all, [&](const Node& node) {
         const auto verdict = run.verdicts.find(&node);
-        return verdict != run.verdicts.end() &&
-               verdict->second->evaluations > verdict->second->elements;
+        // One number that is computed where it is asked for has no verdict.
+        if (verdict == run.verdicts.end()) return node.shape.empty() && repeats(run, node);
+        return verdict->second->evaluations > verdict->second->elements;
     });
 }
 
-std::mutex census_mutex;
-ExcessCensus all_kernels;  // guarded by it
+/// A kernel takes no longer than the launch of another one, or the barrier in its place, whatever
+/// the call's sizes are: nothing is won by keeping its values.
+bool is_short(const ExcessRun& run, const Node& output, const Size& operations) {
+    const Node* home = home_loop(run.regions, output);
+    const double launch =
+        run.profile.seconds_per_launch * (home && run.schedule.small_loops.contains(home)
+                                              ? rules_of(run.profile).barrier_of_launch
+                                              : 1);
+    const auto most = static_cast<double>(operations.upper_bound(run.symbols.largest));
+    return most <= launch * run.profile.operations_per_second;
+}
 
-void count(const ListedKernel& kernel, double factor, bool is_cut) {
-    const std::scoped_lock lock(census_mutex);
-    ++all_kernels.kernels;
-    if (is_cut) ++all_kernels.cut;
-    ExcessCensus::Worst& worst = is_cut ? all_kernels.worst_cut : all_kernels.kept;
+void count(ExcessCensus& census, const ListedKernel& kernel, double factor, bool is_cut) {
+    ++census.kernels;
+    if (is_cut) ++census.cut;
+    ExcessCensus::Worst& worst = is_cut ? census.worst_cut : census.kept;
     if (factor > worst.factor) worst = {factor, kernel.lines.empty() ? "" : kernel.lines[0]};
 }
 
+std::atomic<ExcessReport> excess_report = nullptr;
+
 }  // namespace
 
-ExcessCensus excess_census() {
-    const std::scoped_lock lock(census_mutex);
-    return all_kernels;
+void add(ExcessCensus& sum, const ExcessCensus& one) {
+    sum.kernels += one.kernels, sum.cut += one.cut;
+    if (one.kept.factor > sum.kept.factor) sum.kept = one.kept;
+    if (one.worst_cut.factor > sum.worst_cut.factor) sum.worst_cut = one.worst_cut;
+}
+
+void set_excess_report(ExcessReport report) { excess_report = report; }
+
+void report_excess(const ExcessCensus& of_one_compile) {
+    if (const ExcessReport report = excess_report) report(of_one_compile);
 }
 
 std::string text(const ExcessCensus& census) {
@@ -133,8 +153,8 @@ std::string text(const ExcessCensus& census) {
 }
 
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
-                    const SymbolFacts& facts) {
-    ExcessRun run{schedule, facts, region_facts(graph), {}};
+                    const DeviceProfile& profile, const SymbolFacts& facts, ExcessCensus& census) {
+    ExcessRun run{schedule, facts, profile, region_facts(graph), {}};
     for (const ValueVerdict& verdict : schedule.verdicts)
         run.verdicts.emplace(verdict.value.get(), &verdict);
     NodeSet out;
@@ -143,15 +163,21 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
         const Computed computed = computed_by(run, kernel.values);
         double once = 0;
         for (const Node* node : computed.all) once += operations_once(run, *node);
-        const double factor = estimate(value_operations(kernel.code), facts) / std::max(once, 1.0);
-        count(kernel, factor, factor > kMostExcess && keep_of(run, kernel.values, computed, out));
+        const Size operations = value_operations(kernel.code);
+        const double factor = estimate(operations, facts) / std::max(once, 1.0);
+        if (factor > kMostExcess && is_short(run, *kernel.values[0], operations)) {
+            ++census.kernels;
+            return;
+        }
+        count(census, kernel, factor,
+              factor > kMostExcess && keep_of(run, kernel.values, computed, out));
     });
     return out;
 }
 
 NodeSet find_overlong_parts(const KernelList& list, const Graph& graph, const Schedule& schedule,
                             const DeviceProfile& profile, const SymbolFacts& facts) {
-    const ExcessRun run{schedule, facts, region_facts(graph), {}};
+    const ExcessRun run{schedule, facts, profile, region_facts(graph), {}};
     NodeSet out;
     for_kernels(list.steps, [&](const ListedKernel& kernel) {
         if (kernel.by_hand || is_within_back_edges(kernel.code, profile)) return;

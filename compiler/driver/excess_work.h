@@ -10,22 +10,15 @@
 namespace firn {
 
 /// No kernel may take more than this many operations for each that its values take if each of them
-/// is computed once, whatever rule decided that they are computed where they are asked. Of 28,000
-/// kernels of random programs 39 would take more, such as one in which each element computes the
-/// same sum again.
+/// is computed once, whatever rule decided that they are computed where they are asked. A kernel is
+/// exempt that takes no longer than a launch whatever the call's sizes are, such as one in which
+/// each of 50 elements computes the same sum of 50 again: to keep the sum would cost a launch.
 inline constexpr double kMostExcess = 16;
 
-/// Finds kernels that take more (the list is Ready), and gives the values of theirs to keep in
-/// memory: the reductions and loops that other reductions and loops run again in every iteration;
-/// where there are none, the values that are asked more often than they have elements. Gives
-/// nothing where no kernel takes so much, or where nothing can be kept.
-NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
-                    const SymbolFacts& facts);
-
-/// Statistics of find_excess() over all kernels that the process has compiled: their number, the
-/// number of those that it cut, and, of the kernels that stayed and of those that were cut, the
-/// largest ratio of a kernel's operations to those of its values computed once, with the user's
-/// line.
+/// Statistics of find_excess(): the number of kernels, the number of those that it cut, and, of the
+/// kernels that stayed and of those that were cut, the largest ratio of a kernel's operations to
+/// those of its values computed once, with the user's line. What kernels take that are exempt does
+/// not count.
 struct ExcessCensus {
     struct Worst {
         double factor = 0;
@@ -34,7 +27,22 @@ struct ExcessCensus {
     int64_t kernels = 0, cut = 0;
     Worst kept, worst_cut;
 };
-ExcessCensus excess_census();
+/// Adds the statistics of another compile.
+void add(ExcessCensus& sum, const ExcessCensus& one);
+
+/// Finds kernels that take more (the list is Ready), and gives the values of theirs to keep in
+/// memory: the reductions and loops that other reductions and loops run again in every iteration;
+/// where there are none, the values that are asked more often than they have elements. Gives
+/// nothing where no kernel takes so much and longer than a launch, or where nothing can be kept.
+/// Adds the list's kernels to `census`.
+NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
+                    const DeviceProfile& profile, const SymbolFacts& facts, ExcessCensus& census);
+
+/// A function that receives the statistics of each compile of the process behind it, on the thread
+/// that compiled, for those who write reports over many. Null: none.
+using ExcessReport = void (*)(const ExcessCensus&);
+void set_excess_report(ExcessReport report);
+void report_excess(const ExcessCensus& of_one_compile);
 /// `12 kernels, at most 2.1 times the operations of their values (a.cpp:7); 1 cut, of 40.5 times
 /// (a.cpp:9)`.
 std::string text(const ExcessCensus& census);

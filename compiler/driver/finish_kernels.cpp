@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "compiler/driver/excess_work.h"
 #include "compiler/lower/lower_graph.h"
 #include "compiler/plan/plan_sizes.h"
 #include "compiler/plan/reuse_arguments.h"
@@ -28,7 +27,8 @@ constexpr auto kPipeline = std::to_array<ListPass>({
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
     {"find_excess", Ready, Ready, &CompileTimes::schedule,
      [](KernelList& list, FinishRun& run) {
-         run.excess = find_excess(list, run.graph, run.schedule, run.target.facts);
+         run.excess = find_excess(list, run.graph, run.schedule, run.target.profile,
+                                  run.target.facts, run.census);
      }},
     {"raise_radix", Ready, Ready, &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); },
@@ -79,6 +79,7 @@ FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
                   graph,
                   schedule,
                   {},
+                  {},
                   {}};
     KernelList list;
     timed(&CompileTimes::lower,
@@ -94,7 +95,7 @@ FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
         if (options.trace) keep_unfinished(list, *options.trace);
         throw;
     }
-    return {std::move(list), std::move(run.excess)};
+    return {std::move(list), std::move(run.excess), std::move(run.census)};
 }
 
 }  // namespace firn

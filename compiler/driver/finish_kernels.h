@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "compiler/driver/excess_work.h"
 #include "compiler/kernel/kernel_list.h"
 #include "compiler/mapping/list_passes.h"
 #include "compiler/plan/compile_options.h"
@@ -18,6 +19,7 @@ struct FinishRun {
     const Schedule& schedule;
     EmittedKernels emitted;
     NodeSet excess;  // see find_excess()
+    ExcessCensus census;
 };
 
 /// A row of the table: takes kernels of one stage, gives kernels of the same or the next.
@@ -35,6 +37,7 @@ struct FinishedKernels {
     KernelList list;
     /// Values to keep in memory, see find_excess(). If there are any, the list is not finished.
     NodeSet excess;
+    ExcessCensus census;
 };
 /// Every kernel of the schedule, Placed and emitted.
 FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,

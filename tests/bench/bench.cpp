@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/excess_work.h"
+#include "tests/excess_sum.h"
 
 namespace {
 
@@ -357,8 +357,9 @@ int main(int argc, char** argv) {
         }
         const std::vector<Case> cases = chosen_cases(options);
         if (!options.list) {
+            count_excess();
             const bool good = run(options, cases);
-            std::printf("%s\n", text(excess_census()).c_str());
+            std::printf("%s\n", text(counted_excess()).c_str());
             return good ? 0 : 1;
         }
         for (const Case& one : cases) std::puts(one.name.c_str());

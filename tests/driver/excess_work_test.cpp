@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/driver/compile.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
+#include "tests/excess_sum.h"
 
 namespace firn {
 namespace {
@@ -40,9 +42,14 @@ Schedule all_inlined(const Graph& graph, const DeviceProfile& profile) {
     return schedule;
 }
 
-NodeSet excess_of(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile) {
+FinishedKernels finished(const Graph& graph, const Schedule& schedule,
+                         const DeviceProfile& profile) {
     CompileTimes times;
-    return finish_kernels(graph, schedule, profile, {}, times).excess;
+    return finish_kernels(graph, schedule, profile, {}, times);
+}
+
+NodeSet excess_of(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile) {
+    return finished(graph, schedule, profile).excess;
 }
 
 TEST(ExcessWork, IsFoundInAChainOfNestedProducts) {
@@ -78,21 +85,69 @@ TEST(ExcessWork, OneProductAloneIsNone) {
     EXPECT_TRUE(excess_of(graph, all_inlined(graph, profile), profile).empty());
 }
 
+/// Each of the elements of a vector is multiplied with the same sum, which each computes again.
+std::string with_the_same_sum(const std::string& size, int terms) {
+    return "graph(%0: f32[" + size + "], %1: f32[" + std::to_string(terms) +
+           "]) {\n"
+           "    %2: f32 = Reduce %1 op=sum axes=[0]\n"
+           "    %3: f32[" +
+           size +
+           "] = Expand %2\n"
+           "    %4: f32[" +
+           size + "] = Mul %0, %3\n    return %4\n}\n";
+}
+
+// One number that is computed where it is asked for has no verdict.
+TEST(ExcessWork, IsFoundInOneNumberThatManyCompute) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    for (const char* size : {"n", "2000000"}) {
+        const Graph graph = parse(table, with_the_same_sum(size, 100));
+        const NodeSet excess = excess_of(graph, all_inlined(graph, profile), profile);
+        ASSERT_EQ(excess.size(), 1u) << size;
+        EXPECT_EQ((*excess.begin())->op, Op::Reduce);
+    }
+}
+
+TEST(ExcessWork, OfLessThanALaunchIsLeft) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph graph = parse(table, with_the_same_sum("300", 300));
+    const FinishedKernels kernels = finished(graph, all_inlined(graph, profile), profile);
+    EXPECT_TRUE(kernels.excess.empty());
+    EXPECT_EQ(kernels.census.kernels, 1);
+    EXPECT_LE(kernels.census.kept.factor, kMostExcess);
+}
+
 TEST(ExcessWork, IsCounted) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
     const Graph one = parse(table, chain(1)), three = parse(table, chain(3));
-    const ExcessCensus before = excess_census();
-    excess_of(one, all_inlined(one, profile), profile);
-    const ExcessCensus plain = excess_census();
-    EXPECT_EQ(plain.kernels, before.kernels + 1);
-    EXPECT_EQ(plain.cut, before.cut);
-    EXPECT_GT(plain.kept.factor, 0.5);
-    excess_of(three, all_inlined(three, profile), profile);
-    const ExcessCensus nested = excess_census();
-    EXPECT_EQ(nested.kernels, plain.kernels + 1);
-    EXPECT_EQ(nested.cut, plain.cut + 1);
+    const ExcessCensus plain = finished(one, all_inlined(one, profile), profile).census;
+    EXPECT_EQ(plain.kernels, 1);
+    EXPECT_EQ(plain.cut, 0);
+    EXPECT_GT(plain.kept.factor, 0.4);
+    const ExcessCensus nested = finished(three, all_inlined(three, profile), profile).census;
+    EXPECT_EQ(nested.kernels, 1);
+    EXPECT_EQ(nested.cut, 1);
     EXPECT_GT(nested.worst_cut.factor, kMostExcess);
+}
+
+TEST(ExcessWork, OfSeveralCompilesIsAddedUp) {
+    ExcessCensus sum{3, 1, {2, "a.cpp:1"}, {40, "a.cpp:2"}};
+    add(sum, {4, 2, {5, "a.cpp:3"}, {30, "a.cpp:4"}});
+    EXPECT_EQ(text(sum), text({7, 3, {5, "a.cpp:3"}, {40, "a.cpp:2"}}));
+}
+
+TEST(ExcessWork, OfEachCompileIsReported) {
+    static ExcessCensus last;
+    const ExcessCensus before = counted_excess();
+    set_excess_report([](const ExcessCensus& of_one_compile) { last = of_one_compile; });
+    NodeTable table;
+    compile_graph(table, parse(table, chain(1)), cpu_profile());
+    count_excess();
+    EXPECT_EQ(last.kernels, 1);
+    EXPECT_EQ(counted_excess().kernels, before.kernels);  // the library itself keeps none
 }
 
 TEST(ExcessWork, HasAText) {

@@ -22,7 +22,8 @@ double operations(const DeviceProfile& profile, const Function& program, const A
     std::vector<ArgSpec> specs{rows};
     for (int k = 0; k < layers; ++k) specs.push_back(f32(kWidth, kWidth));
     specs.push_back(f32(kWidth, outputs));
-    return static_cast<double>(stats(*program_for(profile, program, specs), {}).operations) / kRows;
+    const ProgramStats of = stats(*program_for(profile, program, specs), {{"n", kRows}});
+    return static_cast<double>(of.operations) / kRows;
 }
 
 /// Products with all but the first argument, with tanh between them.
@@ -53,41 +54,78 @@ TEST(NarrowChains, OfAnyLengthCostNoMoreThanWideOnes) {
         }
 }
 
+const ArgSpec any_rows = f32("n", kWidth);
+
+TEST(NarrowChains, OfAnyNumberOfRows) {
+    const auto program = [](const Tensors& a) { return Tensors{chain(a[0], a)}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
+        for (int layers : {1, 4}) {
+            const double wide = operations(profile, program, any_rows, layers, kWidth);
+            for (int64_t outputs : {1, 2, 3, 4, 5, 6, 7, 8})
+                EXPECT_LE(operations(profile, program, any_rows, layers, outputs), 1.01 * wide)
+                    << profile.name << ", layers: " << layers << ", outputs: " << outputs;
+        }
+}
+
+// Also the columns are known by the call alone: a program of all sizes.
+TEST(NarrowChains, OfAnySizes) {
+    const auto program = [](const Tensors& a) { return Tensors{chain(a[0], a)}; };
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        std::vector<ArgSpec> specs{f32("n", "k")};
+        for (int k = 0; k < 4; ++k) specs.push_back(f32("k", "k"));
+        specs.push_back(f32("k", "m"));
+        const auto compiled = program_for(profile, program, specs);
+        const auto of = [&](int64_t outputs) {
+            return stats(*compiled, {{"n", kRows}, {"k", kWidth}, {"m", outputs}}).operations;
+        };
+        for (int64_t outputs : {1, 2, 3, 4, 5, 6, 7, 8})
+            EXPECT_LE(of(outputs), of(kWidth)) << profile.name << ", outputs: " << outputs;
+        // Five products and four tanh of twelve operations each.
+        EXPECT_LE(of(kWidth), 1.1 * kRows * (5.0 * 2 * 16 * 16 + 4 * 12 * 16)) << profile.name;
+    }
+}
+
 TEST(NarrowChains, InATrainingStep) {
     const auto step = [](const Tensors& a) {
         const Tensors weights(a.begin() + 1, a.end());
         return grad(mean(square(chain(a[0], a))), weights);
     };
     expect_narrow(step, f32(kRows, kWidth));
+    expect_narrow(step, any_rows);
 }
 
 /// Operations for a row where `few` sees so many columns of 16.
-void expect_few_of_many(const std::function<Tensor(const Tensor&, int64_t)>& few) {
+void expect_few_of_many(const std::function<Tensor(const Tensor&, int64_t)>& few,
+                        const ArgSpec& rows) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto of = [&](int64_t columns) {
             const auto program = [&](const Tensors& a) {
                 return Tensors{few(chain(a[0], a), columns)};
             };
-            return operations(profile, program, f32(kRows, kWidth), 4, kWidth);
+            return operations(profile, program, rows, 4, kWidth);
         };
         const double all = of(kWidth);
-        for (int64_t columns : {1, 3, 8})
+        for (int64_t columns : {1, 2, 3, 4, 5, 6, 7, 8})
             EXPECT_LE(of(columns), 1.01 * all) << profile.name << ", columns: " << columns;
     }
 }
 
 TEST(NarrowChains, WhoseResultIsSliced) {
-    expect_few_of_many(
-        [](const Tensor& y, int64_t columns) { return slice(y, {.axis = 1, .end = columns}); });
+    for (const ArgSpec& rows : {f32(kRows, kWidth), any_rows})
+        expect_few_of_many(
+            [](const Tensor& y, int64_t columns) { return slice(y, {.axis = 1, .end = columns}); },
+            rows);
 }
 
 TEST(NarrowChains, WhoseColumnsAreAskedOneByOne) {
-    expect_few_of_many([](const Tensor& y, int64_t columns) {
+    const auto sum_of_columns = [](const Tensor& y, int64_t columns) {
         Tensor sum = 0.0f;
         for (int64_t k = 0; k < columns; ++k)
             sum = sum + y(all, static_cast<int>(k)) * static_cast<float>(k + 1);
         return sum;
-    });
+    };
+    for (const ArgSpec& rows : {f32(kRows, kWidth), any_rows})
+        expect_few_of_many(sum_of_columns, rows);
 }
 
 TEST(NarrowChains, BehindTextureSamples) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/excess_work.h"
 #include "compiler/driver/explain.h"
 #include "compiler/program/executor.h"
 #include "tests/bench/bench.h"
+#include "tests/excess_sum.h"
 #include "tests/programs/generate.h"
 #include "tests/programs/record.h"
 #include "tests/programs/reference.h"
@@ -152,9 +152,10 @@ void snapshot(const Options& options, const std::string& device, const DevicePro
 int main(int argc, char** argv) {
     try {
         const Options options = parse(argc, argv);
+        count_excess();
         snapshot(options, "cpu", cpu_profile());
         snapshot(options, "gpu", gpu_profile());
-        std::printf("%s\n", text(excess_census()).c_str());
+        std::printf("%s\n", text(counted_excess()).c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_snapshot: %s\n", error.what());
         return 1;
