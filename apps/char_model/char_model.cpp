@@ -12,9 +12,10 @@ namespace {
 
 constexpr size_t kSamples = 12;  // that are kept; as many are shown as fit the page
 
-/// The text that is used where none is given: what this is about.
+/// The text that is used where none is given: the page about the compiler.
 std::string default_text() {
-    return (std::filesystem::path(__FILE__).parent_path() / "../../README.md").lexically_normal();
+    return (std::filesystem::path(__FILE__).parent_path() / "../../compiler/README.md")
+        .lexically_normal();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The examples in the comments of the public headers, as examples.awk writes them, and what they
-// show.
+// The examples in the comments of the public headers and on pages, as examples.awk and pages.awk
+// write them, and what they show.
 #pragma once
 #include <cmath>  // NAN and INFINITY in examples
 #include <cstddef>
@@ -55,11 +55,12 @@ class Shows {
 };
 
 struct Example {
-    const char* place;  // the header and the line
+    const char* place;  // the header or page, and the line
     void (*run)(Shows&);
 };
 const std::vector<Example>& examples_of_frontend();
 const std::vector<Example>& examples_of_algorithms();
 const std::vector<Example>& examples_of_others();  // learning, files, sizes and types, pictures
+const std::vector<Example>& examples_of_pages();
 
 }  // namespace firn

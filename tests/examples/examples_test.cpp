@@ -1,5 +1,5 @@
 // Every example in the comments of the public headers gives what the comment says: by the oracle,
-// by the kernel interpreter and on the device.
+// by the kernel interpreter and on the device. Examples on pages run.
 #include "tests/examples/examples.h"
 
 #include <gtest/gtest.h>
@@ -166,6 +166,11 @@ void run_on_device(void (*run)(const Session&)) {
 EXAMPLES(Frontend, frontend)
 EXAMPLES(Algorithms, algorithms)
 EXAMPLES(Others, others)
+
+/// Programs with windows and timings: they need a device.
+TEST_F(Examples, OfPagesOnTheDevice) {
+    run_on_device([](const Session& session) { run(examples_of_pages(), session); });
+}
 
 }  // namespace
 }  // namespace firn

@@ -1,4 +1,4 @@
-// The programs of the README, as printed there.
+// The programs of the README and of its pages, as printed there.
 #include <algorithm>
 #include <cmath>
 
