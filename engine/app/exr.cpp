@@ -39,50 +39,71 @@ class Bytes : public exr::OStream {
     }
     uint64_t tellp() override { return at_; }
     void seekp(uint64_t place) override { at_ = static_cast<size_t>(place); }
-    const std::string& bytes() const { return bytes_; }
+    std::string take() { return std::move(bytes_); }
 
   private:
     std::string bytes_;
     size_t at_ = 0;
 };
 
-constexpr const char* kRgb[] = {"R", "G", "B"};
+constexpr exr::PixelType kPixelTypes[] = {exr::HALF, exr::FLOAT, exr::UINT};
+constexpr size_t kPixelBytes[] = {2, 4, 4};
 
-std::string bytes_of(const FloatPicture& picture) {
+/// The names of a layer's channels, in the order of its elements.
+std::vector<std::string> channel_names(const ExrLayer& layer) {
+    const std::string front = layer.name.empty() ? "" : layer.name + ".";
+    if (layer.channels == 1) return {front + (layer.name == "depth" ? "Z" : "Y")};
+    std::vector<std::string> out;
+    for (const char* name : {"R", "G", "B", "A"})
+        if (out.size() < static_cast<size_t>(layer.channels)) out.push_back(front + name);
+    return out;
+}
+
+std::string bytes_of(int width, int height, const std::vector<ExrLayer>& layers) {
     Bytes out;
     {
-        exr::Header header(picture.width, picture.height);
+        exr::Header header(width, height);
         header.compression() = exr::ZIP_COMPRESSION;
         exr::FrameBuffer pixels;
-        const size_t pixel = 3 * sizeof(float), row = pixel * static_cast<size_t>(picture.width);
-        for (size_t k = 0; k < 3; ++k) {
-            header.channels().insert(kRgb[k], exr::Channel(exr::FLOAT));
-            char* first = reinterpret_cast<char*>(const_cast<float*>(picture.rgb.data() + k));
-            pixels.insert(kRgb[k], exr::Slice(exr::FLOAT, first, pixel, row));
+        for (const ExrLayer& layer : layers) {
+            const auto type = static_cast<size_t>(layer.type);
+            const size_t element = kPixelBytes[type],
+                         pixel = static_cast<size_t>(layer.channels) * element,
+                         row = pixel * static_cast<size_t>(width);
+            const std::byte* first = layer.elements;
+            for (const std::string& name : channel_names(layer)) {
+                header.channels().insert(name, exr::Channel(kPixelTypes[type]));
+                char* at = reinterpret_cast<char*>(const_cast<std::byte*>(first));
+                pixels.insert(name, exr::Slice(kPixelTypes[type], at, pixel, row));
+                first += element;
+            }
         }
         exr::OutputFile file(out, header);
         file.setFrameBuffer(pixels);
-        file.writePixels(picture.height);
+        file.writePixels(height);
     }
-    return out.bytes();  // with the table that the file writes at its end
+    return out.take();  // with the table that the file writes at its end
 }
 
 }  // namespace
 
-void write_exr(const std::string& path, const FloatPicture& picture) {
+void write_exr(const std::string& path, int width, int height,
+               const std::vector<ExrLayer>& layers) {
     try {
-        write_whole_file(path, {bytes_of(picture)});
+        write_whole_file(path, {bytes_of(width, height, layers)});
     } catch (const std::exception& error) {
         throw UserError("picture " + path + ": cannot be written (" + error.what() +
                         "); name a file in a folder that exists and can be written to");
     }
 }
 
-namespace {
-
-[[noreturn]] void fail_exr(const std::string& path, const std::string& why) {
-    throw UserError("picture " + path + ": " + why);
+void write_exr(const std::string& path, const FloatPicture& picture) {
+    write_exr(path, picture.width, picture.height,
+              {{"", picture.channels, ExrType::Float,
+                reinterpret_cast<const std::byte*>(picture.values.data())}});
 }
+
+namespace {
 
 /// Channels of a part that belong together, by the last part of their names.
 struct Layer {
@@ -137,7 +158,7 @@ const Layer& chosen(const std::string& path, const Layers& layers, const std::st
     if (!wanted.empty()) {
         const auto found = layers.find(wanted);
         if (found == layers.end())
-            fail_exr(path, "has no layer '" + wanted + "'; it has " + names_of(layers));
+            fail_picture(path, "has no layer '" + wanted + "'; it has " + names_of(layers));
         return found->second;
     }
     const auto own = layers.find("");
@@ -152,8 +173,8 @@ const Layer& chosen(const std::string& path, const Layers& layers, const std::st
     }
     if (combined.size() == 1) return *combined[0];
     if (coloured.size() == 1) return *coloured[0];
-    fail_exr(path, "has several layers and no picture without a name; name one of " +
-                       names_of(layers) + ", as in load_image(path, {.layer = NAME})");
+    fail_picture(path, "has several layers and no picture without a name; name one of " +
+                           names_of(layers) + ", as in load_image(path, {.layer = NAME})");
 }
 
 /// What stands for red, green and blue.
@@ -171,53 +192,69 @@ std::array<std::string, 3> colours_of(const std::string& path, const Layer& laye
     }
     const bool grey = layer.has("Y");
     if (others.size() != 1 && !grey)
-        fail_exr(path, "the layer has the channels" + all +
-                           ", which are no picture; one has R, G and B, X, Y and Z, or one alone");
+        fail_picture(path,
+                     "the layer has the channels" + all +
+                         ", which are no picture; one has R, G and B, X, Y and Z, or one alone");
     const std::string& one = grey ? layer.channels.at("Y") : others[0];
     return {one, one, one};
 }
 
+/// Where the pixels of a picture go.
+struct Pixels {
+    float* to;
+    size_t width, height, channels;
+};
+
 /// Luminance with two channels of colour, of half as many pixels each way, which the library makes
 /// red, green and blue of.
-void read_luminance(const std::string& path, FloatPicture& out) {
+void read_luminance(const std::string& path, const Pixels& pixels) {
     exr::RgbaInputFile file(path.c_str());
     const auto window = file.dataWindow();
-    const auto width = static_cast<size_t>(out.width);
-    std::vector<exr::Rgba> row(width);
+    std::vector<exr::Rgba> row(pixels.width);
+    float* to = pixels.to;
     for (int y = window.min.y; y <= window.max.y; ++y) {
         file.setFrameBuffer(row.data() - window.min.x, 1, 0);
         file.readPixels(y);
-        for (size_t x = 0; x < width; ++x)
-            out.rgb.insert(out.rgb.end(), {row[x].r, row[x].g, row[x].b});
+        for (const exr::Rgba& pixel : row) {
+            const float numbers[] = {pixel.r, pixel.g, pixel.b, pixel.a};
+            to = std::copy_n(numbers, pixels.channels, to);
+        }
     }
 }
 
 void read_layer(exr::MultiPartInputFile& file, const std::string& path, const Layer& layer,
-                FloatPicture& out) {
-    const std::array<std::string, 3> names = colours_of(path, layer);
+                const Pixels& pixels) {
+    const std::array<std::string, 3> colours = colours_of(path, layer);
+    std::vector<std::string> names(colours.begin(), colours.end());
+    if (pixels.channels == 4 && layer.has("A")) names.push_back(layer.channels.at("A"));
     const exr::Header& header = file.header(layer.part);
     for (const std::string& name : names) {
         const exr::Channel* channel = header.channels().findChannel(name);
         if (channel->xSampling != 1 || channel->ySampling != 1)
-            fail_exr(path, "the channel " + name + " has fewer pixels than the picture");
+            fail_picture(path, "the channel " + name + " has fewer pixels than the picture");
     }
     const auto window = header.dataWindow();
-    const size_t pixels = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
-    out.rgb.resize(3 * pixels);
+    const size_t pixel = pixels.channels * sizeof(float);
+    const bool grey = names[1] == names[0];
     exr::FrameBuffer frame;
-    for (size_t k = 0; k < 3; ++k)
-        if (k == 0 || names[k] != names[0])
-            frame.insert(names[k],
-                         exr::Slice::Make(exr::FLOAT, &out.rgb[k], window, 3 * sizeof(float),
-                                          3 * sizeof(float) * static_cast<size_t>(out.width)));
+    for (size_t k = 0; k < names.size(); ++k)
+        if (k == 0 || !grey || k == 3)
+            frame.insert(names[k], exr::Slice::Make(exr::FLOAT, pixels.to + k, window, pixel,
+                                                    pixel * pixels.width));
     exr::InputPart part(file, layer.part);
     part.setFrameBuffer(frame);
     part.readPixels(window.min.y, window.max.y);
-    if (names[1] != names[0]) return;
-    for (size_t k = 0; k < pixels; ++k) out.rgb[3 * k + 1] = out.rgb[3 * k + 2] = out.rgb[3 * k];
+    const bool opaque = pixels.channels == 4 && names.size() == 3;
+    float* at = pixels.to;
+    if (grey || opaque)
+        for (size_t k = 0; k < pixels.width * pixels.height; ++k, at += pixels.channels) {
+            if (grey) at[1] = at[2] = at[0];
+            if (opaque) at[3] = 1;
+        }
 }
 
-FloatPicture read_checked(const std::string& path, const std::string& wanted) {
+void read_checked(const std::string& path, const std::string& wanted, int channels,
+                  const Callback<float*(int, int)>& room) {
     // A header that claims more is refused before anything is allocated by it.
     exr::Header::setMaxImageSize(static_cast<int>(kMostPixels), static_cast<int>(kMostPixels));
     exr::MultiPartInputFile file(path.c_str(), 0);
@@ -225,32 +262,45 @@ FloatPicture read_checked(const std::string& path, const std::string& wanted) {
     const Layer& layer = chosen(path, layers, wanted);
     const exr::Header& header = file.header(layer.part);
     if (header.hasType() && exr::isDeepData(header.type()))
-        fail_exr(path, "has several values for each pixel (deep data); flatten it first");
+        fail_picture(path, "has several values for each pixel (deep data); flatten it first");
     const auto window = header.dataWindow();
     const int64_t width = int64_t{window.max.x} - window.min.x + 1,
                   height = int64_t{window.max.y} - window.min.y + 1;
     check_picture_size(path, width, height);
-    FloatPicture out{static_cast<int>(width), static_cast<int>(height), {}};
+    const Pixels pixels{room(static_cast<int>(width), static_cast<int>(height)),
+                        static_cast<size_t>(width), static_cast<size_t>(height),
+                        static_cast<size_t>(channels)};
     if (file.parts() == 1 && layer.has("RY") && layer.has("BY"))
-        read_luminance(path, out);
+        read_luminance(path, pixels);
     else
-        read_layer(file, path, layer, out);
-    return out;
+        read_layer(file, path, layer, pixels);
 }
 
 }  // namespace
 
 bool is_exr(const std::string& path) { return exr::isOpenExrFile(path.c_str()); }
 
-FloatPicture read_exr(const std::string& path, const std::string& layer) {
+void read_exr(const std::string& path, const std::string& layer, int channels,
+              const Callback<float*(int, int)>& room) {
     try {
-        return read_checked(path, layer);
+        read_checked(path, layer, channels, room);
     } catch (const UserError&) {
         throw;
     } catch (const std::exception& error) {
-        fail_exr(path,
-                 std::string("cannot be read (") + error.what() + "); name a whole OpenEXR file");
+        fail_picture(
+            path, std::string("cannot be read (") + error.what() + "); name a whole OpenEXR file");
     }
+}
+
+FloatPicture read_exr(const std::string& path, const std::string& layer) {
+    FloatPicture out;
+    read_exr(path, layer, out.channels, [&](int width, int height) {
+        out.width = width, out.height = height;
+        out.values.resize(static_cast<size_t>(out.channels) * static_cast<size_t>(width) *
+                          static_cast<size_t>(height));
+        return out.values.data();
+    });
+    return out;
 }
 
 }  // namespace firn

@@ -1,22 +1,45 @@
 // Linear pictures as OpenEXR files.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "compiler/program/callback.h"
 #include "engine/window/picture.h"
 
 namespace firn {
 
-/// Writes beside `path` and renames, so that the file is whole or not there; every float comes back
-/// as it was. Throws UserError where it cannot be written.
+/// How the numbers of a channel are stored: in 16 or 32 bits as floats, or as unsigned integers.
+enum class ExrType : uint8_t { Half, Float, Uint };
+
+/// A picture that is to become a layer of a file.
+struct ExrLayer {
+    std::string name;  ///< "normal"; empty: the channels without a layer's name
+    int channels = 3;  ///< 1: Y (or Z of a layer called depth), 3: R, G and B, 4: A too
+    ExrType type = ExrType::Float;
+    const std::byte* elements = nullptr;  ///< of that type, row-major; the caller keeps them
+};
+
+/// Writes beside `path` and renames, so that the file is whole or not there; every number comes
+/// back as it was. Throws UserError where it cannot be written.
+/// @{
+void write_exr(const std::string& path, int width, int height, const std::vector<ExrLayer>& layers);
 void write_exr(const std::string& path, const FloatPicture& picture);
+/// @}
 
 /// A layer of a file, which is a picture: channels NAME.R, NAME.G and NAME.B, or .X, .Y and .Z, or
 /// one alone, which counts for all three; a part of a file of several is a layer of its own. Half
 /// floats and unsigned integers become floats of their values. Without a name it is the channels
-/// that have none, else the only layer, else the one that Blender calls Combined. Alpha is left
-/// out. Throws UserError that names the file: not there, damaged, no such layer, or several.
+/// that have none, else the only layer, else the one that Blender calls Combined. With 4 channels
+/// alpha is the fourth, 1 where there is none. `room` is told width and height, and gives memory
+/// for the pixels. Throws UserError that names the file: not there, damaged, no such layer, or
+/// several.
+/// @{
+void read_exr(const std::string& path, const std::string& layer, int channels,
+              const Callback<float*(int width, int height)>& room);
 FloatPicture read_exr(const std::string& path, const std::string& layer = "");
+/// @}
 
 /// The file begins as one.
 bool is_exr(const std::string& path);

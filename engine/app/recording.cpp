@@ -15,7 +15,8 @@ void Recording::write(const std::string& path) {
     switch (file_.kind) {
         case OutputFile::Kind::Picture: return write_picture(path, source_.picture());
         case OutputFile::Kind::Light:
-            return (ending_of(path) == ".hdr" ? write_hdr : write_exr)(path, source_.linear());
+            return ending_of(path) == ".hdr" ? write_hdr(path, source_.linear())
+                                             : write_exr(path, source_.linear());
         case OutputFile::Kind::Npy: return source_.write_array(path);
         case OutputFile::Kind::None:
         case OutputFile::Kind::Film:

@@ -1,6 +1,8 @@
 // The numbers behind a frame, read back from its memory.
 #include "engine/firn/frame_numbers.h"
 
+#include <algorithm>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -58,19 +60,28 @@ float shown_element(const StoredTensor& x, size_t k) {
 }
 
 FloatPicture float_picture(const StoredTensor& from) {
-    const size_t channels = channels_of(from);
-    FloatPicture out{static_cast<int>(from.shape[1]), static_cast<int>(from.shape[0]), {}};
+    const size_t channels = channels_of(from),
+                 taken = channels < 3 ? 1 : std::min<size_t>(channels, 4);
+    FloatPicture out{static_cast<int>(from.shape[1]),
+                     static_cast<int>(from.shape[0]),
+                     {},
+                     static_cast<int>(taken)};
     const size_t pixels = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
-    for (size_t pixel = 0; pixel < pixels; ++pixel)
-        for (size_t c = 0; c < 3; ++c)
-            out.rgb.push_back(shown_element(from, pixel * channels + std::min(c, channels - 1)));
+    out.values.resize(pixels * taken);
+    if (from.dtype == f32 && taken == channels) {
+        std::memcpy(out.values.data(), from.bytes.data(), from.bytes.size());
+        return out;
+    }
+    for (size_t k = 0; k < out.values.size(); ++k)
+        out.values[k] = shown_element(from, k / taken * channels + k % taken);
     return out;
 }
 
 FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& given) {
     const StoredTensor from = numbers_of(window, given);
     const size_t rank = from.shape.size();
-    if (rank < 2 || rank > 3 || (rank == 3 && (from.shape[2] < 1 || from.shape[2] == 2)))
+    if (rank < 2 || rank > 3 ||
+        (rank == 3 && from.shape[2] != 1 && from.shape[2] != 3 && from.shape[2] != 4))
         throw UserError(
             "an .exr or .hdr holds [h, w], [h, w, 3] or [h, w, 4], and the numbers that the "
             "program gives have another shape; write a .npy");

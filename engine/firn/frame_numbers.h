@@ -19,7 +19,7 @@ StoredTensor stored_from_memory(const std::string& name, DType dtype,
 size_t channels_of(const StoredTensor& x);
 /// An element as it is shown (shown_unit).
 float shown_element(const StoredTensor& x, size_t k);
-/// Grey becomes three equal channels; alpha is left out.
+/// With 1, 3 or 4 channels, as the tensor has them.
 FloatPicture float_picture(const StoredTensor& from);
 FloatPicture linear_picture(const Window& window, const std::optional<Tensor>& given);
 /// Writes a .npy file of the tensor's own type and shape, whole or not at all.

@@ -2,79 +2,191 @@
 #include "engine/firn/image_files.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "compiler/algorithms/colour.h"
 #include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/create.h"
+#include "compiler/frontend/host_view.h"
+#include "compiler/frontend/movement.h"
 #include "engine/firn/at_line.h"
 #include "engine/firn/frame_numbers.h"
+#include "engine/pictures/formats.h"
 #include "engine/window/view.h"
 
 namespace firn {
 namespace {
 
-/// All channels and alpha in unsigned integers.
-template <class Made, class T>
-Made in_integers(const StoredTensor& x, std::vector<T> Made::*pixels) {
-    constexpr float most = std::numeric_limits<T>::max();
-    const size_t channels = channels_of(x);
-    Made out;
-    out.width = static_cast<int>(x.shape[1]), out.height = static_cast<int>(x.shape[0]);
-    const size_t count = static_cast<size_t>(out.width) * static_cast<size_t>(out.height);
-    for (size_t pixel = 0; pixel < count; ++pixel)
-        for (size_t channel = 0; channel < 4; ++channel) {
-            const bool opaque = channel == 3 && channels < 4;
-            const float value =
-                opaque
-                    ? most
-                    : shown_element(x, pixel * channels + std::min(channel, channels - 1)) * most;
-            // The comparison is false for nan, which becomes black.
-            (out.*pixels)
-                .push_back(value > 0 ? static_cast<T>(std::lround(std::min(value, most))) : T{0});
-        }
+/// The elements of a picture as parts of the largest number of `T`.
+template <class T>
+std::vector<T> in_integers(const StoredTensor& x) {
+    constexpr double most = std::numeric_limits<T>::max();
+    // The comparison is false for nan, which becomes black.
+    const auto nearest = [](float value) {
+        return value > 0 ? static_cast<T>(std::min(double{value}, 1.0) * most + 0.5) : T{0};
+    };
+    const auto width = static_cast<size_t>(file_bytes(x.dtype));
+    std::vector<T> out(x.bytes.size() / width);
+    if (x.dtype == (sizeof(T) == 1 ? u8 : u16)) {
+        std::memcpy(out.data(), x.bytes.data(), x.bytes.size());
+    } else if (x.dtype == f32) {
+        const auto* from = reinterpret_cast<const float*>(x.bytes.data());
+        std::transform(from, from + out.size(), out.begin(), nearest);
+    } else {
+        for (size_t k = 0; k < out.size(); ++k) out[k] = nearest(shown_element(x, k));
+    }
     return out;
+}
+
+/// What the pixels of a file become, where the device has the tensor.
+class PictureTensor {
+  public:
+    PictureTensor(int channels, SourceLine line) : channels_(channels), line_(line) {}
+
+    float* room(int width, int height) {
+        writing_.emplace(Shape{height, width, channels_}, f32, line_);
+        return reinterpret_cast<float*>(writing_->data());
+    }
+    Tensor finish() { return writing_->finish(); }
+
+  private:
+    int channels_;
+    SourceLine line_;
+    std::optional<HostWriting> writing_;
+};
+
+/// Numbers that are light^gamma, or those of sRGB where it is 0.
+Tensor to_light(const Tensor& x, double gamma, bool alpha) {
+    if (gamma == 1) return x;
+    const Tensor light = gamma > 0 ? pow(x, static_cast<float>(1 / gamma)) : srgb_to_linear(x);
+    return alpha ? select(index(x, 2) < 3, light, x) : light;
 }
 
 }  // namespace
 
 Tensor load_image(const std::string& path, const LoadImageOptions& options, SourceLine line) {
     LineScope at(line);
-    const FloatPicture picture = at_line(line, [&] {
-        if (is_exr(path)) return read_exr(path, options.layer);
+    PictureTensor out(options.alpha ? 4 : 3, line);
+    const int channels = options.alpha ? 4 : 3;
+    bool is_light = true;
+    double gamma = 0;
+    at_line(line, [&] {
+        if (is_exr(path))
+            return read_exr(path, options.layer, channels,
+                            [&](int width, int height) { return out.room(width, height); });
         if (!options.layer.empty())
             refuse("picture " + path + ": only OpenEXR files have layers; leave '" + options.layer +
                    "' out");
-        return read_float_picture(path);
+        const Samples picture = read_samples(path);
+        is_light = !picture.light.empty(), gamma = picture.gamma;
+        to_floats(picture, channels, out.room(picture.width, picture.height));
     });
-    const Tensor out = tensor(picture.rgb, {picture.height, picture.width, 3}, line);
-    return options.linear && !picture.is_light ? srgb_to_linear(out) : out;
+    const Tensor picture = out.finish();
+    return options.linear && !is_light ? to_light(picture, gamma, options.alpha) : picture;
 }
+
+namespace {
+
+/// The numbers of bits that a format's channels may have.
+struct WrittenFormat {
+    const char* ending;
+    std::vector<int> bits;
+};
+const WrittenFormat& written_format(const std::string& path, int bits) {
+    static const WrittenFormat kFormats[] = {
+        {".png", {8, 16}}, {".jpg", {8}}, {".jpeg", {8}}, {".exr", {16, 32}}, {".hdr", {8}}};
+    const std::string ending = ending_of(path);
+    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                     [&](const WrittenFormat& f) { return f.ending == ending; });
+    if (format == std::end(kFormats))
+        refuse("picture " + path + ": the name ends in " + (ending.empty() ? "no format" : ending) +
+               "; pictures are written as .png, .jpg, .exr and .hdr");
+    const std::vector<int>& known = format->bits;
+    if (bits != 0 && std::find(known.begin(), known.end(), bits) == known.end()) {
+        std::string all;
+        for (int each : known) all += (all.empty() ? "" : " or ") + std::to_string(each);
+        refuse("picture " + path + ": " + ending + " has no channels of " + std::to_string(bits) +
+               " bits; it has " + all + ", and .png 8 or 16, .exr 16 or 32");
+    }
+    return *format;
+}
+
+/// The same numbers in the type of an EXR's channels.
+Tensor exr_numbers(const Tensor& x, int bits) {
+    const DType dtype = x.dtype();
+    if (bits == 0 && (dtype == f16 || dtype == u32)) return x;
+    const float unit = shown_unit(dtype);
+    const Tensor numbers = dtype == f32 ? x : unit == 1 ? x.as(f32) : x.as(f32) * unit;
+    return bits == 16 ? numbers.as(f16) : numbers;
+}
+
+ExrType exr_type(DType dtype) {
+    return dtype == f16 ? ExrType::Half : dtype == u32 ? ExrType::Uint : ExrType::Float;
+}
+
+void save_exr(const std::string& path, const std::vector<NamedTensor>& layers, int bits) {
+    std::vector<StoredTensor> stored_layers;
+    for (const NamedTensor& each : layers)
+        stored_layers.push_back(stored(each.name, exr_numbers(each.value, bits)));
+    std::vector<ExrLayer> out;
+    for (const StoredTensor& each : stored_layers)
+        out.push_back({each.name, static_cast<int>(channels_of(each)), exr_type(each.dtype),
+                       each.bytes.data()});
+    write_exr(path, static_cast<int>(stored_layers[0].shape[1]),
+              static_cast<int>(stored_layers[0].shape[0]), out);
+}
+
+void check_saved(const Tensor& x) {
+    std::vector<int64_t> shape;
+    for (const Size& size : x.shape()) shape.push_back(size.constant());
+    check_picture("save_image", x.dtype(), shape);
+}
+
+}  // namespace
 
 void save_image(const std::string& path, const Tensor& x, const SaveImageOptions& options,
                 SourceLine line) {
     LineScope at(line);
-    const std::string ending = ending_of(path);
-    const bool png = ending == ".png", light = ending == ".exr" || ending == ".hdr";
-    if (!png && !light && ending != ".jpg" && ending != ".jpeg")
-        refuse("picture " + path + ": the name ends in " + (ending.empty() ? "no format" : ending) +
-               "; pictures are written as .png, .jpg, .exr and .hdr");
-    if (options.bits != 0 && options.bits != 8 && options.bits != 16)
-        refuse("save_image: a channel of " + std::to_string(options.bits) +
-               " bits is in no picture file; ask for 8 or 16");
-    if (options.bits == 16 && !png)
-        refuse("picture " + path + ": " + ending +
-               " has no channels of 16 bits; name a .png, or leave the number of bits out");
-    const StoredTensor from = stored("picture", x);
+    const std::string ending = written_format(path, options.bits).ending;
     at_line(line, [&] {
-        check_picture("save_image", from.dtype, from.shape);
-        if (light)
-            (ending == ".hdr" ? write_hdr : write_exr)(path, float_picture(from));
-        else if (options.bits == 16 || (png && options.bits == 0 && from.dtype == u16))
-            write_wide_png(path, in_integers(from, &WidePicture::rgba));
+        check_saved(x);
+        if (ending == ".exr") return save_exr(path, {{"", x}}, options.bits);
+        const StoredTensor from = stored("picture", x);
+        if (ending == ".hdr") return write_hdr(path, float_picture(from));
+        Samples out;
+        out.width = static_cast<int>(from.shape[1]), out.height = static_cast<int>(from.shape[0]);
+        out.channels = static_cast<int>(channels_of(from));
+        if (ending == ".png" && (options.bits == 16 || (options.bits == 0 && from.dtype == u16)))
+            out.wide = in_integers<uint16_t>(from);
         else
-            write_picture(path, in_integers(from, &Picture::rgba));
+            out.narrow = in_integers<uint8_t>(from);
+        write_samples(path, out);
+    });
+}
+
+void save_image(const std::string& path, const std::vector<NamedTensor>& layers,
+                const SaveImageOptions& options, SourceLine line) {
+    LineScope at(line);
+    if (written_format(path, options.bits).ending != std::string(".exr"))
+        refuse("picture " + path + ": only OpenEXR files have layers; name an .exr");
+    if (layers.empty()) refuse("picture " + path + ": there are no layers; give one at least");
+    at_line(line, [&] {
+        for (const NamedTensor& each : layers) {
+            check_saved(each.value);
+            const Shape size = each.value.shape(), first = layers[0].value.shape();
+            for (size_t axis = 0; axis < 2; ++axis)
+                if (size[axis].constant() != first[axis].constant())
+                    throw UserError("picture " + path + ": the layer '" + each.name + "' is " +
+                                    text(size) + " and the first one " + text(first) +
+                                    "; give all of them one height and width");
+            for (const NamedTensor* before = &layers[0]; before != &each; ++before)
+                if (before->name == each.name)
+                    throw UserError("picture " + path + ": two layers have the name '" + each.name +
+                                    "'; give each its own");
+        }
+        save_exr(path, layers, options.bits);
     });
 }
 

@@ -1,8 +1,10 @@
-// Pictures as files: PNG, JPEG and Radiance HDR.
+// Pictures as files: read whatever their format, written as PNG, JPEG and Radiance HDR.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "engine/pictures/samples.h"
 
 namespace firn {
 
@@ -12,40 +14,29 @@ struct Picture {
     std::vector<uint8_t> rgba;
 };
 
-/// The same of 16 bits.
-struct WidePicture {
-    int width = 0, height = 0;
-    std::vector<uint16_t> rgba;
-};
-
-/// Red, green and blue as floats, with nothing cut off.
+/// Amounts of light as floats, with nothing cut off: 1 channel is grey, 3 are red, green and blue,
+/// 4 these and alpha.
 struct FloatPicture {
     int width = 0, height = 0;
-    std::vector<float> rgb;
-    /// Amounts of light (HDR, EXR); otherwise the numbers of sRGB, from 0 to 1 (PNG, JPEG).
-    bool is_light = true;
+    std::vector<float> values;
+    int channels = 3;
 };
 
-/// Pictures with more pixels are not read: 4 GiB as linear floats.
-constexpr int64_t kMostPixels = int64_t{1} << 28;
-/// Throws UserError where a header says that a picture has no pixels, or more than kMostPixels.
-void check_picture_size(const std::string& path, int64_t width, int64_t height);
-
-/// Throws UserError that names the file: not there, or neither PNG nor JPEG (BMP, TGA and GIF are
-/// read too), or too large.
+/// Throws UserError that names the file, as read_samples does; light becomes numbers of sRGB.
 Picture read_picture(const std::string& path);
-/// The same, with all that the file holds: 16 bits of a PNG, the range of a Radiance HDR.
-FloatPicture read_float_picture(const std::string& path);
-/// Writes a PNG beside `path` and renames it, so that the file is whole or not there.
-/// Throws UserError where it cannot be written.
+/// Writes beside `path` and renames, so that the file is whole or not there. Throws UserError where
+/// it cannot be written.
+/// @{
 void write_png(const std::string& path, const Picture& picture);
-void write_wide_png(const std::string& path, const WidePicture& picture);
-/// As write_png. Radiance HDR: 8 bits of each colour and an exponent that they share; what is below
-/// 0 or nan becomes 0.
+/// 8 bits of each colour and an exponent that they share, without alpha; what is below 0 or nan
+/// becomes 0, and what is beyond the range, as infinity is, becomes its end, 1.7e38.
 void write_hdr(const std::string& path, const FloatPicture& picture);
+/// By the ending of its name: .png of 8 or 16 bits and as many channels as the picture has, or .jpg
+/// and .jpeg of 8 bits without alpha, up to 65,500 pixels a side. UserError for others.
+void write_samples(const std::string& path, const Samples& picture);
+void write_picture(const std::string& path, const Picture& picture);
+/// @}
 /// The ending of a file's name in small letters, with its dot.
 std::string ending_of(const std::string& path);
-/// By the ending of its name: .png, or .jpg and .jpeg without alpha. Throws UserError for others.
-void write_picture(const std::string& path, const Picture& picture);
 
 }  // namespace firn

@@ -9,6 +9,7 @@
 #include "compiler/program/long_work.h"
 #include "engine/inspector/inspector.h"
 #include "engine/runtime/trace_event.h"
+#include "engine/window/change_history.h"
 #include "engine/window/frame_painter.h"
 #include "engine/window/gui_panel.h"
 #include "engine/window/late_reads.h"

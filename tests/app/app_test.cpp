@@ -123,8 +123,8 @@ TEST_F(Apps, WriteTheNumbersThatAreShown) {
     EXPECT_EQ(show({"--out", folder_ + "a.exr"}), 0);
     const FloatPicture picture = read_exr(folder_ + "a.exr");
     EXPECT_EQ(picture.width, 3);
-    EXPECT_EQ(picture.rgb.at(15), 4.0f);
-    EXPECT_EQ(picture.rgb.at(17), 4.0f);
+    EXPECT_EQ(picture.values.at(15), 4.0f);
+    EXPECT_EQ(picture.values.at(17), 4.0f);
     testing::internal::CaptureStderr();
     EXPECT_EQ(show({"--out", folder_ + "b.exr"}, [&](Window&) { app_.set_numbers(zeros({4})); }),
               2);

@@ -77,7 +77,8 @@ void expect_channels(const FloatPicture& picture, const std::vector<size_t>& cha
     for (int k = 0; k < kWide * kHigh; ++k)
         for (size_t c = 0; c < 3; ++c) {
             const float right = value(channels[c], k % kWide, k / kWide);
-            wrong += std::abs(picture.rgb[3 * static_cast<size_t>(k) + c] - right) > error * right;
+            wrong +=
+                std::abs(picture.values[3 * static_cast<size_t>(k) + c] - right) > error * right;
         }
     EXPECT_EQ(wrong, 0u);
 }
@@ -131,8 +132,8 @@ TEST(ExrFiles, IntegersAreTheirValues) {
     const Channels names{"R", "G", "B"};
     const FloatPicture picture =
         read_exr(written("whole.exr", header_with(names, exr::UINT), names, exr::UINT));
-    EXPECT_EQ(picture.rgb[3 * kWide + 3], std::floor(value(0, 1, 1)));
-    EXPECT_EQ(picture.rgb[2], std::floor(value(2, 0, 0)));
+    EXPECT_EQ(picture.values[3 * kWide + 3], std::floor(value(0, 1, 1)));
+    EXPECT_EQ(picture.values[2], std::floor(value(2, 0, 0)));
 }
 
 TEST(ExrFiles, TheWindowMayBeginAnywhere) {
@@ -198,9 +199,9 @@ TEST(ExrFiles, LuminanceWithColoursOfHalfTheSizeIsReadAsColours) {
         file.writePixels(16);
     }
     const FloatPicture picture = read_exr(path("chroma.exr"));
-    ASSERT_EQ(picture.rgb.size(), 3u * 32 * 16);
+    ASSERT_EQ(picture.values.size(), 3u * 32 * 16);
     for (size_t k = 0; k < 3; ++k)
-        EXPECT_NEAR(picture.rgb[3 * 100 + k], 0.5f / static_cast<float>(1 << k), 3e-3f);
+        EXPECT_NEAR(picture.values[3 * 100 + k], 0.5f / static_cast<float>(1 << k), 3e-3f);
 }
 
 TEST(ExrFiles, PartsAreLayers) {

@@ -1,9 +1,13 @@
 // Tensors as picture files and back: bits, light, and what is refused.
 #include "engine/firn/image_files.h"
 
+#include <ImfChannelList.h>
+#include <ImfInputFile.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tests/frontend/oracle_session.h"
 
@@ -93,12 +97,101 @@ TEST_F(ImageFiles, AFileIsWhatItHoldsWhateverItsName) {
     EXPECT_EQ(load_image(png).to_vector<float>()[0], 1.5f);
 }
 
+TEST_F(ImageFiles, AlphaIsKeptWhereItIsAskedFor) {
+    const Tensor x = tensor({0.0f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f, 0.2f, 0.0f}, {1, 2, 4});
+    for (const char* name : {"alpha.png", "alpha.exr"}) {
+        const std::string file = path(name);
+        save_image(file, x);
+        const Floats back = load_image(file, {.alpha = true}).to_vector<float>();
+        ASSERT_EQ(back.size(), 8u) << name;
+        for (size_t k = 0; k < 8; ++k) EXPECT_NEAR(back[k], x.to_vector<float>()[k], 1e-6f) << name;
+        EXPECT_EQ(load_image(file).shape(), (Shape{1, 2, 3})) << name;
+    }
+    for (const char* name : {"opaque.png", "opaque.exr", "opaque.hdr", "opaque.jpg"})
+        for (const Tensor& opaque : {full({1, 2}, 0.5f), full({1, 2, 3}, 0.5f)}) {
+            const std::string file = path(name);
+            save_image(file, opaque);
+            const Floats back = load_image(file, {.alpha = true}).to_vector<float>();
+            ASSERT_EQ(back.size(), 8u) << name;
+            for (size_t k = 0; k < 8; ++k)
+                EXPECT_NEAR(back[k], k % 4 == 3 ? 1 : 0.5f, 0.003f) << name << k;
+        }
+}
+
+TEST_F(ImageFiles, LinearLeavesAlphaAsItIs) {
+    const std::string file = path("alpha.png");
+    save_image(file, full({1, 1, 4}, 0.2f));
+    const Floats back = load_image(file, {.linear = true, .alpha = true}).to_vector<float>();
+    EXPECT_NEAR(back[0], 0.0331f, 1e-4f);
+    EXPECT_NEAR(back[3], 0.2f, 1e-6f);
+}
+
+/// The types of the channels of an OpenEXR file, by their names.
+std::map<std::string, int> channel_types(const std::string& file) {
+    const OPENEXR_IMF_NAMESPACE::InputFile exr(file.c_str());
+    std::map<std::string, int> out;
+    const auto& channels = exr.header().channels();
+    for (auto c = channels.begin(); c != channels.end(); ++c) out[c.name()] = c.channel().type;
+    return out;
+}
+
+TEST_F(ImageFiles, AnExrHasTheTypeOfTheElements) {
+    const int half = OPENEXR_IMF_NAMESPACE::HALF, whole = OPENEXR_IMF_NAMESPACE::UINT,
+              full_float = OPENEXR_IMF_NAMESPACE::FLOAT;
+    const Tensor x = tensor({1.0f, 2.5f, 3.0f, 65504.0f}, {2, 2});
+    const auto types = [&](const Tensor& of, const SaveImageOptions& options) {
+        const std::string file = path("types.exr");
+        save_image(file, of, options);
+        EXPECT_EQ(load_image(file).to_vector<float>()[9], of.to_vector<float>()[3]);
+        return channel_types(file);
+    };
+    using Types = std::map<std::string, int>;
+    EXPECT_EQ(types(x, {}), (Types{{"Y", full_float}}));
+    EXPECT_EQ(types(x.as(f16), {}), (Types{{"Y", half}}));
+    EXPECT_EQ(types(x, {.bits = 16}), (Types{{"Y", half}}));
+    EXPECT_EQ(types(x.as(f16), {.bits = 32}), (Types{{"Y", full_float}}));
+    EXPECT_EQ(types(x.as(u32), {}), (Types{{"Y", whole}}));
+}
+
+TEST_F(ImageFiles, LayersOfAnExrAreReadByTheirNames) {
+    const Tensor rgb = rand({3, 5, 3}, {.seed = 1}), normal = rand({3, 5, 3}, {.seed = 2}),
+                 depth = rand({3, 5}, {.seed = 3}).as(f16), id = full({3, 5, 1}, 70000).as(u32);
+    const std::string file = path("beauty.exr");
+    save_image(file, {{"", rgb}, {"normal", normal}, {"depth", depth}, {"id", id}});
+    EXPECT_EQ(load_image(file).to_vector<float>(), rgb.to_vector<float>());
+    EXPECT_EQ(load_image(file, {.layer = "normal"}).to_vector<float>(), normal.to_vector<float>());
+    EXPECT_EQ(load_image(file, {.layer = "depth"})(all, all, 0).to_vector<float>(),
+              depth.to_vector<float>());
+    EXPECT_EQ(load_image(file, {.layer = "id"}).to_vector<float>()[7], 70000);
+    EXPECT_EQ(channel_types(file)["depth.Z"], int(OPENEXR_IMF_NAMESPACE::HALF));
+}
+
+TEST_F(ImageFiles, LayersThatCannotBeAreRefused) {
+    const Tensor x = zeros({2, 2});
+    expect_parts(user_error([&] {
+                     save_image(path("l.png"), {{"a", x}, {"b", x}});
+                 }),
+                 {"l.png", "only OpenEXR files have layers", "image_files_test.cpp:"});
+    expect_parts(user_error([&] {
+                     save_image(path("l.exr"), {{"a", x}, {"a", x}});
+                 }),
+                 {"two layers have the name 'a'", "image_files_test.cpp:"});
+    expect_parts(user_error([&] {
+                     save_image(path("l.exr"), {{"a", x}, {"b", zeros({2, 3})}});
+                 }),
+                 {"the layer 'b' is [2, 3]", "[2, 2]", "image_files_test.cpp:"});
+    expect_parts(user_error([&] { save_image(path("l.exr"), std::vector<NamedTensor>{}); }),
+                 {"there are no layers", "image_files_test.cpp:"});
+}
+
 TEST_F(ImageFiles, WhatCannotBeIsRefusedWithItsLine) {
     const Tensor x = zeros({2, 2});
     expect_parts(user_error([&] { save_image(path("a.bmp"), x); }),
                  {"a.bmp", ".png, .jpg, .exr and .hdr", "image_files_test.cpp:"});
     expect_parts(user_error([&] { save_image(path("a.png"), x, {.bits = 12}); }),
                  {"12 bits", "8 or 16", "image_files_test.cpp:"});
+    expect_parts(user_error([&] { save_image(path("a.exr"), x, {.bits = 8}); }),
+                 {".exr has no channels of 8 bits", "16 or 32"});
     expect_parts(user_error([&] { save_image(path("a.jpg"), x, {.bits = 16}); }),
                  {".jpg has no channels of 16 bits", ".png", "image_files_test.cpp:"});
     for (const char* name : {"a.png", "a.exr", "a.hdr"}) {

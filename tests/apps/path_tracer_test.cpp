@@ -18,6 +18,7 @@
 #include "compiler/program/error.h"
 #include "compiler/program/program.h"
 #include "engine/app/exr.h"
+#include "engine/pictures/formats.h"
 
 namespace firn::path_tracer {
 namespace {
@@ -266,12 +267,12 @@ TEST(Exr, EveryFloatComesBackAsItWas) {
     const std::filesystem::path path = temporary("round_trip.exr");
     FloatPicture picture{33, 21, {}};
     for (int k = 0; k < 33 * 21 * 3; ++k)
-        picture.rgb.push_back(std::ldexp(float(k % 7) - 3.3f, k % 40 - 20));
+        picture.values.push_back(std::ldexp(float(k % 7) - 3.3f, k % 40 - 20));
     write_exr(path, picture);
     const FloatPicture read = read_exr(path);
     EXPECT_EQ(read.width, 33);
     EXPECT_EQ(read.height, 21);
-    EXPECT_EQ(read.rgb, picture.rgb);
+    EXPECT_EQ(read.values, picture.values);
 }
 
 TEST(Exr, FilesThatCannotBeAreNamed) {
@@ -319,10 +320,10 @@ TEST(PathTracerDemo, WritesItsLightAsFloats) {
     EXPECT_EQ(picture.width, 48);
     EXPECT_EQ(picture.height, 27);
     // The other file holds the same light with a shared exponent: 8 bits of each colour.
-    const std::vector<float> light = read_float_picture(hdr).rgb;
-    ASSERT_EQ(light.size(), picture.rgb.size());
+    const std::vector<float> light = read_samples(hdr).light;
+    ASSERT_EQ(light.size(), picture.values.size());
     for (size_t pixel = 0; pixel < 48 * 27; ++pixel) {
-        const float* rgb = &picture.rgb[3 * pixel];
+        const float* rgb = &picture.values[3 * pixel];
         const float most = std::max({rgb[0], rgb[1], rgb[2]});
         for (size_t k = 0; k < 3; ++k)
             EXPECT_NEAR(light[3 * pixel + k], rgb[k], most / 100 + 1e-6f) << pixel;

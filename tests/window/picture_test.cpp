@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/files/inflate.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -61,10 +62,11 @@ TEST(Picture, OfAFullDiskIsSaidAndNothingStays) {
     }();
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     const rlimit small{1000, before.rlim_max};
-    const Picture grey{300, 300, std::vector<uint8_t>(4 * 300 * 300, 128)};
+    Picture grey{300, 300, std::vector<uint8_t>(4 * 300 * 300)};
+    for (size_t k = 0; k < grey.rgba.size(); ++k) grey.rgba[k] = uint8_t(k * k >> 4);
     FloatPicture light{300, 300, std::vector<float>(3 * 300 * 300, 0.5f)};
-    WidePicture wide{300, 300, std::vector<uint16_t>(4 * 300 * 300, 7)};
-    for (size_t k = 0; k < wide.rgba.size(); ++k) wide.rgba[k] = uint16_t(k * k);
+    Samples wide{300, 300, 4, {}, std::vector<uint16_t>(4 * 300 * 300, 7), {}};
+    for (size_t k = 0; k < wide.wide.size(); ++k) wide.wide[k] = uint16_t(k * k);
     for (const std::string name : {"full.png", "full.jpg", "full.hdr", "wide.png"}) {
         std::filesystem::remove(path_of(name));
         std::string said = "written";
@@ -73,7 +75,7 @@ TEST(Picture, OfAFullDiskIsSaidAndNothingStays) {
             if (name == "full.hdr")
                 write_hdr(path_of(name), light);
             else if (name == "wide.png")
-                write_wide_png(path_of(name), wide);
+                write_samples(path_of(name), wide);
             else
                 write_picture(path_of(name), grey);
         } catch (const UserError& error) {
@@ -96,9 +98,10 @@ std::string png_header(uint32_t width, uint32_t height) {
     auto number = [](uint32_t n) {
         return std::string{char(n >> 24), char(n >> 16), char(n >> 8), char(n)};
     };
-    return std::string("\x89PNG\r\n\x1a\n", 8) + number(13) + "IHDR" + number(width) +
-           number(height) + std::string("\x08\0\0\0\0", 5) + number(0) + number(0) + "IDAT" +
-           number(0);
+    const std::string header =
+        "IHDR" + number(width) + number(height) + std::string("\x08\0\0\0\0", 5);
+    return std::string("\x89PNG\r\n\x1a\n", 8) + number(13) + header + number(crc32_of(header)) +
+           number(0) + "IDAT" + number(crc32_of("IDAT"));
 }
 TEST(Picture, AHeaderThatClaimsTooManyPixelsIsRefused) {
     std::ofstream(path_of("large.png"), std::ios::binary) << png_header(20'000, 20'000);
@@ -108,9 +111,17 @@ TEST(Picture, AHeaderThatClaimsTooManyPixelsIsRefused) {
     std::ofstream(path_of("huge.png"), std::ios::binary)
         << png_header(1'000'000'000, 1'000'000'000);
     EXPECT_NE(read_error(path_of("huge.png"))
-                  .find("huge.png: this is no picture that can be read (too large)"),
+                  .find("huge.png: its header says 1000000000 x 1000000000 pixels"),
               std::string::npos)
         << read_error(path_of("huge.png"));
+}
+TEST(Picture, AFileThatCannotHoldItsPixelsIsCutShort) {
+    // Deflate makes no more than a thousand bytes of one: nothing is allocated for the claim.
+    std::ofstream(path_of("claims.png"), std::ios::binary) << png_header(16'000, 16'000);
+    EXPECT_NE(
+        read_error(path_of("claims.png")).find("claims.png: cannot be read (it is cut short)"),
+        std::string::npos)
+        << read_error(path_of("claims.png"));
 }
 TEST(Picture, AMissingFileIsNamed) {
     EXPECT_NE(read_error(path_of("missing.png")).find("No such file"), std::string::npos);

@@ -1,0 +1,23 @@
+// Radiance HDR files: three bytes of red, green and blue and an exponent that they share.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "engine/pictures/samples.h"
+
+namespace firn {
+
+/// The bytes begin as such a file.
+bool is_hdr(std::string_view bytes);
+
+/// Pixels without compression and with run lengths, old and new, in all eight orders of rows. G.
+/// Ward, Real Pixels (Graphics Gems II, 1991), and Radiance's "File Formats". Throws UserError that
+/// names `path`: damaged, cut short, pixels that are XYZ, more than kMostPixels.
+Samples read_hdr(const std::string& path, std::string_view bytes);
+
+/// A whole file of `width` x `height` pixels of `channels` numbers: 1 is grey, of 3 and more the
+/// first three count. What is below 0 or nan becomes 0; what is beyond the range becomes its end,
+/// 255/256 * 2^127.
+std::string hdr_bytes(int width, int height, size_t channels, const float* pixels);
+
+}  // namespace firn

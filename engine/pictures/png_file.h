@@ -1,0 +1,23 @@
+// PNG files by libpng.
+#pragma once
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "engine/pictures/samples.h"
+
+namespace firn {
+
+/// The bytes begin as such a file.
+bool is_png(std::string_view bytes);
+
+/// Every kind of PNG: palettes, grey of 1 bit and more, 16 bits, transparency, interlaced; in the
+/// orientation that its EXIF block names. Throws UserError that names `path`: damaged, cut short,
+/// more than kMostPixels.
+Samples read_png(const std::string& path, std::string_view bytes);
+
+/// With as many channels as the picture has, of 8 or 16 bits. False where libpng refuses it, or the
+/// file cannot be written.
+bool write_png_to(FILE* file, const Samples& picture);
+
+}  // namespace firn

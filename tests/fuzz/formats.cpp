@@ -1,0 +1,224 @@
+// The readers of files, each with files that it reads.
+#include "tests/fuzz/formats.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/files/csv.h"
+#include "compiler/files/inflate.h"
+#include "compiler/files/stored_tensor.h"
+#include "compiler/frontend/session.h"
+#include "engine/app/exr.h"
+#include "engine/pictures/formats.h"
+#include "engine/pictures/hdr_file.h"
+#include "engine/pictures/jpeg_file.h"
+#include "engine/pictures/png_file.h"
+
+namespace firn {
+namespace {
+
+/// A file of this process, which is written anew for each run.
+std::string scratch(const char* ending) {
+    return (std::filesystem::temp_directory_path() / ("fuzz_" + std::to_string(getpid()) + ending))
+        .string();
+}
+void put_file(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+std::string get_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Samples noise(int width, int height, int channels, bool wide) {
+    Samples out;
+    out.width = width, out.height = height, out.channels = channels;
+    for (size_t k = 0; k < count_of(out); ++k) {
+        if (wide)
+            out.wide.push_back(static_cast<uint16_t>(k * k * 7));
+        else
+            out.narrow.push_back(static_cast<uint8_t>(k * k * 7 >> 2));
+    }
+    return out;
+}
+
+std::string in_file(bool (*write)(FILE*, const Samples&), const Samples& picture) {
+    const std::string path = scratch(".picture");
+    FILE* file = std::fopen(path.c_str(), "wb");
+    write(file, picture);
+    std::fclose(file);
+    return get_file(path);
+}
+
+void read_picture_bytes(const std::string& bytes) {
+    const Samples picture = parse_samples("fuzz", bytes);
+    std::vector<float> floats(count_of(picture) / static_cast<size_t>(picture.channels) * 4);
+    to_floats(picture, 4, floats.data());
+}
+
+std::vector<std::string> png_seeds() {
+    std::vector<std::string> out;
+    for (int channels = 1; channels <= 4; ++channels)
+        for (const bool wide : {false, true})
+            out.push_back(in_file(write_png_to, noise(9, 5, channels, wide)));
+    return out;
+}
+
+/// The checksums of all chunks.
+void mend_png(std::string& bytes) {
+    const auto number = [&](size_t at) {
+        uint32_t out = 0;
+        for (size_t k = 0; k < 4; ++k) out = out << 8 | static_cast<uint8_t>(bytes[at + k]);
+        return out;
+    };
+    for (size_t at = 8; at + 12 <= bytes.size();) {
+        const size_t size = number(at);
+        if (size > bytes.size() - at - 12) return;
+        const uint32_t crc = crc32_of(std::string_view(bytes).substr(at + 4, size + 4));
+        for (size_t k = 0; k < 4; ++k)
+            bytes[at + 8 + size + k] = static_cast<char>(crc >> (24 - 8 * k));
+        at += 12 + size;
+    }
+}
+
+std::vector<std::string> jpeg_seeds() {
+    std::string turned = in_file(write_jpeg_to, noise(20, 9, 3, false));
+    const std::string exif = std::string(
+                                 "\xff\xe1\0\x22"
+                                 "Exif\0\0MM\0\x2a\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6",
+                                 30) +
+                             std::string(6, '\0');
+    turned.insert(2, exif);
+    return {in_file(write_jpeg_to, noise(17, 9, 1, false)), turned};
+}
+
+std::vector<std::string> hdr_seeds() {
+    std::vector<float> light;
+    for (size_t k = 0; k < 40 * 3 * 3; ++k) light.push_back(static_cast<float>(k % 31) * 0.3f);
+    const std::string old = "#?RGBE\nFORMAT=32-bit_rle_rgbe\n\n+Y 2 +X 300\n" +
+                            std::string("\x80\x40\x20\x81\1\1\1\x2b\1\1\1\1", 12) +
+                            std::string("\x80\x40\x20\x81\1\1\1\x2b\1\1\1\1", 12);
+    return {hdr_bytes(40, 3, 3, light.data()), hdr_bytes(5, 4, 1, light.data()), old};
+}
+
+std::vector<std::string> pnm_seeds() {
+    return {"P1 3 2 # bits\n0 1 1\n1 0 0\n",
+            "P2\n2 2\n15\n0 15 7 3\n",
+            "P3 1 1 255 1 2 3",
+            std::string("P4\n9 2\n\xaa\x80\x55\0", 11),
+            "P5 3 2 255\nabcdef",
+            std::string("P6 1 2 1023\n\3\xff\0\1\2\2\1\1\0\0\3\0", 24)};
+}
+
+/// BMP, TGA and GIF of a few pixels.
+std::vector<std::string> stb_seeds() {
+    const std::string bmp(
+        "BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\2\0\0\0\2\0\0\0\1\0\x18\0\0\0\0\0"
+        "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0abcdef\0\0ghijkl\0\0",
+        70);
+    const std::string tga("\0\0\2\0\0\0\0\0\0\0\0\0\2\0\2\0\x18\0abcdefghijkl", 30);
+    const std::string gif(
+        "GIF89a\2\0\2\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\2\0\2\0\0\2\3\x44\2\5\0;", 35);
+    return {bmp, tga, gif};
+}
+
+std::vector<std::string> exr_seeds() {
+    std::vector<float> light(4 * 9 * 7);
+    for (size_t k = 0; k < light.size(); ++k) light[k] = static_cast<float>(k * k % 97);
+    const auto* elements = reinterpret_cast<const std::byte*>(light.data());
+    const std::string path = scratch(".exr");
+    write_exr(path, 9, 7, {{"", 4, ExrType::Float, elements}});
+    std::vector<std::string> out{get_file(path)};
+    write_exr(path, 9, 7,
+              {{"", 3, ExrType::Half, elements}, {"depth", 1, ExrType::Uint, elements}});
+    out.push_back(get_file(path));
+    return out;
+}
+
+StoredTensor counted(const std::string& name, DType dtype, const std::vector<int64_t>& shape) {
+    StoredTensor out{name, dtype, shape, {}};
+    const auto size =
+        static_cast<size_t>(elements_of(shape)) * static_cast<size_t>(file_bytes(dtype));
+    for (size_t k = 0; k < size; ++k) out.bytes.push_back(static_cast<std::byte>(k));
+    return out;
+}
+
+std::vector<std::string> npy_seeds() {
+    std::string fortran = npy_bytes(counted("", f64, {3, 2, 4}));
+    fortran.replace(fortran.find("False"), 5, "True ");
+    return {npy_bytes(counted("", f32, {2, 3})), npy_bytes(counted("", boolean, {})), fortran};
+}
+
+std::vector<std::byte> as_bytes(const std::string& bytes) {
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+    return {first, first + bytes.size()};
+}
+
+/// What `write(path)` writes.
+template <class Write>
+std::string written_by(const char* ending, const Write& write) {
+    write(scratch(ending));
+    return get_file(scratch(ending));
+}
+
+/// `read(path)` of a file of the bytes.
+std::function<void(const std::string&)> through_a_file(
+    const char* ending, std::function<void(const std::string&)> read) {
+    return [path = scratch(ending), read = std::move(read)](const std::string& bytes) {
+        put_file(path, bytes);
+        read(path);
+    };
+}
+
+std::vector<FuzzFormat> all_formats() {
+    const std::vector<StoredTensor> two{counted("u", f32, {2, 3}), counted("v", u8, {5})};
+    return {
+        {"png", png_seeds, read_picture_bytes, mend_png},
+        {"jpeg", jpeg_seeds, read_picture_bytes, nullptr},
+        {"hdr", hdr_seeds, read_picture_bytes, nullptr},
+        {"pnm", pnm_seeds, read_picture_bytes, nullptr},
+        {"stb", stb_seeds, read_picture_bytes, nullptr},
+        {"exr", exr_seeds, through_a_file(".exr", [](const std::string& path) { read_exr(path); }),
+         nullptr},
+        {"npy", npy_seeds, [](const std::string& bytes) { parse_npy(as_bytes(bytes), "fuzz"); },
+         nullptr},
+        {"npz",
+         [two] {
+             return std::vector{
+                 written_by(".npz", [&](const std::string& path) { write_npz(path, two); })};
+         },
+         through_a_file(".npz", [](const std::string& path) { read_npz(path); }), nullptr},
+        {"safetensors",
+         [two] {
+             return std::vector{written_by(
+                 ".safetensors", [&](const std::string& path) { write_safetensors(path, two); })};
+         },
+         through_a_file(".safetensors", [](const std::string& path) { read_safetensors(path); }),
+         nullptr},
+        {"idx",
+         [two] {
+             return std::vector{
+                 written_by(".idx", [&](const std::string& path) { write_idx(path, two[0]); }),
+                 written_by(".idx", [&](const std::string& path) { write_idx(path, two[1]); })};
+         },
+         [](const std::string& bytes) { parse_idx(as_bytes(bytes), "fuzz"); }, nullptr},
+        {"csv",
+         [] {
+             return std::vector<std::string>{"a,b\n1,2.5e3\n-3,nan\n",
+                                             "\"x, y\",\"say \"\"z\"\"\"\n1,\n",
+                                             "1e39,-1e-60\r\n+0.5,inf\r\n"};
+         },
+         through_a_file(".csv", [](const std::string& path) { load_csv(path); }), nullptr}};
+}
+
+}  // namespace
+
+const std::vector<FuzzFormat>& fuzz_formats() {
+    static const std::vector<FuzzFormat> formats = all_formats();
+    return formats;
+}
+
+}  // namespace firn

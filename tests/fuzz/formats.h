@@ -1,0 +1,20 @@
+// The readers of files, each with files that it reads.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace firn {
+
+struct FuzzFormat {
+    const char* name;
+    /// Whole files of this format, made by what writes them.
+    std::function<std::vector<std::string>()> seeds;
+    /// Reads a file of these bytes; throws UserError where it is refused.
+    std::function<void(const std::string& bytes)> read;
+    /// Makes checksums right again, without which nothing behind them is reached.
+    void (*mend)(std::string& bytes);
+};
+const std::vector<FuzzFormat>& fuzz_formats();
+
+}  // namespace firn
