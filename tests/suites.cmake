@@ -4,28 +4,9 @@
 # What one process runs of a suite: fewer would make more devices, more would leave a core idle at the end.
 set(firn_tests_of_a_process 20)
 
-# Seconds that a process may take on a machine that does nothing else: what takes longer hangs.
-set(firn_seconds_of_a_process 600)
-
-# Sets `seconds` to the same by the pace of the machine now, when ctest starts: threads that want a core for
-# each core (tests/deadline.h), between 1 and 5.
-function(firn_limit_by_pace seconds)
-    set(pace 1)
-    if(EXISTS /proc/loadavg)
-        file(STRINGS /proc/loadavg load LIMIT_COUNT 1)
-        cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-        if(load MATCHES " ([0-9]+)/" AND cores GREATER 0)
-            math(EXPR pace "${CMAKE_MATCH_1} / ${cores}")
-        endif()
-        if(pace LESS 1)
-            set(pace 1)
-        elseif(pace GREATER 5)
-            set(pace 5)
-        endif()
-    endif()
-    math(EXPR limit "${firn_seconds_of_a_process} * ${pace}")
-    set(${seconds} ${limit} PARENT_SCOPE)
-endfunction()
+# Seconds that a process may take: 30 times what the longest takes on a machine that does nothing else, since
+# others may come to use the machine while it runs. What takes longer hangs.
+set(firn_seconds_of_a_process 3000)
 
 # Makes `<folder>.<suite>` of each suite of the target test_<folder> whose tests match `filter`, with the
 # properties behind it. The program is asked for its suites when ctest starts.
@@ -39,7 +20,6 @@ if(NOT EXISTS \${program})
     return()
 endif()
 include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/suites.cmake]==])
-firn_limit_by_pace(firn_limit)
 if(NOT EXISTS \${written} OR \${program} IS_NEWER_THAN \${written} OR
    [==[${CMAKE_CURRENT_FUNCTION_LIST_FILE}]==] IS_NEWER_THAN \${written})
     firn_write_suites([==[${folder}]==] \${program} \${written} [==[${filter}]==] [==[${ARGN}]==])
@@ -114,7 +94,7 @@ function(firn_add_processes out name program properties)
         file(MAKE_DIRECTORY ${folder})
         # All of them skipped and none failed: as a skip is shown, and never in the place of a failure.
         string(APPEND added "add_test([==[${called}]==] [==[${program}]==] [==[--gtest_filter=${mine}]==])
-set_tests_properties([==[${called}]==] PROPERTIES ${properties} TIMEOUT \${firn_limit}
+set_tests_properties([==[${called}]==] PROPERTIES ${properties} TIMEOUT ${firn_seconds_of_a_process}
     ENVIRONMENT [==[FIRN_RATES=reference;TEST_TMPDIR=${folder}]==] FAIL_REGULAR_EXPRESSION \"Running 0 tests\"
     SKIP_REGULAR_EXPRESSION [==[\\[  PASSED  \\] 0 tests\\.\n\\[  SKIPPED \\][^[]*(\\[  SKIPPED \\][^[]*)*$]==])
 ")
