@@ -43,10 +43,10 @@ Starts find_starts(const Tensor& seed, const Tensor& limit) {
 
 int main(int argc, char** argv) {
     App app({.name = "buddhabrot",
-             .help = "Where the orbits go that leave the Mandelbrot set.",
+             .help = "The density of orbits that escape from the Mandelbrot set.",
              .size = {1000, 1000}});
     Param<int> limit{
-        app, "limit", 720, {.min = 50, .max = 900, .help = "turns of the longest orbits"}};
+        app, "limit", 720, {.min = 50, .max = 900, .help = "iterations of the longest orbits"}};
     Param<float> exposure{app, "exposure", 1.0f, {.min = 0.1, .max = 10, .log = true}};
     return app.run(argc, argv, [&](Window& window) {
         // One layer for short orbits, one for longer and one for the longest.

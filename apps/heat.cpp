@@ -3,7 +3,7 @@
 using namespace firn;
 int main(int argc, char** argv) {
     App app({.name = "heat", .help = "Heat spreads: drag to warm the plate."});
-    Param<float> rate{app, "rate", 0.2f, {.min = 0, .max = 0.25, .help = "how fast it spreads"}};
+    Param<float> rate{app, "rate", 0.2f, {.min = 0, .max = 0.25, .help = "diffusion rate"}};
     return app.run(argc, argv, [&](Window& window) {
         const auto step = [](Tensor u, Tensor rate, Tensor y, Tensor x, Tensor warm) {
             auto [i, j] = indices<2>(u.shape());

@@ -22,10 +22,15 @@ constexpr int kRules[] = {rule({3}, {2, 3}), rule({3, 6}, {2, 3}),
 }  // namespace
 
 int main(int argc, char** argv) {
-    App app({.name = "life", .help = "The Game of Life; drag to sow.", .headless_frames = 300});
-    Param<OneOf> kind{app, "rule", 0, kNames, {.help = "when cells are born and when they stay"}};
+    App app({.name = "life",
+             .help = "The Game of Life; drag to add live cells.",
+             .headless_frames = 300});
+    Param<OneOf> kind{app, "rule", 0, kNames, {.help = "rule of birth and survival"}};
     Param<float> fading{
-        app, "fading", 0.96f, {.min = 0.5, .max = 0.995, .help = "of dead cells, in every frame"}};
+        app,
+        "fading",
+        0.96f,
+        {.min = 0.5, .max = 0.995, .help = "brightness that dead cells keep from frame to frame"}};
     Param<float> brush{app, "brush", 4.0f, {.min = 1, .max = 40, .unit = "cells"}};
     Param<float> density{app,
                          "density",
@@ -33,7 +38,7 @@ int main(int argc, char** argv) {
                          {.min = 0.02,
                           .max = 0.9,
                           .group = "From the next reset",
-                          .help = "of the soup that it starts from"}};
+                          .help = "share of live cells at the start"}};
     Param<int> cell{
         app, "cell", 2, {.min = 1, .max = 16, .unit = "pixels", .group = "From the next reset"}};
     return app.run(argc, argv, [&](Window& window) {

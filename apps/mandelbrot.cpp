@@ -50,15 +50,19 @@ int main(int argc, char** argv) {
     App app({.name = "mandelbrot",
              .help = "The Mandelbrot set: drag to move, the wheel zooms.",
              .headless_frames = 16});
-    Param<float> x{app, "x", -0.7454f, {.min = -2.5, .max = 1.5, .help = "of the middle"}};
-    Param<float> y{app, "y", 0.1316f, {.min = -1.5, .max = 1.5, .help = "of the middle"}};
+    Param<float> x{app, "x", -0.7454f, {.min = -2.5, .max = 1.5, .help = "x of the centre"}};
+    Param<float> y{app, "y", 0.1316f, {.min = -1.5, .max = 1.5, .help = "y of the centre"}};
     Param<float> zoom{
-        app, "zoom", 8.5f, {.min = -1, .max = 14, .help = "powers of two; f32 ends at about 14"}};
-    Param<int> limit{app,
-                     "limit",
-                     400,
-                     {.min = 16, .max = 4000, .help = "turns until a point counts as inside"}};
-    Param<int> power{app, "power", 2, {.min = 2, .max = 9, .help = "of z -> z^power + c"}};
+        app,
+        "zoom",
+        8.5f,
+        {.min = -1, .max = 14, .help = "zoom in powers of two; f32 is exact up to about 14"}};
+    Param<int> limit{
+        app,
+        "limit",
+        400,
+        {.min = 16, .max = 4000, .help = "iterations after which a point counts as inside"}};
+    Param<int> power{app, "power", 2, {.min = 2, .max = 9, .help = "power in z -> z^power + c"}};
     return app.run(argc, argv, [&](Window& window) {
         // Adds one sample of every pixel, each frame somewhere else inside it.
         const auto sampler = [](int power) {

@@ -56,7 +56,8 @@ int main(int argc, char** argv) {
     App app({.name = "particles",
              .help = "Dwarf galaxies are torn apart by the halo they orbit; drag to look around."});
     Param<int> count{app, "bodies", 100'000, {.min = 3, .max = 1'000'000, .log = true}};
-    Param<float> spread{app, "spread", 0.06f, {.min = 0, .max = 0.3, .help = "of each cluster"}};
+    Param<float> spread{
+        app, "spread", 0.06f, {.min = 0, .max = 0.3, .help = "radius of each cluster"}};
     Param<float> dt{app, "dt", 0.01f, {.min = 0, .max = 0.05, .help = "time step"}};
     Param<View> view{app, "view", View::Galaxy, {"galaxy", "speed"}, {.group = "Picture"}};
     Param<float> size{app, "size", 1.5f, {.min = 0.5, .max = 10, .unit = "px", .group = "Picture"}};

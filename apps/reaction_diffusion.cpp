@@ -41,14 +41,19 @@ int main(int argc, char** argv) {
     const std::pair<float, float> kPatterns[] = {
         {0.0545f, 0.062f}, {0.0367f, 0.0649f}, {0.030f, 0.0565f}, {0.018f, 0.051f}};
     App app({.name = "reaction_diffusion",
-             .help = "Patterns of two substances; drag to sow.",
+             .help = "Patterns of two substances; drag to add some.",
              .headless_frames = 400});
     Param<OneOf> pattern{
         app, "pattern", 0, {"coral", "cells", "worms", "waves"}, {.help = "sets feed and kill"}};
-    Param<float> feed{
-        app, "feed", 0.0545f, {.min = 0.01, .max = 0.08, .help = "of the first substance"}};
-    Param<float> kill{app, "kill", 0.062f, {.min = 0.04, .max = 0.07, .help = "of the second"}};
-    Param<int> steps{app, "steps", 12, {.min = 1, .max = 40, .help = "in every frame"}};
+    Param<float> feed{app,
+                      "feed",
+                      0.0545f,
+                      {.min = 0.01, .max = 0.08, .help = "feed rate of the first substance"}};
+    Param<float> kill{app,
+                      "kill",
+                      0.062f,
+                      {.min = 0.04, .max = 0.07, .help = "removal rate of the second substance"}};
+    Param<int> steps{app, "steps", 12, {.min = 1, .max = 40, .help = "simulation steps per frame"}};
     Param<float> brush{app, "brush", 12.0f, {.min = 2, .max = 60, .unit = "cells"}};
     return app.run(argc, argv, [&](Window& window) {
         auto react = compile(

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
     std::string file = default_text();
 
     App app({.name = "char_model",
-             .help = "A transformer learns a text character by character, and writes on: green is "
-                     "what it is sure of, grey what it was given.",
+             .help = "A transformer learns a text character by character, and continues a prompt "
+                     "(grey); greener characters are more certain.",
              .size = {kWidth, kHeight},
              .headless_frames = 1000});
     TrainingRun run(app, {.steps = 1, .report = 100});
@@ -36,21 +36,29 @@ int main(int argc, char** argv) {
     gui.parameter("lr", settings.lr,
                   {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
     gui.parameter("batch", settings.batch,
-                  {.min = 1, .max = 256, .log = true, .help = "pieces of text a step"});
-    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "of the weights"});
-    Param<float> temperature{
-        app, "temperature", 0.7f, {.min = 0.01, .max = 2, .help = "how daring it writes"}};
+                  {.min = 1, .max = 256, .log = true, .help = "pieces of text per training step"});
+    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "weight decay"});
+    Param<float> temperature{app,
+                             "temperature",
+                             0.7f,
+                             {.min = 0.01,
+                              .max = 2,
+                              .help = "sampling temperature: higher values give more varied text"}};
     Param<int> length{
-        app, "length", 400, {.min = 10, .max = 1500, .help = "characters that it writes"}};
-    Param<std::string> prompt{app, "prompt", "", {.help = "what it is to go on from"}};
+        app, "length", 400, {.min = 10, .max = 1500, .help = "number of characters to generate"}};
+    Param<std::string> prompt{app, "prompt", "", {.help = "text to continue"}};
     gui.parameter("context", options.context,
-                  {.min = 8, .max = 256, .group = reset, .help = "characters that it sees"});
+                  {.min = 8, .max = 256, .group = reset, .help = "context length in characters"});
     gui.parameter("width", options.width,
-                  {.min = 8, .max = 256, .group = reset, .help = "numbers of a character"});
-    gui.parameter("layers", options.layers, {.min = 1, .max = 8, .group = reset});
+                  {.min = 8, .max = 256, .group = reset, .help = "embedding size"});
+    gui.parameter("layers", options.layers,
+                  {.min = 1, .max = 8, .group = reset, .help = "number of layers"});
     gui.parameter("heads", options.heads,
-                  {.min = 1, .max = 16, .group = reset, .help = "must divide the width"});
-    app.option("text", file, "any file to learn");
+                  {.min = 1,
+                   .max = 16,
+                   .group = reset,
+                   .help = "number of attention heads; must divide the width"});
+    app.option("text", file, "text file to learn");
 
     return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {
@@ -83,7 +91,7 @@ int main(int argc, char** argv) {
             }
             const bool reports = window.playing() && run.reports(window);
             if (reports) run.report(window, {{"test loss", double(test_loss(training))}});
-            if (window.gui().button("write") || reports) {
+            if (window.gui().button("generate") || reports) {
                 samples.insert(samples.begin(),
                                written(training, prompt, length, temperature, turn++));
                 if (samples.size() > kSamples) samples.pop_back();

@@ -35,13 +35,13 @@ TrainingRun::TrainingRun(App& app, const TrainingRunOptions& options)
     // First, where a small window shows it too.
     gui.plot("loss", std::vector<PlotValue>{}, {.log = true});
     gui.parameter("steps", options_.steps,
-                  {.min = 1, .max = 100, .log = true, .help = "in every frame"});
-    gui.parameter("report", options_.report,
-                  {.min = 1, .max = 1000, .log = true, .help = "frames between measurements"});
-    app.output("save", save_,
-               "checkpoint that is written whenever it measures (.safetensors or .npz)");
-    app.option("load", load_, "checkpoint to begin with");
-    app.output("metrics", metrics_path_, "what is measured, as CSV");
+                  {.min = 1, .max = 100, .log = true, .help = "training steps per frame"});
+    gui.parameter(
+        "report", options_.report,
+        {.min = 1, .max = 1000, .log = true, .help = "number of frames between two measurements"});
+    app.output("save", save_, "file for a checkpoint at every measurement (.safetensors or .npz)");
+    app.option("load", load_, "checkpoint to start from");
+    app.output("metrics", metrics_path_, "CSV file for the measurements");
 }
 
 void TrainingRun::begin(Window& window, const State& state) {

@@ -55,26 +55,28 @@ int main(int argc, char** argv) {
              .help = "Ink in water around obstacles: drag to push it.",
              .size = {1280, 720},
              .headless_frames = 240});
-    Param<View> view{app, "field", View::Dye, view_names(), {.help = "what is shown"}};
+    Param<View> view{app, "field", View::Dye, view_names(), {.help = "field that is shown"}};
     Gui& gui = app.gui();
     const std::string water = "Water", brush = "Brush";
     gui.parameter("dt", settings.dt,
                   {.min = 0, .max = 0.05, .unit = "s", .group = water, .help = "time step"});
-    gui.parameter(
-        "confinement", settings.confinement,
-        {.min = 0, .max = 30, .group = water, .help = "vorticity confinement: keeps whirls alive"});
+    gui.parameter("confinement", settings.confinement,
+                  {.min = 0,
+                   .max = 30,
+                   .group = water,
+                   .help = "vorticity confinement: keeps vortices alive"});
     gui.parameter("velocity_loss", settings.velocity_loss,
                   {.min = 0,
                    .max = 0.9,
                    .label = "velocity loss",
                    .group = water,
-                   .help = "share of the velocity lost in a second"});
+                   .help = "share of the velocity that is lost per second"});
     gui.parameter("dye_loss", settings.dye_loss,
                   {.min = 0,
                    .max = 0.9,
                    .label = "dye loss",
                    .group = water,
-                   .help = "share of the dye lost in a second"});
+                   .help = "share of the dye that is lost per second"});
     gui.parameter(
         "cycles", settings.cycles,
         {.min = 0, .max = 8, .group = water, .help = "multigrid cycles of the pressure solve"});
@@ -89,18 +91,16 @@ int main(int argc, char** argv) {
                       {.min = 0,
                        .max = 4,
                        .group = brush,
-                       .help = "velocity of the brush over that of the mouse"}};
-    Param<float> ink{app,
-                     "ink",
-                     0.4f,
-                     {.min = 0, .max = 1, .group = brush, .help = "how much colour it leaves"}};
-    Param<bool> script{app,
-                       "script",
-                       false,
-                       {.help = "drives itself by a stroke that is always the same; headless it "
-                                "always does"}};
+                       .help = "velocity of the brush relative to the mouse"}};
+    Param<float> ink{
+        app,
+        "ink",
+        0.4f,
+        {.min = 0, .max = 1, .group = brush, .help = "amount of dye that the brush adds"}};
+    Param<bool> script{
+        app, "script", false, {.help = "plays a fixed brush stroke, as headless runs always do"}};
     Param<bool> stats{
-        app, "stats", false, {.help = "prints the divergence before and after the projection"}};
+        app, "stats", false, {.help = "print the divergence before and after the projection"}};
     Param<File> picture{app,
                         "picture",
                         default_picture(),

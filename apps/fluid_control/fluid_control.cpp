@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
     std::string dye, target;
 
     App app({.name = "fluid_control",
-             .help = "Gradients through a flow find the first velocity that carries dye into a "
-                     "picture: as it arrives, the picture, that velocity, and the way.",
+             .help = "Gradients through a flow find the initial velocity that carries dye into a "
+                     "picture. Shown: the result, the target, that velocity, and the flow.",
              .size = {kWidth, kHeight},
              .headless_frames = 50});
     TrainingRun run(app, {.steps = 1, .report = 5});
@@ -27,25 +27,24 @@ int main(int argc, char** argv) {
                   {.min = 1e-7,
                    .max = 1e-1,
                    .log = true,
-                   .help = "weight of the velocity's squares in the loss"});
+                   .help = "weight of the squared velocity in the loss"});
     Param<int> resolution{
         app,
         "resolution",
         64,
-        {.min = 16, .max = 256, .group = reset, .help = "rows and columns of cells"}};
+        {.min = 16, .max = 256, .group = reset, .help = "side of the grid, in cells"}};
     gui.parameter("flow_steps", options.steps,
-                  {.min = 1, .max = 400, .group = reset, .help = "steps of the flow"});
+                  {.min = 1, .max = 400, .group = reset, .help = "number of steps of the flow"});
     gui.parameter("dt", options.dt,
-                  {.min = 0.01, .max = 2, .group = reset, .help = "seconds of each"});
-    gui.parameter("cycles", options.cycles,
-                  {.min = 1, .max = 4, .group = reset, .help = "multigrid cycles of each"});
-    gui.parameter("coarse", options.coarse,
-                  {.min = 1,
-                   .max = 16,
-                   .group = reset,
-                   .help = "cells between the numbers that are learned"});
+                  {.min = 0.01, .max = 2, .group = reset, .help = "seconds per step of the flow"});
+    gui.parameter(
+        "cycles", options.cycles,
+        {.min = 1, .max = 4, .group = reset, .help = "multigrid cycles per step of the flow"});
+    gui.parameter(
+        "coarse", options.coarse,
+        {.min = 1, .max = 16, .group = reset, .help = "cells between two learned values"});
     app.option("dye", dye, "PNG or JPEG of the dye at the start");
-    app.option("target", target, "PNG or JPEG that it is to become");
+    app.option("target", target, "PNG or JPEG of the dye at the end");
 
     return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {

@@ -49,9 +49,9 @@ Drawing picture(const Control& control, const std::vector<Tensor>& stills) {
         all.push_back({each, line, {row, column, scale_in(size, each)}});
     };
     const int second = kLeft + kLarge + kGap, third = second + kLarge + kGap;
-    place(stills.back(), "as it arrives", kTop, kLeft, kLarge);
-    place(control.target, "what it is to become", kTop, second, kLarge);
-    place(velocity_picture(control.velocity), "first velocity", kTop, third, kLarge);
+    place(stills.back(), "result", kTop, kLeft, kLarge);
+    place(control.target, "target", kTop, second, kLarge);
+    place(velocity_picture(control.velocity), "initial velocity", kTop, third, kLarge);
     for (int k = 0; k <= kStills; ++k)
         place(stills[size_t(k)], std::to_string(100 * k / kStills) + " % of the way",
               kTop + kLarge + 4 * kGap, kLeft + k * (kSmall + kGap), kSmall);

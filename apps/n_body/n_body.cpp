@@ -41,21 +41,23 @@ int main(int argc, char** argv) {
     Look look;
 
     App app({.name = "n_body",
-             .help = "Galaxies that collide: drag to look around, the wheel comes closer.",
+             .help = "Galaxies that collide: drag: rotate the camera, wheel: zoom.",
              .size = {1280, 720},
              .headless_frames = 110});
     Gui& gui = app.gui();
     const std::string motion = "Motion", look_of = "Look", eye = "Camera";
     gui.parameter(
         "dt", settings.dt,
-        {.min = 0, .max = 0.03, .group = motion, .help = "time step; a galaxy turns in about 4"});
+        {.min = 0, .max = 0.03, .group = motion, .help = "time step; a galaxy rotates in about 4"});
     gui.parameter("softening", settings.softening,
                   {.min = 0.01,
                    .max = 0.3,
                    .group = motion,
-                   .help = "how close bodies may come before they pass through each other"});
-    Param<int> steps{
-        app, "steps", 4, {.min = 1, .max = 16, .group = motion, .help = "in every frame"}};
+                   .help = "softening length of the force between close bodies"});
+    Param<int> steps{app,
+                     "steps",
+                     4,
+                     {.min = 1, .max = 16, .group = motion, .help = "simulation steps per frame"}};
     Param<int> bodies{app,
                       "bodies",
                       0,
@@ -63,30 +65,50 @@ int main(int argc, char** argv) {
                        .max = kMostBodies,
                        .log = true,
                        .group = motion,
-                       .help = "all pull all; 0: 2048 on a CPU, 16384 on a GPU"}};
+                       .help = "number of bodies; 0: 2048 on a CPU, 16384 on a GPU"}};
     Param<Colours> colours{app,
                            "colours",
                            Colours::Galaxy,
                            colour_names(),
-                           {.group = look_of, .help = "by galaxy, or by speed"}};
-    gui.parameter("size", look.size, {.min = 0.3, .max = 4, .group = look_of, .help = "of a body"});
-    gui.parameter(
-        "trail", look.trail,
-        {.min = 0, .max = 0.98, .group = look_of, .help = "light that stays until the next frame"});
+                           {.group = look_of, .help = "colour by galaxy or by speed"}};
+    gui.parameter("size", look.size,
+                  {.min = 0.3, .max = 4, .group = look_of, .help = "size of a body"});
+    gui.parameter("trail", look.trail,
+                  {.min = 0,
+                   .max = 0.98,
+                   .group = look_of,
+                   .help = "share of the light that stays until the next frame"});
     gui.parameter("glow", look.glow,
-                  {.min = 0, .max = 0.9, .group = look_of, .help = "light that is spread"});
+                  {.min = 0,
+                   .max = 0.9,
+                   .group = look_of,
+                   .help = "share of the light that is spread to neighbours"});
     gui.parameter("exposure", look.exposure,
                   {.min = 0.05, .max = 20, .log = true, .group = look_of});
-    gui.angle("turn", camera.turn,
-              {.min = -3.15, .max = 3.15, .group = eye, .help = "drag the picture"});
+    gui.angle(
+        "turn", camera.turn,
+        {.min = -3.15, .max = 3.15, .group = eye, .help = "camera's heading; dragging changes it"});
     gui.angle("tilt", camera.tilt,
-              {.min = -1.57, .max = 1.57, .group = eye, .help = "drag the picture"});
+              {.min = -1.57,
+               .max = 1.57,
+               .group = eye,
+               .help = "camera's elevation; dragging changes it"});
     gui.parameter("distance", camera.distance,
-                  {.min = 0.5, .max = 40, .log = true, .group = eye, .help = "the wheel"});
+                  {.min = 0.5,
+                   .max = 40,
+                   .log = true,
+                   .group = eye,
+                   .help = "camera's distance; the wheel changes it"});
     Param<float> spin{
-        app, "spin", 0.0f, {.min = -1, .max = 1, .group = eye, .help = "how fast it goes round"}};
+        app,
+        "spin",
+        0.0f,
+        {.min = -1, .max = 1, .group = eye, .help = "speed at which the camera circles"}};
     Param<int> every{
-        app, "report", 25, {.min = 1, .max = 100, .help = "frames between measures of the energy"}};
+        app,
+        "report",
+        25,
+        {.min = 1, .max = 100, .help = "frames between two measurements of the energy"}};
 
     return app.run(argc, argv, [&](Window& window) {
         WindowSize size = window.pixels();

@@ -45,46 +45,58 @@ int main(int argc, char** argv) {
     std::string file;
 
     App app({.name = "neural_ca",
-             .help = "Cells learn a rule by which they grow a picture from one of them, and heal "
-                     "it: wound them with the left button; the right one plants a new seed.",
+             .help =
+                 "Cells learn a rule by which they grow a picture from a single cell and repair "
+                 "it: the left button erases cells, the right one plants a seed.",
              .size = {kWidth, kHeight},
              .headless_frames = 1000});
     TrainingRun run(app, {.steps = 1, .report = 20});
     Gui& gui = app.gui();
     const std::string reset = "From the next reset";
-    Param<bool> train{
-        app, "train", true, {.help = "off: the cells only live, by the rule that they have"}};
+    Param<bool> train{app, "train", true, {.help = "train the rule (off: only run it)"}};
     gui.parameter("lr", settings.lr,
                   {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
+    gui.parameter("halving", settings.halving,
+                  {.min = 10,
+                   .max = 100000,
+                   .log = true,
+                   .help = "training steps in which the learning rate halves"});
     gui.parameter(
-        "halving", settings.halving,
-        {.min = 10, .max = 100000, .log = true, .help = "steps in which the learning rate halves"});
-    gui.parameter("least", settings.least,
-                  {.min = 1, .max = 128, .help = "steps to grow before it is judged"});
-    gui.parameter("most", settings.most, {.min = 1, .max = 128, .help = "and at most so many"});
+        "least", settings.least,
+        {.min = 1, .max = 128, .help = "minimum steps of growth before the loss is taken"});
+    gui.parameter(
+        "most", settings.most,
+        {.min = 1, .max = 128, .help = "maximum steps of growth before the loss is taken"});
     gui.parameter("wounded", settings.wounded,
-                  {.min = 0, .max = 16, .help = "of a batch are wounded first"});
+                  {.min = 0, .max = 16, .help = "patterns of each batch that are damaged first"});
     Param<int> pace{
-        app, "pace", 4, {.min = 0, .max = 32, .help = "steps of the watched cells in every frame"}};
+        app, "pace", 4, {.min = 0, .max = 32, .help = "steps of the displayed cells per frame"}};
     Param<int> life{app,
                     "life",
                     160,
-                    {.min = 16, .max = 2000, .help = "steps until they begin anew while training"}};
-    Param<float> radius{
-        app, "radius", 5.0f, {.min = 1, .max = 20, .help = "of the mouse's wounds, cells"}};
+                    {.min = 16,
+                     .max = 2000,
+                     .help = "steps after which the displayed cells restart while training"}};
+    Param<float> radius{app,
+                        "radius",
+                        5.0f,
+                        {.min = 1, .max = 20, .help = "radius of the mouse's eraser, in cells"}};
     Param<int> resolution{
         app,
         "resolution",
         24,
-        {.min = 12, .max = 96, .group = reset, .help = "rows and columns of cells"}};
-    gui.parameter("hidden", options.hidden,
-                  {.min = 4, .max = 256, .group = reset, .help = "units of the rule"});
-    gui.parameter("batch", options.batch,
-                  {.min = 1, .max = 32, .group = reset, .help = "patterns a step"});
+        {.min = 12, .max = 96, .group = reset, .help = "side of the grid, in cells"}};
     gui.parameter(
-        "pool", options.pool,
-        {.min = 1, .max = 1024, .group = reset, .help = "patterns that training goes on from"});
-    app.option("picture", file, "PNG or JPEG to grow; what is white is empty");
+        "hidden", options.hidden,
+        {.min = 4, .max = 256, .group = reset, .help = "hidden units of the rule's network"});
+    gui.parameter("batch", options.batch,
+                  {.min = 1, .max = 32, .group = reset, .help = "patterns per training step"});
+    gui.parameter("pool", options.pool,
+                  {.min = 1,
+                   .max = 1024,
+                   .group = reset,
+                   .help = "size of the pool of patterns that training continues from"});
+    app.option("picture", file, "PNG or JPEG to grow; white is empty");
 
     return app.run(argc, argv, [&](Window& window) {
         const auto start = [&] {

@@ -40,7 +40,7 @@ Drawing picture(const Training& training, const Tensor& cells) {
                          kSide + k % kThumbColumns * (int(n) * scale + kGap), scale});
     }
     Drawing out = canvas;
-    caption(out, "grown from one cell; left button: wound, right: plant", {kTop, kLeft});
+    caption(out, "grown from one cell; left button: erase, right: plant", {kTop, kLeft});
     caption(out, "target", {kTop, kSide});
     caption(out, "patterns of the pool", {kPool, kSide});
     return out;

@@ -22,7 +22,7 @@ std::string default_panorama() {
 
 void write_light(const std::string& path, const Film& film) {
     save_image(path, linear_picture(film));
-    std::printf("wrote %s\n", path.c_str());
+    std::printf("saved %s\n", path.c_str());
 }
 
 /// Dragging turns around the object, the right button and the wheel go nearer, arrows move along
@@ -50,33 +50,38 @@ void move(Camera& camera, const Window& window, float seconds) {
 void add_parameters(Gui& gui, Settings& settings) {
     const std::string eye = "Camera", object = "Object", light = "Light";
     Camera& camera = settings.camera;
-    gui.parameter("scene", settings.scene, scene_names(), {.help = "what is seen"});
+    gui.parameter("scene", settings.scene, scene_names(), {.help = "scene that is rendered"});
     gui.parameter("bounces", settings.bounces,
-                  {.min = 1, .max = 12, .help = "surfaces that a path may meet"});
+                  {.min = 1, .max = 12, .help = "maximum number of surfaces on a path"});
     gui.angle("view", camera.view,
-              {.min = 0.1, .max = 2, .group = eye, .help = "of the picture's height"});
+              {.min = 0.1, .max = 2, .group = eye, .help = "vertical field of view"});
     gui.parameter("aperture", camera.aperture,
-                  {.min = 0, .max = 0.5, .group = eye, .help = "of the lens: blurs near and far"});
+                  {.min = 0,
+                   .max = 0.5,
+                   .group = eye,
+                   .help = "aperture of the lens: larger values blur what is out of focus"});
     // The mouse goes round and round.
     gui.angle("around", camera.around, {.soft_min = -6.3, .soft_max = 6.3, .group = eye});
     gui.angle("above", camera.above, {.min = -1.5, .max = 1.5, .group = eye});
-    gui.parameter("distance", camera.distance,
-                  {.min = 0.2, .max = 50, .log = true, .group = eye, .help = "of the eye"});
-    gui.colour("colour", settings.colour, {.group = object, .help = "of the one in the middle"});
-    gui.parameter("roughness", settings.roughness,
-                  {.min = 0, .max = 1, .group = object, .help = "0 mirrors"});
-    gui.parameter("metal", settings.metal,
-                  {.min = 0, .max = 1, .group = object, .help = "how much of a metal it is"});
-    gui.parameter("coat", settings.coat,
-                  {.min = 0, .max = 4, .group = object, .help = "reflection of what is no metal"});
+    gui.parameter(
+        "distance", camera.distance,
+        {.min = 0.2, .max = 50, .log = true, .group = eye, .help = "distance of the camera"});
+    gui.colour("colour", settings.colour,
+               {.group = object, .help = "colour of the object in the middle"});
+    gui.parameter(
+        "roughness", settings.roughness,
+        {.min = 0, .max = 1, .group = object, .help = "roughness of the surface; 0 is a mirror"});
+    gui.parameter(
+        "metal", settings.metal,
+        {.min = 0, .max = 1, .group = object, .help = "metalness of the surface: 1 is metal"});
+    gui.parameter(
+        "coat", settings.coat,
+        {.min = 0, .max = 4, .group = object, .help = "strength of the reflection on non-metals"});
     gui.parameter("ground", settings.ground,
                   {.min = 0, .max = 1, .group = light, .help = "brightness of the ground"});
-    gui.parameter("sky_turn", settings.sky_turn,
-                  {.min = 0,
-                   .max = 1,
-                   .label = "sky turn",
-                   .group = light,
-                   .help = "turns the light around"});
+    gui.parameter(
+        "sky_turn", settings.sky_turn,
+        {.min = 0, .max = 1, .label = "sky turn", .group = light, .help = "rotation of the sky"});
     gui.parameter("sky_strength", settings.sky_strength,
                   {.min = 0,
                    .max = 10,
@@ -92,20 +97,20 @@ int main(int argc, char** argv) {
     std::string hdr;
     App app({.name = "path_tracer",
              .help = "A path tracer: drag to look around a fractal or spheres.",
-             .keys = "Dragging turns around the object, the right button and the wheel go "
-                     "nearer, arrows move along the ground, E and Q go up and down.",
+             .keys = "Drag: rotate around the object; right button and wheel: zoom; arrows: move "
+                     "along the ground; E and Q: up and down.",
              .size = {640, 360},
              .headless_frames = 1});
     add_parameters(app.gui(), settings);
     Param<float> exposure{
         app, "exposure", 0.0f, {.min = -6, .max = 6, .unit = "stops", .group = "Light"}};
     Param<int> samples{
-        app, "samples", 1, {.min = 1, .soft_max = 64, .help = "of every pixel in a frame"}};
+        app, "samples", 1, {.min = 1, .soft_max = 64, .help = "samples per pixel and frame"}};
     Param<File> panorama{app,
                          "sky",
                          default_panorama(),
                          {.group = "Light",
-                          .help = "panorama that gives the light from the next reset: Radiance "
+                          .help = "panorama that lights the scene from the next reset: Radiance "
                                   "HDR, OpenEXR, PNG or JPEG"}};
     app.output("hdr", hdr, "file for the linear picture, .hdr or .exr");
 
@@ -135,7 +140,7 @@ int main(int argc, char** argv) {
             // A pause keeps the samples that there are; what changed is seen by its first.
             const int more = window.playing() || film.samples == 0 ? int(samples) : 0;
             for (int k = 0; k < more; ++k) tracer->add_sample(film, settings, app.seed());
-            window.gui().text("so far", std::to_string(film.samples));
+            window.gui().text("samples so far", std::to_string(film.samples));
             window.show(developed(film, exposure));
             if (app.writes_numbers()) app.set_numbers(linear_picture(film));
         }

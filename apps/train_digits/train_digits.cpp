@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
     std::string folder, written;
 
     App app({.name = "train_digits",
-             .help = "A network learns to read digits: draw one (the right button clears), and see "
-                     "what it takes it for.",
+             .help = "A network learns to read digits: draw one, and see how it is classified (the "
+                     "right button clears).",
              .size = {kWidth, kHeight},
              .headless_frames = 200});
     TrainingRun run(app, {.steps = 1, .report = 50});
@@ -43,24 +43,26 @@ int main(int argc, char** argv) {
     gui.parameter("lr", settings.lr,
                   {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
     gui.parameter("batch", settings.batch,
-                  {.min = 8, .max = 1024, .log = true, .help = "pictures a step"});
-    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "of the weights"});
+                  {.min = 8, .max = 1024, .log = true, .help = "pictures per training step"});
+    gui.parameter("decay", settings.decay, {.min = 0, .max = 0.5, .help = "weight decay"});
     gui.parameter("averaged", settings.averaged,
-                  {.min = 0,
-                   .max = 0.999,
-                   .help = "share of the mean of the weights that stays from step to step"});
-    gui.parameter("turn", settings.turn,
-                  {.min = 0, .max = 0.5, .help = "pictures turn by at most, radians"});
+                  {.min = 0, .max = 0.999, .help = "decay of the running mean of the weights"});
+    gui.parameter(
+        "turn", settings.turn,
+        {.min = 0, .max = 0.5, .help = "maximum rotation of training pictures, in radians"});
     gui.parameter("shift", settings.shift,
-                  {.min = 0, .max = 4, .help = "and are shifted by, pixels"});
-    Param<int> redraw{app, "redraw", 2, {.min = 1, .max = 100, .help = "frames between pictures"}};
+                  {.min = 0, .max = 4, .help = "maximum shift of training pictures, in pixels"});
+    Param<int> redraw{app,
+                      "redraw",
+                      2,
+                      {.min = 1, .max = 100, .help = "frames between two updates of the pictures"}};
     Param<int> samples{
         app,
         "samples",
         12000,
-        {.min = 1, .max = 100000, .log = true, .help = "pictures that are made for training"}};
+        {.min = 1, .max = 100000, .log = true, .help = "number of generated training pictures"}};
     app.option("data", folder, "folder with the four IDX files of MNIST, unpacked");
-    app.option("write-data", written, "folder to write the digits to, as such files");
+    app.option("write-data", written, "folder to save the digits to, as IDX files");
 
     return app.run(argc, argv, [&](Window& window) {
         const DigitData data = data_of(folder, samples, app.seed());
@@ -101,10 +103,10 @@ int main(int argc, char** argv) {
                 views.read = read_digit(training, views.pad);
                 shown = picture(training, views);
                 window.histogram("weights", training.network.hidden.weight.value(),
-                                 {.bins = 48, .help = "of the hidden layer"});
+                                 {.bins = 48, .help = "weights of the hidden layer"});
                 window.heat_map("read as", views.test.confusion,
-                                {.help = "pictures of each digit (rows) by what they are taken "
-                                         "for (columns)"});
+                                {.help = "confusion matrix: true digits (rows) by predicted "
+                                         "digits (columns)"});
             }
             window.show(shown);
         }

@@ -109,9 +109,9 @@ Drawing picture(const Training& training, const Views& views) {
     Drawing out = canvas;
     caption(out, "draw: left button, clear: right", kPad);
     caption(out, "filters", {20, 1014});
-    caption(out, "what they find", {274, 1014});
-    caption(out, "rows: what it is, columns: what is read", {342, 709});
-    if (enough) caption(out, "read worst: what it is, what was read", {456, 692});
+    caption(out, "activations", {274, 1014});
+    caption(out, "rows: true digit, columns: predicted", {342, 709});
+    if (enough) caption(out, "worst errors: true digit, predicted", {456, 692});
     return out;
 }
 

@@ -25,43 +25,47 @@ int main(int argc, char** argv) {
     std::string picture = default_picture();
 
     App app({.name = "train_image",
-             .help = "A network learns a picture: what it has learned, while it learns.",
+             .help = "A network learns a picture, and shows its progress.",
              .size = {768, 768},
              .headless_frames = 400});
     TrainingRun run(app);
     Gui& gui = app.gui();
     const std::string reset = "From the next reset";
     Param<OneOf> view{
-        app, "view", 0, {"learned", "target", "difference"}, {.help = "what is shown"}};
+        app, "view", 0, {"learned", "target", "difference"}, {.help = "picture that is shown"}};
     gui.parameter("lr", settings.lr,
                   {.min = 1e-5, .max = 1e-1, .log = true, .help = "learning rate"});
     gui.parameter("batch", settings.batch,
-                  {.min = 64, .max = 65536, .log = true, .help = "pixels a step"});
-    gui.parameter(
-        "averaged", settings.averaged,
-        {.min = 0,
-         .max = 0.9999,
-         .help = "share of the mean of the weights that stays from step to step: it is shown"});
+                  {.min = 64, .max = 65536, .log = true, .help = "pixels per training step"});
+    gui.parameter("averaged", settings.averaged,
+                  {.min = 0,
+                   .max = 0.9999,
+                   .help = "decay of the running mean of the weights, which is shown"});
     Param<int> redraw{
         app,
         "redraw",
         4,
         {.min = 1,
          .max = 100,
-         .help = "frames between pictures of what is learned: one costs as much as some steps"}};
-    Param<int> resolution{
-        app,
-        "resolution",
-        256,
-        {.min = 16, .max = 1024, .group = reset, .help = "rows of pixels that are learned"}};
+         .help = "frames between two pictures of the result, each as slow as some steps"}};
+    Param<int> resolution{app,
+                          "resolution",
+                          256,
+                          {.min = 16,
+                           .max = 1024,
+                           .group = reset,
+                           .help = "height of the picture to learn, in pixels"}};
     gui.parameter("features", options.features,
-                  {.min = 1, .max = 512, .group = reset, .help = "frequencies"});
+                  {.min = 1, .max = 512, .group = reset, .help = "number of Fourier frequencies"});
     gui.parameter("width", options.width,
-                  {.min = 4, .max = 512, .group = reset, .help = "of the hidden layers"});
+                  {.min = 4, .max = 512, .group = reset, .help = "units of each hidden layer"});
     gui.parameter("depth", options.depth,
-                  {.min = 1, .max = 8, .group = reset, .help = "hidden layers"});
+                  {.min = 1, .max = 8, .group = reset, .help = "number of hidden layers"});
     gui.parameter("detail", options.detail,
-                  {.min = 0.5, .max = 50, .group = reset, .help = "deviation of the frequencies"});
+                  {.min = 0.5,
+                   .max = 50,
+                   .group = reset,
+                   .help = "standard deviation of the Fourier frequencies"});
     app.option("picture", picture, "PNG or JPEG to learn");
 
     return app.run(argc, argv, [&](Window& window) {

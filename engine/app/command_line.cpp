@@ -33,7 +33,7 @@ WindowSize parse_window_size(const std::string& text) {
     }
     if (!good)
         refuse("--size", text,
-               "this is no size; give width and height in pixels, such as 1280x720");
+               "this is not a size; give width and height in pixels, such as 1280x720");
     if (size.width < 1 || size.height < 1 || size.width > 16384 || size.height > 16384) {
         refuse("--size", text, "each side must be from 1 to 16384 pixels");
     }
@@ -46,7 +46,7 @@ void check_can_write(const std::string& flag, const std::string& path) {
     const std::filesystem::path file(path);
     const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
     if (!std::filesystem::is_directory(folder))
-        refuse(flag, path, "there is no folder " + folder.string() + "; make it first");
+        refuse(flag, path, "there is no such folder: " + folder.string() + "; create it first");
     if (std::filesystem::is_directory(file))
         refuse(flag, path, "this is a folder; name a file in it");
     const std::string trial = path + "." + std::to_string(getpid()) + ".part";
@@ -65,7 +65,7 @@ void check_folder(const std::string& flag, const std::string& path) {
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (!std::filesystem::is_directory(path))
-        refuse(flag, path, "this is no folder, and none can be made; name another");
+        refuse(flag, path, "this is not a folder, and it cannot be created; name another");
     check_can_write(flag, (std::filesystem::path(path) / "program").string());
 }
 
@@ -85,8 +85,8 @@ OutputFile parse_out(const std::string& path, const CLI::Option& every) {
     check_can_write("--out", file.sequence ? frame_path(file, 1) : path);
     if (every.count() > 0 && !file.takes_all_frames())
         refuse("--every", every.as<std::string>(),
-               "this is for frames that are written as they come; give --out a film (.mp4, .gif) "
-               "or a sequence (frame_%04d.png)");
+               "--every needs an --out that saves all frames: a video (.mp4, .gif) or a sequence "
+               "(frame_%04d.png)");
     return file;
 }
 
@@ -101,12 +101,12 @@ std::pair<std::string, std::string> parse_set(const std::string& text) {
 std::string parameter_help(const Parameters& parameters) {
     if (parameters.all().empty()) return "";
     std::string text =
-        "Parameters (--NAME VALUE, --set NAME=VALUE, --preset; true or false also by "
-        "--NAME, --NAME=false):\n";
+        "Parameters, set by --NAME VALUE, --set NAME=VALUE or --preset (booleans also by --NAME "
+        "and --NAME=false):\n";
     for (const Parameter& parameter : parameters.all()) {
         std::string line = "  " + parameter.name;
         line.resize(std::max<size_t>(line.size() + 1, 30), ' ');
-        line += describe(parameter) + ", now " + text_of(parameter);
+        line += describe(parameter) + ", default " + text_of(parameter);
         if (!parameter.help.empty()) line += ": " + parameter.help;
         text += line + "\n";
     }
@@ -145,50 +145,55 @@ struct Typed {
 
 void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
     app.add_flag("--list-devices", line.list_devices,
-                 "list the Vulkan devices with their rates and end");
-    app.add_option("--device", line.device, "number or part of the name of the device to use");
+                 "print the Vulkan devices with their rates, and exit");
+    app.add_option("--device", line.device,
+                   "Vulkan device to use, by its number or a part of its name");
     app.add_option("--size", typed.size, "size of the window or picture, such as 1280x720");
-    app.add_option("--scale", line.scale, "pixels of each of them; else as the display has it")
+    app.add_option("--scale", line.scale, "UI scale; default: the display's")
         ->check(CLI::Range(0.25, 8.0));
-    app.add_flag("--fullscreen", line.fullscreen, "the window fills the screen");
-    app.add_flag("--light", line.light, "the panel is dark on light");
-    app.add_flag("--forget", line.forget, "the panel is as at first, and its place is not kept");
-    app.add_flag("--headless", line.headless, "open no window");
-    typed.frames = app.add_option("--frames", line.frames, "end after so many frames")
-                       ->check(CLI::Range(1, 1 << 30));
-    app.add_option("--fps-limit", line.fps_limit, "frames a second at most, now 60; 0: no limit")
+    app.add_flag("--fullscreen", line.fullscreen, "open the window in full screen");
+    app.add_flag("--light", line.light, "light theme for the panel");
+    app.add_flag("--forget", line.forget, "ignore the saved panel layout, and do not save it");
+    app.add_flag("--headless", line.headless, "run without a window");
+    typed.frames =
+        app.add_option("--frames", line.frames, "number of frames after which the program ends")
+            ->check(CLI::Range(1, 1 << 30));
+    app.add_option("--fps-limit", line.fps_limit,
+                   "maximum frames per second, default 60; 0: no limit")
         ->check(CLI::Range(0.0, 1e6));
-    app.add_flag("--vsync", line.vsync, "wait for the screen, as it does now; --vsync=false: not");
-    app.add_option("--seed", line.seed, "seed of everything random");
+    app.add_flag("--vsync", line.vsync, "vertical sync (default on; --vsync=false turns it off)");
+    app.add_option("--seed", line.seed, "seed of all random numbers");
 }
 
 void add_file_flags(CLI::App& app, CommandLine& line, Typed& typed) {
     app.add_option(
         "--out", typed.out,
-        "write the last frame (.png, .jpg; .exr, .hdr: its numbers as colours; .npy: as an "
-        "array), or all of them (frame_%04d.png, .mp4, .gif)");
-    typed.every = app.add_option("--every", line.every, "of a film or sequence, each so many-th")
-                      ->check(CLI::Range(1, 1 << 30));
-    app.add_flag("--gui", line.show_gui, "draw the panel in what --out writes");
+        "file for the last frame (.png, .jpg; its numbers as colours: .exr, .hdr; as an array: "
+        ".npy), or for all frames (frame_%04d.png, .mp4, .gif)");
+    typed.every =
+        app.add_option("--every", line.every, "save only every Nth frame of a video or sequence")
+            ->check(CLI::Range(1, 1 << 30));
+    app.add_flag("--gui", line.show_gui, "include the panel in the pictures that --out saves");
     app.add_option("--set", typed.sets, "set a parameter: NAME=VALUE; may be given several times")
         ->take_all();
-    app.add_option("--preset", line.preset, "set parameters from a JSON file")
+    app.add_option("--preset", line.preset, "JSON file to load parameters from")
         ->check(CLI::ExistingFile);
     app.add_option("--save-preset", line.save_preset,
-                   "write the parameters as they are at the end (.json)");
+                   "JSON file for the parameters at the end of the run");
     app.add_flag("--validate", line.validate,
-                 "run with the Vulkan validation layers; a message is an error");
+                 "run with the Vulkan validation layers; any message of theirs is an error");
+    app.add_option("--profile", line.profile,
+                   "file for a Chrome trace (.json) of host and device, dispatch by dispatch");
     app.add_option(
-        "--profile", line.profile,
-        "write what host and device do, dispatch by dispatch, as a Chrome trace (.json)");
-    app.add_option("--dump", line.dump,
-                   "folder for graphs, kernels, GLSL and reasons of every compiled program");
+        "--dump", line.dump,
+        "folder for the graphs, kernels, GLSL and fusion decisions of every compiled program");
     app.add_flag("--quiet", line.quiet, "print nothing but errors");
     app.add_flag("--inspect", line.inspect, "open the inspector, as F2 does");
-    app.add_flag("--print-widgets", line.print_widgets, "print where the widgets are, for tests");
+    app.add_flag("--print-widgets", line.print_widgets,
+                 "print the positions of all widgets (for tests)");
 }
 
-constexpr const char* kKeys = "\nKeys: ? lists them, space pauses, Escape quits.";
+constexpr const char* kKeys = "\nKeys: ? lists all keys, Space pauses, Escape quits.";
 
 std::string version_text(const CommandLineSpec& spec) {
     return spec.name + (spec.version.empty() ? "" : " " + spec.version) +
@@ -202,7 +207,7 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
     line.size = spec.size;
     Typed typed;
     CLI::App app(spec.help, spec.name);
-    app.set_version_flag("--version", version_text(spec), "print the versions and end");
+    app.set_version_flag("--version", version_text(spec), "print the versions, and exit");
     add_window_flags(app, line, typed);
     add_file_flags(app, line, typed);
     for (const ExtraOption& extra : spec.extras)

@@ -175,7 +175,7 @@ void GifWriter::put(const std::vector<uint8_t>& bytes) {
     file_.write(reinterpret_cast<const char*>(bytes.data()),
                 static_cast<std::streamsize>(bytes.size()));
     if (!file_)
-        throw UserError("film " + path_ +
+        throw UserError("video " + path_ +
                         ": cannot be written (disk full?); name a file in a folder that exists "
                         "and has room");
 }
@@ -187,7 +187,7 @@ void GifWriter::add(const Picture& picture) {
     const int width = picture.width, height = picture.height;
     if (!file_.is_open()) {
         if (static_cast<size_t>(std::max(width, height)) > kLargestSide)
-            throw UserError("film " + path_ + ": a GIF has at most 65535 pixels a side");
+            throw UserError("video " + path_ + ": a GIF has at most 65535 pixels a side");
         file_.open(temporary_, std::ios::binary);
         width_ = width, height_ = height;
         put({'G', 'I', 'F', '8', '9', 'a', byte(width, 0), byte(width, 1), byte(height, 0),
@@ -196,7 +196,7 @@ void GifWriter::add(const Picture& picture) {
         put({0x21, 0xff, 11, 'N', 'E', 'T', 'S', 'C', 'A', 'P', 'E', '2', '.', '0', 3, 1, 0, 0, 0});
     }
     if (width != width_ || height != height_)
-        throw UserError("film " + path_ + ": its frames have several sizes; leave the window's");
+        throw UserError("video " + path_ + ": its frames have several sizes; leave the window's");
     const Palette palette = palette_of(picture);
     std::vector<uint8_t> indices;
     indices.reserve(picture.rgba.size() / 4);
@@ -209,14 +209,14 @@ void GifWriter::add(const Picture& picture) {
 }
 
 std::string GifWriter::finish() {
-    if (!file_.is_open()) return "nothing: there was no frame";
+    if (!file_.is_open()) return "nothing: no frame was drawn";
     put({0x3b});
     file_.close();
     std::error_code error;
     if (file_) std::filesystem::rename(temporary_, path_, error);
     if (!file_ || error) {
         std::filesystem::remove(temporary_, error);
-        throw UserError("film " + path_ +
+        throw UserError("video " + path_ +
                         ": cannot be written; name a file in a folder that exists and has room");
     }
     return path_;

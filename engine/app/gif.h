@@ -22,7 +22,7 @@ class GifWriter {
 
     /// All frames must have one size. Throws UserError where they have not, or the disk is full.
     void add(const Picture& picture);
-    /// The film is whole and has its name. Gives what was written, for a person.
+    /// The video is whole and has its name. Gives what was written, for a person.
     std::string finish();
 
   private:

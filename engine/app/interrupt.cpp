@@ -26,7 +26,7 @@ void note(int number) {
     received_at = nanoseconds();
     received = number;
     constexpr char kText[] =
-        "\nends with what is under way, and writes what was asked for; once more ends it at once\n";
+        "\nending: files that were asked for are saved; Ctrl-C once more ends at once\n";
     if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) {
         // Nobody listens.
     }

@@ -49,7 +49,7 @@ OutputFile output_file(const std::string& path) {
                                {".exr", Kind::Light},
                                {".hdr", Kind::Light},
                                {".npy", Kind::Npy},
-                               {".mp4", Kind::Film},
+                               {".mp4", Kind::Video},
                                {".gif", Kind::Gif}})
         if (ending == known) file.kind = kind;
     if (file.kind == Kind::None)
@@ -58,8 +58,8 @@ OutputFile output_file(const std::string& path) {
             "a "
             "number, such as frame_%04d.png), or in .mp4 or .gif");
     file.sequence = number_in(path).begin != std::string::npos;
-    if (file.sequence && (file.kind == Kind::Film || file.kind == Kind::Gif))
-        throw UserError("a film is one file; leave the % out, or name pictures");
+    if (file.sequence && (file.kind == Kind::Video || file.kind == Kind::Gif))
+        throw UserError("a video is one file; leave the % out, or name pictures");
     return file;
 }
 

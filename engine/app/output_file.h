@@ -6,13 +6,13 @@
 namespace firn {
 
 struct OutputFile {
-    enum class Kind : uint8_t { None, Picture, Light, Npy, Film, Gif };
+    enum class Kind : uint8_t { None, Picture, Light, Npy, Video, Gif };
     Kind kind = Kind::None;
     bool sequence = false;  // a file a frame: the path has a %d or %04d
     std::string path;
 
     /// All frames, not the last alone.
-    bool takes_all_frames() const { return sequence || kind == Kind::Film || kind == Kind::Gif; }
+    bool takes_all_frames() const { return sequence || kind == Kind::Video || kind == Kind::Gif; }
 };
 
 /// By its ending. Throws UserError for an ending that is none of .png, .jpg, .exr, .hdr, .npy, .mp4

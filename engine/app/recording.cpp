@@ -7,7 +7,7 @@ namespace firn {
 
 Recording::Recording(const OutputFile& file, int every, FrameSource source)
     : file_(file), every_(every), source_(std::move(source)) {
-    if (file.kind == OutputFile::Kind::Film) video_ = std::make_unique<VideoWriter>(file.path);
+    if (file.kind == OutputFile::Kind::Video) video_ = std::make_unique<VideoWriter>(file.path);
     if (file.kind == OutputFile::Kind::Gif) gif_ = std::make_unique<GifWriter>(file.path);
 }
 
@@ -19,7 +19,7 @@ void Recording::write(const std::string& path) {
                                              : write_exr(path, source_.linear());
         case OutputFile::Kind::Npy: return source_.write_array(path);
         case OutputFile::Kind::None:
-        case OutputFile::Kind::Film:
+        case OutputFile::Kind::Video:
         case OutputFile::Kind::Gif: break;
     }
 }
@@ -43,7 +43,7 @@ std::string Recording::finish() {
         write(file_.path);
         return file_.path;
     }
-    if (written_ == 0) return "nothing: there was no frame to take";
+    if (written_ == 0) return "nothing: no frame was drawn";
     return std::to_string(written_) + " files, " + frame_path(file_, 1) + " to " +
            frame_path(file_, written_);
 }

@@ -1,4 +1,4 @@
-// What a run leaves of its frames: the last as a file, or all of them as a sequence or a film.
+// What a run leaves of its frames: the last as a file, or all of them as a sequence or a video.
 #pragma once
 #include <memory>
 #include <string>

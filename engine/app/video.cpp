@@ -1,4 +1,4 @@
-// Frames as a film, piped to ffmpeg.
+// Frames as a video, piped to ffmpeg.
 #include "engine/app/video.h"
 
 #include <spawn.h>
@@ -63,7 +63,7 @@ bool send_all(int socket, const void* from, size_t bytes) {
     return true;
 }
 
-/// Players know films of even sizes alone: the last column or row is there twice. And they take
+/// Players know videos of even sizes alone: the last column or row is there twice. And they take
 /// the colours of large ones for those of BT.709, which ffmpeg makes only where it is told to.
 std::string even_and_named(int columns, int rows) {
     std::string filters;
@@ -76,14 +76,14 @@ std::string even_and_named(int columns, int rows) {
 
 }  // namespace
 
-bool can_make_films() { return is_installed("ffmpeg"); }
+bool can_make_videos() { return is_installed("ffmpeg"); }
 
 VideoWriter::VideoWriter(const std::string& path)
-    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(can_make_films()) {
+    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(can_make_videos()) {
     if (has_ffmpeg_) return;
     std::fprintf(stderr,
-                 "film %s: there is no ffmpeg to make it, so every frame becomes a PNG; "
-                 "apt-get install ffmpeg for a film\n",
+                 "video %s: ffmpeg is not installed, so every frame is saved as a PNG; "
+                 "apt-get install ffmpeg to get a video\n",
                  path_.c_str());
 }
 
@@ -135,7 +135,7 @@ void VideoWriter::start(const Picture& first) {
         if (process_ < 0) close(std::exchange(socket_, -1));
     }
     if (process_ < 0)
-        throw UserError("film " + path_ + ": ffmpeg cannot be started; name a .png instead");
+        throw UserError("video " + path_ + ": ffmpeg cannot be started; choose a .png instead");
 }
 
 int VideoWriter::end() {
@@ -150,7 +150,7 @@ int VideoWriter::end() {
 void VideoWriter::add(const Picture& picture) {
     if (frames_ == 0) start(picture);
     if (picture.width != width_ || picture.height != height_) {
-        throw UserError("film " + path_ +
+        throw UserError("video " + path_ +
                         ": the window was resized while it was recorded; leave its size, or "
                         "record with --headless");
     }
@@ -160,7 +160,7 @@ void VideoWriter::add(const Picture& picture) {
         std::snprintf(number, sizeof number, "-%05d.png", frames_);
         write_png(std::filesystem::path(path_).replace_extension().string() + number, picture);
     } else if (process_ < 0 || !send_all(socket_, picture.rgba.data(), picture.rgba.size())) {
-        throw UserError("film " + path_ + ": ffmpeg ended early; see its message above");
+        throw UserError("video " + path_ + ": ffmpeg ended early; see its message above");
     }
 }
 
@@ -168,15 +168,15 @@ std::string VideoWriter::finish() {
     if (!has_ffmpeg_) {
         return std::to_string(frames_) + " pictures " +
                std::filesystem::path(path_).replace_extension().string() +
-               "-00001.png ... (there is no ffmpeg to make a film of them)";
+               "-00001.png ... (ffmpeg, which makes videos, is not installed)";
     }
-    if (process_ < 0) return "nothing: there was no frame";
+    if (process_ < 0) return "nothing: no frame was drawn";
     const int status = end();
     std::error_code error;
     if (status == 0) std::filesystem::rename(temporary_, path_, error);
     if (status != 0 || error) {
         std::filesystem::remove(temporary_, error);
-        throw UserError("film " + path_ + ": ffmpeg could not write it; see its message above");
+        throw UserError("video " + path_ + ": ffmpeg could not write it; see its message above");
     }
     return path_;
 }

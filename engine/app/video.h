@@ -1,4 +1,4 @@
-// Frames as a film: through the ffmpeg program, or as numbered pictures where there is none.
+// Frames as a video: through the ffmpeg program, or as numbered pictures where there is none.
 #pragma once
 #include <sys/types.h>
 
@@ -9,7 +9,7 @@
 namespace firn {
 
 /// ffmpeg is installed.
-bool can_make_films();
+bool can_make_videos();
 
 class VideoWriter {
   public:
@@ -22,7 +22,7 @@ class VideoWriter {
 
     /// All frames must have one size. Throws UserError where they have not, or ffmpeg fails.
     void add(const Picture& picture);
-    /// The film is whole and has its name. Gives what was written, for a person.
+    /// The video is whole and has its name. Gives what was written, for a person.
     std::string finish();
 
   private:

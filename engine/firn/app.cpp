@@ -47,7 +47,8 @@ int say_error(const std::string& name) {
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
     } catch (...) {
-        std::fprintf(stderr, "%s: something was thrown that is no std::exception\n", name.c_str());
+        std::fprintf(stderr, "%s: an exception that is not a std::exception ended the program\n",
+                     name.c_str());
     }
     return 1;
 }
@@ -94,9 +95,9 @@ class Outputs {
           recording_(line.out, line.every, source_of(window, line, numbers)) {
         takes_frames_ = line.out.takes_all_frames() || !line.profile.empty();
         listen();
-        if (line.out.takes_all_frames()) return;  // there is one film already
-        window.set_recorder([this] { film_ ? end_film() : begin_film(); },
-                            [this] { return film_text(); });
+        if (line.out.takes_all_frames()) return;  // there is one video already
+        window.set_recorder([this] { video_ ? end_video() : begin_video(); },
+                            [this] { return video_text(); });
     }
     Outputs(const Outputs&) = delete;
     Outputs& operator=(const Outputs&) = delete;
@@ -106,9 +107,9 @@ class Outputs {
     }
 
     void write() {
-        if (film_) end_film();
+        if (video_) end_video();
         if (std::string written = recording_.finish(); !written.empty())
-            std::printf("wrote %s\n", written.c_str());
+            std::printf("saved %s\n", written.c_str());
         if (!line_.save_preset.empty())
             write_text(line_.save_preset,
                        preset_text(window_.gui().parameters(), window_.options().title));
@@ -118,25 +119,25 @@ class Outputs {
     /// The run ended by an error: what was recorded until then is kept, and nothing new is drawn.
     void keep() {
         try {
-            if (film_) end_film();
+            if (video_) end_video();
             if (line_.out.takes_all_frames() && window_.frame() > 0 && !broken_)
-                std::printf("wrote %s\n", recording_.finish().c_str());
+                std::printf("saved %s\n", recording_.finish().c_str());
             if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
         } catch (const std::exception& error) {
             std::fprintf(stderr, "%s\n", error.what());
         }
     }
 
-    /// The device is still at work: films end with the frames that they have. Says what is not
+    /// The device is still at work: videos end with the frames that they have. Says what is not
     /// written. Touches nothing of the window, which may be at work, too.
     std::string leave() {
         std::string missing;
         try {
-            if (film_) std::printf("wrote %s\n", film_->finish().c_str());
+            if (video_) std::printf("saved %s\n", video_->finish().c_str());
             if (line_.out.takes_all_frames())
-                std::printf("wrote %s\n", recording_.finish().c_str());
+                std::printf("saved %s\n", recording_.finish().c_str());
             else if (line_.out.kind != OutputFile::Kind::None)
-                missing = ", and " + line_.out.path + " is not written";
+                missing = ", and " + line_.out.path + " is not saved";
             if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
         } catch (const std::exception& error) {
             missing = std::string(", and ") + error.what();
@@ -147,33 +148,33 @@ class Outputs {
     /// The run ended before its first frame.
     void give_up() {
         if (line_.out.kind != OutputFile::Kind::None)
-            std::fprintf(stderr, "nothing was written: there was no frame\n");
+            std::fprintf(stderr, "nothing was saved: no frame was drawn\n");
         if (!line_.profile.empty()) write_text(line_.profile, trace_text(trace_));
     }
 
   private:
     /// Frames count as looked at, in a minimised window too, only where somebody takes them.
     void listen() {
-        if (!takes_frames_ && !film_) return window_.on_frame({});
+        if (!takes_frames_ && !video_) return window_.on_frame({});
         window_.on_frame([this] {
             broken_ = true;
             recording_.add_frame();
             broken_ = false;
-            if (film_) add_to_film();
+            if (video_) add_to_video();
             if (line_.profile.empty()) return;
             for (TraceEvent& event : window_.take_trace()) trace_.push_back(std::move(event));
         });
     }
 
-    void begin_film() {
-        const char* ending = can_make_films() ? ".mp4" : ".gif";
+    void begin_video() {
+        const char* ending = can_make_videos() ? ".mp4" : ".gif";
         std::string path;
         for (int number = 1; path.empty() || std::filesystem::exists(path); ++number)
             path = window_.options().title + "-" + std::to_string(number) + ending;
         const WindowSize size = window_.pixels();  // whatever becomes of the window
-        film_begin_ = window_.frame();
+        video_begin_ = window_.frame();
         try {
-            film_ = std::make_unique<Recording>(
+            video_ = std::make_unique<Recording>(
                 output_file(path), 1,
                 FrameSource{.picture = [this, size] { return window_.picture(size); },
                             .linear = {},
@@ -183,34 +184,34 @@ class Outputs {
         }
         listen();
     }
-    /// What cannot be written ends the film and not the program.
-    void add_to_film() {
+    /// What cannot be written ends the video and not the program.
+    void add_to_video() {
         try {
-            film_->add_frame();
+            video_->add_frame();
         } catch (const UserError& error) {
             window_.say(error.what());
-            film_.reset();
+            video_.reset();
         }
     }
-    void end_film() {
+    void end_video() {
         try {
-            const std::string written = "wrote " + film_->finish();
+            const std::string written = "saved " + video_->finish();
             window_.say(written);
             std::printf("%s\n", written.c_str());
         } catch (const UserError& error) {
             window_.say(error.what());
         }
-        film_.reset();
+        video_.reset();
         listen();
     }
-    std::string film_text() const {
-        if (!film_) return "";
-        return "recording, " + std::to_string(window_.frame() - film_begin_) + " frames";
+    std::string video_text() const {
+        if (!video_) return "";
+        return "recording, " + std::to_string(window_.frame() - video_begin_) + " frames";
     }
 
     static void write_text(const std::string& path, const std::string& text) {
         write_text_file(path, text);
-        std::printf("wrote %s\n", path.c_str());
+        std::printf("saved %s\n", path.c_str());
     }
     static FrameSource source_of(Window& window, const CommandLine& line,
                                  const std::optional<Tensor>& numbers) {
@@ -228,8 +229,8 @@ class Outputs {
     Window& window_;
     const CommandLine& line_;
     Recording recording_;
-    std::unique_ptr<Recording> film_;             // that the person has begun
-    int film_begin_ = 0;                          // the frame
+    std::unique_ptr<Recording> video_;            // that the person has begun
+    int video_begin_ = 0;                         // the frame
     bool takes_frames_ = false, broken_ = false;  // the latter: it could not be written
     std::vector<TraceEvent> trace_;
 };
@@ -362,7 +363,8 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         const bool has_frame = ended_in.empty() || window.frame() > 0;
         has_frame ? outputs.write() : outputs.give_up();
         if (window.lost_display())
-            throw DeviceError("the display has gone away; what was asked for until then is there");
+            throw DeviceError(
+                "the connection to the display was lost; the files that were asked for are saved");
         numbers.reset();
     }
     std::string report = validation_report(session);

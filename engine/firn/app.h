@@ -59,7 +59,7 @@ class App {
     /// once: a loop of kernels, calls that open no frame, recording, a compile. What was asked for
     /// of the frames until then is written, and it is 128 and their number, as shells have it. What
     /// cannot be ended, one long kernel on the device or in the driver's compiler, has the rest of
-    /// a second; then films are ended, a message says what is missing, and the process leaves it
+    /// a second; then videos are ended, a message says what is missing, and the process leaves it
     /// behind. Work that is none of Firn's is waited for. A second one kills.
     int run(int argc, char** argv, const Callback<void(Window&)>& program);
 

@@ -179,10 +179,10 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
         fact("counted", scaled_text(static_cast<double>(counts.operations), "op") + ", reads " +
                             scaled_text(static_cast<double>(counts.bytes_read), "B") + ", writes " +
                             scaled_text(static_cast<double>(counts.bytes_written), "B") + " in " +
-                            std::to_string(counts.dispatches) + " dispatches of a call");
+                            std::to_string(counts.dispatches) + " dispatches per call");
         const double measured = times.milliseconds * static_cast<double>(counts.dispatches);
         char text[96];
-        std::snprintf(text, sizeof text, "%.3f ms by the device's rates, %.0f %% of them reached",
+        std::snprintf(text, sizeof text, "%.3f ms by the device's rates, %.0f %% of them achieved",
                       counts.least_milliseconds,
                       measured > 0 ? 100 * counts.least_milliseconds / measured : 0.0);
         fact("share", text);
@@ -216,7 +216,7 @@ void Inspector::draw_code(float scale) {
 
 void Inspector::draw_kernels(const WatchedCall& call, float scale) {
     const std::vector<KernelInfo>& kernels = selected_.program->kernels;
-    if (kernels.empty()) return ImGui::TextColored(dim_text(), "it has no kernels");
+    if (kernels.empty()) return ImGui::TextColored(dim_text(), "this program has no kernels");
     const auto flags =
         ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY;
     const float row = ImGui::GetTextLineHeightWithSpacing() + 2 * scale;
@@ -225,7 +225,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
         ImGui::TableSetupColumn("kernel", 0, 3);
         ImGui::TableSetupColumn("lines", 0, 4);
         ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed,
-                                ImGui::CalcTextSize("1000.000 ms a frame").x);
+                                ImGui::CalcTextSize("1000.000 ms per frame").x);
         for (size_t k = 0; k < kernels.size(); ++k) {
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
@@ -240,7 +240,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
                                edited ? "edited" : joined(kernels[k].lines, ", ").c_str());
             ImGui::TableNextColumn();
             const auto time = times_.find({selected_.number, kernels[k].name});
-            if (time != times_.end()) ImGui::Text("%.3f ms a frame", time->second.per_frame);
+            if (time != times_.end()) ImGui::Text("%.3f ms per frame", time->second.per_frame);
         }
         ImGui::EndTable();
     }
@@ -265,7 +265,7 @@ bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
     const std::vector<WatchedCall> calls = executor_->watched();
     if (calls.empty()) {
         selected_.program = nullptr;
-        ImGui::TextColored(dim_text(), "no program has run since this was opened");
+        ImGui::TextColored(dim_text(), "no program has run since the inspector was opened");
     } else {
         choose_program(calls);
     }

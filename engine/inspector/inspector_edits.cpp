@@ -51,8 +51,8 @@ void Inspector::swap_in() {
     try {
         if (declarations(text) != declarations(generated.glsl))
             throw UserError(
-                "0: lines with layout(...) stay as they are, since what is bound to the kernel "
-                "does");
+                "0: lines with layout(...) must not change, since the kernel's bindings are "
+                "fixed");
         KernelInfo edited = generated;
         edited.glsl = text;
         edited.spirv = tools_.compile(text, generated.name);
@@ -64,7 +64,7 @@ void Inspector::swap_in() {
         times.history.series.clear();
         edited_[key] = text;
         spirv_.clear();
-        said_ = "it runs from the next call on";
+        said_ = "applied: it runs from the next call on";
     } catch (const std::exception& error) {
         errors_ = lines_of(error);
     }
@@ -72,18 +72,19 @@ void Inspector::swap_in() {
 
 /// One that seems to have no end is given up as soon as it has one.
 void Inspector::time_first_run(double most_seconds) {
-    executor_->time_next_run(selected_.program, [this, most_seconds,
-                                                 edited = selected_](double seconds) {
-        said_ = "it runs";
-        if (seconds <= most_seconds) return;
-        give_back(edited);
-        char text[160];
-        std::snprintf(text, sizeof text,
-                      "its first call took %.1f s, and %.1f s is the most: the generated one runs "
-                      "again",
-                      seconds, most_seconds);
-        said_ = text;
-    });
+    executor_->time_next_run(
+        selected_.program, [this, most_seconds, edited = selected_](double seconds) {
+            said_ = "applied: it runs";
+            if (seconds <= most_seconds) return;
+            give_back(edited);
+            char text[160];
+            std::snprintf(
+                text, sizeof text,
+                "its first call took %.1f s, above the maximum of %.1f s: the generated kernel is "
+                "back",
+                seconds, most_seconds);
+            said_ = text;
+        });
 }
 
 void Inspector::give_back(const Selected& edited) {
@@ -95,16 +96,16 @@ void Inspector::give_back(const Selected& edited) {
 
 void Inspector::draw_edited(const KernelInfo& kernel) {
     ImGui::SameLine();
-    if (ImGui::Button("return to the generated one")) {
+    if (ImGui::Button("revert to the generated kernel")) {
         give_back(selected_);
         choose_kernel(selected_.kernel);
     }
     note("inspector return");
     const Times& times = times_of(kernel);
-    ImGui::TextColored(loud_text(), "yours %.4f ms, the generated one %.4f ms",
+    ImGui::TextColored(loud_text(), "yours %.4f ms, generated %.4f ms",
                        times.history.series.empty() ? 0.0 : times.milliseconds, times.generated);
     if (const int64_t most = executor_->profile().max_back_edges; most > 0)
-        ImGui::TextColored(dim_text(), "this driver ends an invocation after %lld turns of loops",
+        ImGui::TextColored(dim_text(), "this driver ends an invocation after %lld loop iterations",
                            static_cast<long long>(most));
 }
 
@@ -115,7 +116,7 @@ void Inspector::draw_glsl(float height) {
         "##glsl", text_.data(), text_.size(), {-1, height},
         can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
     note("inspector glsl");
-    if (can_edit && ImGui::Button("swap in")) swap_in();
+    if (can_edit && ImGui::Button("apply")) swap_in();
     if (can_edit) note("inspector swap");
     if (edited_.contains({selected_.program.get(), selected_.kernel})) draw_edited(kernel);
     if (!said_.empty()) ImGui::TextWrapped("%s", said_.c_str());

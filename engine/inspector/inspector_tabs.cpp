@@ -19,7 +19,7 @@ void draw_legend(const Program& program) {
     ImGui::Text("%d in memory (filled), %d staged (green), %d inlined (outlined)",
                 count("materialised"), count("staged"), count("inlined"));
     ImGui::TextColored(dim_text(),
-                       "the wheel zooms, dragging shifts, a double click fits, a title folds");
+                       "wheel: zoom, drag: pan, double click: fit, click on a title: fold");
 }
 
 }  // namespace
@@ -27,9 +27,9 @@ void draw_legend(const Program& program) {
 const CompileTrace* Inspector::trace() {
     const CompileTrace* made = traces_.trace(selected_.program);
     if (!made)
-        ImGui::TextColored(
-            dim_text(), "%s",
-            traces_.refused().empty() ? "compiling it once more ..." : traces_.refused().c_str());
+        ImGui::TextColored(dim_text(), "%s",
+                           traces_.refused().empty() ? "compiling it for inspection ..."
+                                                     : traces_.refused().c_str());
     return made;
 }
 
@@ -47,7 +47,8 @@ void Inspector::draw_kernel_passes(float height) {
         if (kernel.name == name)
             return kernel_passes_.draw(std::to_string(selected_.number) + name, kernel.passes,
                                        height, [this](const char* item) { note(item); });
-    ImGui::TextColored(dim_text(), "compiled once more, the program has no kernel of this name");
+    ImGui::TextColored(dim_text(),
+                       "compiled for inspection, the program has no kernel of this name");
 }
 
 void Inspector::draw_verdicts() const {
@@ -73,7 +74,7 @@ void Inspector::draw_verdicts() const {
 void Inspector::draw_schedule(float scale) {
     const Program& program = *selected_.program;
     if (program.verdicts.empty())
-        return ImGui::TextColored(dim_text(), "it has no values of its own");
+        return ImGui::TextColored(dim_text(), "this program computes no values");
     if (!ImGui::BeginTabBar("schedules")) return;
     const auto tab = [&](const char* name, const char* place, const auto& contents) {
         const bool shown = ImGui::BeginTabItem(name);

@@ -135,7 +135,7 @@ Plot plot_of(const std::vector<float>& values, PlotKind kind) {
 
 void Inspector::draw_summary(float scale) {
     const TensorSummary& s = summary_;
-    if (s.elements == 0) return ImGui::TextColored(dim_text(), "it has no elements");
+    if (s.elements == 0) return ImGui::TextColored(dim_text(), "this tensor has no elements");
     ImGui::Text("from %.6g to %.6g, mean %.6g", s.smallest, s.largest, s.mean);
     if (s.nans + s.infinities > 0)
         ImGui::TextColored(loud_text(), "%lld nan, %lld inf", static_cast<long long>(s.nans),
@@ -144,9 +144,9 @@ void Inspector::draw_summary(float scale) {
         ImGui::TextColored(dim_text(), "no nan, no inf");
     const float width = ImGui::GetContentRegionAvail().x;
     draw_heat_map("##cells", cells_of(s), width, kCellsHeight * scale);
-    ImGui::TextColored(dim_text(), "how often which value is met");
+    ImGui::TextColored(dim_text(), "histogram");
     firn::draw_plot("##histogram", plot_of(s.histogram, PlotKind::Bars), width, scale);
-    ImGui::TextColored(dim_text(), "the first row");
+    ImGui::TextColored(dim_text(), "first row");
     firn::draw_plot("##line", plot_of(s.line, PlotKind::Lines), width, scale);
     std::string numbers;
     for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k) {
@@ -160,7 +160,7 @@ void Inspector::draw_summary(float scale) {
 void Inspector::draw_tensors(const WatchedCall& call, float scale) {
     const std::vector<CallTensor> tensors = tensors_of(call);
     if (tensors.empty())
-        return ImGui::TextColored(dim_text(), "it has no tensors in memory of their own");
+        return ImGui::TextColored(dim_text(), "this program has no tensors in memory");
     tensor_ = std::min(tensor_, tensors.size() - 1);
     const float row = ImGui::GetTextLineHeightWithSpacing();
     const float rows = static_cast<float>(std::min(tensors.size(), kTensorRows));
@@ -185,7 +185,8 @@ void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, fl
         const bool new_choice = observing_ != std::pair(call.number, shown.temporary);
         if (new_choice) observing_ = {call.number, shown.temporary}, observed_since_ = call.runs;
         if (!shown.memory || call.runs == observed_since_)
-            return ImGui::TextColored(loud_text(), "its value comes with the program's next call");
+            return ImGui::TextColored(loud_text(),
+                                      "the value arrives with the program's next call");
     }
     const std::string which = std::to_string(call.number) + shown.name + shape_words(shown);
     look_at(shown, which);
@@ -232,7 +233,7 @@ void Inspector::save(const CallTensor& shown) {
     read(shown, [this, path, dtype = shown.dtype, shape = shown.shape](auto bytes) {
         try {
             tools_.write_array(path, dtype, shape, {bytes.begin(), bytes.end()});
-            said_ = "wrote " + path;
+            said_ = "saved " + path;
         } catch (const UserError& error) {
             said_ = error.what();
         }

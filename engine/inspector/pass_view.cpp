@@ -77,7 +77,8 @@ void PassView::draw_list(const std::vector<CompileTrace::Pass>& passes,
         if (ImGui::Selectable(label.c_str(), k == pass_)) choose(passes, k);
         ImGui::PopStyleColor();
         note(("inspector pass " + std::to_string(k)).c_str());
-        if (unchanged_[k] && ImGui::IsItemHovered()) ImGui::SetTooltip("it changed nothing here");
+        if (unchanged_[k] && ImGui::IsItemHovered())
+            ImGui::SetTooltip("this pass changed nothing here");
     }
 }
 

@@ -205,8 +205,8 @@ void ScheduleView::draw_tooltip(const ScheduleNode& node) const {
     const ScheduleGroup& group = layout_.groups[node.group];
     ImGui::BeginTooltip();
     if (node.folded > 0) {
-        ImGui::Text("%d values are computed where they are read", node.folded);
-        ImGui::TextColored(dim_text(), "a click shows them");
+        ImGui::Text("%d inlined values: computed where they are read", node.folded);
+        ImGui::TextColored(dim_text(), "click to show them");
     } else if (node.value < 0) {
         const ArgumentInfo& argument = program_->arguments[static_cast<size_t>(node.argument)];
         ImGui::Text("%s, %s%s", argument.name.c_str(), argument.dtype.name(),

@@ -39,7 +39,7 @@ struct PanelState {
     std::string menu_title, menu_value;
     std::vector<std::string> menu_endings;
     bool can_record = false;
-    std::string recording;  // how far a film is; empty: none is recorded
+    std::string recording;  // how far a video is; empty: none is recorded
 };
 
 /// Where a part of the panel is, in pixels.
@@ -54,7 +54,7 @@ struct PanelActions {
     bool kernels_open = false;  // kernel times are looked at
     bool keys = false;          // opens or closes their sheet
     bool defaults = false;
-    bool record = false;  // begins or ends a film
+    bool record = false;  // begins or ends a video
     bool close_inspector = false;
     bool menu_opened = false;
     std::string save_picture;              // by its ending

@@ -50,7 +50,7 @@ std::string square_text(const HeatMap& map, int row, int column) {
     const std::string unit = map.options.unit.empty() ? "" : " " + map.options.unit;
     const bool is_mean = map.all_rows > map.rows || map.all_columns > map.columns;
     return "[" + first(row, map.rows, map.all_rows) + ", " +
-           first(column, map.columns, map.all_columns) + (is_mean ? "] and on, mean " : "] = ") +
+           first(column, map.columns, map.all_columns) + (is_mean ? "] block mean " : "] = ") +
            number + unit;
 }
 

@@ -17,29 +17,31 @@ struct KeyRow {
     const char *key, *meaning;
 };
 constexpr KeyRow kKeyRows[] = {
-    {"Space", "pause: time stands still, sliders and views go on"},
-    {"N", "one frame, then pause"},
-    {"R", "start again"},
-    {"S", "write a PNG of the frame"},
-    {"H", "hide the panel"},
-    {"Ctrl over a picture", "its value there; wheel and drag: nearer, and along"},
-    {"Right click on a picture", "save it, or copy its value there; with Ctrl everywhere"},
-    {"F2", "the inspector: kernels, tensors, schedule, memory"},
-    {"F9", "record a film, from here to where it is pressed again"},
-    {"F11", "fill the screen"},
-    {"Ctrl+Z", "undo a change of a parameter, or a move of the view"},
-    {"Ctrl+Shift+Z", "do it again"},
-    {"Shift while dragging", "ten times finer"},
+    {"Space", "pause or resume: sliders and views stay live"},
+    {"N", "advance by one frame, then pause"},
+    {"R", "restart the program's simulation"},
+    {"S", "save the frame as a PNG"},
+    {"H", "hide or show the panel"},
+    {"Ctrl over a picture", "show the value under the mouse; wheel: zoom, drag: pan"},
+    {"Right click on a picture", "save it, or copy the value there (some programs need Ctrl)"},
+    {"F2", "open the inspector: kernels, tensors, schedule, memory"},
+    {"F9", "record a video, until F9 is pressed again"},
+    {"F11", "full screen"},
+    {"Ctrl+Z", "undo a change of a parameter or view"},
+    {"Ctrl+Shift+Z", "redo it"},
+    {"Shift while dragging", "change the value ten times finer"},
     {"Ctrl+click on a slider", "type its value"},
-    {"Right click on a slider", "reset it, or copy it"},
-    {"?", "this sheet"},
+    {"Right click on a slider", "reset or copy its value"},
+    {"?", "show or hide this list"},
     {"Escape", "quit"},
 };
 
 constexpr KeyRow kCameraRows[] = {
-    {"Drag", "turn the camera"},      {"Right drag, or with Shift", "shift it"},
-    {"Wheel", "nearer and farther"},  {"Arrows, Page Up and Down", "fly"},
-    {"Home", "back to where it was"},
+    {"Drag", "rotate the camera"},
+    {"Right drag, or with Shift", "pan"},
+    {"Wheel", "zoom"},
+    {"Arrows, Page Up and Down", "move the camera"},
+    {"Home", "reset the camera"},
 };
 
 void draw_key_row(const KeyRow& row, float scale) {
@@ -119,18 +121,17 @@ float draw_controls(const PanelState& state, PanelActions& actions) {
     const float pause_width = ImGui::CalcTextSize("pause").x + 2 * ImGui::GetStyle().FramePadding.x;
     actions.pause |= control(state.paused ? "run" : "pause", "Space", pause_width);
     ImGui::SameLine();
-    actions.step |= control("step", "N: one frame, then pause");
+    actions.step |= control("step", "N: advance by one frame, then pause");
     ImGui::SameLine();
-    actions.reset |= control("reset", "R: start again");
+    actions.reset |= control("reset", "R: restart");
     ImGui::SameLine();
     actions.screenshot |=
-        control("save", "S: write a PNG of the frame (H hides this panel, ? lists all keys)");
+        control("save", "S: save the frame as a PNG (H hides this panel, ? lists all keys)");
     if (state.can_record) {
         ImGui::SameLine();
         const float width = ImGui::CalcTextSize("stop").x + 2 * ImGui::GetStyle().FramePadding.x;
-        actions.record |=
-            control(state.recording.empty() ? "film" : "stop",
-                    "F9: record a film, from here to where it is pressed again", width);
+        actions.record |= control(state.recording.empty() ? "video" : "stop",
+                                  "F9: record a video, until F9 is pressed again", width);
     }
     return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
 }
@@ -153,11 +154,11 @@ void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelA
     ImGui::SetNextItemWidth(width);
     if (ImGui::InputText("##preset file", buffer, sizeof buffer)) path = buffer;
     note("preset file");
-    if (ImGui::Button("write")) actions.save_preset = path;
-    note("write preset");
+    if (ImGui::Button("save##preset")) actions.save_preset = path;
+    note("save preset");
     ImGui::SameLine();
-    if (ImGui::Button("read")) actions.load_preset = path;
-    note("read preset");
+    if (ImGui::Button("load##preset")) actions.load_preset = path;
+    note("load preset");
     if (ImGui::Button("copy as command line", {width, 0}))
         ImGui::SetClipboardText(command_line_of(widgets.parameters, state.title).c_str());
     note("copy command");
@@ -172,9 +173,9 @@ void draw_kernels(const PanelState& state, PanelActions& actions) {
     double total = 0;
     for (const KernelTime& kernel : state.kernels) total += kernel.milliseconds * per_frame(kernel);
     if (state.kernels.empty())
-        ImGui::TextColored(dim_text(), "no kernel ran");
+        ImGui::TextColored(dim_text(), "no kernels ran");
     else  // first, so that it is seen above a long table
-        ImGui::Text("%.3f ms a frame", total);
+        ImGui::Text("%.3f ms per frame", total);
     if (!ImGui::BeginTable("kernels", 3, ImGuiTableFlags_SizingFixedFit)) return;
     const float width = ImGui::CalcTextSize("10000.000 ms").x;
     for (const KernelTime& kernel : state.kernels) {

@@ -41,12 +41,11 @@ void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter*
     const std::string& help = parameter ? parameter->help : widget.help;
     if (!help.empty()) ImGui::TextUnformatted(help.c_str());
     if (parameter)
-        ImGui::TextColored(dim_text(), "%s: %s, at first %s", parameter->name.c_str(),
+        ImGui::TextColored(dim_text(), "%s: %s, default %s", parameter->name.c_str(),
                            describe(*parameter).c_str(),
                            widgets.parameters.initial(parameter->name).c_str());
     if (parameter && parameter->structural)
-        ImGui::TextColored(dim_text(),
-                           "a change compiles another program, which takes over when it is ready");
+        ImGui::TextColored(dim_text(), "a change recompiles the program in the background");
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }

@@ -76,8 +76,11 @@ void keep_in_range(const Parameter& parameter, T before, T& value, PanelActions&
     value = std::isfinite(compared)
                 ? static_cast<T>(std::clamp(compared, parameter.low, parameter.high))
                 : before;
-    actions.refused = parameter.name + " is " + describe(parameter) + ": " + typed +
-                      " was not taken, it is " + text_of(parameter);
+    const char* why = !std::isfinite(compared)    ? "not a finite number"
+                      : compared > parameter.high ? "above the maximum"
+                                                  : "below the minimum";
+    actions.refused =
+        parameter.name + ": " + typed + " is " + why + ", set to " + text_of(parameter);
 }
 
 /// What the slider goes from and to; equal: it is dragged instead.

@@ -28,9 +28,10 @@ void check_range(const Parameter& parameter, const std::string& text, T value) {
     if (!has_range(parameter)) return;
     // Compared in the variable's own precision, so that the printed ends of a range are inside it.
     using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
-    if (static_cast<Compared>(value) < static_cast<Compared>(parameter.low) ||
-        static_cast<Compared>(value) > static_cast<Compared>(parameter.high))
-        refuse(parameter, text, "which is outside its range");
+    if (static_cast<Compared>(value) < static_cast<Compared>(parameter.low))
+        refuse(parameter, text, "which is below the minimum");
+    if (static_cast<Compared>(value) > static_cast<Compared>(parameter.high))
+        refuse(parameter, text, "which is above the maximum");
 }
 
 template <class T>
@@ -40,9 +41,10 @@ T parse_number(const Parameter& parameter, const std::string& all, std::string_v
     const char* end = begin + text.size();
     if (begin != end && *begin == '+') ++begin;
     auto [stop, error] = std::from_chars(begin, end, value);
-    if (error == std::errc::result_out_of_range)
-        refuse(parameter, all, "which is too large a number");
-    if (error != std::errc{} || stop != end) refuse(parameter, all, "which is not such a number");
+    if (error == std::errc::result_out_of_range) refuse(parameter, all, "which is too large");
+    if (error != std::errc{} || stop != end)
+        refuse(parameter, all,
+               "which is not a " + std::string(std::is_integral_v<T> ? "whole number" : "number"));
     if constexpr (std::is_floating_point_v<T>) {
         if (!std::isfinite(value)) refuse(parameter, all, "which is not finite");
     }
@@ -94,10 +96,10 @@ std::vector<float> parse_hex(const Parameter& parameter, const std::string& text
         int value = 0;
         auto [stop, error] = std::from_chars(&text[at], &text[at] + 2, value, 16);
         if (error != std::errc{} || stop != &text[at] + 2)
-            refuse(parameter, text, "which is no such colour");
+            refuse(parameter, text, "which is not a colour");
         values.push_back(static_cast<float>(value) / 255);
     }
-    if (text.size() != 2 * count + 1) refuse(parameter, text, "which is no such colour");
+    if (text.size() != 2 * count + 1) refuse(parameter, text, "which is not a colour");
     return values;
 }
 
@@ -117,7 +119,7 @@ std::vector<float> parse_vector(const Parameter& parameter, const VectorVariable
         begin = end + 1;
     }
     if (values.size() != count)
-        refuse(parameter, text, "which are " + std::to_string(values.size()) + " numbers");
+        refuse(parameter, text, "which has " + std::to_string(values.size()) + " numbers");
     return values;
 }
 
@@ -175,7 +177,7 @@ void assign(const Parameter& parameter, const std::string& text) {
     } else if (auto* s = std::get_if<std::string*>(&parameter.variable)) {
         if (parameter.look == ParameterLook::File && !text.empty() &&
             !std::filesystem::exists(text))
-            refuse(parameter, text, "which is not there");
+            refuse(parameter, text, "there is no such file");
         **s = text;
     } else if (auto* c = std::get_if<ChoiceVariable>(&parameter.variable)) {
         *c->index = parse_choice(parameter, *c, text);

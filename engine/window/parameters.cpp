@@ -15,7 +15,7 @@ namespace {
     for (const Parameter& parameter : known) names.push_back(parameter.name);
     throw UserError(
         (origin.empty() ? "" : origin + ": ") + "parameter " + name +
-        ": there is none of this name (asked to set it to '" + text + "'); " +
+        ": there is no such parameter (to set to '" + text + "'); " +
         (names.empty() ? "this program has no parameters" : "this program has " + joined(names)));
 }
 
@@ -23,9 +23,9 @@ void check_limits(const Parameter& parameter) {
     const auto fail = [&](const std::string& what) {
         throw UserError("parameter " + parameter.name + ": " + what);
     };
-    if (parameter.low > parameter.high) fail("its least value is above its largest; swap them");
+    if (parameter.low > parameter.high) fail("its minimum is above its maximum; swap them");
     if (parameter.soft_low > parameter.soft_high)
-        fail("its slider's least value is above its largest; swap them");
+        fail("its slider's minimum is above its maximum; swap them");
     if (parameter.soft_low == parameter.soft_high || !has_range(parameter)) return;
     if (parameter.soft_low < parameter.low || parameter.soft_high > parameter.high)
         fail("its slider goes beyond what it takes, which is " + describe(parameter) +

@@ -202,8 +202,7 @@ void append(Plot& plot, const std::string& name, float value) {
 }
 
 std::string x_text(const Plot& plot, size_t index, size_t count) {
-    if (plot.kind == PlotKind::History)
-        return std::to_string(count - 1 - index) + " before the last";
+    if (plot.kind == PlotKind::History) return "step -" + std::to_string(count - 1 - index);
     if (!has_x_axis(plot)) return std::to_string(index);
     const double step = plot.options.x_step;
     const double at = plot.options.x_first + static_cast<double>(index) * step;

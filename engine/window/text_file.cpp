@@ -15,7 +15,9 @@ std::string read_text_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
-    if (!file) throw UserError("file " + path + ": cannot be read; name one that is there");
+    if (!file)
+        throw UserError("file " + path +
+                        ": there is no such file, or it cannot be read; choose another");
     return text.str();
 }
 
@@ -31,7 +33,7 @@ void write_text_file(const std::string& path, const std::string& text) {
     if (!written || error) {
         std::filesystem::remove(temporary, error);
         throw UserError("file " + path +
-                        ": cannot be written; name one in a folder that can be written to");
+                        ": cannot be saved; choose a file in a folder that is writable");
     }
 }
 

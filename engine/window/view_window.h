@@ -146,7 +146,7 @@ class ViewWindow {
     void say(const std::string& text);
     /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);
-    /// Gives the panel a button, and F9, that begins or ends a film: `toggle` does, and `state`
+    /// Gives the panel a button, and F9, that begins or ends a video: `toggle` does, and `state`
     /// says how far it is; empty: nothing is recorded.
     void set_recorder(Callback<void()> toggle, Callback<std::string()> state);
     /// A right click on a picture opens its menu, which saves it; a program that uses the right

@@ -76,8 +76,8 @@ void ViewWindow::State::save_picture(const std::string& ending) {
     } catch (const UserError& error) {
         return say(error.what());
     }
-    say("wrote " + path);
-    std::printf("wrote %s\n", path.c_str());
+    say("saved " + path);
+    std::printf("saved %s\n", path.c_str());
     std::fflush(stdout);
 }
 

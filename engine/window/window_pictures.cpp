@@ -41,8 +41,8 @@ void ViewWindow::State::screenshot() {
         std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
         return say(error.what());
     }
-    say("wrote " + path);
-    std::printf("wrote %s\n", path.c_str());
+    say("saved " + path);
+    std::printf("saved %s\n", path.c_str());
     std::fflush(stdout);
 }
 

@@ -37,7 +37,7 @@ void ViewWindow::State::remember_panel() const {
 void ViewWindow::State::save_preset(const std::string& path) {
     try {
         write_text_file(path, preset_text(gui.parameters(), options.title));
-        say("wrote " + path);
+        say("saved " + path);
     } catch (const UserError& error) {
         say(error.what());
     }
@@ -49,7 +49,7 @@ void ViewWindow::State::load_preset(const std::string& path) {
     try {
         apply_preset(widgets.parameters, read_text_file(path), path, options.title, false);
         widgets.history.note(widgets.parameters, before, names_of(before));
-        say("read " + path);
+        say("loaded " + path);
     } catch (const UserError& error) {
         say(error.what());
     }
@@ -71,7 +71,7 @@ void ViewWindow::State::undo() {
     const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
         const std::string names = gui.widgets().history.undo(gui.parameters(), placer);
-        say(names.empty() ? "there is nothing to undo" : "undone: " + names);
+        say(names.empty() ? "there is nothing to undo" : "undo: " + names);
     } catch (const UserError& error) {
         say(error.what());
     }
@@ -82,7 +82,7 @@ void ViewWindow::State::redo() {
     const auto placer = [this](size_t view, const ViewPlace& place) { put(view, place); };
     try {
         const std::string names = gui.widgets().history.redo(gui.parameters(), placer);
-        say(names.empty() ? "there is nothing to do again" : "done again: " + names);
+        say(names.empty() ? "there is nothing to redo" : "redo: " + names);
     } catch (const UserError& error) {
         say(error.what());
     }

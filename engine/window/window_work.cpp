@@ -43,7 +43,7 @@ void ViewWindow::State::name_wait(double seconds) {
     const auto now = static_cast<int64_t>(seconds);
     if (std::exchange(waited, now) == now) return;
     os->set_title(now == 0 ? options.title
-                           : options.title + ": the device has been at work for " +
+                           : options.title + ": the device has been busy for " +
                                  std::to_string(now) + " s");
 }
 

@@ -62,24 +62,24 @@ int pictures_in(const std::string& path) {
 }
 
 TEST_F(Apps, KeepWhatWasRecordedWhereTheyEndByAnError) {
-    const std::string film = folder_ + "film.gif";
+    const std::string video = folder_ + "video.gif";
     const auto fail = [](Window& window) {
         if (window.frame() == 4) throw std::runtime_error("it rains");
     };
-    EXPECT_EQ(show({"--frames", "9", "--out", film}, fail), 1);
-    EXPECT_EQ(pictures_in(film), 4);
+    EXPECT_EQ(show({"--frames", "9", "--out", video}, fail), 1);
+    EXPECT_EQ(pictures_in(video), 4);
 }
 TEST_F(Apps, DoNotWaitForADeviceThatWasGivenUp) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    const std::string film = folder_ + "film.gif";
+    const std::string video = folder_ + "video.gif";
     const auto give_up = [](Window& window) {
         Device& device = window.executor().device();
         device.suspect("a kernel of somebody's");
         if (window.frame() == 3) device.give_up(7);
     };
-    EXPECT_EXIT(show({"--frames", "9", "--out", film}, give_up), testing::ExitedWithCode(1),
+    EXPECT_EXIT(show({"--frames", "9", "--out", video}, give_up), testing::ExitedWithCode(1),
                 "did not finish its work within 7 s, perhaps because of a kernel of somebody's");
-    EXPECT_EQ(pictures_in(film), 3);
+    EXPECT_EQ(pictures_in(video), 3);
 }
 TEST_F(Apps, SetParametersThatTheProgramMakes) {
     int late = 1, later = 1;

@@ -69,7 +69,7 @@ TEST(CommandLineOf, AnOutputIsOfTheKindOfItsEnding) {
                               {"f.exr", Kind::Light},
                               {"f.hdr", Kind::Light},
                               {"f.npy", Kind::Npy},
-                              {"f.mp4", Kind::Film},
+                              {"f.mp4", Kind::Video},
                               {"f.gif", Kind::Gif}})
         EXPECT_EQ(parse({"--out", name}).out.kind, kind) << name;
 }
@@ -85,7 +85,8 @@ TEST(CommandLineOf, APercentSignThatIsNoNumberIsRefused) {
 }
 TEST(CommandLineOf, EveryIsForFramesThatAreWrittenAsTheyCome) {
     EXPECT_EQ(parse({"--every", "3", "--out", "f.gif"}).every, 3);
-    EXPECT_NE(end_of({"--every", "3", "--out", "f.png"}).text.find("give --out a film"),
+    EXPECT_NE(end_of({"--every", "3", "--out", "f.png"})
+                  .text.find("--every needs an --out that saves all frames"),
               std::string::npos);
     EXPECT_EQ(end_of({"--every", "0", "--out", "f.gif"}).status, 2);
 }
@@ -118,7 +119,7 @@ TEST(CommandLineOf, APresetIsWrittenAsJson) {
               std::string::npos);
 }
 TEST(CommandLineOf, AnOutputInNoFolderIsRefused) {
-    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no folder no/such"),
+    EXPECT_NE(end_of({"--out", "no/such/f.png"}).text.find("there is no such folder: no/such"),
               std::string::npos);
 }
 TEST(CommandLineOf, AnOutputWhereNothingCanBeWrittenIsRefused) {

@@ -108,7 +108,7 @@ TEST_F(LongLoops, ALoopOfKernelsEndsAndThePictureBeforeItIsWritten) {
     // On a busy machine a second may be over before the kernel is: then it is left, and the picture
     // that stands behind it is not written. On a quiet one that would take longer than is allowed.
     const bool left = said().find(picture + " is not written") != std::string::npos;
-    if (!left) expect_said("wrote " + picture);
+    if (!left) expect_said("saved " + picture);
     EXPECT_EQ(fs::exists(picture), !left);
 }
 
@@ -133,13 +133,13 @@ TEST_F(LongLoops, ALoopOfCallsThatOpensNoFrameEnds) {
     expect_said("ended before it was done");
 }
 
-TEST_F(LongLoops, AFilmOfTheFramesBeforeIsWhole) {
-    const std::string film = folder_ + "/long.gif";
-    if (!start({"--out", film}, [&](Window& window) { long_frame(window, 5); })) return;
+TEST_F(LongLoops, AVideoOfTheFramesBeforeIsWhole) {
+    const std::string video = folder_ + "/long.gif";
+    if (!start({"--out", video}, [&](Window& window) { long_frame(window, 5); })) return;
     EXPECT_EQ(signalled(SIGTERM), 128 + SIGTERM);
     EXPECT_LT(seconds_, 1);
-    expect_said("wrote " + film);
-    std::ifstream in(film, std::ios::binary);
+    expect_said("saved " + video);
+    std::ifstream in(video, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
     EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
     EXPECT_EQ(bytes.back(), ';') << "which ends one";
@@ -163,17 +163,17 @@ void show_and_dispatch(Window& window, int which, const std::function<void()>& w
     }
 }
 
-TEST_F(LongLoops, OneLongDispatchIsLeftBehindAndTheFilmIsWhole) {
-    const std::string film = folder_ + "/long.gif";
-    if (!start({"--out", film},
+TEST_F(LongLoops, OneLongDispatchIsLeftBehindAndTheVideoIsWhole) {
+    const std::string video = folder_ + "/long.gif";
+    if (!start({"--out", video},
                [&](Window& window) { show_and_dispatch(window, 5, [&] { work(); }); }))
         return;
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1.2);
     expect_said("waiting for '");
     expect_said("ended before it was done; it is left as it is");
-    expect_said("wrote " + film);
-    std::ifstream in(film, std::ios::binary);
+    expect_said("saved " + video);
+    std::ifstream in(video, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
     EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
     EXPECT_EQ(bytes.back(), ';') << "which ends one";
@@ -254,23 +254,23 @@ class LongLoopsInAWindow : public LongLoops {
 };
 
 TEST_F(LongLoopsInAWindow, EndWithinASecondToo) {
-    const std::string film = folder_ + "/long.gif";
-    if (!start({"--out", film}, [&](Window& window) { long_frame(window, 5); })) return;
+    const std::string video = folder_ + "/long.gif";
+    if (!start({"--out", video}, [&](Window& window) { long_frame(window, 5); })) return;
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1);
     expect_said("ended before it was done");
-    expect_said("wrote " + film);
+    expect_said("saved " + video);
 }
 
 TEST_F(LongLoopsInAWindow, LeaveOneLongDispatchBehindToo) {
-    const std::string film = folder_ + "/long.gif";
-    if (!start({"--out", film},
+    const std::string video = folder_ + "/long.gif";
+    if (!start({"--out", video},
                [&](Window& window) { show_and_dispatch(window, 5, [&] { work(); }); }))
         return;
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1.2);
     expect_said("it is left as it is");
-    expect_said("wrote " + film);
+    expect_said("saved " + video);
 }
 
 }  // namespace

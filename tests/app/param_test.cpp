@@ -150,7 +150,7 @@ TEST_F(Params, AButtonIsPressedOnce) {
 TEST_F(Params, OutsideTheirLimitsAreRefused) {
     EXPECT_NE(
         message_of([&] { Param<float> dt(app, "dt", 2.0f, {.max = 1}); })
-            .find("parameter dt: cannot be set to '2', which is outside its range; it takes a "
+            .find("parameter dt: cannot be set to '2', which is above the maximum; it takes a "
                   "number of at most 1"),
         std::string::npos);
     EXPECT_EQ(app.gui().find("dt"), nullptr);  // nor is there a line of the panel

@@ -1,4 +1,4 @@
-// Films through an ffmpeg that dies, one that writes what it was told, and names that look like
+// Videos through an ffmpeg that dies, one that writes what it was told, and names that look like
 // options.
 #include "engine/app/video.h"
 
@@ -56,18 +56,18 @@ TEST_F(Video, AnFfmpegThatDiesIsAnErrorAndTheProgramGoesOn) {
     ffmpeg_is("exit 3");
     std::string said;
     try {
-        VideoWriter writer("film.mp4");
+        VideoWriter writer("video.mp4");
         for (int k = 0; k < 1000; ++k) writer.add(frame_);
     } catch (const UserError& error) {
         said = error.what();
     }
-    EXPECT_EQ(said, "film film.mp4: ffmpeg ended early; see its message above");
-    EXPECT_FALSE(fs::exists("film.mp4"));
+    EXPECT_EQ(said, "video video.mp4: ffmpeg ended early; see its message above");
+    EXPECT_FALSE(fs::exists("video.mp4"));
     ffmpeg_is("for name; do :; done; cat > ${name#file:}");
-    VideoWriter writer("film.mp4");
+    VideoWriter writer("video.mp4");
     for (int k = 0; k < 3; ++k) writer.add(frame_);
-    EXPECT_EQ(writer.finish(), "film.mp4");
-    EXPECT_EQ(fs::file_size("film.mp4"), 3 * frame_.rgba.size());
+    EXPECT_EQ(writer.finish(), "video.mp4");
+    EXPECT_EQ(fs::file_size("video.mp4"), 3 * frame_.rgba.size());
     struct sigaction now {};
     sigaction(SIGPIPE, nullptr, &now);
     EXPECT_EQ(now.sa_handler, SIG_DFL);
@@ -75,7 +75,7 @@ TEST_F(Video, AnFfmpegThatDiesIsAnErrorAndTheProgramGoesOn) {
 
 TEST_F(Video, AnFfmpegThatFailsAtTheEndIsAnError) {
     ffmpeg_is("cat > /dev/null; exit 1");
-    VideoWriter writer("film.mp4");
+    VideoWriter writer("video.mp4");
     writer.add(frame_);
     EXPECT_THROW(writer.finish(), UserError);
 }
@@ -93,19 +93,19 @@ TEST_F(Video, ANameIsNeitherAnOptionNorACommand) {
     EXPECT_FALSE(fs::exists("stolen"));
 }
 
-TEST_F(Video, AFilmHasTheFramesTheirColoursAndAnEvenSize) {
-    if (!can_make_films()) GTEST_SKIP() << "needs ffmpeg";
+TEST_F(Video, AVideoHasTheFramesTheirColoursAndAnEvenSize) {
+    if (!can_make_videos()) GTEST_SKIP() << "needs ffmpeg";
     Picture red{63, 33, std::vector<uint8_t>(size_t{4} * 63 * 33, 200)};
     for (size_t k = 0; k < red.rgba.size(); ++k)
         if (k % 4 == 1 || k % 4 == 2) red.rgba[k] = 30;
-    VideoWriter writer("film.mp4");
+    VideoWriter writer("video.mp4");
     for (int k = 0; k < 5; ++k) writer.add(red);
-    EXPECT_EQ(writer.finish(), "film.mp4");
+    EXPECT_EQ(writer.finish(), "video.mp4");
     // As who knows nothing of it plays it.
-    ASSERT_EQ(std::system("ffmpeg -loglevel error -i film.mp4 -vf scale=in_color_matrix=bt709 "
-                          "-f rawvideo -pix_fmt rgba film.raw"),
+    ASSERT_EQ(std::system("ffmpeg -loglevel error -i video.mp4 -vf scale=in_color_matrix=bt709 "
+                          "-f rawvideo -pix_fmt rgba video.raw"),
               0);
-    const std::string pixels = content("film.raw");
+    const std::string pixels = content("video.raw");
     ASSERT_EQ(pixels.size(), size_t{5} * 64 * 34 * 4);
     for (size_t k = 0; k < pixels.size(); k += 4) {
         ASSERT_NEAR(uint8_t(pixels[k]), 200, 4) << k;
@@ -115,9 +115,9 @@ TEST_F(Video, AFilmHasTheFramesTheirColoursAndAnEvenSize) {
 }
 TEST_F(Video, WhatIsGivenUpIsRemoved) {
     ffmpeg_is("for name; do :; done; cat > ${name#file:}");
-    { VideoWriter("film.mp4").add(frame_); }
-    EXPECT_FALSE(fs::exists("film.mp4"));
-    EXPECT_FALSE(fs::exists("film.mp4.part.mp4"));
+    { VideoWriter("video.mp4").add(frame_); }
+    EXPECT_FALSE(fs::exists("video.mp4"));
+    EXPECT_FALSE(fs::exists("video.mp4.part.mp4"));
 }
 
 }  // namespace

@@ -90,8 +90,8 @@ TEST_F(Interrupted, ByCtrlCWritesThePictureAndTheTrace) {
     EXPECT_EQ(run({"--out", picture, "--profile", trace}, SIGINT, works_for(1.5)), 128 + SIGINT);
     EXPECT_LT(seconds_, 4);
     EXPECT_TRUE(fs::exists(picture) && fs::exists(trace));
-    EXPECT_NE(said().find("wrote " + picture), std::string::npos) << said();
-    EXPECT_NE(said().find("wrote " + trace), std::string::npos) << said();
+    EXPECT_NE(said().find("saved " + picture), std::string::npos) << said();
+    EXPECT_NE(said().find("saved " + trace), std::string::npos) << said();
 }
 
 TEST_F(Interrupted, WithinACompileEndsItAtOnce) {
@@ -104,13 +104,13 @@ TEST_F(Interrupted, WithinACompileEndsItAtOnce) {
     EXPECT_NE(said().find("fluid_control: compiling control.cpp:"), std::string::npos) << said();
     EXPECT_NE(said().find("ended before it was done"), std::string::npos) << said();
     // A compile that has not ended within a second is left as it is, which other words say.
-    EXPECT_TRUE(said().find("nothing was written: there was no frame") != std::string::npos ||
+    EXPECT_TRUE(said().find("nothing was saved: no frame was drawn") != std::string::npos ||
                 said().find(picture + " is not written") != std::string::npos)
         << said();
     EXPECT_FALSE(fs::exists(picture));
 }
 
-TEST_F(Interrupted, ByTerminationEndsTheFilmWhole) {
+TEST_F(Interrupted, ByTerminationEndsTheVideoWhole) {
     if (std::system("command -v ffmpeg > /dev/null") != 0) {
         // A program that writes what it is given, unless the signal meets it too.
         std::ofstream(folder_ + "/ffmpeg") << "#!/bin/sh\nfor name; do :; done\n"
@@ -118,12 +118,13 @@ TEST_F(Interrupted, ByTerminationEndsTheFilmWhole) {
         fs::permissions(folder_ + "/ffmpeg", fs::perms::owner_all);
         setenv("PATH", (folder_ + ":" + std::getenv("PATH")).c_str(), 1);
     }
-    const std::string film = folder_ + "/wave.mp4";
-    EXPECT_EQ(run({"--out", film}, SIGTERM, [&](pid_t) { return fs::exists(film + ".part.mp4"); }),
-              128 + SIGTERM);
-    EXPECT_TRUE(fs::exists(film));
-    EXPECT_FALSE(fs::exists(film + ".part.mp4"));
-    EXPECT_NE(said().find("wrote " + film), std::string::npos) << said();
+    const std::string video = folder_ + "/wave.mp4";
+    EXPECT_EQ(
+        run({"--out", video}, SIGTERM, [&](pid_t) { return fs::exists(video + ".part.mp4"); }),
+        128 + SIGTERM);
+    EXPECT_TRUE(fs::exists(video));
+    EXPECT_FALSE(fs::exists(video + ".part.mp4"));
+    EXPECT_NE(said().find("saved " + video), std::string::npos) << said();
 }
 
 }  // namespace

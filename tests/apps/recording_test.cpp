@@ -1,4 +1,4 @@
-// Films of windows that are resized meanwhile, and whose display goes away.
+// Videos of windows that are resized meanwhile, and whose display goes away.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
         GTEST_SKIP() << "no Vulkan driver";
     VirtualDisplay display;
     ASSERT_TRUE(display.works());
-    const std::string folder = testing::TempDir() + "/recording", film = folder + "/wave.mp4";
+    const std::string folder = testing::TempDir() + "/recording", video = folder + "/wave.mp4";
     fs::remove_all(folder);
     fs::create_directories(folder);
     // An ffmpeg that writes what it is given, pixel by pixel.
@@ -36,10 +36,10 @@ TEST(Recording, KeepsItsSizeWhileTheWindowIsResized) {
     by_hand("wave", "windowsize \\$id 500 400");
     const std::string command = "PATH=" + folder +
                                 ":$PATH " FIRN_BIN_DIR "/wave --size 128x96 --frames 240 --out " +
-                                film + " > " + folder + "/said 2>&1";
+                                video + " > " + folder + "/said 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     drop_hand("space");
-    EXPECT_EQ(fs::file_size(film), uintmax_t{240} * 128 * 96 * 4);
+    EXPECT_EQ(fs::file_size(video), uintmax_t{240} * 128 * 96 * 4);
 }
 
 TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
@@ -47,13 +47,13 @@ TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
     if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
         GTEST_SKIP() << "no Vulkan driver";
     const std::string folder = testing::TempDir() + "/recording_without_display",
-                      film = folder + "/wave.gif";
+                      video = folder + "/wave.gif";
     fs::remove_all(folder);
     fs::create_directories(folder);
     auto display = std::make_unique<VirtualDisplay>();
     ASSERT_TRUE(display->works());
     const std::string command = "timeout 300 " FIRN_BIN_DIR "/wave --forget --size 128x96 --out " +
-                                film + " > " + folder + "/said 2>&1";
+                                video + " > " + folder + "/said 2>&1";
     auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
     // Until some frames are in the file, wherever it is written meanwhile.
     const auto is_begun = [&] {
@@ -65,16 +65,16 @@ TEST(Recording, IsWholeWhereTheDisplayGoesAway) {
     EXPECT_TRUE(comes_true(is_begun, 60));
     display.reset();
     EXPECT_EQ(WEXITSTATUS(ended.get()), 1);
-    std::ifstream written(film, std::ios::binary), said(folder + "/said");
+    std::ifstream written(video, std::ios::binary), said(folder + "/said");
     const std::string bytes(std::istreambuf_iterator<char>(written), {}),
         text(std::istreambuf_iterator<char>(said), {});
     EXPECT_EQ(bytes.substr(0, 6), "GIF89a");
     EXPECT_EQ(bytes.back(), ';') << "which ends one";
-    EXPECT_NE(text.find("wrote " + film), std::string::npos) << text;
-    EXPECT_NE(text.find("wave: the display has gone away"), std::string::npos) << text;
+    EXPECT_NE(text.find("saved " + video), std::string::npos) << text;
+    EXPECT_NE(text.find("wave: the connection to the display was lost"), std::string::npos) << text;
 }
 
-TEST(Recording, AKeyBeginsAndEndsAFilm) {
+TEST(Recording, AKeyBeginsAndEndsAVideo) {
     if (std::system("command -v Xvfb xdotool > /dev/null") != 0)
         GTEST_SKIP() << "needs Xvfb and xdotool";
     if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
@@ -91,7 +91,7 @@ TEST(Recording, AKeyBeginsAndEndsAFilm) {
                                 ":$PATH timeout 300 " FIRN_BIN_DIR
                                 "/wave --size 128x96 > said 2>&1";
     auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
-    const std::string film = folder + "/wave-1.mp4", part = film + ".part.mp4";
+    const std::string video = folder + "/wave-1.mp4", part = video + ".part.mp4";
     const uintmax_t frame = uintmax_t{128} * 96 * 4;
     by_hand("wave", "key --window \\$id F9");
     EXPECT_TRUE(comes_true(
@@ -102,13 +102,13 @@ TEST(Recording, AKeyBeginsAndEndsAFilm) {
         },
         60));
     by_hand("wave", "key --window \\$id F9");
-    EXPECT_TRUE(comes_true([&] { return fs::exists(film); }, 60));
+    EXPECT_TRUE(comes_true([&] { return fs::exists(video); }, 60));
     by_hand("wave", "key --window \\$id Escape");
     EXPECT_EQ(ended.get(), 0);
     drop_hand("Escape");
-    ASSERT_TRUE(fs::exists(film));
-    EXPECT_EQ(fs::file_size(film) % frame, 0u);
-    EXPECT_GT(fs::file_size(film) / frame, 5u);
+    ASSERT_TRUE(fs::exists(video));
+    EXPECT_EQ(fs::file_size(video) % frame, 0u);
+    EXPECT_GT(fs::file_size(video) / frame, 5u);
     EXPECT_FALSE(fs::exists(part));
 }
 

@@ -45,7 +45,7 @@ TEST_F(Inspected, DeclarationsStay) {
     EXPECT_EQ(result(), 5);
     type_all(with(glsl(), "layout(", "layout( "));
     ASSERT_EQ(inspector->errors().size(), 1u);
-    EXPECT_NE(inspector->errors()[0].find("stay as they are"), std::string::npos);
+    EXPECT_NE(inspector->errors()[0].find("must not change"), std::string::npos);
     EXPECT_EQ(result(), 5);
 }
 TEST_F(Inspected, TensorsAreCountedAndSaved) {

@@ -97,8 +97,8 @@ TEST_F(RealWindow, PresetsAreWrittenReadAndRefused) {
     wait_for("presets");
     const Rectangle defaults = place_of(said, "defaults");
     by_hand("presets", click_on(place_of(said, "presets")));
-    wait_for("write preset");
-    const Rectangle write = place_of(said, "write preset"), read = place_of(said, "read preset");
+    wait_for("save preset");
+    const Rectangle write = place_of(said, "save preset"), read = place_of(said, "load preset");
     by_hand("presets", click_on(write));
     EXPECT_TRUE(frames_until(window, [&] { return std::filesystem::exists(path); }));
     steps = 5;

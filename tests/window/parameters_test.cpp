@@ -67,13 +67,14 @@ TEST_F(ParametersTest, SetWritesText) {
 }
 TEST_F(ParametersTest, OutsideTheRangeNamesValueAndRange) {
     EXPECT_EQ(message_of([&] { parameters.set("dt", "0.6"); }),
-              "parameter dt: cannot be set to '0.6', which is outside its range; it takes a number "
+              "parameter dt: cannot be set to '0.6', which is above the maximum; it takes a number "
               "in [0, 0.5]");
     EXPECT_EQ(dt, 0.1f);
 }
 TEST_F(ParametersTest, TrailingTextIsNoNumber) {
-    EXPECT_NE(message_of([&] { parameters.set("steps", "3x"); }).find("which is not such a number"),
-              std::string::npos);
+    EXPECT_NE(
+        message_of([&] { parameters.set("steps", "3x"); }).find("which is not a whole number"),
+        std::string::npos);
 }
 TEST_F(ParametersTest, NanIsRefused) {
     EXPECT_NE(message_of([&] { parameters.set("dt", "nan"); }).find("not finite"),
@@ -106,7 +107,7 @@ TEST_F(ParametersTest, StartingOutsideItsRangeIsRefused) {
     float value = 3;
     EXPECT_NE(message_of([&] {
                   parameters.add({"x", "", &value, 0, 1});
-              }).find("outside its range"),
+              }).find("above the maximum"),
               std::string::npos);
 }
 TEST_F(ParametersTest, AValueSetBeforehandArrivesWhenAdded) {
@@ -117,9 +118,10 @@ TEST_F(ParametersTest, AValueSetBeforehandArrivesWhenAdded) {
 }
 TEST_F(ParametersTest, AValueForNobodyIsReported) {
     parameters.set_when_added("lost", "1");
-    EXPECT_NE(
-        message_of([&] { parameters.check_all_known(); }).find("parameter lost: there is none"),
-        std::string::npos);
+    EXPECT_NE(message_of([&] {
+                  parameters.check_all_known();
+              }).find("parameter lost: there is no such parameter"),
+              std::string::npos);
 }
 TEST_F(ParametersTest, ResetGivesTheFirstValues) {
     parameters.set("dt", "0.4");
@@ -183,7 +185,7 @@ TEST_F(ParametersTest, AnUnknownNameOfAPresetIsNamed) {
                          may_come_later);
         });
     };
-    EXPECT_NE(apply(false).find("preset p.json: parameter tempo: there is none"),
+    EXPECT_NE(apply(false).find("preset p.json: parameter tempo: there is no such parameter"),
               std::string::npos);
     EXPECT_EQ(dt, 0.1f);
     EXPECT_EQ(apply(true), "no error");
@@ -206,7 +208,7 @@ TEST_F(ParametersTest, AnglesAreDegreesForPeople) {
         more.set("angle", text_of(*more.find("angle")));
         EXPECT_EQ(turn, value);
     }
-    EXPECT_NE(message_of([&] { more.set("angle", "200"); }).find("outside its range"),
+    EXPECT_NE(message_of([&] { more.set("angle", "200"); }).find("above the maximum"),
               std::string::npos);
 }
 TEST_F(ParametersTest, ColoursAreHexOrNumbers) {
@@ -232,7 +234,7 @@ TEST_F(ParametersTest, VectorsAreReadBackFromPresets) {
     EXPECT_EQ(wind[1], 3e10f);
 }
 TEST_F(ParametersTest, AFileMustBeThere) {
-    EXPECT_NE(message_of([&] { more.set("file", "/no/such"); }).find("which is not there"),
+    EXPECT_NE(message_of([&] { more.set("file", "/no/such"); }).find("there is no such file"),
               std::string::npos);
     more.set("file", "/proc/version");
     EXPECT_EQ(path, "/proc/version");
@@ -241,7 +243,7 @@ TEST_F(ParametersTest, AFileMustBeThere) {
 TEST_F(ParametersTest, ARangeMayHaveOneEnd) {
     EXPECT_EQ(describe(*more.find("size")), "a number of at least 0");
     more.set("size", "1e30");
-    EXPECT_NE(message_of([&] { more.set("size", "-1"); }).find("outside its range"),
+    EXPECT_NE(message_of([&] { more.set("size", "-1"); }).find("below the minimum"),
               std::string::npos);
 }
 TEST_F(ParametersTest, ASliderGoesNoFurtherThanTheRange) {

@@ -72,7 +72,7 @@ TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
 }
 TEST(Plot, SaysWhereAValueStands) {
     Plot plot = line_of({1, 2, 3});
-    EXPECT_EQ(x_text(plot, 0, 3), "2 before the last");
+    EXPECT_EQ(x_text(plot, 0, 3), "step -2");
     plot.kind = PlotKind::Lines;
     EXPECT_EQ(x_text(plot, 2, 3), "2");
     plot.options.x_first = -1, plot.options.x_step = 0.5;

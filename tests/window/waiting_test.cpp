@@ -69,7 +69,7 @@ TEST_F(Waiting, TheTitleTellsHowLong) {
     EndlessWork work(executor->device());
     bool told = false;
     std::jthread other([&] {
-        told = has_title("^waiting: the device has been at work for [1-9][0-9]* s$");
+        told = has_title("^waiting: the device has been busy for [1-9][0-9]* s$");
         work.end();
     });
     for (int frames = 0; frames < 3; ++frames) EXPECT_TRUE(window.open());
@@ -96,7 +96,7 @@ TEST_F(Waiting, ClosingItEndsNoOtherWait) {
     EndlessWork work(executor->device());
     by_hand("staying", "windowfocus \\$id sleep 0.1 key Escape");
     std::jthread other([&] {
-        EXPECT_TRUE(has_title("^staying: the device has been at work for ([7-9]|[1-9][0-9]+) s$"));
+        EXPECT_TRUE(has_title("^staying: the device has been busy for ([7-9]|[1-9][0-9]+) s$"));
         work.end();
     });
     int frames = 0;
