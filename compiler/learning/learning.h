@@ -1,7 +1,8 @@
 // Everything for learning: modules, losses, optimizers, and steps as one program.
 #pragma once
 #include "compiler/algorithms/grid_sample.h"
-#include "compiler/files/files.h"
+#include "compiler/files/csv.h"
+#include "compiler/files/tensor_files.h"
 #include "compiler/learning/activations.h"
 #include "compiler/learning/attention.h"
 #include "compiler/learning/augment.h"
