@@ -72,9 +72,11 @@ int main(int argc, char** argv) {
             compile([](Tensor x, Tensor soft,
                        Tensor amount) { return clamp(x + amount * (x - soft), 0.0f, 1.0f); },
                     {f32("h", "w", 3), f32("h", "w", 3), f32()});
+        // Bytes, as a screen shows them: a device may read no more than 128 MiB of a view at once.
         auto both = compile(
             [](Tensor before, Tensor after, Tensor split) {
-                return select(index(before, 1).as(f32) < split, before, after);
+                Tensor shown = select(index(before, 1).as(f32) < split, before, after);
+                return (clamp(shown, 0.0f, 1.0f) * 255.0f + 0.5f).as(u8);
             },
             {f32("h", "w", 3), f32("h", "w", 3), f32()});
         Tensor picture = load_image(file);

@@ -1,10 +1,8 @@
 // Makes assets/sky.hdr, the light of apps/path_tracer: sunlight scattered in a round atmosphere.
 #include <firn/firn.h>
-#include <stb/stb_image_write.h>
 
 #include <cmath>
 #include <cstdio>
-#include <vector>
 
 using namespace firn;
 
@@ -100,11 +98,7 @@ int main(int argc, char** argv) {
     }
     try {
         constexpr int kHeight = 256, kWidth = 512;
-        std::vector<float> pixels = panorama(kHeight, kWidth, 0.6f, 0.9f).to_vector<float>();
-        if (!stbi_write_hdr(argv[1], kWidth, kHeight, 3, pixels.data())) {
-            std::fprintf(stderr, "%s cannot be written\n", argv[1]);
-            return 1;
-        }
+        save_image(argv[1], panorama(kHeight, kWidth, 0.6f, 0.9f));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

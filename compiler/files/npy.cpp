@@ -1,4 +1,6 @@
 // numpy's format for one array: a magic word, a header that is a Python dictionary, the elements.
+#include "compiler/files/npy.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -79,7 +81,9 @@ class HeaderReader {
     DType type() {
         space();
         if (at_ < text_.size() && text_[at_] == '[')
-            refuse("file " + file_ + ": its elements are records; write one array a field");
+            refuse("file " + file_ + ": its elements are records " +
+                   std::string(text_.substr(at_, text_.find(']', at_) - at_ + 1).substr(0, 80)) +
+                   "; write one array a field");
         const std::string name = string();
         for (const NpyType& each : kNpyTypes)
             if (name.size() == 3 && name.substr(1) == each.name &&
@@ -152,42 +156,51 @@ std::vector<std::byte> in_c_order(const std::byte* from, const std::vector<int64
 
 }  // namespace
 
-StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& file) {
-    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!all.starts_with(kMagic) || all.size() < 12) npy_fault(file, "it does not begin as one");
-    const int version = all[6];
+NpyHeader npy_header(std::string_view front, uint64_t bytes, const std::string& file) {
+    if (!front.starts_with(kMagic) || front.size() < 12)
+        npy_fault(file, "it does not begin as one");
+    const int version = front[6];
     if (version < 1 || version > 3) npy_fault(file, "its version is " + std::to_string(version));
-    const size_t width = version == 1 ? 2 : 4;
+    const size_t width = version == 1 ? 2 : 4, begin = 8 + width;
     size_t header = 0;
-    for (size_t k = 0; k < width; ++k) header |= std::to_integer<size_t>(bytes[8 + k]) << (8 * k);
-    const size_t begin = 8 + width;
-    if (header > all.size() - begin) npy_fault(file, "its header is cut short");
-    HeaderReader reader(all.substr(begin, header), file);
-    StoredTensor out = reader.read();
+    for (size_t k = 0; k < width; ++k)
+        header |= static_cast<size_t>(static_cast<uint8_t>(front[8 + k])) << (8 * k);
+    if (header > front.size() - begin) npy_fault(file, "its header is cut short");
+    HeaderReader reader(front.substr(begin, header), file);
+    const StoredTensor read = reader.read();
+    NpyHeader out{read.dtype, read.shape, reader.is_fortran(), begin + header, 0};
     const int64_t elements = elements_of(out.shape);
-    const size_t rest = all.size() - begin - header;
+    const uint64_t rest = bytes - out.begin;
     const auto element = static_cast<uint64_t>(file_bytes(out.dtype));
     // A file may hold further arrays behind this one; numpy.load ignores them too.
     if (elements < 0 || uint64_t(elements) * element > rest)
         npy_fault(file, "it has " + std::to_string(rest) + " bytes, which its shape does not fill");
-    const std::byte* first = bytes.data() + begin + header;
-    if (reader.is_fortran() && out.shape.size() > 1 && elements > 0)
-        out.bytes = in_c_order(first, out.shape, element);
-    else
-        out.bytes.assign(first, first + static_cast<uint64_t>(elements) * element);
+    out.size = uint64_t(elements) * element;
     return out;
 }
 
-std::string npy_bytes(const StoredTensor& x) {
+StoredTensor parse_npy(const std::vector<std::byte>& bytes, const std::string& file) {
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const NpyHeader header = npy_header(all, bytes.size(), file);
+    StoredTensor out{"", header.dtype, header.shape, {}};
+    const std::byte* first = bytes.data() + header.begin;
+    if (header.is_fortran && out.shape.size() > 1 && header.size > 0)
+        out.bytes = in_c_order(first, out.shape, static_cast<size_t>(file_bytes(out.dtype)));
+    else
+        out.bytes.assign(first, first + header.size);
+    return out;
+}
+
+std::string npy_front(DType dtype, const std::vector<int64_t>& sizes) {
     std::string type, shape;
     for (const NpyType& each : kNpyTypes)
-        if (each.dtype == x.dtype)
-            type = (file_bytes(x.dtype) == 1 ? "|" : "<") + std::string(each.name);
+        if (each.dtype == dtype)
+            type = (file_bytes(dtype) == 1 ? "|" : "<") + std::string(each.name);
     if (type.empty())
-        refuse(std::string("numpy has no elements of type ") + x.dtype.name() +
+        refuse(std::string("numpy has no elements of type ") + dtype.name() +
                "; write x.as(f32), or a .safetensors file");
-    for (int64_t size : x.shape) shape += std::to_string(size) + (x.shape.size() == 1 ? "," : ", ");
-    if (x.shape.size() > 1) shape.resize(shape.size() - 2);
+    for (int64_t size : sizes) shape += std::to_string(size) + (sizes.size() == 1 ? "," : ", ");
+    if (sizes.size() > 1) shape.resize(shape.size() - 2);
     std::string header =
         "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
     while ((10 + header.size() + 1) % 64 != 0) header += ' ';
@@ -195,16 +208,19 @@ std::string npy_bytes(const StoredTensor& x) {
     std::string out(kMagic);
     out += {'\x01', '\x00', static_cast<char>(header.size() & 255),
             static_cast<char>(header.size() >> 8)};
-    out += header;
-    out.append(reinterpret_cast<const char*>(x.bytes.data()), x.bytes.size());
-    return out;
+    return out + header;
+}
+
+std::string npy_bytes(const StoredTensor& x) {
+    return npy_front(x.dtype, x.shape)
+        .append(reinterpret_cast<const char*>(x.bytes.data()), x.bytes.size());
 }
 
 StoredTensor read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
 void write_npy(const std::string& path, const StoredTensor& x) {
-    const std::string bytes = npy_bytes(x);
-    write_file(path, {bytes});
+    const std::string front = npy_front(x.dtype, x.shape);
+    write_file(path, {front, {reinterpret_cast<const char*>(x.bytes.data()), x.bytes.size()}});
 }
 
 }  // namespace firn

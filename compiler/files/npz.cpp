@@ -174,7 +174,7 @@ void write_npz(const std::string& path, const std::vector<StoredTensor>& tensors
         put(list, kEntry, 4);
         put(list, 20, 2);
         put_common(list, name, crc, data.size());
-        put(list, 0, 10);  // no comment, first disk, no attributes
+        list.append(10, '\0');  // no comment, first disk, no attributes
         put(list, at, 4);
         list += name;
     }

@@ -1,22 +1,67 @@
 // Formats of one tensor or several, between the host and tensors.
 #include "compiler/files/tensor_files.h"
 
+#include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "compiler/files/file.h"
+#include "compiler/files/npy.h"
 #include "compiler/files/stored_tensor.h"
+#include "compiler/frontend/host_view.h"
 #include "compiler/frontend/line_scope.h"
+#include "compiler/frontend/realize.h"
+#include "compiler/frontend/record.h"
+#include "compiler/frontend/run_graph.h"
+#include "compiler/program/executor.h"
+#include "compiler/program/whole_file.h"
 
 namespace firn {
 
+namespace {
+
+/// The elements of a file where the tensor keeps them, without a copy on the way where the host can
+/// write there.
+Tensor tensor_of_part(const std::string& path, const NpyHeader& header, SourceLine line) {
+    Executor& executor = executor_of(*current_state(), line);
+    const std::shared_ptr<Memory> memory =
+        executor.allocate(padded_bytes(header.size), "tensor " + text(line));
+    std::vector<std::byte> bytes;
+    std::byte* to = executor.map_for_writing(*memory);
+    if (!to) {
+        bytes.resize(header.size);
+        to = bytes.data();
+    }
+    if (read_file_part(path, header.begin, to, header.size) < header.size)
+        refuse("file " + path + ": became shorter while it was read");
+    if (!bytes.empty()) executor.write(*memory, 0, bytes);
+    return tensor_over(memory, header.dtype, Shape(header.shape.begin(), header.shape.end()), line);
+}
+
+}  // namespace
+
 Tensor load_npy(const std::string& path, SourceLine line) {
     LineScope at(line);
-    return from_stored(read_npy(path));
+    constexpr uint64_t kWorthIt = uint64_t{1} << 20;  // the header is read twice
+    const uint64_t size = std::filesystem::is_regular_file(path) ? size_of_file(path) : 0;
+    if (size < kWorthIt) return from_stored(read_npy(path));
+    std::string front(kNpyFront, '\0');
+    read_file_part(path, 0, reinterpret_cast<std::byte*>(front.data()), front.size());
+    // Headers of other versions may be longer.
+    if (front[6] != 1) return from_stored(read_npy(path));
+    const NpyHeader header = npy_header(front, size, path);
+    const bool as_it_is = !header.is_fortran && !header.dtype.is_bool();
+    return as_it_is ? tensor_of_part(path, header, line) : from_stored(read_npy(path));
 }
 
 void save_npy(const std::string& path, const Tensor& x, SourceLine line) {
     LineScope at(line);
-    write_npy(path, stored("", x));
+    if (x.dtype().is_bool()) return write_npy(path, stored("", x));
+    const HostBytes view = host_bytes(x, x.dtype(), line);
+    const auto size =
+        static_cast<size_t>(elements_of(view.shape)) * static_cast<size_t>(file_bytes(x.dtype()));
+    write_file(
+        path, {npy_front(x.dtype(), view.shape), {reinterpret_cast<const char*>(view.data), size}});
 }
 
 namespace {

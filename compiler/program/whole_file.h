@@ -2,6 +2,7 @@
 // before.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,12 @@ namespace firn {
 
 /// UserError where it cannot be read.
 std::vector<std::byte> read_whole_file(const std::string& path);
+
+/// `count` bytes from `at` on, to memory that has room for them, or as many as the file has, and
+/// how many that are. UserError where it cannot be read.
+size_t read_file_part(const std::string& path, uint64_t at, std::byte* to, size_t count);
+/// UserError where it cannot be read.
+uint64_t size_of_file(const std::string& path);
 
 /// Writes under a temporary name in the same folder, and renames that. UserError where that fails,
 /// as on a full disk: whatever was there stays, and nothing else is left.

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <utility>
@@ -253,10 +255,43 @@ void read_layer(exr::MultiPartInputFile& file, const std::string& path, const La
         }
 }
 
+/// The library asks for the memory of an attribute before it reads it: a header whose attributes go
+/// on behind the end of the file is refused here. Other damage is for the library to say.
+void check_attributes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(path, error);
+    // A magic number of 4 bytes, and a version with flags, of which one tells of several parts.
+    char front[8] = {};
+    file.read(front, sizeof front);
+    const bool several = (front[5] & 0x10) != 0;
+    uint64_t at = sizeof front;
+    std::string name, type;
+    // Each part has a header, which ends with an empty name, as their list does.
+    for (bool ended = false; std::getline(file, name, '\0');) {
+        at += name.size() + 1;
+        if (name.empty() && (ended || !several)) return;
+        ended = name.empty();
+        if (ended) continue;
+        unsigned char size[4] = {};
+        if (!std::getline(file, type, '\0') || !file.read(reinterpret_cast<char*>(size), 4)) return;
+        at += type.size() + 1 + 4;
+        uint64_t count = 0;
+        for (size_t k = 0; k < 4; ++k) count |= uint64_t{size[k]} << 8 * k;
+        if (at + count > bytes)
+            fail_picture(path, "cannot be read (its attribute '" + name.substr(0, 40) +
+                                   "' goes on behind the end of the file); name a whole OpenEXR "
+                                   "file");
+        at += count;
+        file.seekg(static_cast<std::streamoff>(at));
+    }
+}
+
 void read_checked(const std::string& path, const std::string& wanted, int channels,
                   const Callback<float*(int, int)>& room) {
     // A header that claims more is refused before anything is allocated by it.
     exr::Header::setMaxImageSize(static_cast<int>(kMostPixels), static_cast<int>(kMostPixels));
+    check_attributes(path);
     exr::MultiPartInputFile file(path.c_str(), 0);
     const Layers layers = layers_of(file);
     const Layer& layer = chosen(path, layers, wanted);

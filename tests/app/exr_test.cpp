@@ -9,6 +9,7 @@
 #include <ImfOutputPart.h>
 #include <ImfPartType.h>
 #include <ImfRgbaFile.h>
+#include <ImfStringAttribute.h>
 #include <ImfTiledOutputFile.h>
 #include <gtest/gtest.h>
 
@@ -220,6 +221,22 @@ TEST(ExrFiles, PartsAreLayers) {
     }
     expect_channels(read_exr(path("parts.exr")), {0, 1, 2});
     expect_channels(read_exr(path("parts.exr"), "normal"), {1, 2, 3});
+}
+
+TEST(ExrFiles, AnAttributeThatGoesOnBehindTheFileIsRefused) {
+    exr::Header header = header_with({"R", "G", "B"});
+    header.insert("note", exr::StringAttribute("snow"));
+    const std::string file = written("attribute.exr", header, {"R", "G", "B"});
+    std::ifstream in(file, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    // Of a type that the library does not know, for which it would ask for 1.9 GB.
+    const std::string note("note\0string\0\4\0\0\0", 16);
+    ASSERT_NE(bytes.find(note), bytes.npos);
+    bytes.replace(bytes.find(note), note.size(), std::string("note\0strinG\0\0\0\0\x70", 16));
+    std::ofstream(file, std::ios::binary) << bytes;
+    EXPECT_NE(message(file).find("its attribute 'note' goes on behind the end of the file"),
+              std::string::npos)
+        << message(file);
 }
 
 TEST(ExrFiles, WhatIsCutShortIsRefused) {

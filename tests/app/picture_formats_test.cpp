@@ -163,6 +163,14 @@ TEST_F(PictureFormats, ColoursOfHalfTheWidthReachTheLastColumns) {
         EXPECT_NEAR(back[size_t(3 * column)], float(column) / (kWidth - 1), 0.05f) << column;
 }
 
+TEST_F(PictureFormats, FilesOfOtherFormatsAreNamed) {
+    expect_parts(fault("a.png", std::string("II*\0\x08\0\0\0", 8)),
+                 {"a.png", "this is a TIFF file", "convert it to PNG or EXR"});
+    expect_parts(fault("b.png", "RIFF....WEBPVP8 "), {"this is a WebP file"});
+    expect_parts(fault("c.png", "\x93NUMPY"), {"this is a npy file", "load_npy"});
+    expect_parts(fault("d.png", "hello"), {"d.png", "no picture that can be read"});
+}
+
 std::string big_endian(uint32_t n) { return {char(n >> 24), char(n >> 16), char(n >> 8), char(n)}; }
 /// An EXIF block with an orientation alone.
 std::string exif(int orientation) {

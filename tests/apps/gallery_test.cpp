@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "apps/common/brush.h"
 
@@ -125,6 +126,16 @@ TEST(Filters, ChangeTheRightHalfAlone) {
         EXPECT_EQ(apart(p, same, 0), 0) << filter;
         EXPECT_GT(apart(p, same, 34), 0.1f) << filter;
     }
+}
+
+TEST(Filters, TakePicturesOfManyMegapixels) {
+    // As floats 139 MB, and a device may read no more than 134 MB at once.
+    const std::string in = (std::filesystem::path(testing::TempDir()) / "large.pgm").string();
+    std::ofstream(in, std::ios::binary) << "P5 3400 3400 255\n" << std::string(3400 * 3400, '\x80');
+    const std::vector<float> p =
+        picture_of("filters", "--size 64x32 --set filter=edges --set picture=" + in);
+    EXPECT_NEAR(p[3 * (16 * 64 + 20)], 128 / 255.0f, 0.01f);
+    EXPECT_NEAR(p[3 * (16 * 64 + 44)], 0, 0.01f);
 }
 
 TEST(Brush, LeavesNoGapsAlongItsWay) {

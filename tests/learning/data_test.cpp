@@ -300,6 +300,30 @@ TEST_F(DataFiles, ReadsFortranOrderOfAnyRank) {
     }
 }
 
+TEST_F(DataFiles, LargeArraysAreReadWhereTheyStay) {
+    for (const DType type : {f32, u8, f64}) {
+        const Tensor x = (arange(1'100'000) % 251).as(type);
+        save_npy(path("large.npy"), x);
+        EXPECT_EQ(load_npy(path("large.npy")).dtype(), type);
+        EXPECT_EQ(load_npy(path("large.npy")).to_vector<float>(), x.to_vector<float>());
+    }
+    std::string bytes = content(path("large.npy"));
+    EXPECT_EQ(load_npy(written("x.npy", bytes + "behind")).size(0), 1'100'000);
+    expect_parts(
+        user_error([&] { load_npy(written("cut.npy", bytes.substr(0, bytes.size() - 1))); }),
+        {"cut.npy", "which its shape does not fill", "data_test.cpp:"});
+    bytes.replace(bytes.find("(1100000,)"), 10, "(4, 275000)"s.substr(0, 10));
+    expect_parts(user_error([&] { load_npy(written("bad.npy", bytes)); }), {"bad.npy"});
+}
+
+TEST_F(DataFiles, RecordsAreNamed) {
+    const std::string header = "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (3,), }";
+    const std::string bytes =
+        "\x93NUMPY\x01\0"s + static_cast<char>(header.size()) + "\0"s + header;
+    expect_parts(user_error([&] { load_npy(written("records.npy", bytes + "123456789012")); }),
+                 {"records.npy", "records [('x', '<f4')]", "one array a field"});
+}
+
 TEST_F(DataFiles, OneOfSeveralSafetensors) {
     save_safetensors(path("x"), {{"u", tensor({1, 2})}, {"v", tensor({3})}});
     EXPECT_EQ(load_safetensors(path("x")).size(), 2u);
