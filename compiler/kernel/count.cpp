@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,9 +20,41 @@ bool is_arithmetic(const KernelCode& code, const KernelNode& n) {
     return false;
 }
 
-bool has_known_trips(const KernelCode& code, const Range& range) {
-    return range.extent_node >= 0 && (code.nodes[range.extent_node].op == KernelOp::Constant ||
-                                      code.nodes[range.extent_node].op == KernelOp::Param);
+/// Nodes that a trip count is made of at the most: those of a loop in chunks of iterations are
+/// nine.
+constexpr int kMostTripNodes = 32;
+
+/// The value of an i32, where it is one of sizes alone, as the length of a chunk of iterations is.
+std::optional<Size> size_of(const KernelCode& code, int id, int& nodes) {
+    const KernelNode& n = code.nodes[id];
+    if (--nodes < 0 || n.dtype != i32 || n.width > 1) return std::nullopt;
+    if (n.op == KernelOp::Constant) return Size(n.constant.i);
+    if (n.op == KernelOp::Param) {
+        const ParamInfo& param = code.params[n.param];
+        return param.scalar < 0 ? std::optional(param.size) : std::nullopt;
+    }
+    if (n.args.size() != 2) return std::nullopt;
+    const auto a = size_of(code, n.args[0], nodes), b = size_of(code, n.args[1], nodes);
+    if (!a || !b) return std::nullopt;
+    switch (n.op) {
+        case KernelOp::Add: return *a + *b;
+        case KernelOp::Sub: return *a - *b;
+        case KernelOp::Mul: return *a * *b;
+        case KernelOp::Min: return min(*a, *b);
+        case KernelOp::Max: return max(*a, *b);
+        case KernelOp::Div:
+            return a->lower_bound() >= 0 && b->lower_bound() > 0 ? std::optional(floor_div(*a, *b))
+                                                                 : std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
+/// The iterations of a loop, where a call knows them before its data.
+std::optional<Size> known_trips(const KernelCode& code, const Range& range) {
+    int nodes = kMostTripNodes;
+    const auto trips =
+        range.extent_node < 0 ? std::nullopt : size_of(code, range.extent_node, nodes);
+    return trips ? std::optional(max(*trips, Size(0))) : std::nullopt;
 }
 
 /// True for a node that counts as an operation.
@@ -43,7 +76,7 @@ Size region_operations(const KernelCode& code, int region_id, const Counts& coun
             return;
         }
         const Range& r = code.ranges[range];
-        total += inside * (has_known_trips(code, r) ? r.extent : Size(1));
+        total += inside * known_trips(code, r).value_or(Size(1));
     };
     for (int id : region.order) visit(id);
     for (int id : region.effects) visit(id);
@@ -64,9 +97,8 @@ void add_touched(const KernelCode& code, int region_id, const Size& times, bool 
         if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
             const int range = code.regions[n.region].range;
             const Range* r = range < 0 ? nullptr : &code.ranges[range];
-            const bool counted = !r || has_known_trips(code, *r);
-            add_touched(code, n.region, r && counted ? times * r->extent : times, known && counted,
-                        out);
+            const std::optional<Size> trips = r ? known_trips(code, *r) : Size(1);
+            add_touched(code, n.region, times * trips.value_or(Size(1)), known && trips, out);
             if (n.else_region >= 0) add_touched(code, n.else_region, times, known, out);
         } else if (n.buffer >= 0) {
             const KernelBuffer& buffer = code.buffers[n.buffer];

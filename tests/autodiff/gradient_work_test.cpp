@@ -97,6 +97,13 @@ TEST_F(GradientWork, OfRandomFunctions) {
     EXPECT_LE(ratios[ratios.size() / 2], 6);
 }
 
+/// Loops of as many iterations as there are elements, in chunks that the driver allows.
+TEST_F(GradientWork, OfLongLoops) {
+    const ArgSpec x = f32(65536);
+    EXPECT_LE(operations_ratio(RandomFunction(900'078), {x, x, f32()}), 5);
+    EXPECT_LE(operations_ratio(RandomFunction(900'178), {x, x, f32()}), 8);
+}
+
 /// What is stored by position was asked for at an index of another rank.
 TEST_F(GradientWork, OfALargeRandomFunction) {
     const ArgSpec x = f32(1024, 768);

@@ -31,6 +31,19 @@ TEST(ChunkedLoop, ALongLoopTakesAllItsTurns) {
     });
 }
 
+TEST(ChunkedLoop, OperationsOfAllIterationsCount) {
+    SessionScope scope(Session::interpreter());
+    for (const int turns : {1000, 100'000}) {  // the driver allows 65,536 at once
+        const auto f = compile(
+            [&](Tensor x) {
+                for (Tensor turn : loop(turns)) x = 0.5f * x + turn.as(f32);
+                return x;
+            },
+            {f32(64)});
+        EXPECT_EQ(f.stats().operations, 64 * 2 * turns);
+    }
+}
+
 TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
     expect_equal_values([] {
         Tensor x = zeros({3});
