@@ -262,5 +262,38 @@ TEST(BindingLimits, EveryKernelBindsAsManyAsTheDeviceDoes) {
     }
 }
 
+/// Of the storage bindings, the most bytes that lie in one: where only the device knows how many
+/// are used, the room that the call makes for them.
+int64_t largest_storage_binding(const Program& program) {
+    int64_t most = 0;
+    for_dispatches(program.steps, [&](const DispatchStep& dispatch) {
+        const std::vector<BindingInfo>& bindings =
+            program.kernels[static_cast<size_t>(dispatch.kernel)].bindings;
+        for (size_t k = 0; k < bindings.size(); ++k) {
+            if (bindings[k].form != BindingForm::Storage) continue;
+            const BufferInfo& buffer = program.buffers[static_cast<size_t>(dispatch.buffers[k])];
+            most = std::max(most, largest(buffer.bytes()).upper_bound());
+        }
+    });
+    return most;
+}
+
+// They would be bound whole, which a device with small bindings refuses.
+TEST(BindingsOfDataSizes, HoldNoMoreThanADeviceBinds) {
+    const auto chosen = [](const Tensors& a) {
+        return Tensors{compact(a[0], a[0] % 4 != 0) + 1, nonzero(a[0] > 2), unique(a[0]),
+                       sort(compact(a[0], a[0] > 1))};
+    };
+    for (DeviceProfile profile : {cpu_profile(), gpu_profile()}) {
+        profile.max_storage_range = 65536;
+        profile.max_texel_elements = 4096;
+        for (const int elements : {10'000, 40'000}) {  // 40 and 160 kB
+            const auto program = program_for(profile, chosen, {i32(elements)});
+            EXPECT_GT(largest_storage_binding(*program), 0) << profile.name;
+            EXPECT_LE(largest_storage_binding(*program), 65536) << profile.name;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace firn
