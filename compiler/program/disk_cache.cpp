@@ -20,6 +20,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compiler/program/list_folder.h"
+
 namespace firn {
 namespace {
 
@@ -219,19 +221,19 @@ void cache_tidy(const std::string& directory, uint64_t most_bytes) {
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
     // Other processes take files away while this one looks: what is gone is passed over.
-    for (fs::directory_iterator at(directory, error), end; !error && at != end;
-         at.increment(error)) {
+    for (const std::string& name : list_folder(directory).names) {
         std::error_code gone;
-        if (!at->is_regular_file(gone)) continue;
-        const auto used = at->last_write_time(gone);
-        const uint64_t bytes = gone ? 0 : at->file_size(gone);
-        const bool begun = bytes == 0 && is_temporary(at->path());
-        if (gone || (!begun && !is_ours(at->path()))) continue;
-        if (!is_temporary(at->path())) {
-            entries.push_back({used, bytes, at->path()});
+        const fs::path path = fs::path(directory) / name;
+        if (!fs::is_regular_file(path, gone)) continue;
+        const auto used = fs::last_write_time(path, gone);
+        const uint64_t bytes = gone ? 0 : fs::file_size(path, gone);
+        const bool begun = bytes == 0 && is_temporary(path);
+        if (gone || (!begun && !is_ours(path))) continue;
+        if (!is_temporary(path)) {
+            entries.push_back({used, bytes, path});
             total += bytes;
         } else if (now - used > kLongestWrite) {
-            fs::remove(at->path(), gone);
+            fs::remove(path, gone);
         }
     }
     std::sort(entries.begin(), entries.end(),

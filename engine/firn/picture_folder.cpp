@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <system_error>
 
 #include "compiler/program/error.h"
+#include "compiler/program/list_folder.h"
 #include "compiler/program/long_work.h"
 #include "engine/window/picture_scale.h"
 
@@ -20,14 +22,13 @@ bool is_picture(const fs::path& path) {
     return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
 
-/// In the order of their names, the same on every file system.
 std::vector<fs::path> entries_of(const fs::path& folder) {
-    std::error_code error;
+    const FolderNames found = list_folder(folder.string());
+    if (found.error != 0)
+        throw UserError("folder " + folder.string() +
+                        ": cannot be read: " + std::generic_category().message(found.error));
     std::vector<fs::path> out;
-    for (const auto& entry : fs::directory_iterator(folder, error)) out.push_back(entry.path());
-    if (error)
-        throw UserError("folder " + folder.string() + ": cannot be read: " + error.message());
-    std::sort(out.begin(), out.end());
+    for (const std::string& name : found.names) out.push_back(folder / name);
     return out;
 }
 

@@ -4,14 +4,13 @@
 #include <bit>
 #include <chrono>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
+#include "engine/gpu/measured_kernel.h"
 #include "engine/gpu/pipeline.h"
 #include "engine/gpu/rates.h"
-#include "engine/gpu/shader_library.h"
 #include "engine/gpu/stopwatch.h"
 
 namespace firn {
@@ -34,17 +33,6 @@ constexpr double kLongerThanASlice = 8e-3;
 constexpr double kLaunchedWork = 30e-6;  // seconds of each launch whose cost is measured
 constexpr double kLongCopy = 1e-3;       // of all bytes: where it takes less, caches may be larger
 constexpr size_t kLeastRounds = 5, kMostRounds = 64;
-
-KernelInfo kernel(const char* shader, uint32_t group, std::vector<BindingInfo> bindings) {
-    KernelInfo out;
-    out.name = shader;
-    const std::span<const uint32_t> spirv = shader_module(shader);
-    out.spirv.assign(spirv.begin(), spirv.end());
-    out.group_size = {group, 1, 1};
-    out.bindings = std::move(bindings);
-    out.param_types = {i32};
-    return out;
-}
 
 /// Rounds until they have taken `seconds`, and at least so many.
 std::vector<Timing> rounds_of(const std::function<Timing()>& run, double seconds,
@@ -158,8 +146,8 @@ Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, doub
     const uint32_t group = std::bit_floor(std::min(kCopyGroup, profile.max_group_size));
     const Pipeline pipeline(
         *device,
-        kernel(profile.texel_loads ? "copy_texels.comp" : "copy_storage.comp", group,
-               {{form, f32, 4, false}, {BindingForm::Storage, f32, 4, true}}),
+        measured_kernel(profile.texel_loads ? "copy_texels.comp" : "copy_storage.comp", group,
+                        {{form, f32, 4, false}, {BindingForm::Storage, f32, 4, true}}),
         {&group, 1});
     const uint64_t most = std::min(
         {kMostBytes, profile.max_storage_range,
@@ -187,8 +175,8 @@ class Chains {
           groups_(std::clamp<uint32_t>(4 * (device->profile().parallel_invocations / kGroup),
                                        4 * kFewGroups, 1 << 14)),
           sums_(create_buffer(device, 4 * uint64_t{kGroup} * groups_, "ends of chains")),
-          pipeline_(*device,
-                    kernel("arithmetic_rate.comp", kGroup, {{BindingForm::Storage, f32, 1, true}})),
+          pipeline_(*device, measured_kernel("arithmetic_rate.comp", kGroup,
+                                             {{BindingForm::Storage, f32, 1, true}})),
           request_{&pipeline_, {sums_->range()}, {sums_->name()}, {}},
           sets_(*device, {&request_, 1}, pipeline_.name()) {}
 
@@ -206,17 +194,11 @@ class Chains {
     static constexpr uint32_t kFewGroups = 16;  // enough to wake all cores of a CPU driver
 
     Timing run(Stopwatch& watch, int dispatches, uint32_t groups, int32_t iterations) {
-        const VolkDeviceTable& vk = device_.vk();
         return watch.time(
             [&](VkCommandBuffer commands) {
-                vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
-                vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                           pipeline_.layout(), 0, 1, sets_.sets().data(), 0,
-                                           nullptr);
-                vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                      sizeof iterations, &iterations);
+                bind_measured(device_, commands, pipeline_, sets_.sets()[0], iterations);
                 for (int k = 0; k < dispatches; ++k) {
-                    vk.vkCmdDispatch(commands, groups, 1, 1);
+                    device_.vk().vkCmdDispatch(commands, groups, 1, 1);
                     barrier_compute(device_, commands);
                 }
             },

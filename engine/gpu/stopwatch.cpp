@@ -1,7 +1,6 @@
 // Times what a device runs, also where other processes hold its cores up.
 #include "engine/gpu/stopwatch.h"
 
-#include <dirent.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "compiler/program/list_folder.h"
 #include "engine/gpu/commands.h"
 
 namespace firn {
@@ -31,20 +31,16 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Nanoseconds that each thread of this process has run. Empty where the system does not say. By
-/// functions of C: those that list a folder in C++ end the process where memory is out inside.
+/// Nanoseconds that each thread of this process has run. Empty where the system does not say.
 std::map<std::string, double> times_of_threads() {
     std::map<std::string, double> out;
     const std::string tasks = "/proc/self/task";
-    const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir(tasks.c_str()), closedir);
-    while (const dirent* thread = threads ? readdir(threads.get()) : nullptr) {
-        if (thread->d_name[0] == '.') continue;  // the folder itself, and the one around it
-        const std::string path = tasks + "/" + thread->d_name + "/schedstat";
+    for (const std::string& thread : list_folder(tasks).names) {
+        const std::string path = tasks + "/" + thread + "/schedstat";
         const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "r"),
                                                          std::fclose);
         double nanoseconds = 0;
-        if (file && std::fscanf(file.get(), "%lf", &nanoseconds) == 1)
-            out[thread->d_name] = nanoseconds;
+        if (file && std::fscanf(file.get(), "%lf", &nanoseconds) == 1) out[thread] = nanoseconds;
     }
     return out;
 }

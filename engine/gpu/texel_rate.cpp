@@ -6,9 +6,9 @@
 
 #include "compiler/program/disk_cache.h"
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/measured_kernel.h"
 #include "engine/gpu/pipeline.h"
 #include "engine/gpu/profile.h"
-#include "engine/gpu/shader_library.h"
 #include "engine/gpu/stopwatch.h"
 
 namespace firn {
@@ -29,7 +29,9 @@ class Loads {
         : device_(*device),
           words_(create_buffer(device, 4 * kWords, "words to load")),
           sums_(create_buffer(device, 4 * kTexelGroup * kTexelGroups, "sums of words")),
-          pipeline_(*device, kernel(form, shader)),
+          pipeline_(*device,
+                    measured_kernel(shader, kTexelGroup,
+                                    {{form, u32, 1, false}, {BindingForm::Storage, u32, 1, true}})),
           request_{
               &pipeline_, {words_->range(), sums_->range()}, {words_->name(), sums_->name()}, {}},
           sets_(*device, {&request_, 1}, shader) {
@@ -38,16 +40,10 @@ class Loads {
 
     /// Of a driver on the CPU processor time, to which other processes add little.
     double seconds(Stopwatch& watch) {
-        const VolkDeviceTable& vk = device_.vk();
         const Timing taken = watch.time(
             [&](VkCommandBuffer commands) {
-                vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_.handle());
-                vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                           pipeline_.layout(), 0, 1, sets_.sets().data(), 0,
-                                           nullptr);
-                vk.vkCmdPushConstants(commands, pipeline_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                      4, &kTexelTurns);
-                vk.vkCmdDispatch(commands, kTexelGroups, 1, 1);
+                bind_measured(device_, commands, pipeline_, sets_.sets()[0], kTexelTurns);
+                device_.vk().vkCmdDispatch(commands, kTexelGroups, 1, 1);
             },
             [&](TimelinePoint point) {
                 words_->used_at(point, false);
@@ -58,17 +54,6 @@ class Loads {
     }
 
   private:
-    static KernelInfo kernel(BindingForm form, const char* shader) {
-        KernelInfo kernel;
-        kernel.name = shader;
-        const std::span<const uint32_t> spirv = shader_module(shader);
-        kernel.spirv.assign(spirv.begin(), spirv.end());
-        kernel.group_size = {kTexelGroup, 1, 1};
-        kernel.bindings = {{form, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};
-        kernel.param_types = {i32};
-        return kernel;
-    }
-
     Device& device_;
     std::shared_ptr<Buffer> words_, sums_;
     Pipeline pipeline_;

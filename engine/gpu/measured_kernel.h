@@ -1,0 +1,14 @@
+// Kernels that measurements run: of the library of shaders, with one i32 as their parameter.
+#pragma once
+#include <vector>
+
+#include "engine/gpu/pipeline.h"
+
+namespace firn {
+
+KernelInfo measured_kernel(const char* shader, uint32_t group, std::vector<BindingInfo> bindings);
+/// For the dispatches that are recorded behind it.
+void bind_measured(const Device& device, VkCommandBuffer commands, const Pipeline& pipeline,
+                   VkDescriptorSet buffers, int32_t parameter);
+
+}  // namespace firn
