@@ -28,12 +28,15 @@ class CompilingWindow : public RealWindow {
                 ended = done();
             });
     }
-    /// With numbers that no cache has seen.
+    /// Of sines and cosines in an order that no cache has seen. Numbers alone would not do: a lazy
+    /// program takes them as arguments.
     static Tensor long_program() {
         const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-        const float fresh = 1.0f + static_cast<float>(now % 1000003) * 1e-7f;
         Tensor x = reshape(arange(1000), {1000}).as(f32);
-        for (int k = 0; k < 1000; ++k) x = sin(x * fresh + static_cast<float>(k));
+        for (int k = 0; k < 1000; ++k) {
+            const Tensor next = x * 1.1f + static_cast<float>(k);
+            x = now >> k % 32 & 1 ? sin(next) : cos(next);
+        }
         return x;
     }
     static bool is_on_screen(const std::string& title) {
