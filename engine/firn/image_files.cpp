@@ -2,7 +2,6 @@
 #include "engine/firn/image_files.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -21,22 +20,25 @@ namespace {
 
 /// The elements of a picture as parts of the largest number of `T`.
 template <class T>
-std::vector<T> in_integers(const StoredTensor& x) {
-    constexpr double most = std::numeric_limits<T>::max();
-    // The comparison is false for nan, which becomes black.
+std::vector<T> in_integers(const Tensor& x, SourceLine line) {
+    constexpr float most = std::numeric_limits<T>::max();
+    // Half a step more, then cut off; the comparison is false for nan, which becomes black.
     const auto nearest = [](float value) {
-        return value > 0 ? static_cast<T>(std::min(double{value}, 1.0) * most + 0.5) : T{0};
+        return static_cast<T>((value > 0 ? std::min(value, 1.0f) : 0.0f) * most + 0.5f);
     };
-    const auto width = static_cast<size_t>(file_bytes(x.dtype));
-    std::vector<T> out(x.bytes.size() / width);
-    if (x.dtype == (sizeof(T) == 1 ? u8 : u16)) {
-        std::memcpy(out.data(), x.bytes.data(), x.bytes.size());
-    } else if (x.dtype == f32) {
-        const auto* from = reinterpret_cast<const float*>(x.bytes.data());
-        std::transform(from, from + out.size(), out.begin(), nearest);
-    } else {
-        for (size_t k = 0; k < out.size(); ++k) out[k] = nearest(shown_element(x, k));
+    if (x.dtype() == f32) {
+        const HostView<float> from = host_view<float>(x, line);
+        std::vector<T> out(from.size());
+        std::transform(from.begin(), from.end(), out.begin(), nearest);
+        return out;
     }
+    if (x.dtype() == (sizeof(T) == 1 ? u8 : u16)) {
+        const HostView<T> from = host_view<T>(x, line);
+        return {from.begin(), from.end()};
+    }
+    const StoredTensor from = stored("picture", x);
+    std::vector<T> out(from.bytes.size() / static_cast<size_t>(file_bytes(from.dtype)));
+    for (size_t k = 0; k < out.size(); ++k) out[k] = nearest(shown_element(from, k));
     return out;
 }
 
@@ -153,15 +155,20 @@ void save_image(const std::string& path, const Tensor& x, const SaveImageOptions
     at_line(line, [&] {
         check_saved(x);
         if (ending == ".exr") return save_exr(path, {{"", x}}, options.bits);
-        const StoredTensor from = stored("picture", x);
-        if (ending == ".hdr") return write_hdr(path, float_picture(from));
+        const Shape shape = x.shape();
         Samples out;
-        out.width = static_cast<int>(from.shape[1]), out.height = static_cast<int>(from.shape[0]);
-        out.channels = static_cast<int>(channels_of(from));
-        if (ending == ".png" && (options.bits == 16 || (options.bits == 0 && from.dtype == u16)))
-            out.wide = in_integers<uint16_t>(from);
+        out.width = static_cast<int>(shape[1].constant());
+        out.height = static_cast<int>(shape[0].constant());
+        out.channels = shape.size() == 3 ? static_cast<int>(shape[2].constant()) : 1;
+        if (ending == ".hdr") {
+            if (x.dtype() != f32) return write_hdr(path, float_picture(stored("picture", x)));
+            const HostView<float> from = host_view<float>(x, line);
+            return write_hdr(path, out.width, out.height, out.channels, from.data());
+        }
+        if (ending == ".png" && (options.bits == 16 || (options.bits == 0 && x.dtype() == u16)))
+            out.wide = in_integers<uint16_t>(x, line);
         else
-            out.narrow = in_integers<uint8_t>(from);
+            out.narrow = in_integers<uint8_t>(x, line);
         write_samples(path, out);
     });
 }

@@ -195,25 +195,25 @@ Rgbe rgbe_of(std::array<float, 3> rgb) {
 }
 
 /// One channel of a row: runs of 4 and more equal bytes, and what lies between them.
-void put_channel(std::string& to, const std::vector<Rgbe>& row, size_t channel) {
+void put_channel(std::string& to, std::string_view row) {
     constexpr size_t kWorthARun = 4, kMostRun = 127, kMostOthers = 128;
-    const size_t width = row.size();
     const auto run_at = [&](size_t x) {
         size_t end = x + 1;
-        while (end < width && end - x < kMostRun && row[end][channel] == row[x][channel]) ++end;
+        while (end < row.size() && end - x < kMostRun && row[end] == row[x]) ++end;
         return end - x;
     };
-    for (size_t x = 0; x < width;) {
+    for (size_t x = 0; x < row.size();) {
         size_t others = x, run = 0;
-        while (others < width && (run = run_at(others)) < kWorthARun) others += run, run = 0;
+        while (others < row.size() && (run = run_at(others)) < kWorthARun) others += run, run = 0;
         while (x < others) {
             const size_t count = std::min(others - x, kMostOthers);
             to += static_cast<char>(count);
-            for (size_t k = 0; k < count; ++k) to += static_cast<char>(row[x++][channel]);
+            to += row.substr(x, count);
+            x += count;
         }
         if (run == 0) continue;
         to += static_cast<char>(128 + run);
-        to += static_cast<char>(row[x][channel]);
+        to += row[x];
         x += run;
     }
 }
@@ -229,20 +229,26 @@ Samples read_hdr(const std::string& path, std::string_view bytes) {
 std::string hdr_bytes(int width, int height, size_t channels, const float* pixels) {
     std::string out = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) +
                       " +X " + std::to_string(width) + "\n";
-    std::vector<Rgbe> row(static_cast<size_t>(width));
+    const auto row_size = static_cast<size_t>(width);
+    // The most that it can be: a byte more for each 128, and four in front of a row.
+    out.reserve(out.size() + static_cast<size_t>(height) * (4 * row_size + row_size / 32 + 8));
+    const bool by_channel = width >= kShortestRun && width <= kLongestRun;
+    const size_t green = std::min<size_t>(1, channels - 1),
+                 blue = std::min<size_t>(2, channels - 1);
+    std::array<std::string, 4> row;  // one channel behind the other
+    for (std::string& channel : row) channel.resize(row_size);
     for (int y = 0; y < height; ++y) {
-        for (Rgbe& pixel : row) {
-            pixel = rgbe_of({pixels[0], pixels[std::min<size_t>(1, channels - 1)],
-                             pixels[std::min<size_t>(2, channels - 1)]});
-            pixels += channels;
-        }
-        if (width < kShortestRun || width > kLongestRun) {
-            for (const Rgbe& pixel : row)
+        if (by_channel)
+            out += {2, 2, static_cast<char>(width >> 8), static_cast<char>(width & 255)};
+        for (size_t x = 0; x < row_size; ++x, pixels += channels) {
+            const Rgbe pixel = rgbe_of({pixels[0], pixels[green], pixels[blue]});
+            if (by_channel)
+                for (size_t c = 0; c < 4; ++c) row[c][x] = static_cast<char>(pixel[c]);
+            else
                 out.append(reinterpret_cast<const char*>(pixel.data()), pixel.size());
-            continue;
         }
-        out += {2, 2, static_cast<char>(width >> 8), static_cast<char>(width & 255)};
-        for (size_t channel = 0; channel < 4; ++channel) put_channel(out, row, channel);
+        if (by_channel)
+            for (const std::string& channel : row) put_channel(out, channel);
     }
     return out;
 }

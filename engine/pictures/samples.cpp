@@ -2,7 +2,6 @@
 #include "engine/pictures/samples.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -28,6 +27,10 @@ namespace {
 template <class From, class To, class Convert>
 void spread(const std::vector<From>& from, size_t channels, size_t wanted, To opaque, To* to,
             const Convert& convert) {
+    if (channels == wanted) {  // in one go, which compilers make vectors of
+        std::transform(from.begin(), from.end(), to, convert);
+        return;
+    }
     const size_t pixels = from.size() / channels;
     const bool grey = channels < 3, alpha = channels % 2 == 0;
     const From* pixel = from.data();
@@ -99,11 +102,8 @@ struct TiffBytes {
 
 void to_floats(const Samples& picture, int channels, float* to) {
     const auto own = static_cast<size_t>(picture.channels), wanted = static_cast<size_t>(channels);
-    // A number of 8 bits is one of 256 floats: to look them up is faster than to divide.
-    std::array<float, 256> parts;
-    for (size_t k = 0; k < parts.size(); ++k) parts[k] = part_of(static_cast<uint8_t>(k));
-    spread(picture.narrow, own, wanted, 1.0f, to, [&](uint8_t value) { return parts[value]; });
-    spread(picture.wide, own, wanted, 1.0f, to, part_of<uint16_t>);
+    spread(picture.narrow, own, wanted, 1.0f, to, [](uint8_t value) { return part_of(value); });
+    spread(picture.wide, own, wanted, 1.0f, to, [](uint16_t value) { return part_of(value); });
     spread(picture.light, own, wanted, 1.0f, to, [](float value) { return value; });
 }
 

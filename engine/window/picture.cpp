@@ -81,13 +81,15 @@ void write_png(const std::string& path, const Picture& picture) {
     });
 }
 
-void write_hdr(const std::string& path, const FloatPicture& picture) {
-    const std::string bytes =
-        hdr_bytes(picture.width, picture.height, static_cast<size_t>(picture.channels),
-                  picture.values.data());
+void write_hdr(const std::string& path, int width, int height, int channels, const float* pixels) {
+    const std::string bytes = hdr_bytes(width, height, static_cast<size_t>(channels), pixels);
     write_whole(path, [&](FILE* file) {
         return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     });
+}
+
+void write_hdr(const std::string& path, const FloatPicture& picture) {
+    write_hdr(path, picture.width, picture.height, picture.channels, picture.values.data());
 }
 
 std::string ending_of(const std::string& path) {

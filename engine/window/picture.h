@@ -31,6 +31,7 @@ void write_png(const std::string& path, const Picture& picture);
 /// 8 bits of each colour and an exponent that they share, without alpha; what is below 0 or nan
 /// becomes 0, and what is beyond the range, as infinity is, becomes its end, 1.7e38.
 void write_hdr(const std::string& path, const FloatPicture& picture);
+void write_hdr(const std::string& path, int width, int height, int channels, const float* pixels);
 /// By the ending of its name: .png of 8 or 16 bits and as many channels as the picture has, or .jpg
 /// and .jpeg of 8 bits without alpha, up to 65,500 pixels a side. UserError for others.
 void write_samples(const std::string& path, const Samples& picture);

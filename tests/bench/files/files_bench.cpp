@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 using namespace firn;
@@ -48,7 +49,8 @@ int main(int argc, char** argv) {
             host_view<float>(loaded(file));
         std::printf("%.4f\n", seconds() - begin);
     }
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    std::printf("%ld\n", usage.ru_maxrss / 1024);
+    // Not of getrusage, which counts the memory of the process that started this one.
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (word == "VmHWM:" && status >> word) std::printf("%ld\n", std::stol(word) / 1024);
 }
