@@ -187,7 +187,9 @@ TEST_F(Apps, SayWhatTheProgramThrows) {
     EXPECT_EQ(status_of(std::runtime_error("two")), 1);
     EXPECT_EQ(status_of(3), 1);
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(said, "late: one\nlate: two\nlate: something was thrown that is no std::exception\n");
+    EXPECT_EQ(said,
+              "late: one\nlate: two\n"
+              "late: an exception that is not a std::exception ended the program\n");
 }
 TEST(AppsDeathTest, WhatNobodyCatchesIsAMessageAndAStatus) {
     const Callback<void()> fail = [] { throw UserError("mend it"); };
