@@ -1,4 +1,5 @@
 // Any picture before and after a filter; the line between them follows the mouse.
+#include <firn/files.h>
 #include <firn/firn.h>
 
 #include <filesystem>
@@ -7,7 +8,7 @@ using namespace firn;
 
 namespace {
 
-enum class Filter { Blur, Sharpen, Edges, Tone };
+enum class Filter { Blur, Sharpen, Edges, Tone, Table };
 
 /// The picture of the fluid's dye, beside the sources.
 std::string ink() {
@@ -48,6 +49,15 @@ Tensor toned(const Tensor& x, const Tensor& exposure) {
     return pow(clamp(film, 0.0f, 1.0f), 1 / 2.2f);
 }
 
+/// The table of colours in a .cube file; without one, warm lights and cold shadows.
+ColourTable look(const std::string& file) {
+    if (!file.empty()) return load_cube(file);
+    auto [b, g, r] = indices<3>(Shape{17, 17, 17});
+    vec3 colour = vec3(r.as(f32), g.as(f32), b.as(f32)) / 16.0f;
+    Tensor light = dot(colour, vec3(0.2126f, 0.7152f, 0.0722f));
+    return {.values = stack(colour + (light - 0.4f) * vec3(0.3f, 0.05f, -0.3f))};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -55,7 +65,8 @@ int main(int argc, char** argv) {
              .help = "A picture before and after a filter; the line between follows the mouse.",
              .headless_frames = 1});
     Param<File> file{app, "picture", ink(), {.help = "PNG or JPEG"}};
-    Param<Filter> filter{app, "filter", Filter::Edges, {"blur", "sharpen", "edges", "tone"}};
+    Param<Filter> filter{
+        app, "filter", Filter::Edges, {"blur", "sharpen", "edges", "tone", "table"}};
     Param<float> sigma{
         app,
         "sigma",
@@ -64,10 +75,13 @@ int main(int argc, char** argv) {
     Param<float> amount{app, "amount", 1.5f, {.min = 0, .max = 5, .group = "Blur and sharpen"}};
     Param<float> exposure{
         app, "exposure", 1.0f, {.min = -4, .max = 4, .unit = "stops", .group = "Tone"}};
+    Param<File> cube{app, "table", "", {.group = "Table", .help = "a table of colours (.cube)"}};
     return app.run(argc, argv, [&](Window& window) {
         auto blur = compile(blurred, {f32("h", "w", 3), f32()});
         auto edge = compile(edges, {f32("h", "w", 3)});
         auto tone = compile(toned, {f32("h", "w", 3), f32()});
+        // A table of one or of three axes: compiled for what comes.
+        auto grade = jit([](Tensor x, ColourTable table) { return colours_from_table(x, table); });
         auto sharpen =
             compile([](Tensor x, Tensor soft,
                        Tensor amount) { return clamp(x + amount * (x - soft), 0.0f, 1.0f); },
@@ -80,9 +94,11 @@ int main(int argc, char** argv) {
             },
             {f32("h", "w", 3), f32("h", "w", 3), f32()});
         Tensor picture = load_image(file);
+        ColourTable table = look(cube);
         float split = 0.5f * float(picture.size(1));
         while (window.open()) {
             if (file.changed()) picture = load_image(file);
+            if (cube.changed()) table = look(cube);
             if (window.mouse().inside) split = window.mouse().j;
             Tensor after = picture;
             switch (filter.value()) {
@@ -90,6 +106,7 @@ int main(int argc, char** argv) {
                 case Filter::Sharpen: after = sharpen(picture, blur(picture, sigma), amount); break;
                 case Filter::Edges: after = edge(picture); break;
                 case Filter::Tone: after = tone(picture, exposure); break;
+                case Filter::Table: after = grade(picture, table); break;
             }
             const float height = float(picture.size(0));
             Drawing d;

@@ -121,8 +121,13 @@ TEST(Filters, ChangeTheRightHalfAlone) {
         return most;
     };
     const std::vector<float> same = picture_of("filters", run + "sharpen --set amount=0");
-    for (const std::string filter : {"blur", "edges", "tone"}) {
-        const std::vector<float> p = picture_of("filters", run + filter);
+    // A table of one axis that turns colours around.
+    const std::string cube =
+        (std::filesystem::path(testing::TempDir()) / "filters_table.cube").string();
+    std::ofstream(cube) << "LUT_1D_SIZE 2\n1 1 1\n0 0 0\n";
+    for (const std::string filter : {"blur", "edges", "tone", "table --set table=", "table"}) {
+        const std::vector<float> p =
+            picture_of("filters", run + filter + (filter.ends_with("=") ? cube : std::string()));
         EXPECT_EQ(apart(p, same, 0), 0) << filter;
         EXPECT_GT(apart(p, same, 34), 0.1f) << filter;
     }

@@ -83,7 +83,8 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
      {"program", "ir", "kernel", "passes", "schedule", "lower", "mapping", "codegen", "plan"}},
     {"frontend", {"program", "ir", "kernel", "passes", "driver", "autodiff"}},
     {"algorithms", {"program", "frontend"}},
-    {"files", {"program", "frontend"}},
+    {"files", {"program", "frontend", "algorithms"}},
+    {"interchange", {"program", "frontend", "files"}},
     {"learning", {"program", "frontend", "algorithms", "files"}},
 };
 

@@ -57,7 +57,7 @@ std::set<std::string> words_of_examples() {
     const Outcome all = run(
         "awk -v group=all -f tests/examples/examples.awk "
         "compiler/frontend/*.h compiler/algorithms/*.h compiler/learning/*.h compiler/files/*.h "
-        "compiler/program/*.h engine/firn/*.h");
+        "compiler/interchange/*.h compiler/program/*.h engine/firn/*.h");
     EXPECT_EQ(all.status, 0) << all.output;
     std::set<std::string> out;
     std::string word;
