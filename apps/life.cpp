@@ -1,8 +1,6 @@
 // Conway's Game of Life and its kin: cells glow while they live and fade when they die.
 #include <firn/firn.h>
 
-#include "apps/common/brush.h"
-
 using namespace firn;
 
 namespace {
@@ -55,11 +53,9 @@ int main(int argc, char** argv) {
             },
             {i32("n", "m"), f32("n", "m"), f32("n", "m"), i32(), f32()});
         auto sow = compile(
-            [](Tensor cells, Tensor from_i, Tensor from_j, Tensor to_i, Tensor to_j, Tensor brush,
-               Tensor seed) {
+            [](Tensor cells, BrushStroke stroke, Tensor brush, Tensor seed) {
                 auto [i, j] = indices<2>(cells.shape());
-                Tensor near = squared_distance(i + 0.5f, j + 0.5f, {from_i, from_j, to_i, to_j}) <
-                              brush * brush;
+                Tensor near = squared_distance(i + 0.5f, j + 0.5f, stroke) < brush * brush;
                 return select(near & (pcgf(i * 8192 + j + pcg(seed)) < 0.4f), 1, cells);
             },
             {i32("n", "m"), f32(), f32(), f32(), f32(), f32(), i32()});
@@ -89,9 +85,7 @@ int main(int argc, char** argv) {
         while (window.open()) {
             if (window.reset()) start();
             const Mouse& mouse = window.mouse();
-            if (mouse.left.down)
-                cells = sow(cells, mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j, brush,
-                            window.frame());
+            if (mouse.left.down) cells = sow(cells, stroke_of(mouse), brush, window.frame());
             if (window.playing())
                 std::tie(cells, heat, age) = live(cells, heat, age, kRules[kind], fading);
             window.show(draw(cells, heat, age), {.smooth = false});

@@ -1,8 +1,6 @@
 // Gray and Scott's reaction: two substances that feed on each other grow corals, cells and worms.
 #include <firn/firn.h>
 
-#include "apps/common/brush.h"
-
 using namespace firn;
 
 namespace {
@@ -68,9 +66,9 @@ int main(int argc, char** argv) {
             },
             {f32("n", "m"), f32("n", "m"), f32(), f32(), i32()});
         auto sow = compile(
-            [](Tensor v, Tensor from_i, Tensor from_j, Tensor to_i, Tensor to_j, Tensor brush) {
+            [](Tensor v, BrushStroke stroke, Tensor brush) {
                 auto [i, j] = indices<2>(v.shape());
-                Tensor away = squared_distance(i + 0.5f, j + 0.5f, {from_i, from_j, to_i, to_j});
+                Tensor away = squared_distance(i + 0.5f, j + 0.5f, stroke);
                 return select(away < brush * brush, 0.5f, v);
             },
             {f32("n", "m"), f32(), f32(), f32(), f32(), f32()});
@@ -93,8 +91,7 @@ int main(int argc, char** argv) {
             if (anew && !killed) kill = kPatterns[pattern].second;
             if (window.reset()) start();
             const Mouse& mouse = window.mouse();
-            if (mouse.left.down)
-                v = sow(v, mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j, brush);
+            if (mouse.left.down) v = sow(v, stroke_of(mouse), brush);
             if (window.playing()) std::tie(u, v) = react(u, v, feed, kill, steps);
             window.show(draw(u, v));
         }

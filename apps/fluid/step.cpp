@@ -1,7 +1,6 @@
 // The flow: advection, forces and projection, written on whole tensors.
 #include "apps/fluid/step.h"
 
-#include "apps/common/brush.h"
 #include "apps/fluid/sampling.h"
 
 namespace firn::fluid {
@@ -31,8 +30,8 @@ Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point&
 
 /// How much the brush covers each point: 1 on its line, falling to 0 as a Gaussian.
 Tensor coverage(const Brush& brush, const Point& at) {
-    const Line line{brush.from_y, brush.from_x, brush.to_y, brush.to_x};
-    return exp(-squared_distance(at.y, at.x, line) / (brush.radius * brush.radius));
+    const BrushStroke stroke{brush.from_y, brush.from_x, brush.to_y, brush.to_x};
+    return exp(-squared_distance(at.y, at.x, stroke) / (brush.radius * brush.radius));
 }
 
 }  // namespace

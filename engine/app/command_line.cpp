@@ -173,6 +173,9 @@ void add_file_flags(CLI::App& app, CommandLine& line, Typed& typed) {
     typed.every =
         app.add_option("--every", line.every, "save only every Nth frame of a video or sequence")
             ->check(CLI::Range(1, 1 << 30));
+    app.add_option("--video-rate", line.video_rate,
+                   "frames per second of a video, now 60 (a GIF: at most 50)")
+        ->check(CLI::Range(0.1, 240.0));
     app.add_flag("--gui", line.show_gui, "include the panel in the pictures that --out saves");
     app.add_option("--set", typed.sets, "set a parameter: NAME=VALUE; may be given several times")
         ->take_all();

@@ -18,10 +18,11 @@ struct CommandLine {
     std::string device, preset, save_preset, profile, dump;
     OutputFile out;
     WindowSize size;
-    float scale = 0;        // 0: the display's
-    int frames = 0;         // 0: until the window is closed
-    int every = 1;          // frames between two that are recorded
-    double fps_limit = 60;  // 0: none
+    float scale = 0;         // 0: the display's
+    int frames = 0;          // 0: until the window is closed
+    int every = 1;           // frames between two that are recorded
+    double fps_limit = 60;   // 0: none
+    double video_rate = 60;  // frames per second of a video
     uint32_t seed = 1;
     /// What --set and the parameters' own flags ask for: flags first, then --set in order.
     std::vector<std::pair<std::string, std::string>> sets;

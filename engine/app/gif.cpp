@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "compiler/program/error.h"
@@ -12,7 +13,8 @@
 namespace firn {
 namespace {
 
-constexpr int kHundredths = 2;  // of a second that a frame is seen; players take less for a mistake
+/// Of a second that a frame is seen: players take less for a mistake, and more has no place.
+constexpr double kLeastHundredths = 2, kMostHundredths = 65535;
 constexpr size_t kColours = 256, kLargestSide = 65535, kLongestBlock = 255;
 
 /// A colour of 5 bits a channel, and how often it is there.
@@ -161,8 +163,11 @@ std::vector<uint8_t> gif_codes(const std::vector<uint8_t>& indices) {
     return out;
 }
 
-GifWriter::GifWriter(const std::string& path)
-    : path_(path), temporary_(path + "." + std::to_string(getpid()) + ".part") {}
+GifWriter::GifWriter(const std::string& path, double rate)
+    : path_(path),
+      temporary_(path + "." + std::to_string(getpid()) + ".part"),
+      hundredths_(static_cast<int>(
+          std::lround(std::clamp(100 / rate, kLeastHundredths, kMostHundredths)))) {}
 
 GifWriter::~GifWriter() {
     if (!file_.is_open()) return;
@@ -202,7 +207,7 @@ void GifWriter::add(const Picture& picture) {
     indices.reserve(picture.rgba.size() / 4);
     for (size_t at = 0; at < picture.rgba.size(); at += 4)
         indices.push_back(palette.index[bin_of(&picture.rgba[at])]);
-    put({0x21, 0xf9, 4, 0, kHundredths, 0, 0, 0});
+    put({0x21, 0xf9, 4, 0, byte(hundredths_, 0), byte(hundredths_, 1), 0, 0});
     put({0x2c, 0, 0, 0, 0, byte(width, 0), byte(width, 1), byte(height, 0), byte(height, 1), 0x87});
     put(palette.colours);
     put(gif_codes(indices));

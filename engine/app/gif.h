@@ -10,11 +10,12 @@
 namespace firn {
 
 /// Every frame has 256 colours of its own: those that divide its pixels best (P. Heckbert, "Color
-/// Image Quantization for Frame Buffer Display", 1982, by median cut). It plays 50 frames a second,
-/// as fast as a GIF can.
+/// Image Quantization for Frame Buffer Display", 1982, by median cut). A GIF plays at most
+/// 50 frames a second, whose times are hundredths of a second.
 class GifWriter {
   public:
-    explicit GifWriter(const std::string& path);
+    /// It plays `rate` frames a second, or as nearly so many as it can.
+    explicit GifWriter(const std::string& path, double rate = 60);
     /// What has not been finished is removed.
     ~GifWriter();
     GifWriter(const GifWriter&) = delete;
@@ -30,6 +31,7 @@ class GifWriter {
 
     std::string path_, temporary_;
     std::ofstream file_;
+    int hundredths_ = 2;  // of a second that a frame is seen
     int width_ = 0, height_ = 0;
 };
 

@@ -5,10 +5,11 @@
 
 namespace firn {
 
-Recording::Recording(const OutputFile& file, int every, FrameSource source)
+Recording::Recording(const OutputFile& file, int every, FrameSource source, double rate)
     : file_(file), every_(every), source_(std::move(source)) {
-    if (file.kind == OutputFile::Kind::Video) video_ = std::make_unique<VideoWriter>(file.path);
-    if (file.kind == OutputFile::Kind::Gif) gif_ = std::make_unique<GifWriter>(file.path);
+    if (file.kind == OutputFile::Kind::Video)
+        video_ = std::make_unique<VideoWriter>(file.path, rate);
+    if (file.kind == OutputFile::Kind::Gif) gif_ = std::make_unique<GifWriter>(file.path, rate);
 }
 
 void Recording::write(const std::string& path) {

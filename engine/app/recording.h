@@ -20,8 +20,9 @@ struct FrameSource {
 
 class Recording {
   public:
-    /// Of all frames, those whose number is a multiple of `every` are taken.
-    Recording(const OutputFile& file, int every, FrameSource source);
+    /// Of all frames, those whose number is a multiple of `every` are taken; a video plays `rate`
+    /// of them a second.
+    Recording(const OutputFile& file, int every, FrameSource source, double rate = 60);
 
     /// A frame is finished. Throws UserError where it cannot be written.
     void add_frame();

@@ -21,8 +21,6 @@ extern char** environ;
 namespace firn {
 namespace {
 
-constexpr int kFramesPerSecond = 60;
-
 bool is_installed(const std::string& program) {
     const char* path = std::getenv("PATH");
     std::istringstream folders(path ? path : "");
@@ -78,8 +76,8 @@ std::string even_and_named(int columns, int rows) {
 
 bool can_make_videos() { return is_installed("ffmpeg"); }
 
-VideoWriter::VideoWriter(const std::string& path)
-    : path_(path), temporary_(path + ".part.mp4"), has_ffmpeg_(can_make_videos()) {
+VideoWriter::VideoWriter(const std::string& path, double rate)
+    : path_(path), temporary_(path + ".part.mp4"), rate_(rate), has_ffmpeg_(can_make_videos()) {
     if (has_ffmpeg_) return;
     std::fprintf(stderr,
                  "video %s: ffmpeg is not installed, so every frame is saved as a PNG; "
@@ -111,7 +109,7 @@ void VideoWriter::start(const Picture& first) {
                                             "-s",
                                             size,
                                             "-r",
-                                            std::to_string(kFramesPerSecond),
+                                            std::to_string(rate_),
                                             "-i",
                                             "-",
                                             "-vf",

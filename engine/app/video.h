@@ -13,8 +13,8 @@ bool can_make_videos();
 
 class VideoWriter {
   public:
-    /// Throws UserError where ffmpeg cannot be started.
-    explicit VideoWriter(const std::string& path);
+    /// It plays `rate` frames a second.
+    explicit VideoWriter(const std::string& path, double rate = 60);
     /// What has not been finished is removed.
     ~VideoWriter();
     VideoWriter(const VideoWriter&) = delete;
@@ -31,6 +31,7 @@ class VideoWriter {
     int end();
 
     std::string path_, temporary_;
+    double rate_ = 60;
     bool has_ffmpeg_ = false;
     pid_t process_ = -1;
     int socket_ = -1;  // its standard input: a socket, because a pipe that closes would signal the

@@ -92,7 +92,7 @@ class Outputs {
     Outputs(Window& window, const CommandLine& line, const std::optional<Tensor>& numbers)
         : window_(window),
           line_(line),
-          recording_(line.out, line.every, source_of(window, line, numbers)) {
+          recording_(line.out, line.every, source_of(window, line, numbers), line.video_rate) {
         takes_frames_ = line.out.takes_all_frames() || !line.profile.empty();
         listen();
         if (line.out.takes_all_frames()) return;  // there is one video already
@@ -178,7 +178,8 @@ class Outputs {
                 output_file(path), 1,
                 FrameSource{.picture = [this, size] { return window_.picture(size); },
                             .linear = {},
-                            .write_array = {}});
+                            .write_array = {}},
+                window_.video_rate());
         } catch (const UserError& error) {
             window_.say(error.what());
         }
@@ -252,6 +253,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     options.inspect = line.inspect;
     options.profile = !line.profile.empty();
     options.runs_minimised = info.runs_minimised;
+    options.video_rate = line.video_rate;
     options.keys = info.keys;
     return options;
 }

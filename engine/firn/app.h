@@ -14,8 +14,8 @@ struct AppInfo {
     std::string keys;     ///< a sentence on what the mouse and keys of its own do
     std::string version;  ///< of the program itself, for `--version`
     WindowSize size;
-    int headless_frames = 100;    ///< where `--frames` is not given
-    bool runs_minimised = false;  ///< goes on while its window is minimised, as learning does
+    int headless_frames = 100;   ///< where `--frames` is not given
+    bool runs_minimised = true;  ///< goes on while its window is minimised; false: waits
 };
 
 /// A program with a window: its parameters are made first, so that `--help` lists them, and `--set`

@@ -105,7 +105,8 @@ macro(firn_find_dependencies)
     endif()
 endmacro()
 
-# FIRN_TYPEFACE, the file of the typeface that the library will carry: Inter, or what most systems have.
+# The files of the typefaces that the library will carry: FIRN_TYPEFACE is Inter, or what most systems have;
+# FIRN_CODE_TYPEFACE, for code, has letters of one width.
 macro(firn_find_typeface)
     find_file(FIRN_TYPEFACE NAMES Inter-Regular.otf Inter-Regular.ttf DejaVuSans.ttf
               PATHS /usr/share/fonts /usr/local/share/fonts
@@ -118,6 +119,16 @@ macro(firn_find_typeface)
         firn_missing("the typeface that FIRN_TYPEFACE names, ${FIRN_TYPEFACE}" fonts-inter)
     elseif(FIRN_TYPEFACE MATCHES "DejaVu")
         message(STATUS "Firn: no typeface Inter (fonts-inter) was found; text will be in ${FIRN_TYPEFACE}")
+    endif()
+    find_file(FIRN_CODE_TYPEFACE NAMES DejaVuSansMono.ttf LiberationMono-Regular.ttf
+              PATHS /usr/share/fonts /usr/local/share/fonts
+              PATH_SUFFIXES truetype/dejavu dejavu TTF dejavu-sans-mono-fonts truetype/liberation
+              DOC "The typeface of code, whose letters are equally wide, .ttf or .otf")
+    mark_as_advanced(FIRN_CODE_TYPEFACE)
+    if(NOT FIRN_CODE_TYPEFACE)
+        firn_missing("the typeface DejaVuSansMono.ttf (or another one as FIRN_CODE_TYPEFACE)" fonts-dejavu-core)
+    elseif(NOT EXISTS "${FIRN_CODE_TYPEFACE}")
+        firn_missing("the typeface that FIRN_CODE_TYPEFACE names, ${FIRN_CODE_TYPEFACE}" fonts-dejavu-core)
     endif()
 endmacro()
 
@@ -135,7 +146,7 @@ macro(firn_look_for_hdf5)
 endmacro()
 
 # What only the build of the libraries needs: the compiler of the engine's own shaders, headers that no
-# header of ours includes, and the typeface.
+# header of ours includes, and the typefaces.
 macro(firn_find_build_dependencies)
     firn_find_typeface()
     firn_find_config(CLI11 libcli11-dev)

@@ -57,6 +57,10 @@ Drawing& Drawing::picture(const Tensor& x, Colormap map, ValueRange range) {
     return picture(x, ShowOptions{.colormap = map, .range = range});
 }
 
+Drawing& Drawing::picture(const Tensor& x, Colormap map, const MapOptions& options) {
+    return picture(x, show_options(map, options));
+}
+
 Drawing& Drawing::overlay(const Tensor& x, const ShowOptions& options) {
     overlay_ = x;
     plain_.overlay_options = options;
@@ -149,6 +153,16 @@ Drawing& Drawing::numbers(const DrawPlaces& places, const Tensor& values,
 
 Drawing& Drawing::limits(float left, float right, float bottom, float top) {
     plain_.limits = DrawLimits{left, right, bottom, top};
+    return *this;
+}
+
+Drawing& Drawing::axes(const DrawAxes& words) {
+    plain_.axes = words;
+    return *this;
+}
+
+Drawing& Drawing::y_down(bool down) {
+    plain_.y_down = down;
     return *this;
 }
 

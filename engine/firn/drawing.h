@@ -153,12 +153,14 @@ class Drawing {
     /// @{
     Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
     Drawing(const Tensor& x, Colormap map, ValueRange range = {}) { picture(x, map, range); }
+    Drawing(const Tensor& x, Colormap map, const MapOptions& options) { picture(x, map, options); }
     /// @}
 
     /// Beneath all shapes, as Window::show shows it.
     /// @{
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
     Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
+    Drawing& picture(const Tensor& x, Colormap map, const MapOptions& options);
     /// @}
 
     /// Over all shapes, as much as its alpha, [h, w, 4], and `opacity` say.
@@ -192,6 +194,12 @@ class Drawing {
     /// The part of the plane that is shown, with equal units both ways. Without: the picture's
     /// columns and rows, y down, or 0 to 1, y up.
     Drawing& limits(float left, float right, float bottom, float top);
+    /// Axes with round numbers to the left and below, in the units of the places, and words for
+    /// them: `d.axes({.x = "time, s", .y = "height, m"})`. They follow the zoom. A drawing in space
+    /// has none, and one that is too small for them.
+    Drawing& axes(const DrawAxes& words = {});
+    /// Without a picture: y is down, as it is with one.
+    Drawing& y_down(bool down = true);
     /// Of a drawing in space, at first: the person then moves it.
     Drawing& camera(const DrawCamera& camera);
 

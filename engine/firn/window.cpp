@@ -59,6 +59,10 @@ void Window::show(const Tensor& x, Colormap map, ValueRange range, SourceLine li
     show(x, ShowOptions{.colormap = map, .range = range}, line);
 }
 
+void Window::show(const Tensor& x, Colormap map, const MapOptions& options, SourceLine line) {
+    show(x, show_options(map, options), line);
+}
+
 void Window::show(const Drawing& drawing, SourceLine line) { show_grid({drawing}, {}, line); }
 
 void Window::show_grid(const std::vector<Drawing>& views, const SceneGrid& grid, SourceLine line) {
@@ -73,6 +77,10 @@ void Window::show_grid(const std::vector<Drawing>& views, const SceneGrid& grid,
                 move(*view);
     }
     at_line(line, [&] { show_scenes(scenes, grid); });
+}
+
+BrushStroke stroke_of(const Mouse& mouse) {
+    return {mouse.i - mouse.di, mouse.j - mouse.dj, mouse.i, mouse.j};
 }
 
 }  // namespace firn

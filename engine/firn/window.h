@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/algorithms/stroke.h"
 #include "compiler/frontend/tensor.h"
 #include "engine/window/view_window.h"
 
@@ -44,6 +45,9 @@ class Window : public ViewWindow {
     /// [h, w] through a map; without a range the smallest and largest element of each frame are its
     /// ends.
     void show(const Tensor& x, Colormap map, ValueRange range = {}, SourceLine line = here());
+    /// The same with a colour bar and more: `window.show(u, colormap::viridis,
+    /// {.colour_bar = true, .label = "speed, m/s"})`.
+    void show(const Tensor& x, Colormap map, const MapOptions& options, SourceLine line = here());
     /// Points, lines and other shapes, over a picture or by themselves (engine/firn/drawing.h).
     void show(const Drawing& drawing, SourceLine line = here());
     /// Several beside one another, each with its own zoom or camera; `mouse.view` is the one that
@@ -85,5 +89,14 @@ class Window : public ViewWindow {
     BufferView on_device(BufferView view);
     BufferView view_of(const Tensor& x, SourceLine line);
 };
+
+/// Along which the mouse went in this frame, so that what it paints has no gaps:
+///
+///     Tensor near = squared_distance(i + 0.5f, j + 0.5f, stroke_of(window.mouse())) < r * r;
+///
+/// Its four numbers are arguments of compiled functions: `paint(u, stroke_of(window.mouse()))`
+/// where `paint` is made of a function of a Tensor and a BrushStroke, with a signature of `f32()`
+/// for each of them.
+BrushStroke stroke_of(const Mouse& mouse);
 
 }  // namespace firn

@@ -13,7 +13,13 @@
 namespace firn {
 namespace {
 
-constexpr float kWidth = 620, kHeight = 820, kCodeHeight = 260;  // pixels at scale 1
+constexpr float kWidth = 620, kHeight = 820;  // pixels at scale 1
+/// Of code at the least: where the window has less place, its page scrolls.
+constexpr float kCodeLines = 12;
+/// About what the facts of a kernel take, with the plot of its times.
+constexpr float kFactLines = 20;
+/// Samples of a time whose median is shown: about seven seconds.
+constexpr size_t kSamples = 15;
 /// Room that the editor's text may grow by before it is measured again.
 constexpr size_t kRoom = 1 << 16;
 constexpr size_t kRows = 8;  // kernels seen at once
@@ -57,6 +63,18 @@ std::pair<bool, size_t> to_see_in(const WatchedCall& call) {
     return {call.runs > 1, call.program->kernels.size()};
 }
 
+double median_of(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void keep(std::vector<double>& samples, double value) {
+    if (samples.size() == kSamples) samples.erase(samples.begin());
+    samples.push_back(value);
+}
+
 void fact(const char* name, const std::string& value) {
     if (value.empty()) return;
     ImGui::TextColored(dim_text(), "%s", name);
@@ -90,8 +108,8 @@ Inspector::~Inspector() {
 void Inspector::add_times(const std::vector<KernelTime>& times, int frames) {
     for (const KernelTime& time : times) {
         Times& known = times_[{time.program, time.name}];
-        known.milliseconds = time.milliseconds;
-        known.per_frame = time.milliseconds * time.dispatches / std::max(frames, 1);
+        keep(known.milliseconds, time.milliseconds);
+        keep(known.per_frame, time.milliseconds * time.dispatches / std::max(frames, 1));
         known.history.options.unit = "ms";
         append(known.history, "", static_cast<float>(time.milliseconds));
     }
@@ -101,6 +119,30 @@ std::vector<float> Inspector::history(int64_t program, const std::string& kernel
     const auto at = times_.find({program, kernel});
     if (at == times_.end() || at->second.history.series.empty()) return {};
     return at->second.history.series[0].values;
+}
+
+Inspector::Timing Inspector::timing(int64_t program, const std::string& kernel) const {
+    const auto at = times_.find({program, kernel});
+    return at == times_.end() ? Timing{} : at->second.median();
+}
+
+Inspector::Timing Inspector::Times::median() const {
+    return {median_of(milliseconds), median_of(per_frame), milliseconds.size()};
+}
+
+void Inspector::Times::forget() {
+    history.series.clear();
+    milliseconds.clear();
+    per_frame.clear();
+}
+
+bool Inspector::draw_search(const char* place, std::array<char, 64>& text) {
+    ImGui::SetNextItemWidth(-1);
+    const std::string label = "##" + std::string(place);
+    const bool changed =
+        ImGui::InputTextWithHint(label.c_str(), "search", text.data(), text.size());
+    note(place);
+    return changed;
 }
 
 void Inspector::note(const char* name) {
@@ -172,7 +214,13 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
                       std::to_string(kernel.group_size[2]) + ", " +
                       std::to_string(kernel.shared_bytes) + " bytes shared");
     fact("binds", bindings_text(kernel));
-    const Times& times = times_of(kernel);
+    const Timing time = times_of(kernel).median();
+    if (time.samples > 0) {
+        char text[96];
+        std::snprintf(text, sizeof text, "%.4f ms per dispatch, the median of %zu sample%s",
+                      time.milliseconds, time.samples, time.samples == 1 ? "" : "s");
+        fact("time", text);
+    }
     if (const KernelCounts* known = counts_of(call)) {
         const KernelCounts& counts = *known;
         fact("ranges", counts.ranges);
@@ -180,24 +228,25 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
                             scaled_text(static_cast<double>(counts.bytes_read), "B") + ", writes " +
                             scaled_text(static_cast<double>(counts.bytes_written), "B") + " in " +
                             std::to_string(counts.dispatches) + " dispatches per call");
-        const double measured = times.milliseconds * static_cast<double>(counts.dispatches);
+        const double measured = time.milliseconds * static_cast<double>(counts.dispatches);
         char text[96];
         std::snprintf(text, sizeof text, "%.3f ms by the device's rates, %.0f %% of them achieved",
                       counts.least_milliseconds,
                       measured > 0 ? 100 * counts.least_milliseconds / measured : 0.0);
         fact("share", text);
     }
-    if (!times.history.series.empty())
-        firn::draw_plot("##history", times.history, ImGui::GetContentRegionAvail().x, scale);
+    if (const Plot& history = times_of(kernel).history; !history.series.empty())
+        firn::draw_plot("##history", history, ImGui::GetContentRegionAvail().x, scale);
 }
 
-void Inspector::draw_code(float scale) {
+void Inspector::draw_code() {
     if (!ImGui::BeginTabBar("code")) return;
+    const float least = kCodeLines * ImGui::GetTextLineHeight();
     const auto tab = [&](const char* name, const char* place, const auto& contents) {
         const bool shown = ImGui::BeginTabItem(name);
         note(place);
         if (!shown) return;
-        contents(kCodeHeight * scale);
+        contents(std::max(ImGui::GetContentRegionAvail().y, least));
         ImGui::EndTabItem();
     };
     tab("GLSL", "inspector source", [&](float height) { draw_glsl(height); });
@@ -208,7 +257,9 @@ void Inspector::draw_code(float scale) {
             const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
             if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.spirv);
             ImGui::BeginChild("##text", {-1, height}, true, ImGuiWindowFlags_HorizontalScrollbar);
+            ImGui::PushFont(code_font());
             ImGui::TextUnformatted(spirv_.data(), spirv_.data() + spirv_.size());
+            ImGui::PopFont();
             ImGui::EndChild();
         });
     ImGui::EndTabBar();
@@ -219,6 +270,8 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
     if (kernels.empty()) return ImGui::TextColored(dim_text(), "this program has no kernels");
     const auto flags =
         ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY;
+    if (kernels.size() > kRows) draw_search("inspector search kernels", kernel_search_);
+    const ImGuiTextFilter search(kernel_search_.data());
     const float row = ImGui::GetTextLineHeightWithSpacing() + 2 * scale;
     const float height = row * static_cast<float>(std::min(kernels.size(), kRows)) + 2 * scale;
     if (ImGui::BeginTable("kernels", 3, flags, {0, height})) {
@@ -227,6 +280,8 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
         ImGui::TableSetupColumn("time", ImGuiTableColumnFlags_WidthFixed,
                                 ImGui::CalcTextSize("1000.000 ms per frame").x);
         for (size_t k = 0; k < kernels.size(); ++k) {
+            const std::string lines = joined(kernels[k].lines, ", ");
+            if (!search.PassFilter((kernels[k].name + " " + lines).c_str())) continue;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
             const std::string label = kernels[k].name + "##" + std::to_string(k);
@@ -237,15 +292,24 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
             ImGui::TableNextColumn();
             const bool edited = edited_.contains({selected_.program.get(), k});
             ImGui::TextColored(edited ? loud_text() : dim_text(), "%s",
-                               edited ? "edited" : joined(kernels[k].lines, ", ").c_str());
+                               edited ? "edited" : lines.c_str());
             ImGui::TableNextColumn();
-            const auto time = times_.find({selected_.number, kernels[k].name});
-            if (time != times_.end()) ImGui::Text("%.3f ms per frame", time->second.per_frame);
+            const Timing time = timing(selected_.number, kernels[k].name);
+            if (time.samples > 0) ImGui::Text("%.3f ms per frame", time.per_frame);
+            if (time.samples > 0 && ImGui::IsItemHovered())
+                ImGui::SetTooltip("the median of %zu sample%s", time.samples,
+                                  time.samples == 1 ? "" : "s");
         }
         ImGui::EndTable();
     }
-    draw_facts(call, scale);
-    draw_code(scale);
+    // At first folded where the code would have no place below them.
+    const bool has_place =
+        ImGui::GetContentRegionAvail().y > (kFactLines + kCodeLines) * ImGui::GetTextLineHeight();
+    ImGui::SetNextItemOpen(has_place, ImGuiCond_Once);
+    const bool facts = ImGui::CollapsingHeader("facts");
+    note("inspector facts");
+    if (facts) draw_facts(call, scale);
+    draw_code();
 }
 
 bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
@@ -276,7 +340,9 @@ bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
             const bool shown = ImGui::BeginTabItem(name);
             note(place);
             if (!shown) return;
+            ImGui::BeginChild("##page");  // scrolls below the tabs, which stay
             contents();
+            ImGui::EndChild();
             ImGui::EndTabItem();
         };
         tab("kernels", "inspector kernels", [&] { draw_kernels(*call, scale); });

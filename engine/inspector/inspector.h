@@ -1,5 +1,6 @@
 // Programs, kernels, tensors, schedule and memory of a running program, as a window of Dear ImGui.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <span>
@@ -21,6 +22,13 @@ namespace firn {
 /// Watches an executor as long as it lives. Kernels that were edited stay so after it.
 class Inspector {
   public:
+    /// Medians of the last samples, each of which is a mean over half a second or so.
+    struct Timing {
+        double milliseconds = 0;  // of a dispatch
+        double per_frame = 0;     // of all dispatches of a frame
+        size_t samples = 0;       // 0: not known
+    };
+
     Inspector(std::shared_ptr<VulkanExecutor> executor, const InspectorTools& tools,
               const std::string& title);
     ~Inspector();
@@ -44,14 +52,17 @@ class Inspector {
     const ScheduleView& schedule() const { return schedule_; }
     /// Milliseconds of a dispatch, of the last half seconds.
     std::vector<float> history(int64_t program, const std::string& kernel) const;
+    Timing timing(int64_t program, const std::string& kernel) const;
 
     struct CallTensor;
 
   private:
     struct Times {
-        Plot history;  // milliseconds of a dispatch
-        double milliseconds = 0, per_frame = 0;
-        double generated = 0;  // before an edited one was swapped in; 0: not known
+        Plot history;                                 // milliseconds of a dispatch
+        std::vector<double> milliseconds, per_frame;  // the last samples
+        Timing generated;                             // before an edited one was swapped in
+        Timing median() const;
+        void forget();
     };
     struct Selected {
         std::shared_ptr<const Program> program;
@@ -64,10 +75,14 @@ class Inspector {
     void draw_kernels(const WatchedCall& call, float scale);
     const KernelCounts* counts_of(const WatchedCall& call);
     void draw_facts(const WatchedCall& call, float scale);
-    void draw_code(float scale);
+    void draw_code();
     void draw_glsl(float height);
+    float height_below_editor() const;
     void draw_tensors(const WatchedCall& call, float scale);
     void draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale);
+    void draw_line(float scale);
+    /// A field of its own for what is looked for in a list; `place` names it.
+    bool draw_search(const char* place, std::array<char, 64>& text);
     void draw_summary(float scale);
     void look_at(const CallTensor& shown, const std::string& which);
     void save(const CallTensor& shown);
@@ -101,7 +116,9 @@ class Inspector {
     ScheduleView schedule_;
     std::vector<KernelCounts> counts_;  // of the selected program, at these sizes
     std::pair<const Program*, SizeEnv> counted_;
+    std::array<char, 64> kernel_search_{}, tensor_search_{};
     size_t tensor_ = 0;
+    LinePick pick_;
     int observed_ = -1;                         // the temporary that is looked at in this frame
     std::pair<int64_t, int> observing_{0, -1};  // the last one, and its program
     int64_t observed_since_ = 0;                // calls

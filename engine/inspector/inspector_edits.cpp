@@ -1,8 +1,10 @@
 // The inspector's editor: kernels that a person changes while they run.
 #include <imgui.h>
+#include <imgui_internal.h>  // how far the editor has scrolled
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +17,9 @@ namespace {
 /// What a call may take with an edited kernel, at the most: who steers a picture waits no longer.
 /// Where it was slow before, so much slower.
 constexpr double kMostSeconds = 1, kMostSlower = 10;
+
+/// Of the editor at the least; its page scrolls where there is less place.
+constexpr float kLeastLines = 10;
 
 /// Lines that say what is bound, and how large a group is.
 std::vector<std::string> declarations(const std::string& glsl) {
@@ -31,6 +36,28 @@ std::string line_of(const std::string& text, int number) {
     for (int k = 0; k < number && std::getline(in, line); ++k) {
     }
     return line;
+}
+
+/// The numbers of an editor's lines, left of it, as errors count them. The editor is the last item.
+void draw_line_numbers(const char* text, float width) {
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    const ImVector<ImGuiWindow*>& children = ImGui::GetCurrentWindow()->DC.ChildWindows;
+    const float scrolled = children.empty() ? 0 : children.back()->Scroll.y;
+    const float height = ImGui::GetFontSize(), padding = ImGui::GetStyle().FramePadding.y;
+    const auto lines = std::count(text, text + std::strlen(text), '\n') + 1;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.PushClipRect({from.x - width, from.y + padding}, {from.x, to.y - padding}, true);
+    const auto first = static_cast<int64_t>(scrolled / height);
+    const auto last =
+        std::min<int64_t>(lines, first + static_cast<int64_t>((to.y - from.y) / height) + 2);
+    for (int64_t k = first; k < last; ++k) {
+        const std::string number = std::to_string(k + 1);
+        const float right = from.x - ImGui::CalcTextSize(" ").x;
+        draw.AddText({right - ImGui::CalcTextSize(number.c_str()).x,
+                      from.y + padding - scrolled + static_cast<float>(k) * height},
+                     ImGui::GetColorU32(ImGuiCol_TextDisabled), number.c_str());
+    }
+    draw.PopClipRect();
 }
 
 /// What was thrown, a line each.
@@ -59,9 +86,9 @@ void Inspector::swap_in() {
         executor_->replace_kernel(selected_.program, selected_.kernel, edited);
         Times& times = times_of(generated);
         const std::pair key{selected_.program.get(), selected_.kernel};
-        if (!edited_.contains(key)) times.generated = times.milliseconds;
-        time_first_run(std::max(kMostSeconds, kMostSlower * times.per_frame * 1e-3));
-        times.history.series.clear();
+        if (!edited_.contains(key)) times.generated = times.median();
+        time_first_run(std::max(kMostSeconds, kMostSlower * times.median().per_frame * 1e-3));
+        times.forget();
         edited_[key] = text;
         spirv_.clear();
         said_ = "applied: it runs from the next call on";
@@ -91,7 +118,7 @@ void Inspector::give_back(const Selected& edited) {
     const KernelInfo& generated = edited.program->kernels[edited.kernel];
     executor_->replace_kernel(edited.program, edited.kernel, generated);
     edited_.erase({edited.program.get(), edited.kernel});
-    times_[{edited.number, generated.name}].history.series.clear();
+    times_[{edited.number, generated.name}].forget();
 }
 
 void Inspector::draw_edited(const KernelInfo& kernel) {
@@ -101,20 +128,41 @@ void Inspector::draw_edited(const KernelInfo& kernel) {
         choose_kernel(selected_.kernel);
     }
     note("inspector return");
-    const Times& times = times_of(kernel);
-    ImGui::TextColored(loud_text(), "yours %.4f ms, generated %.4f ms",
-                       times.history.series.empty() ? 0.0 : times.milliseconds, times.generated);
+    const auto words = [](const Timing& time) {
+        if (time.samples == 0) return std::string("not timed yet");
+        char text[64];
+        std::snprintf(text, sizeof text, "%.4f ms (median of %zu)", time.milliseconds,
+                      time.samples);
+        return std::string(text);
+    };
+    ImGui::TextColored(loud_text(), "yours %s, generated %s",
+                       words(times_of(kernel).median()).c_str(),
+                       words(times_of(kernel).generated).c_str());
     if (const int64_t most = executor_->profile().max_back_edges; most > 0)
         ImGui::TextColored(dim_text(), "this driver ends an invocation after %lld loop iterations",
                            static_cast<long long>(most));
 }
 
+/// The button, and what is said below it.
+float Inspector::height_below_editor() const {
+    const bool edited = edited_.contains({selected_.program.get(), selected_.kernel});
+    const size_t lines = (edited ? 2 : 0) + (said_.empty() ? 0 : 1) + 2 * errors_.size();
+    return ImGui::GetFrameHeightWithSpacing() +
+           static_cast<float>(lines) * ImGui::GetTextLineHeightWithSpacing();
+}
+
 void Inspector::draw_glsl(float height) {
     const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
     const bool can_edit = tools_.compile && !kernel.glsl.empty();
+    ImGui::PushFont(code_font());
+    const float numbers = ImGui::CalcTextSize("0000 ").x;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + numbers);
     ImGui::InputTextMultiline(
-        "##glsl", text_.data(), text_.size(), {-1, height},
+        "##glsl", text_.data(), text_.size(),
+        {-1, std::max(height - height_below_editor(), kLeastLines * ImGui::GetTextLineHeight())},
         can_edit ? ImGuiInputTextFlags_AllowTabInput : ImGuiInputTextFlags_ReadOnly);
+    draw_line_numbers(text_.data(), numbers);
+    ImGui::PopFont();
     note("inspector glsl");
     if (can_edit && ImGui::Button("apply")) swap_in();
     if (can_edit) note("inspector swap");
@@ -123,7 +171,10 @@ void Inspector::draw_glsl(float height) {
     for (const std::string& error : errors_) {
         ImGui::TextColored(loud_text(), "line %s", error.c_str());
         const std::string line = line_of(text_.data(), std::atoi(error.c_str()));
-        if (!line.empty()) ImGui::TextColored(dim_text(), "    %s", line.c_str());
+        if (line.empty()) continue;
+        ImGui::PushFont(code_font());
+        ImGui::TextColored(dim_text(), "    %s", line.c_str());
+        ImGui::PopFont();
     }
 }
 

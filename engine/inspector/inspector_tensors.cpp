@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <span>
 
 #include "engine/inspector/inspector.h"
 #include "engine/window/heat_map.h"
+#include "engine/window/number_text.h"
 #include "engine/window/panel_theme.h"
 #include "engine/window/plot.h"
 
@@ -30,6 +30,7 @@ struct Inspector::CallTensor {
     std::shared_ptr<Memory> memory = nullptr;  // null: of a temporary that nobody looked at
     std::span<const std::byte> constant = {};  // or: what it always is
     int temporary = -1;                        // the buffer, of a temporary
+    std::string label() const;                 // its name, type and shape
 };
 
 namespace {
@@ -40,6 +41,12 @@ int64_t elements_of(const CallTensor& tensor) {
     int64_t count = 1;
     for (int64_t size : tensor.shape) count *= size;
     return count;
+}
+
+/// "argument 2 speed", and "argument 2" where it has no name of its own.
+std::string numbered(const std::string& kind, size_t number, const std::string& name) {
+    const std::string plain = kind + " " + std::to_string(number);
+    return name.empty() || name == plain ? plain : plain + " " + name;
 }
 
 std::string shape_words(const CallTensor& tensor) {
@@ -79,11 +86,11 @@ void add_own(const WatchedCall& watched, std::vector<CallTensor>& out) {
         const BufferInfo& info = program.buffers[static_cast<size_t>(buffer)];
         CallTensor tensor{info.name, info.dtype, {}};
         if (info.role == BufferRole::Temporary) {
-            tensor.name = "temporary " + std::to_string(buffer) + " " + info.name;
+            tensor.name = numbered("temporary", static_cast<size_t>(buffer), info.name);
             tensor.memory = watched.temporary;
             tensor.temporary = buffer;
         } else if (info.role == BufferRole::Constant) {
-            tensor.name = "constant " + std::to_string(buffer) + " " + info.name;
+            tensor.name = numbered("constant", static_cast<size_t>(buffer), info.name);
             tensor.constant = info.data;
         } else {
             continue;
@@ -110,8 +117,8 @@ std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
             watched.call.results[k]);
     for (size_t k = 0; k < program.arguments.size(); ++k)
         if (!program.arguments[k].scalar)
-            add("argument " + std::to_string(k) + " " + program.arguments[k].name,
-                program.arguments[k].dtype, program.arguments[k].shape, watched.call.arguments[k]);
+            add(numbered("argument", k, program.arguments[k].name), program.arguments[k].dtype,
+                program.arguments[k].shape, watched.call.arguments[k]);
     add_own(watched, out);
     return out;
 }
@@ -119,19 +126,66 @@ std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
 HeatMap cells_of(const TensorSummary& summary) {
     HeatMap map;
     map.rows = summary.rows, map.columns = summary.columns;
+    map.all_rows = summary.all_rows, map.all_columns = summary.all_columns;
     map.values = summary.cells;
     map.options.range = {static_cast<float>(summary.smallest), static_cast<float>(summary.largest)};
     return map;
 }
 
-Plot plot_of(const std::vector<float>& values, PlotKind kind) {
+Plot plot_of(const std::vector<float>& values, PlotKind kind, double first, double step) {
     Plot plot;
     plot.kind = kind;
-    plot.series = {{"", values}};
+    plot.series = {{"", values, {}}};
+    plot.options.x_first = first, plot.options.x_step = step;
     return plot;
 }
 
+/// A whole number that can be typed, or stepped by its buttons.
+bool draw_index(const char* label, int64_t& value, int64_t step, float scale) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(dim_text(), "%s", label);
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(120 * scale);
+    return ImGui::InputScalar(("##" + std::string(label)).c_str(), ImGuiDataType_S64, &value,
+                              &step);
+}
+
 }  // namespace
+
+std::string CallTensor::label() const { return name + "  " + shape_words(*this); }
+
+/// A row of the tensor, or a part of it: which one is the person's choice.
+void Inspector::draw_line(float scale) {
+    const TensorSummary& s = summary_;
+    LinePick pick = s.pick;
+    bool picked = false;
+    if (s.line_rows > 1) {
+        picked |= draw_index("row", pick.row, 1, scale);
+        note("inspector row");
+    }
+    if (s.line_elements > TensorSummary::kLine) {
+        if (s.line_rows > 1) ImGui::SameLine();
+        picked |= draw_index("from element", pick.first, TensorSummary::kLine, scale);
+        note("inspector element");
+    }
+    if (picked) {
+        pick_ = pick;
+        summary_age_ = kFramesBetweenReads;  // the next look reads it
+    }
+    const auto count = static_cast<int64_t>(s.line.size());
+    ImGui::TextColored(dim_text(), "row %lld of %lld, elements %lld to %lld of %lld",
+                       static_cast<long long>(s.pick.row), static_cast<long long>(s.line_rows),
+                       static_cast<long long>(s.pick.first),
+                       static_cast<long long>(s.pick.first + count - 1),
+                       static_cast<long long>(s.line_elements));
+    firn::draw_plot("##line",
+                    plot_of(s.line, PlotKind::Lines, static_cast<double>(s.pick.first), 1),
+                    ImGui::GetContentRegionAvail().x, scale);
+    std::string numbers;
+    for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k)
+        numbers += number_text(static_cast<double>(s.line[k]), 5) + "  ";
+    ImGui::TextWrapped("%s", numbers.c_str());
+}
 
 void Inspector::draw_summary(float scale) {
     const TensorSummary& s = summary_;
@@ -145,16 +199,10 @@ void Inspector::draw_summary(float scale) {
     const float width = ImGui::GetContentRegionAvail().x;
     draw_heat_map("##cells", cells_of(s), width, kCellsHeight * scale);
     ImGui::TextColored(dim_text(), "histogram");
-    firn::draw_plot("##histogram", plot_of(s.histogram, PlotKind::Bars), width, scale);
-    ImGui::TextColored(dim_text(), "first row");
-    firn::draw_plot("##line", plot_of(s.line, PlotKind::Lines), width, scale);
-    std::string numbers;
-    for (size_t k = 0; k < std::min<size_t>(s.line.size(), 16); ++k) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.5g  ", static_cast<double>(s.line[k]));
-        numbers += text;
-    }
-    ImGui::TextWrapped("%s", numbers.c_str());
+    Plot histogram = plot_of(s.histogram, PlotKind::Bars, s.first_bin(), s.bin_width());
+    histogram.options.unit = "elements";
+    firn::draw_plot("##histogram", histogram, width, scale);
+    draw_line(scale);
 }
 
 void Inspector::draw_tensors(const WatchedCall& call, float scale) {
@@ -162,13 +210,15 @@ void Inspector::draw_tensors(const WatchedCall& call, float scale) {
     if (tensors.empty())
         return ImGui::TextColored(dim_text(), "this program has no tensors in memory");
     tensor_ = std::min(tensor_, tensors.size() - 1);
+    draw_search("inspector search tensors", tensor_search_);
+    const ImGuiTextFilter search(tensor_search_.data());
     const float row = ImGui::GetTextLineHeightWithSpacing();
     const float rows = static_cast<float>(std::min(tensors.size(), kTensorRows));
     ImGui::BeginChild("##tensors",
                       {-1, row * (rows + 0.5f) + 2 * ImGui::GetStyle().WindowPadding.y}, true);
     for (size_t k = 0; k < tensors.size(); ++k) {
-        const std::string label =
-            tensors[k].name + "  " + shape_words(tensors[k]) + "##" + std::to_string(k);
+        if (!search.PassFilter(tensors[k].label().c_str())) continue;
+        const std::string label = tensors[k].label() + "##" + std::to_string(k);
         if (ImGui::Selectable(label.c_str(), k == tensor_)) tensor_ = k;
         note(("inspector tensor " + std::to_string(k)).c_str());
     }
@@ -213,12 +263,15 @@ void Inspector::read(const CallTensor& shown, Callback<void(std::span<const std:
 void Inspector::look_at(const CallTensor& shown, const std::string& which) {
     const bool same = which == asked_;
     if (same && (is_reading() || ++summary_age_ < kFramesBetweenReads)) return;
-    if (!same) summarised_.clear();
+    if (!same) {
+        summarised_.clear();
+        pick_ = {};
+    }
     asked_ = which;
     summary_age_ = 0;
     read(shown, [this, which, dtype = shown.dtype, shape = shown.shape](auto bytes) {
         if (which != asked_) return;  // the person has picked another one meanwhile
-        summary_ = summarise(dtype, shape, bytes);
+        summary_ = summarise(dtype, shape, bytes, pick_);
         summarised_ = which;
     });
 }

@@ -84,6 +84,7 @@ void PassView::draw_list(const std::vector<CompileTrace::Pass>& passes,
 
 void PassView::draw_text(const CompileTrace::Pass& pass) const {
     ImGui::TextColored(dim_text(), "%s", facts_of(pass).c_str());
+    ImGui::PushFont(code_font());
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines_.size()));
     while (clipper.Step())
@@ -94,6 +95,7 @@ void PassView::draw_text(const CompileTrace::Pass& pass) const {
             ImGui::TextUnformatted(line.data(), line.data() + line.size());
             ImGui::PopStyleColor();
         }
+    ImGui::PopFont();
 }
 
 void PassView::draw(const std::string& of, const std::vector<CompileTrace::Pass>& passes,

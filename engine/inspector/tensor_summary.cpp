@@ -63,6 +63,7 @@ void fill_cells(TensorSummary& out, const Elements& x, const std::vector<int64_t
     const size_t axes = coloured ? rank - 1 : rank;
     const int64_t columns = axes > 0 ? shape[axes - 1] : 1;
     const int64_t rows = axes > 1 ? shape[axes - 2] : 1;  // of the first of all leading axes
+    out.all_rows = rows, out.all_columns = columns;
     out.rows = static_cast<int>(std::min<int64_t>(rows, TensorSummary::kCells));
     out.columns = static_cast<int>(std::min<int64_t>(columns, TensorSummary::kCells));
     for (int64_t i = 0; i < out.rows; ++i)
@@ -78,10 +79,33 @@ void fill_cells(TensorSummary& out, const Elements& x, const std::vector<int64_t
         }
 }
 
+void fill_line(TensorSummary& out, const Elements& x, const std::vector<int64_t>& shape,
+               const LinePick& pick) {
+    out.line_elements = shape.empty() ? 1 : shape.back();
+    out.line_rows = out.elements / out.line_elements;
+    out.pick.row = std::clamp<int64_t>(pick.row, 0, out.line_rows - 1);
+    out.pick.first = std::clamp<int64_t>(pick.first, 0, out.line_elements - 1);
+    const int64_t count =
+        std::min<int64_t>(out.line_elements - out.pick.first, TensorSummary::kLine);
+    const int64_t begin = out.pick.row * out.line_elements + out.pick.first;
+    for (int64_t k = begin; k < begin + count; ++k)
+        out.line.push_back(static_cast<float>(x[static_cast<size_t>(k)]));
+}
+
 }  // namespace
 
+double TensorSummary::first_bin() const {
+    return smallest < largest ? smallest : smallest - bin_width() * kBins / 2;
+}
+
+double TensorSummary::bin_width() const {
+    const double range =
+        smallest < largest ? largest - smallest : std::max(std::abs(smallest), 1.0);
+    return range / kBins;
+}
+
 TensorSummary summarise(DType dtype, const std::vector<int64_t>& shape,
-                        std::span<const std::byte> bytes) {
+                        std::span<const std::byte> bytes, const LinePick& pick) {
     TensorSummary out;
     out.elements = 1;
     for (int64_t size : shape) out.elements *= size;
@@ -90,9 +114,7 @@ TensorSummary summarise(DType dtype, const std::vector<int64_t>& shape,
         doubles_of(dtype, bytes.first(static_cast<size_t>(out.elements * dtype.bytes())));
     count(out, x);
     fill_histogram(out, x);
-    const int64_t last = shape.empty() ? 1 : shape.back();
-    for (int64_t k = 0; k < std::min<int64_t>(last, TensorSummary::kLine); ++k)
-        out.line.push_back(static_cast<float>(x[static_cast<size_t>(k)]));
+    fill_line(out, x, shape, pick);
     fill_cells(out, x, shape);
     return out;
 }

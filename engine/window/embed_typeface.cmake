@@ -1,4 +1,4 @@
-# Writes OUTPUT, a C++ file that holds the bytes of FILE: the typeface_file function.
+# Writes OUTPUT, a C++ file that holds the bytes of FILE: the function named FUNCTION.
 file(READ "${FILE}" bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)"
@@ -14,7 +14,7 @@ constexpr unsigned char kFile[] = {
 
 }  // namespace
 
-std::span<const unsigned char> typeface_file() { return kFile; }
+std::span<const unsigned char> ${FUNCTION}() { return kFile; }
 
 }  // namespace firn
 ")

@@ -209,14 +209,14 @@ void Gui::lines(const std::string& name, const std::vector<PlotLine>& lines,
     Plot& plot = widgets_->get_plot(name, options);
     plot.kind = PlotKind::Lines;
     plot.series.clear();
-    for (const PlotLine& line : lines) plot.series.push_back({line.name, line.values});
+    for (const PlotLine& line : lines) plot.series.push_back({line.name, line.values, {}});
 }
 
 void Gui::bars(const std::string& name, const std::vector<float>& values,
                const PlotOptions& options) {
     Plot& plot = widgets_->get_plot(name, options);
     plot.kind = PlotKind::Bars;
-    plot.series = {{"", values}};
+    plot.series = {{"", values, {}}};
 }
 
 void Gui::heat_map(const std::string& name, const HeatMap& map) {

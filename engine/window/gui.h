@@ -59,7 +59,8 @@ struct SliderOptions {
 /// How a plot is drawn.
 struct PlotOptions {
     bool log = false;  // a logarithmic axis: values that are not above 0 leave gaps
-    int length = 240;  // values of each line that are kept
+    /// Values of each line that are kept: of more the oldest go.
+    int length = 10'000;
     std::string unit, group, help;
     /// Of whole lines and bars: where the first value stands, or the first bar begins, and how far
     /// it is to the next.
@@ -138,7 +139,8 @@ class Gui {
     bool button(const std::string& name, const std::string& help = "");
     /// A line with a name and a text that may change from frame to frame.
     void text(const std::string& name, const std::string& value);
-    /// Appends a value to a plot of the last ones. What is not finite leaves a gap.
+    /// Appends a value to a plot of the last ones (PlotOptions::length); its x axis counts the
+    /// values that came. What is not finite leaves a gap.
     void plot(const std::string& name, float value, const PlotOptions& options = {});
     /// The same with a line for each: `plot("energy", {{"kinetic", k}, {"potential", p}})`.
     void plot(const std::string& name, const std::vector<PlotValue>& values,

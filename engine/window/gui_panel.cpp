@@ -13,6 +13,10 @@
 namespace firn {
 namespace {
 
+/// The panel is as wide as it needs, and no wider than this part of the window, or so many pixels
+/// at scale 1 where that is less than its fields need.
+constexpr float kMostOfWindow = 0.42f, kLeastWidth = 150;
+
 /// Key codes are those of Key, which ImGui 1.86 takes through a table.
 void map_keys() {
     ImGuiIO& io = ImGui::GetIO();
@@ -93,10 +97,13 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     if (place.width == 0) restore_headers(place.layout);
     place.width = ImGui::GetIO().DisplaySize.x, place.height = ImGui::GetIO().DisplaySize.y;
     note_layout(gui.widgets(), place.layout, scale);
-    draw_state(state);
-    float controls_width = draw_controls(state, actions);
+    // Within its padding: a small window is not all of it the panel's.
+    const float most = std::max(kLeastWidth * scale, kMostOfWindow * ImGui::GetIO().DisplaySize.x) -
+                       2 * ImGui::GetStyle().WindowPadding.x;
+    draw_state(state, most);
+    float controls_width = draw_controls(state, most, actions);
     if (!gui.widgets().all.empty()) ImGui::Separator();
-    Columns columns = columns_of(gui.widgets(), controls_width, scale);
+    Columns columns = columns_of(gui.widgets(), controls_width, most, scale);
     draw_widgets(gui.widgets(), columns, scale, actions);
     draw_presets(gui.widgets(), state, columns.all_width, actions);
     draw_kernels(state, actions);

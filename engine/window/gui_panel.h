@@ -2,6 +2,7 @@
 // ImGui.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +40,8 @@ struct PanelState {
     std::string menu_title, menu_value;
     std::vector<std::string> menu_endings;
     bool can_record = false;
-    std::string recording;  // how far a video is; empty: none is recorded
+    std::string recording;   // how far a video is; empty: none is recorded
+    double video_rate = 60;  // frames a second that videos play; 0: as many as are drawn
 };
 
 /// Where a part of the panel is, in pixels.
@@ -57,7 +59,9 @@ struct PanelActions {
     bool record = false;  // begins or ends a video
     bool close_inspector = false;
     bool menu_opened = false;
-    std::string save_picture;              // by its ending
+    std::string save_picture;  // by its ending
+    std::string save_plot;     // by its name
+    std::optional<double> video_rate;
     std::string save_preset, load_preset;  // where to and from
     std::vector<PlacedPart> places;        // of what is no widget, for tests
     std::string refused;                   // why a typed value was not taken as it is

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "engine/window/colour_map.h"
+#include "engine/window/number_text.h"
 #include "engine/window/panel_theme.h"
 
 namespace firn {
 namespace {
+
+/// Of a side at the least, however long the other is: part of a line of text.
+constexpr float kThinnest = 0.75f;
 
 ImU32 square_colour(const HeatMap& map, const ValueRange& range, size_t index) {
     const float part = (map.values[index] - range.low) / (range.high - range.low);
@@ -45,21 +48,28 @@ std::string square_text(const HeatMap& map, int row, int column) {
         return std::to_string(all > shown ? index * all / shown : index);
     };
     const float value = map.values[static_cast<size_t>(row * map.columns + column)];
-    char number[32];
-    std::snprintf(number, sizeof number, "%.5g", static_cast<double>(value));
     const std::string unit = map.options.unit.empty() ? "" : " " + map.options.unit;
     const bool is_mean = map.all_rows > map.rows || map.all_columns > map.columns;
     return "[" + first(row, map.rows, map.all_rows) + ", " +
            first(column, map.columns, map.all_columns) + (is_mean ? "] block mean " : "] = ") +
-           number + unit;
+           number_text(static_cast<double>(value), 5) + unit + (std::isnan(value) ? kNanNote : "");
+}
+
+std::pair<float, float> heat_map_size(const HeatMap& map, float width, float most_height,
+                                      float least) {
+    const auto columns = static_cast<float>(std::max<int64_t>({map.all_columns, map.columns, 1}));
+    const auto rows = static_cast<float>(std::max<int64_t>({map.all_rows, map.rows, 1}));
+    const float side = std::min(width / columns, most_height / rows);
+    return {std::max(side * columns, std::min(least, width)),
+            std::max(side * rows, std::min(least, most_height))};
 }
 
 void draw_heat_map(const std::string& id, const HeatMap& map, float width, float most_height) {
-    const float side = std::min(width / static_cast<float>(std::max(map.columns, 1)),
-                                most_height / static_cast<float>(std::max(map.rows, 1)));
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    const ImVec2 size{std::max(side * static_cast<float>(map.columns), 1.0f),
-                      std::max(side * static_cast<float>(map.rows), 1.0f)};
+    const auto [size_x, size_y] =
+        heat_map_size(map, width, most_height, kThinnest * ImGui::GetTextLineHeight());
+    const ImVec2 from = ImGui::GetCursorScreenPos(), size{size_x, size_y};
+    const ImVec2 side{size.x / static_cast<float>(std::max(map.columns, 1)),
+                      size.y / static_cast<float>(std::max(map.rows, 1))};
     ImGui::InvisibleButton(id.c_str(), size);
     if (map.values.empty() || !ImGui::IsItemVisible()) return;
     const ValueRange range = shown_range(map);
@@ -67,21 +77,21 @@ void draw_heat_map(const std::string& id, const HeatMap& map, float width, float
     draw.PushClipRect(from, {from.x + size.x, from.y + size.y}, true);
     for (int i = 0; i < map.rows; ++i)
         for (int j = 0; j < map.columns; ++j) {
-            const ImVec2 corner{from.x + side * static_cast<float>(j),
-                                from.y + side * static_cast<float>(i)};
+            const ImVec2 corner{from.x + side.x * static_cast<float>(j),
+                                from.y + side.y * static_cast<float>(i)};
             const auto index = static_cast<size_t>(i * map.columns + j);
-            draw.AddRectFilled(corner, {corner.x + side, corner.y + side},
+            draw.AddRectFilled(corner, {corner.x + side.x, corner.y + side.y},
                                square_colour(map, range, index));
         }
     draw.PopClipRect();
     if (!ImGui::IsItemHovered()) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto at = [&](float place, int count) {
-        return std::clamp(static_cast<int>(place / side), 0, count - 1);
+    const auto at = [&](float place, float one, int count) {
+        return std::clamp(static_cast<int>(place / one), 0, count - 1);
     };
-    ImGui::SetTooltip(
-        "%s", square_text(map, at(mouse.y - from.y, map.rows), at(mouse.x - from.x, map.columns))
-                  .c_str());
+    ImGui::SetTooltip("%s", square_text(map, at(mouse.y - from.y, side.y, map.rows),
+                                        at(mouse.x - from.x, side.x, map.columns))
+                                .c_str());
 }
 
 }  // namespace firn

@@ -1,6 +1,7 @@
 // Heat maps of the panel: small pictures of values, through Dear ImGui.
 #pragma once
 #include <string>
+#include <utility>
 
 #include "engine/window/gui.h"
 
@@ -10,6 +11,11 @@ namespace firn {
 ValueRange shown_range(const HeatMap& map);
 /// Which element a square is, or the first of those whose mean it is, and its value.
 std::string square_text(const HeatMap& map, int row, int column);
+
+/// Its width and height: the proportion of the tensor, whose squares may stand for several elements
+/// of one side alone. Neither side is smaller than `least`.
+std::pair<float, float> heat_map_size(const HeatMap& map, float width, float most_height,
+                                      float least);
 
 /// Draws it as the next item of the panel: as wide as `width`, or as high as `most_height`, in
 /// pixels.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "engine/window/colour_map.h"
 #include "engine/window/panel_theme.h"
 
 namespace firn {
@@ -21,17 +22,20 @@ constexpr KeyRow kKeyRows[] = {
     {"N", "advance by one frame, then pause"},
     {"R", "restart the program's simulation"},
     {"S", "save the frame as a PNG"},
-    {"H", "hide or show the panel"},
+    {"H", "hide or show the panel; a double click on its title folds it"},
     {"Ctrl over a picture", "show the value under the mouse; wheel: zoom, drag: pan"},
     {"Right click on a picture", "save it, or copy the value there (some programs need Ctrl)"},
     {"F2", "open the inspector: kernels, tensors, schedule, memory"},
     {"F9", "record a video, until F9 is pressed again"},
+    {"Right click on video", "choose its frames per second"},
     {"F11", "full screen"},
     {"Ctrl+Z", "undo a change of a parameter or view"},
     {"Ctrl+Shift+Z", "redo it"},
     {"Shift while dragging", "change the value ten times finer"},
     {"Ctrl+click on a slider", "type its value"},
     {"Right click on a slider", "reset or copy its value"},
+    {"Wheel and drag on a plot", "zoom along x and pan; a double click shows all"},
+    {"Right click on a plot", "save or copy its numbers as CSV"},
     {"?", "show or hide this list"},
     {"Escape", "quit"},
 };
@@ -66,14 +70,16 @@ std::string rate_text(double milliseconds) {
 
 }  // namespace
 
-void draw_state(const PanelState& state) {
+void draw_state(const PanelState& state, float most) {
     if (state.frame_milliseconds > 0) {
         ImGui::Text("%.1f ms", state.frame_milliseconds);
         ImGui::SameLine();
         ImGui::TextColored(dim_text(), "%s%s", rate_text(state.frame_milliseconds).c_str(),
                            state.paused ? ", paused" : "");
     }
-    ImGui::TextColored(dim_text(), "%s", state.device.c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, dim_text());
+    draw_fitting(state.device, most);
+    ImGui::PopStyleColor();
     if (!state.recording.empty()) ImGui::TextColored(loud_text(), "%s", state.recording.c_str());
 }
 
@@ -110,9 +116,36 @@ void draw_message(const PanelState& state, float scale) {
     ImGui::End();
 }
 
-float draw_controls(const PanelState& state, PanelActions& actions) {
-    float left = ImGui::GetCursorPosX();
-    auto control = [](const char* name, const char* help, float width = 0) {
+namespace {
+
+/// How fast a video plays that is recorded from now on.
+void draw_video_rate(const PanelState& state, PanelActions& actions) {
+    if (!ImGui::BeginPopupContextItem("video rate")) return;
+    ImGui::TextColored(dim_text(), "frames per second of a video");
+    const auto item = [&](const std::string& text, double rate) {
+        if (ImGui::MenuItem(text.c_str(), nullptr, state.video_rate == rate))
+            actions.video_rate = rate;
+        const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+        actions.places.push_back(
+            {"video rate " + text, {from.x, from.y, to.x - from.x, to.y - from.y}});
+    };
+    for (int rate : {60, 30, 24, 10, 5, 2, 1}) item(std::to_string(rate), rate);
+    item("as they come", 0);
+    ImGui::EndPopup();
+}
+
+}  // namespace
+
+float draw_controls(const PanelState& state, float most, PanelActions& actions) {
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    float right = 0, widest = 0;
+    auto control = [&](const char* name, const char* help, float width = 0) {
+        const float own =
+            std::max(width, ImGui::CalcTextSize(name).x + 2 * ImGui::GetStyle().FramePadding.x);
+        const bool same_row = right > 0 && right + gap + own <= most;
+        if (same_row) ImGui::SameLine();
+        right = (same_row ? right + gap : 0) + own;
+        widest = std::max(widest, right);
         bool pressed = ImGui::Button(name, {width, 0});
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
         return pressed;
@@ -120,20 +153,20 @@ float draw_controls(const PanelState& state, PanelActions& actions) {
     // The same with either name, so that nothing moves below.
     const float pause_width = ImGui::CalcTextSize("pause").x + 2 * ImGui::GetStyle().FramePadding.x;
     actions.pause |= control(state.paused ? "run" : "pause", "Space", pause_width);
-    ImGui::SameLine();
     actions.step |= control("step", "N: advance by one frame, then pause");
-    ImGui::SameLine();
     actions.reset |= control("reset", "R: restart");
-    ImGui::SameLine();
     actions.screenshot |=
         control("save", "S: save the frame as a PNG (H hides this panel, ? lists all keys)");
     if (state.can_record) {
-        ImGui::SameLine();
         const float width = ImGui::CalcTextSize("stop").x + 2 * ImGui::GetStyle().FramePadding.x;
-        actions.record |= control(state.recording.empty() ? "video" : "stop",
-                                  "F9: record a video, until F9 is pressed again", width);
+        actions.record |= control(
+            state.recording.empty() ? "video" : "stop",
+            "F9: record a video, until F9 is pressed again; right click: frames per second", width);
+        const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+        actions.places.push_back({"video", {from.x, from.y, to.x - from.x, to.y - from.y}});
+        draw_video_rate(state, actions);
     }
-    return ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x - left;
+    return widest;
 }
 
 void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelActions& actions) {
@@ -208,7 +241,8 @@ void draw_picture_menu(const PanelState& state, PanelActions& actions) {
         if (item("save as " + ending)) actions.save_picture = ending;
     if (!state.menu_value.empty()) {
         ImGui::Separator();
-        ImGui::TextUnformatted(state.menu_value.c_str());
+        const bool has_nan = state.menu_value.find("nan") != std::string::npos;
+        ImGui::TextUnformatted((state.menu_value + (has_nan ? kNanNote : "")).c_str());
         if (item("copy")) ImGui::SetClipboardText(state.menu_value.c_str());
     }
     ImGui::EndPopup();

@@ -36,7 +36,14 @@ const Colours kLight{.accent = {0.16f, 0.45f, 0.75f, 1},
 
 }  // namespace
 
-void load_font(float scale) { rasterise_typeface(*ImGui::GetIO().Fonts, kLinePixels * scale); }
+void load_font(float scale) {
+    rasterise_typeface(*ImGui::GetIO().Fonts, kLinePixels * scale, true);
+}
+
+ImFont* code_font() {
+    const ImVector<ImFont*>& fonts = ImGui::GetIO().Fonts->Fonts;
+    return fonts.Size > 1 ? fonts[1] : ImGui::GetFont();
+}
 
 void apply_theme(float scale, bool light) {
     light ? ImGui::StyleColorsLight() : ImGui::StyleColorsDark();
@@ -65,6 +72,20 @@ void apply_theme(float scale, bool light) {
     set({ImGuiCol_TextDisabled}, colours.dim);
     set({ImGuiCol_PlotLinesHovered}, colours.loud);  // no plot of ImGui's own is drawn
     style.ScaleAllSizes(scale);
+}
+
+void draw_fitting(const std::string& text, float width) {
+    const char* end = text.c_str() + text.size();
+    if (ImGui::CalcTextSize(text.c_str(), end).x <= width)
+        return ImGui::TextUnformatted(text.c_str());
+    const float left = width - ImGui::CalcTextSize("\u2026").x;
+    const char* cut = end;
+    while (cut > text.c_str() && ImGui::CalcTextSize(text.c_str(), cut).x > left) {
+        --cut;
+        while (cut > text.c_str() && (*cut & 0xc0) == 0x80) --cut;  // within a character
+    }
+    ImGui::TextUnformatted((std::string(text.c_str(), cut) + "\u2026").c_str());
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
 }
 
 ImVec4 dim_text() { return ImGui::GetStyle().Colors[ImGuiCol_TextDisabled]; }

@@ -63,6 +63,19 @@ void draw_menu(Widgets& widgets, const Parameter& parameter) {
     ImGui::EndPopup();
 }
 
+/// By the right button: the numbers of a plot.
+void draw_plot_menu(const Widget& widget, PanelActions& actions) {
+    if (!ImGui::BeginPopupContextItem(("menu of " + widget.name).c_str())) return;
+    if (ImGui::MenuItem("save as .csv")) actions.save_plot = widget.name;
+    const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+    actions.places.push_back(
+        {"save " + widget.name, {from.x, from.y, to.x - from.x, to.y - from.y}});
+    if (ImGui::MenuItem("copy as CSV")) ImGui::SetClipboardText(csv_text(widget.plot).c_str());
+    ImGui::TextColored(dim_text(),
+                       "the wheel zooms along x, dragging shifts,\na double click shows all");
+    ImGui::EndPopup();
+}
+
 void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float scale,
                  PanelActions& actions) {
     const Parameter* parameter = parameter_of(widgets, widget);
@@ -72,7 +85,7 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
             widget.touched = true;
     } else {
         ImGui::AlignTextToFramePadding();
-        ImGui::TextUnformatted(label.c_str());
+        draw_fitting(label, columns.second - ImGui::GetCursorPosX());
         ImGui::SameLine(columns.second);
         ImGui::SetNextItemWidth(columns.second_width);
         if (widget.kind == Widget::Kind::Text)
@@ -82,22 +95,25 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
         else if (widget.kind == Widget::Kind::HeatMap)
             draw_heat_map("##" + widget.name, widget.heat_map, columns.second_width,
                           kHeatMapHeight * scale);
-        else if (draw_field(("##" + widget.name).c_str(), *parameter, actions)) {
+        else if (draw_field(("##" + widget.name).c_str(), *parameter, widget.typed, actions)) {
             widgets.parameters.touch(widget.name);
             widgets.edited.push_back(widget.name);
         }
     }
     const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
     widget.rectangle = {from.x, from.y, to.x - from.x, to.y - from.y};
+    if (widget.kind == Widget::Kind::Plot) draw_plot_menu(widget, actions);
     draw_tooltip(widgets, widget, parameter, scale);
     if (!parameter) return;
     draw_menu(widgets, *parameter);
-    if (parameter->state.empty()) return;
-    ImGui::PushStyleColor(ImGuiCol_Text, loud_text());
-    ImGui::PushTextWrapPos(columns.second + columns.second_width);
-    ImGui::TextUnformatted(parameter->state.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
+    for (const std::string& text : {parameter->state, widget.typed.refused}) {
+        if (text.empty()) continue;
+        ImGui::PushStyleColor(ImGuiCol_Text, loud_text());
+        ImGui::PushTextWrapPos(columns.second + columns.second_width);
+        ImGui::TextUnformatted(text.c_str());
+        ImGui::PopTextWrapPos();
+        ImGui::PopStyleColor();
+    }
 }
 
 }  // namespace
@@ -112,7 +128,7 @@ std::vector<std::string> headers_of(const Widgets& widgets) {
     return out;
 }
 
-Columns columns_of(const Widgets& widgets, float controls_width, float scale) {
+Columns columns_of(const Widgets& widgets, float controls_width, float most, float scale) {
     float widest = 0;
     for (const Widget& widget : widgets.all) {
         if (widget.kind == Widget::Kind::Button) continue;
@@ -120,9 +136,11 @@ Columns columns_of(const Widgets& widgets, float controls_width, float scale) {
         widest = std::max(widest, ImGui::CalcTextSize(label.c_str()).x);
     }
     const float padding = ImGui::GetStyle().WindowPadding.x, gap = 14 * scale;
+    widest = std::min(widest, (most - gap) / 2);
     Columns columns;
     columns.second = padding + widest + gap;
-    columns.second_width = std::max(kWidgetWidth * scale, controls_width - widest - gap);
+    columns.second_width = std::min(std::max(kWidgetWidth * scale, controls_width - widest - gap),
+                                    most - widest - gap);
     columns.all_width = widest + gap + columns.second_width;
     return columns;
 }

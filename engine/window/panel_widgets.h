@@ -13,9 +13,9 @@ struct Columns {
     float second = 0, second_width = 0;  // of widgets, right of their labels
     float all_width = 0;                 // of what has no label
 };
-/// As wide as the labels and the row of controls need; the panel is never wider for what it drew
-/// before, such as the table of kernels.
-Columns columns_of(const Widgets& widgets, float controls_width, float scale);
+/// As wide as the labels and the row of controls need, and no wider than `most`; the panel is never
+/// wider for what it drew before, such as the table of kernels.
+Columns columns_of(const Widgets& widgets, float controls_width, float most, float scale);
 
 /// The groups, in order.
 std::vector<std::string> headers_of(const Widgets& widgets);

@@ -21,6 +21,11 @@ constexpr float kDegrees = 180 / 3.14159265f;
 constexpr ImGuiColorEditFlags kColourFlags =
     ImGuiColorEditFlags_DisplayHex | ImGuiColorEditFlags_NoOptions;
 
+constexpr ImGuiInputTextFlags kTextFlags =
+    ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_AutoSelectAll;
+/// Between the components of a vector.
+constexpr float kComponentGap = 3;
+
 /// Grows the text as it is typed.
 int resize_text(ImGuiInputTextCallbackData* data) {
     if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
@@ -30,20 +35,41 @@ int resize_text(ImGuiInputTextCallbackData* data) {
     return 0;
 }
 
-/// A file is taken when it is confirmed: on the way to its name there are others.
+/// A text is taken as it is typed.
 bool draw_text(const char* label, const Parameter& parameter, PanelActions& actions) {
     std::string text = text_of(parameter);
-    const bool is_file = parameter.look == ParameterLook::File;
-    const ImGuiInputTextFlags flags =
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_AutoSelectAll |
-        (is_file ? ImGuiInputTextFlags_EnterReturnsTrue : ImGuiInputTextFlags_None);
-    if (!ImGui::InputText(label, text.data(), text.capacity() + 1, flags, resize_text, &text))
+    if (!ImGui::InputText(label, text.data(), text.capacity() + 1, kTextFlags, resize_text, &text))
         return false;
     try {
         assign(parameter, text.c_str());
         return true;
     } catch (const UserError& error) {
         actions.refused = error.what();
+        return false;
+    }
+}
+
+/// The name of a file is taken when it is confirmed, by Enter or by leaving the field: on the way
+/// to it there are others. One that is refused stays to be mended; Escape drops it.
+bool draw_file(const char* label, const Parameter& parameter, TypedText& typed,
+               PanelActions& actions) {
+    std::string text = typed.text.value_or(text_of(parameter));
+    const bool entered =
+        ImGui::InputText(label, text.data(), text.capacity() + 1,
+                         kTextFlags | ImGuiInputTextFlags_EnterReturnsTrue, resize_text, &text);
+    text = text.c_str();
+    const bool left = ImGui::IsItemDeactivated();
+    const bool dropped = left && !entered && ImGui::IsKeyPressedMap(ImGuiKey_Escape, false);
+    if (dropped) typed = {};
+    if (ImGui::IsItemActive() && text != typed.text.value_or(text_of(parameter))) typed.text = text;
+    if (dropped || !(entered || left) || !typed.text) return false;
+    try {
+        assign(parameter, entered ? text : *typed.text);
+        typed = {};
+        return true;
+    } catch (const UserError& error) {
+        if (entered) typed.text = text;
+        typed.refused = actions.refused = error.what();
         return false;
     }
 }
@@ -264,31 +290,32 @@ bool draw_int(const char* label, const Parameter& parameter, int& value, PanelAc
     return changed && value != before;
 }
 
+/// A field for each component, as of a single number.
 bool draw_vector(const char* label, const Parameter& parameter, const VectorVariable& vector,
                  PanelActions& actions) {
     if (parameter.look == ParameterLook::Colour)
         return vector.count == 4 ? ImGui::ColorEdit4(label, vector.values, kColourFlags)
                                  : ImGui::ColorEdit3(label, vector.values, kColourFlags);
-    const Ends ends = ends_of(parameter);
-    const auto low = static_cast<float>(ends.low), high = static_cast<float>(ends.high);
-    const std::string format = number_format(parameter, false);
-    float before[4] = {};
-    std::copy_n(vector.values, std::min(vector.count, 4), before);
-    const bool changed =
-        ends.is_slider()
-            ? ImGui::SliderScalarN(label, ImGuiDataType_Float, vector.values, vector.count, &low,
-                                   &high, format.c_str(), ImGuiSliderFlags_NoRoundToFormat)
-            : ImGui::DragScalarN(label, ImGuiDataType_Float, vector.values, vector.count,
-                                 ImGui::GetIO().KeyShift ? 1e-4f : 0.01f, nullptr, nullptr,
-                                 format.c_str(), ImGuiSliderFlags_NoRoundToFormat);
-    for (int k = 0; changed && k < std::min(vector.count, 4); ++k)
-        keep_in_range(parameter, before[k], vector.values[k], actions);
+    const float all = ImGui::CalcItemWidth(), gaps = kComponentGap * float(vector.count - 1);
+    const float width = std::max(1.0f, std::floor((all - gaps) / float(vector.count)));
+    bool changed = false;
+    ImGui::BeginGroup();
+    ImGui::PushID(label);
+    for (int k = 0; k < vector.count; ++k) {
+        if (k > 0) ImGui::SameLine(0, kComponentGap);
+        ImGui::SetNextItemWidth(width);
+        const std::string name = "##" + std::to_string(k);
+        changed |= draw_float(name.c_str(), parameter, vector.values[k], actions);
+    }
+    ImGui::PopID();
+    ImGui::EndGroup();
     return changed;
 }
 
 }  // namespace
 
-bool draw_field(const char* label, const Parameter& parameter, PanelActions& actions) {
+bool draw_field(const char* label, const Parameter& parameter, TypedText& typed,
+                PanelActions& actions) {
     if (auto* value = std::get_if<float*>(&parameter.variable))
         return draw_float(label, parameter, **value, actions);
     if (auto* value = std::get_if<int*>(&parameter.variable))
@@ -296,7 +323,8 @@ bool draw_field(const char* label, const Parameter& parameter, PanelActions& act
     if (auto* value = std::get_if<bool*>(&parameter.variable))
         return ImGui::Checkbox(label, *value);
     if (std::holds_alternative<std::string*>(parameter.variable))
-        return draw_text(label, parameter, actions);
+        return parameter.look == ParameterLook::File ? draw_file(label, parameter, typed, actions)
+                                                     : draw_text(label, parameter, actions);
     if (auto* vector = std::get_if<VectorVariable>(&parameter.variable))
         return draw_vector(label, parameter, *vector, actions);
     return draw_choice(label, std::get<ChoiceVariable>(parameter.variable));

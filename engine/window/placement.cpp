@@ -16,6 +16,9 @@ constexpr float kScaleStep = 0.15f;  // of the scale, for each step of the wheel
 /// before it, and what it leaves free above (for its label) and below.
 constexpr float kGap = 6, kCaption = 24, kBarColumn = 96, kBarWidth = 14, kBarGap = 12;
 constexpr float kBarLabel = 26, kBarMargin = 8;
+/// What axes take: numbers to the left and below, a line of words above and below, and half a
+/// number beyond their ends.
+constexpr float kAxisLeft = 58, kAxisBelow = 26, kAxisWords = 22, kAxisRim = 12;
 
 struct ShapeWords {
     const char *name, *places;
@@ -159,7 +162,8 @@ DrawPlacement all_of(const DrawScene& scene, const Rectangle& frame) {
         return {frame, frame.x, frame.x + frame.width, frame.y, frame.y + frame.height};
     const BufferView& picture = scene.picture.memory ? scene.picture : scene.overlay;
     if (scene.limits || (!picture.memory && !scene.layers.empty())) {
-        const DrawLimits at = scene.limits.value_or(DrawLimits{});
+        DrawLimits at = scene.limits.value_or(DrawLimits{});
+        if (scene.y_down && at.bottom < at.top) std::swap(at.bottom, at.top);
         return {letterbox(frame, std::abs(at.right - at.left), std::abs(at.top - at.bottom)),
                 at.left, at.right, at.top, at.bottom};
     }
@@ -184,7 +188,8 @@ SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale
     const bool of_overlay = scene.overlay.memory && scene.overlay_options.colour_bar;
     out.has_bar = scene.colour_bar || of_picture || of_overlay;
     out.has_caption = !scene.caption.empty();
-    // A cell too small for both is the picture's.
+    out.has_axes = scene.axes && !scene.is_in_space();
+    // A cell too small for all of it is the picture's.
     if (out.has_bar && cell.width > 2 * kBarColumn * scale)
         out.frame.width -= std::round(kBarColumn * scale);
     else
@@ -193,6 +198,15 @@ SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale
         out.frame.height -= std::round(kCaption * scale);
     else
         out.has_caption = false;
+    if (!out.has_axes) return out;
+    const float left = std::round(kAxisLeft * scale), rim = std::round(kAxisRim * scale);
+    const float above = scene.axes->y.empty() ? rim : std::round(kAxisWords * scale);
+    const float below = std::round((kAxisBelow + (scene.axes->x.empty() ? 0 : kAxisWords)) * scale);
+    out.has_axes = out.frame.width > 2 * (left + rim) && out.frame.height > 2 * (above + below);
+    if (!out.has_axes) return out;
+    out.below = below;
+    out.frame = {out.frame.x + left, out.frame.y + above, out.frame.width - left - rim,
+                 out.frame.height - above - below};
     return out;
 }
 

@@ -44,7 +44,8 @@ void pan(FlatZoom& zoom, float right, float down);
 /// How a scene divides its cell of the window.
 struct SceneLayout {
     Rectangle frame;  // of the picture and the shapes
-    bool has_bar = false, has_caption = false;
+    bool has_bar = false, has_caption = false, has_axes = false;
+    float below = 0;  // of the frame: pixels that the axes take
 };
 /// `scale`: pixels of a unit.
 SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale);

@@ -2,12 +2,15 @@
 #include "engine/window/plot.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // the wheel is the plot's
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+#include <map>
+#include <utility>
 
+#include "engine/window/number_text.h"
 #include "engine/window/panel_theme.h"
 
 namespace firn {
@@ -16,6 +19,8 @@ namespace {
 /// Two labels may be so much closer than lines of text: digits have no descenders.
 constexpr float kLeastOfLine = 0.8f;
 constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
+constexpr float kTickWidth = 42;
+constexpr double kZoomStep = 0.2;  // of the zoom's logarithm, for each step of the wheel
 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
 /// Color Universal Design (2008).
@@ -29,19 +34,6 @@ ImU32 series_colour(size_t index) {
     return (is_light_theme() ? kOnLight : kOnDark)[index % std::size(kOnDark)];
 }
 
-std::string number_text(double value, int digits = 4) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*g", digits, value == 0 ? 0.0 : value);  // not -0
-    return text;
-}
-
-/// Of the first number so that it differs from the second.
-int digits_of(double value, double other) {
-    const double apart = std::abs(value - other);
-    const double largest = std::max(std::abs(value), std::abs(other));
-    return apart > 0 ? std::clamp(static_cast<int>(std::log10(largest / apart)) + 2, 4, 9) : 4;
-}
-
 std::string line_text(const Plot& plot, const PlotSeries& series, size_t index) {
     const std::string value =
         index < series.values.size() ? number_text(static_cast<double>(series.values[index])) : "-";
@@ -49,24 +41,22 @@ std::string line_text(const Plot& plot, const PlotSeries& series, size_t index) 
     return (series.name.empty() ? "" : series.name + " ") + value + unit;
 }
 
-bool has_x_axis(const Plot& plot) { return plot.options.x_first != 0 || plot.options.x_step != 1; }
-
-size_t count_of(const Plot& plot) {
-    size_t count = 0;
-    for (const PlotSeries& series : plot.series) count = std::max(count, series.values.size());
-    return count;
+bool counts_along_x(const Plot& plot) {
+    return plot.options.x_step == 1 && plot.options.x_first == std::floor(plot.options.x_first);
 }
 
 struct PlotFrame {
     ImVec2 from, to;
-    PlotAxis axis;
-    /// Half a column for bars; lines reach both sides.
-    float x(size_t index, size_t count, bool bars) const {
-        const float columns = static_cast<float>(std::max<size_t>(count, 2)) - (bars ? 0.0f : 1.0f);
-        return from.x + (to.x - from.x) * (static_cast<float>(index) + (bars ? 0.5f : 0)) / columns;
+    PlotAxis axis, along;  // upwards, and along x as it is seen
+    float x(double at) const {
+        return from.x + (to.x - from.x) * static_cast<float>(along.place(at));
     }
     float y(double value) const {
         return to.y - (to.y - from.y) * static_cast<float>(axis.place(value));
+    }
+    double x_at(float pixel) const {
+        const double part = static_cast<double>((pixel - from.x) / (to.x - from.x));
+        return along.low + part * (along.high - along.low);
     }
 };
 
@@ -75,7 +65,7 @@ void draw_ticks(const PlotFrame& frame, float scale) {
     const float height = frame.to.y - frame.from.y, margin = kTickMargin * scale;
     const int most = std::max(2, static_cast<int>(height / (kTickHeight * scale)));
     const std::vector<double> ticks = round_ticks(frame.axis, most);
-    const int digits = ticks.size() > 1 ? digits_of(ticks.back(), ticks[ticks.size() - 2]) : 7;
+    const int digits = ticks.size() > 1 ? digits_apart(ticks.back(), ticks[ticks.size() - 2]) : 7;
     const float line = ImGui::GetTextLineHeight();
     std::vector<float> tops;
     for (double tick : ticks)
@@ -109,70 +99,144 @@ void draw_dense(const std::vector<ImVec2>& run, ImU32 colour, float width) {
     }
 }
 
-void draw_line(const PlotFrame& frame, const PlotSeries& series, ImU32 colour, float scale) {
-    const size_t count = series.values.size();
-    const bool dense = static_cast<float>(count) > frame.to.x - frame.from.x;
+/// Those that are seen, and one beyond either side, which lines come from and go to.
+std::pair<size_t, size_t> seen_of(const PlotFrame& frame, const Plot& plot,
+                                  const PlotSeries& series) {
+    size_t first = 0, last = series.values.size();
+    const double one = plot.has_bars() ? std::abs(plot.options.x_step) : 0;
+    const auto is_seen = [&](size_t k) {
+        const double at = x_of(plot, series, k);
+        return at + one >= frame.along.low && at - one <= frame.along.high;
+    };
+    while (first < last && !is_seen(first)) ++first;
+    while (last > first && !is_seen(last - 1)) --last;
+    if (first == last) return {0, 0};
+    return {first - std::min<size_t>(first, 1), std::min(last + 1, series.values.size())};
+}
+
+void draw_line(const PlotFrame& frame, const Plot& plot, const PlotSeries& series, ImU32 colour,
+               float scale) {
+    const auto [first, last] = seen_of(frame, plot, series);
+    const bool dense = static_cast<float>(last - first) > frame.to.x - frame.from.x;
     std::vector<ImVec2> run;
     const auto finish = [&] {
+        if (plot.options.x_step < 0) std::reverse(run.begin(), run.end());
         dense ? draw_dense(run, colour, 1.5f * scale) : draw_segments(run, colour, 1.5f * scale);
         run.clear();
     };
-    for (size_t k = 0; k < count; ++k) {
+    for (size_t k = first; k < last; ++k) {
         const float y = frame.y(static_cast<double>(series.values[k]));
         if (std::isfinite(y))
-            run.push_back({frame.x(k, count, false), y});
+            run.push_back({frame.x(x_of(plot, series, k)), y});
         else
             finish();
     }
     finish();
 }
 
-void draw_bars(const PlotFrame& frame, const PlotSeries& series, ImU32 colour) {
+void draw_bars(const PlotFrame& frame, const Plot& plot, const PlotSeries& series, ImU32 colour) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const size_t count = series.values.size();
-    const float half =
-        0.45f * (frame.to.x - frame.from.x) / static_cast<float>(std::max<size_t>(count, 2));
     const float zero = frame.axis.log ? frame.to.y : frame.y(0);
-    for (size_t k = 0; k < count; ++k) {
-        const float x = frame.x(k, count, true), y = frame.y(static_cast<double>(series.values[k]));
-        if (std::isfinite(y))
-            draw.AddRectFilled({x - half, std::min(y, zero)}, {x + half, std::max(y, zero)},
-                               colour);
+    const auto [first, last] = seen_of(frame, plot, series);
+    for (size_t k = first; k < last; ++k) {
+        const float y = frame.y(static_cast<double>(series.values[k]));
+        if (!std::isfinite(y)) continue;
+        const double at = x_of(plot, series, k);
+        const float x = frame.x(at), end = frame.x(at + plot.options.x_step);
+        const float gap = 0.05f * (end - x);
+        draw.AddRectFilled({std::min(x, end) + std::abs(gap), std::min(y, zero)},
+                           {std::max(x, end) - std::abs(gap), std::max(y, zero)}, colour);
     }
+}
+
+/// The value that stands nearest to a place, of a bar the one that covers it.
+size_t index_near(const Plot& plot, const PlotSeries& series, double at) {
+    const double step = plot.options.x_step;
+    const double count = (at - plot.options.x_first) / step;
+    const double place = plot.has_bars() ? std::floor(count) : std::floor(count + 0.5);
+    if (series.numbers.empty())
+        return static_cast<size_t>(
+            std::clamp(place, 0.0, static_cast<double>(series.values.size() - 1)));
+    size_t best = 0;
+    for (size_t k = 1; k < series.numbers.size(); ++k)
+        if (std::abs(static_cast<double>(series.numbers[k]) - count) <
+            std::abs(static_cast<double>(series.numbers[best]) - count))
+            best = k;
+    return best;
+}
+
+/// The one with most values, which says where the mouse is.
+const PlotSeries* longest(const Plot& plot) {
+    const auto at = std::max_element(
+        plot.series.begin(), plot.series.end(),
+        [](const PlotSeries& a, const PlotSeries& b) { return a.values.size() < b.values.size(); });
+    return at == plot.series.end() || at->values.empty() ? nullptr : &*at;
 }
 
 /// Where the mouse is: a line, and what the values are there.
 void draw_hovered(const PlotFrame& frame, const Plot& plot) {
-    const size_t count = count_of(plot);
-    if (count == 0 || !ImGui::IsItemHovered()) return;
-    const float part = (ImGui::GetIO().MousePos.x - frame.from.x) / (frame.to.x - frame.from.x);
-    const float columns = static_cast<float>(count) - (plot.has_bars() ? 0.0f : 1.0f);
-    const float at = std::clamp(std::floor(part * columns + (plot.has_bars() ? 0.0f : 0.5f)), 0.0f,
-                                static_cast<float>(count - 1));
-    const auto index = static_cast<size_t>(at);
-    const float x = frame.x(index, count, plot.has_bars());
+    const PlotSeries* main = longest(plot);
+    if (!main || !ImGui::IsItemHovered()) return;
+    const size_t index = index_near(plot, *main, frame.x_at(ImGui::GetIO().MousePos.x));
+    const double at = x_of(plot, *main, index);
+    const float x = frame.x(at + (plot.has_bars() ? plot.options.x_step / 2 : 0));
     ImGui::GetWindowDrawList()->AddLine({x, frame.from.y}, {x, frame.to.y}, faint_line(0.27f));
     ImGui::BeginTooltip();
-    ImGui::TextColored(dim_text(), "%s", x_text(plot, index, count).c_str());
-    for (size_t k = 0; k < plot.series.size(); ++k)
+    ImGui::TextColored(dim_text(), "%s", x_text(plot, index).c_str());
+    for (size_t k = 0; k < plot.series.size(); ++k) {
+        const PlotSeries& series = plot.series[k];
+        const size_t own =
+            series.numbers.empty() || series.values.empty() ? index : index_near(plot, series, at);
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(series_colour(k)), "%s",
-                           line_text(plot, plot.series[k], index).c_str());
+                           line_text(plot, series, own).c_str());
+    }
     ImGui::EndTooltip();
 }
 
-/// The ends of the x axis, below the plot.
-void draw_x_ends(const Plot& plot, float width) {
-    const size_t count = count_of(plot);
-    if (plot.kind == PlotKind::History || count == 0 || !has_x_axis(plot)) return;
-    const size_t steps = plot.has_bars() ? count : count - 1;
-    const PlotOptions& options = plot.options;
-    const float left = ImGui::GetCursorPosX();
-    ImGui::TextColored(dim_text(), "%s", number_text(options.x_first).c_str());
-    const std::string end =
-        number_text(options.x_first + static_cast<double>(steps) * options.x_step);
-    ImGui::SameLine();
-    ImGui::SetCursorPosX(left + width - ImGui::CalcTextSize(end.c_str()).x);
-    ImGui::TextColored(dim_text(), "%s", end.c_str());
+/// The numbers of the x axis, below the plot, as far as they do not touch one another.
+void draw_x_ticks(const PlotFrame& frame, const Plot& plot, float scale) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float width = frame.to.x - frame.from.x;
+    const int most = std::max(1, static_cast<int>(width / (kTickWidth * scale)));
+    std::vector<double> ticks = round_ticks(frame.along, most);
+    if (counts_along_x(plot))  // no value stands at a half
+        std::erase_if(ticks, [](double tick) { return tick != std::round(tick); });
+    const int digits = ticks.size() > 1 ? digits_apart(ticks.back(), ticks[ticks.size() - 2]) : 7;
+    float free_from = frame.from.x;
+    for (double tick : ticks) {
+        const std::string text = number_text(tick, digits);
+        const float wide = ImGui::CalcTextSize(text.c_str()).x, x = frame.x(tick);
+        draw.AddLine({x, frame.to.y}, {x, frame.to.y + kTickMargin * scale}, faint_line(0.3f));
+        const float left =
+            std::clamp(x - wide / 2, frame.from.x, std::max(frame.from.x, frame.to.x - wide));
+        if (left < free_from) continue;
+        draw.AddText({left, frame.to.y + kTickMargin * scale},
+                     ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f), text.c_str());
+        free_from = left + wide + 2 * kTickMargin * scale;
+    }
+}
+
+/// What the person has zoomed to, which Dear ImGui keeps for the item.
+PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
+    const PlotAxis all = x_axis_of(plot);
+    ImGuiStorage& kept = *ImGui::GetStateStorage();
+    float& low = *kept.GetFloatRef(ImGui::GetID((id + " low").c_str()));
+    float& high = *kept.GetFloatRef(ImGui::GetID((id + " high").c_str()));
+    PlotZoom zoom{static_cast<double>(low), static_cast<double>(high)};
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemHovered()) {
+        ImGui::SetItemUsingMouseWheel();  // the panel stays where it is
+        const double place =
+            static_cast<double>((io.MousePos.x - ImGui::GetItemRectMin().x) / width);
+        if (io.MouseWheel != 0)
+            zoom.near(all, place, static_cast<double>(io.MouseWheel),
+                      2 * std::abs(plot.options.x_step));
+        if (ImGui::IsMouseDoubleClicked(0)) zoom = {};
+    }
+    if (ImGui::IsItemActive() && io.MouseDelta.x != 0)
+        zoom.shift(all, static_cast<double>(-io.MouseDelta.x / width));
+    low = static_cast<float>(zoom.low), high = static_cast<float>(zoom.high);
+    return zoom.seen(all);
 }
 
 /// Which colour is whose, and the newest value of a history.
@@ -194,21 +258,107 @@ void append(Plot& plot, const std::string& name, float value) {
     auto at = std::find_if(plot.series.begin(), plot.series.end(),
                            [&](const PlotSeries& series) { return series.name == name; });
     if (at == plot.series.end()) at = plot.series.insert(at, {name, {}});
+    // Its number is one behind its own last, and no less than that of the plot's newest value.
+    int64_t number = at->numbers.empty() ? 0 : at->numbers.back() + 1;
+    for (const PlotSeries& series : plot.series)
+        if (!series.numbers.empty()) number = std::max(number, series.numbers.back());
     const auto most = static_cast<size_t>(std::max(plot.options.length, 1));
-    if (at->values.size() >= most)
-        at->values.erase(at->values.begin(),
-                         at->values.end() - static_cast<std::ptrdiff_t>(most - 1));
+    if (at->values.size() >= most) {
+        const auto over = static_cast<std::ptrdiff_t>(at->values.size() - (most - 1));
+        at->values.erase(at->values.begin(), at->values.begin() + over);
+        at->numbers.erase(at->numbers.begin(), at->numbers.begin() + over);
+    }
     at->values.push_back(value);
+    at->numbers.push_back(number);
 }
 
-std::string x_text(const Plot& plot, size_t index, size_t count) {
-    if (plot.kind == PlotKind::History) return "step -" + std::to_string(count - 1 - index);
-    if (!has_x_axis(plot)) return std::to_string(index);
-    const double step = plot.options.x_step;
-    const double at = plot.options.x_first + static_cast<double>(index) * step;
-    const int digits = digits_of(at, at + step);
+double x_of(const Plot& plot, const PlotSeries& series, size_t index) {
+    const bool numbered = index < series.numbers.size();
+    const auto number =
+        numbered ? static_cast<double>(series.numbers[index]) : static_cast<double>(index);
+    return plot.options.x_first + number * plot.options.x_step;
+}
+
+PlotAxis x_axis_of(const Plot& plot) {
+    PlotAxis axis{std::numeric_limits<double>::infinity(),
+                  -std::numeric_limits<double>::infinity()};
+    for (const PlotSeries& series : plot.series) {
+        if (series.values.empty()) continue;
+        const double first = x_of(plot, series, 0);
+        const double last = x_of(plot, series, series.values.size() - 1) +
+                            (plot.has_bars() ? plot.options.x_step : 0);
+        axis.low = std::min({axis.low, first, last});
+        axis.high = std::max({axis.high, first, last});
+    }
+    if (axis.low > axis.high) return {0, 1};
+    const double half = std::max(0.5 * std::abs(plot.options.x_step), 1e-9 * std::abs(axis.high));
+    return axis.low < axis.high ? axis : PlotAxis{axis.low - half, axis.high + half};
+}
+
+PlotAxis PlotZoom::seen(const PlotAxis& all) const {
+    const PlotAxis part{std::max(low, all.low), std::min(high, all.high)};
+    return part.low < part.high ? part : all;
+}
+
+void PlotZoom::near(const PlotAxis& all, double place, double steps, double least) {
+    const PlotAxis now = seen(all);
+    const double width = now.high - now.low;
+    const double wanted = std::max(width * std::exp(-kZoomStep * steps), least);
+    if (wanted >= all.high - all.low) {
+        *this = {};
+        return;
+    }
+    // What is at that place stays there.
+    low = std::clamp(now.low + place * (width - wanted), all.low, all.high - wanted);
+    high = low + wanted;
+}
+
+void PlotZoom::shift(const PlotAxis& all, double part) {
+    if (low == high) return;
+    const PlotAxis now = seen(all);
+    const double width = now.high - now.low;
+    low = std::clamp(now.low + part * width, all.low, all.high - width);
+    high = low + width;
+}
+
+std::string x_text(const Plot& plot, size_t index) {
+    const PlotSeries* main = longest(plot);
+    if (!main) return "";
+    const double step = plot.options.x_step, at = x_of(plot, *main, index);
+    const int digits = digits_apart(at, at + step);
     const std::string begin = number_text(at, digits);
-    return plot.has_bars() ? begin + " to " + number_text(at + step, digits) : begin;
+    if (plot.kind == PlotKind::History)
+        return begin + ", " + std::to_string(main->values.size() - 1 - index) + " before the last";
+    const bool by_index = plot.options.x_first == 0 && step == 1;
+    if (!plot.has_bars() || by_index) return begin;
+    return begin + " to " + number_text(at + step, digits);
+}
+
+std::string csv_text(const Plot& plot) {
+    const auto word = [](std::string text) {
+        if (text.find_first_of(",\"\n") == std::string::npos) return text;
+        for (size_t k = 0; (k = text.find('"', k)) != std::string::npos; k += 2)
+            text.insert(k, 1, '"');
+        return '"' + text + '"';
+    };
+    std::string out = "x";
+    std::map<double, std::vector<std::string>> rows;
+    for (size_t s = 0; s < plot.series.size(); ++s) {
+        const PlotSeries& series = plot.series[s];
+        out += "," + (series.name.empty() ? "value" : word(series.name));
+        for (size_t k = 0; k < series.values.size(); ++k) {
+            std::vector<std::string>& row = rows[x_of(plot, series, k)];
+            row.resize(plot.series.size());
+            row[s] = number_text(static_cast<double>(series.values[k]), 9);
+        }
+    }
+    out += '\n';
+    for (const auto& [x, row] : rows) {
+        out += number_text(x, 12);
+        for (const std::string& cell : row) out += "," + cell;
+        out += '\n';
+    }
+    return out;
 }
 
 double PlotAxis::place(double value) const {
@@ -216,7 +366,9 @@ double PlotAxis::place(double value) const {
     return (value - low) / (high - low);
 }
 
-PlotAxis axis_of(const Plot& plot) {
+PlotAxis axis_of(const Plot& plot) { return axis_of(plot, x_axis_of(plot)); }
+
+PlotAxis axis_of(const Plot& plot, const PlotAxis& x) {
     PlotAxis axis{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                   plot.options.log};
     const auto include = [&](double value) {
@@ -224,8 +376,13 @@ PlotAxis axis_of(const Plot& plot) {
         if (!std::isfinite(value)) return;
         axis.low = std::min(axis.low, value), axis.high = std::max(axis.high, value);
     };
+    const double one = plot.has_bars() ? std::abs(plot.options.x_step) : 0;
     for (const PlotSeries& series : plot.series)
-        for (float value : series.values) include(static_cast<double>(value));
+        for (size_t k = 0; k < series.values.size(); ++k) {
+            const double at = x_of(plot, series, k);
+            if (at + one >= x.low && at - one <= x.high)
+                include(static_cast<double>(series.values[k]));
+        }
     if (plot.has_bars() && !axis.log) include(0);
     if (axis.low > axis.high) return {0, 1, axis.log};
     // A value that does not change lies in the middle; one that does leaves the rim free.
@@ -276,22 +433,25 @@ void draw_plot(const std::string& id, const Plot& plot, float width, float scale
     const ImVec2 size{width, kPlotHeight * scale}, corner = ImGui::GetCursorScreenPos();
     ImGui::BeginGroup();
     ImGui::InvisibleButton(id.c_str(), size);
+    const PlotAxis along = take_zoom(id, plot, width);
     const ImGuiStyle& style = ImGui::GetStyle();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const PlotFrame frame{corner, {corner.x + size.x, corner.y + size.y}, axis_of(plot)};
+    const PlotFrame frame{
+        corner, {corner.x + size.x, corner.y + size.y}, axis_of(plot, along), along};
     draw.AddRectFilled(frame.from, frame.to, ImGui::GetColorU32(ImGuiCol_FrameBg),
                        style.FrameRounding);
     draw.PushClipRect(frame.from, frame.to, true);
     draw_ticks(frame, scale);
     for (size_t k = 0; k < plot.series.size(); ++k) {
         if (plot.has_bars())
-            draw_bars(frame, plot.series[k], series_colour(k));
+            draw_bars(frame, plot, plot.series[k], series_colour(k));
         else
-            draw_line(frame, plot.series[k], series_colour(k), scale);
+            draw_line(frame, plot, plot.series[k], series_colour(k), scale);
     }
     draw_hovered(frame, plot);
     draw.PopClipRect();
-    draw_x_ends(plot, width);
+    draw_x_ticks(frame, plot, scale);
+    ImGui::Dummy({width, ImGui::GetTextLineHeight()});  // of those numbers
     draw_legend(plot);
     ImGui::EndGroup();
 }

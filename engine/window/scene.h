@@ -55,6 +55,11 @@ struct DrawLimits {
     float left = 0, right = 1, bottom = 0, top = 1;
 };
 
+/// Axes with numbers to the left of what is flat and below it, and a word for each.
+struct DrawAxes {
+    std::string x = {}, y = {};  // such as "time, s"
+};
+
 /// Looks at `target` from `distance` units away; y is up. With yaw and pitch 0 it looks along -z.
 struct DrawCamera {
     std::array<float, 3> target{0, 0, 0};
@@ -84,6 +89,9 @@ struct DrawScene {
     BufferView overlay;  // a picture over the layers; no memory: none
     ShowOptions overlay_options;
     std::optional<DrawLimits> limits;
+    std::optional<DrawAxes> axes;  // of what is flat
+    /// Without a picture: y is down, whatever the order of the limits.
+    bool y_down = false;
     DrawCamera camera;
     std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own
     std::string caption;                  // below

@@ -44,14 +44,23 @@ class ScenePainter {
     void shapes(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
                 const DrawPlacement& placement, float scale);
     void write(Sheet& sheet, const std::string& text, float x, float y,
-               const std::array<float, 2>& align, float scale) const;
+               const std::array<float, 2>& align, float scale, float size) const;
+    void axes(Sheet& sheet, const DrawAxes& words, const DrawPlacement& placement, float scale);
     void colour_bar(VkCommandBuffer commands, uint32_t slot, const ColourBar& bar,
                     const ShownRange& range, const BarPlace& place);
 
+    std::shared_ptr<Device> device_;
     ViewRenderer pictures_;
     SceneRenderer scenes_;
     ColourBars bars_;
     BufferView origin_;  // one place, (0, 0)
+    /// Lines of axes, which stay from frame to frame.
+    struct AxisLines {
+        std::vector<float> ends;
+        BufferView view;
+    };
+    std::vector<AxisLines> axis_lines_;
+    size_t axes_used_ = 0;  // of a frame
     std::vector<Step> steps_;
 };
 

@@ -1,4 +1,4 @@
-// Rasterises the typeface through Dear ImGui's atlas.
+// Rasterises the typefaces through Dear ImGui's atlas.
 #include "engine/window/typeface.h"
 
 #include <imgui.h>
@@ -13,6 +13,18 @@ namespace {
 /// Latin with accents, Greek, dashes and quotes, super- and subscripts, arrows, mathematics.
 constexpr ImWchar kRanges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2010, 0x2026, 0x2032, 0x2033,
                                0x2070, 0x209c, 0x2190, 0x2193, 0x2202, 0x2265, 0};
+
+/// Of the typeface for code: its letters look larger than those of panels.
+constexpr float kCodeSize = 0.88f;
+constexpr ImWchar kCodeRanges[] = {0x20, 0xff, 0};
+
+ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels,
+            const ImWchar* ranges) {
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
+                                      static_cast<int>(file.size()), pixels, &config, ranges);
+}
 
 /// OpenType has such digits beside the others, by a table that the rasteriser does not read.
 void even_digits(ImFont& font) {
@@ -33,13 +45,9 @@ void even_digits(ImFont& font) {
 
 }  // namespace
 
-ImFont* rasterise_typeface(ImFontAtlas& atlas, float pixels) {
-    ImFontConfig config;
-    config.FontDataOwnedByAtlas = false;
-    const std::span<const unsigned char> file = typeface_file();
-    ImFont* font =
-        atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()),
-                                   static_cast<int>(file.size()), pixels, &config, kRanges);
+ImFont* rasterise_typeface(ImFontAtlas& atlas, float pixels, bool with_code) {
+    ImFont* font = add(atlas, typeface_file(), pixels, kRanges);
+    if (with_code) add(atlas, code_typeface_file(), kCodeSize * pixels, kCodeRanges);
     ensure(atlas.Build(), "the embedded typeface was not rasterised");
     even_digits(*font);
     return font;

@@ -1,4 +1,4 @@
-// The typeface of panels and drawings, which the library carries.
+// The typefaces of panels, drawings and code, which the library carries.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,9 +10,12 @@ namespace firn {
 
 /// Its file, TrueType or OpenType, as it was embedded when the library was built.
 std::span<const unsigned char> typeface_file();
+/// The same of the typeface for code, all of whose letters are equally wide.
+std::span<const unsigned char> code_typeface_file();
 
 /// Rasterises it at lines of so many pixels and builds the atlas, which refers to the file. All
-/// digits are equally wide, so that numbers that change keep their places.
-ImFont* rasterise_typeface(ImFontAtlas& atlas, float pixels);
+/// digits are equally wide, so that numbers that change keep their places. The typeface for code,
+/// where it is wanted, is the second font of the atlas.
+ImFont* rasterise_typeface(ImFontAtlas& atlas, float pixels, bool with_code = false);
 
 }  // namespace firn

@@ -59,4 +59,13 @@ void check_showable(const BufferView& view) {
 
 float shown_unit(DType dtype) { return dtype == u8 ? 1.0f / 255 : dtype == u16 ? 1.0f / 65535 : 1; }
 
+ShowOptions show_options(Colormap map, const MapOptions& options) {
+    return {.colormap = map,
+            .range = options.range.value_or(ValueRange{}),
+            .smooth = options.smooth,
+            .opacity = options.opacity,
+            .colour_bar = options.colour_bar,
+            .label = options.label};
+}
+
 }  // namespace firn

@@ -1,6 +1,7 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,16 @@ struct ShowOptions {
     bool colour_bar = false;
     std::string label;
 };
+
+/// The same of a map that is named before: `show(u, colormap::viridis, {.colour_bar = true})`.
+struct MapOptions {
+    std::optional<ValueRange> range = {};  // none: the smallest and largest finite element
+    bool smooth = true;
+    float opacity = 1;
+    bool colour_bar = false;
+    std::string label = {};
+};
+ShowOptions show_options(Colormap map, const MapOptions& options);
 
 /// A rectangle of pixels, from the upper left corner.
 struct Rectangle {

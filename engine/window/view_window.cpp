@@ -21,6 +21,9 @@ namespace {
 constexpr size_t kBatch = 16;
 /// How long the window says something.
 constexpr std::chrono::seconds kMessageTime{10};
+/// Videos play at so many frames a second where they are to play as they were drawn.
+constexpr double kLeastVideoRate = 0.1, kMostVideoRate = 60;
+
 double seconds_between(FrameClock::time_point from, FrameClock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
@@ -151,6 +154,7 @@ PanelState ViewWindow::State::panel_state() const {
     state.keys = options.keys;
     state.hint = hint;
     state.can_record = os && recording;
+    state.video_rate = options.video_rate;
     if (recording) state.recording = recording();
     state.in_space = std::any_of(shown.views.begin(), shown.views.end(),
                                  [](const SceneView& view) { return view.scene.is_in_space(); });
@@ -172,6 +176,8 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (!wanted.refused.empty()) say(wanted.refused);
     if (wanted.menu_opened) menu.opens = false;
     if (!wanted.save_picture.empty()) save_picture(wanted.save_picture);
+    if (!wanted.save_plot.empty()) save_plot(wanted.save_plot);
+    if (wanted.video_rate) options.video_rate = *wanted.video_rate;
     if (wanted.close_inspector && inspector) toggle_inspector();
     actions.kernels_open = wanted.kernels_open;
     if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
@@ -388,6 +394,12 @@ bool ViewWindow::key_pressed(Key key) const {
 bool ViewWindow::playing() {
     state_->asks_playing = true;
     return state_->playing;
+}
+
+double ViewWindow::video_rate() const {
+    const double chosen = state_->options.video_rate, seconds = state_->frame_seconds;
+    if (chosen > 0) return chosen;
+    return seconds > 0 ? std::clamp(1 / seconds, kLeastVideoRate, kMostVideoRate) : kMostVideoRate;
 }
 
 bool ViewWindow::lost_display() const { return state_->os && !state_->os->has_display(); }

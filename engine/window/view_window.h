@@ -51,9 +51,12 @@ struct WindowOptions {
     /// Takes the kernels' times in every frame, and a trace of all that is done; else only while
     /// the panel shows them.
     bool profile = false;
-    /// Goes on while it is minimised, as a program that learns should; else its time stands still
-    /// then, unless frames are counted or recorded.
-    bool runs_minimised = false;
+    /// Goes on while it is minimised. False: its time stands still then, unless frames are counted
+    /// or recorded, so that it costs nothing while nobody sees it.
+    bool runs_minimised = true;
+    /// Frames per second of the videos that the person records; 0: as many as are drawn. The
+    /// panel changes it.
+    double video_rate = 60;
     /// Opens with the inspector, as F2 does.
     bool inspect = false;
     /// Where S writes; `{}` in it becomes a number. Empty: `<title>-{}.png`.
@@ -90,6 +93,8 @@ class ViewWindow {
     bool asks_to_end() const;
     /// It was closed because its display has gone away.
     bool lost_display() const;
+    /// Frames per second of a video that begins now (WindowOptions::video_rate).
+    double video_rate() const;
     /// What this frame shows; the last call counts. Throws UserError where it is no picture.
     void show(const BufferView& view, const ShowOptions& options = {});
     /// The same with shapes. The person moves the camera of a drawing in space by the mouse, also

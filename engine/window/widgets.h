@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 
 namespace firn {
 
+/// What a person types into a field whose text is taken when it is confirmed.
+struct TypedText {
+    std::optional<std::string> text;  // none: the field shows its parameter
+    std::string refused;              // why it was not taken; empty: it was not yet confirmed
+};
+
 /// One line of the panel.
 struct Widget {
     enum class Kind : uint8_t { Parameter, Button, Text, Plot, HeatMap };
@@ -18,6 +25,7 @@ struct Widget {
     std::string name, help;    // help of a parameter: its own
     std::string label, group;  // Button; Plot and HeatMap: the group
     std::string text;          // Text
+    TypedText typed;           // Parameter
     Plot plot;
     HeatMap heat_map;
     bool touched = false;  // pressed since the program last asked

@@ -1,10 +1,11 @@
 // What the person does with a window, and what it does while time stands still.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "engine/window/camera.h"
+#include "engine/window/colour_map.h"
+#include "engine/window/number_text.h"
 #include "engine/window/window_state.h"
 
 namespace firn {
@@ -232,10 +233,9 @@ std::string ViewWindow::State::value_at(float i, float j) const {
     executor->read(*picture.memory, picture.offset + static_cast<uint64_t>(first), bytes);
     std::string text = "[" + std::to_string(row) + ", " + std::to_string(column) + "] =";
     for (int64_t c = 0; c < channels; ++c) {
-        char number[32];
-        const Scalar value = load_scalar(picture.dtype, &bytes[static_cast<size_t>(c * width)]);
-        std::snprintf(number, sizeof number, " %.6g", value.as_double());
-        text += number;
+        const double value =
+            load_scalar(picture.dtype, &bytes[static_cast<size_t>(c * width)]).as_double();
+        text += " " + number_text(value, 6);
     }
     return text;
 }
@@ -255,6 +255,7 @@ void ViewWindow::State::take_zoom() {
     if (mouse.left.down && !mouse.left.pressed)
         pan(view.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
     hint = value_at(mouse.i, mouse.j);
+    if (hint.find("nan") != std::string::npos) hint += kNanNote;
     // The program sees none of it.
     mouse.left = mouse.right = mouse.middle = {};
     mouse.wheel = 0;

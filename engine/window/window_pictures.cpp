@@ -1,9 +1,13 @@
 // What goes from a window to the host: pictures of its frames, and tensors behind them.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "engine/runtime/vulkan_executor.h"
+#include "engine/window/text_file.h"
+#include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
 
 namespace firn {
@@ -39,6 +43,24 @@ void ViewWindow::State::screenshot() {
     } catch (const UserError& error) {
         // Somebody at the keyboard can mend it, and the program may have run for long.
         std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
+        return say(error.what());
+    }
+    say("saved " + path);
+    std::printf("saved %s\n", path.c_str());
+    std::fflush(stdout);
+}
+
+void ViewWindow::State::save_plot(const std::string& name) {
+    const Widget* widget = gui.find(name);
+    if (!widget) return;
+    std::string word = name;  // of the user, who may have put anything into it
+    std::replace_if(
+        word.begin(), word.end(),
+        [](unsigned char c) { return c < 0x80 && !std::isalnum(c) && c != '_'; }, '-');
+    const std::string path = free_path(options.title + "-" + word + "-{}.csv", saved_plots);
+    try {
+        write_text_file(path, csv_text(widget->plot));
+    } catch (const UserError& error) {
         return say(error.what());
     }
     say("saved " + path);

@@ -116,6 +116,8 @@ struct ViewWindow::State {
     void fill_menu(PanelState& state) const;
     /// The picture whose menu was opened, by the ending of its file; what goes wrong is said.
     void save_picture(const std::string& ending);
+    /// The numbers of a plot of the panel, as a .csv file; what goes wrong is said.
+    void save_plot(const std::string& name);
     /// Time stands still: the window is paused, or nobody sees it.
     bool stands_still() const;
     bool is_unseen() const;
@@ -168,7 +170,7 @@ struct ViewWindow::State {
     bool watches = false;                              // what takes long, without being on screen
     bool asks_playing = false, playing = true, resets = false;  // as this frame is told
     int lively = 0;                                             // frames
-    int frames = 0, screenshots = 0, saved_pictures = 0;
+    int frames = 0, screenshots = 0, saved_pictures = 0, saved_plots = 0;
     int draws = 0;                          // frames, and those of a pause
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
     std::string layout_path;                // empty: it is not remembered

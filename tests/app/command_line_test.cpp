@@ -89,6 +89,9 @@ TEST(CommandLineOf, EveryIsForFramesThatAreWrittenAsTheyCome) {
                   .text.find("--every needs an --out that saves all frames"),
               std::string::npos);
     EXPECT_EQ(end_of({"--every", "0", "--out", "f.gif"}).status, 2);
+    EXPECT_EQ(parse({"--out", "f.gif"}).video_rate, 60);
+    EXPECT_EQ(parse({"--video-rate", "2.5", "--out", "f.gif"}).video_rate, 2.5);
+    EXPECT_EQ(end_of({"--video-rate", "0", "--out", "f.gif"}).status, 2);
 }
 TEST(CommandLineOf, VersionsAreFirnsAndTheProgramsOwn) {
     const CommandLineEnd end = end_of({"--version"});

@@ -38,6 +38,39 @@ TEST_F(Drawings, ShowsWhatIsOnlyComputedForIt) {
     EXPECT_NE(plain, nothing);
     EXPECT_EQ(seen(Drawing().points(places() * 2.0f - places(), {.size = 8})), plain);
 }
+TEST_F(Drawings, OfANamedMapTakesItsOptions) {
+    const Tensor x = reshape(arange(1600).as(f32), {40, 40});
+    const ShowOptions wanted{
+        .colormap = colormap::viridis, .range = {}, .colour_bar = true, .label = "m"};
+    const MapOptions options{.colour_bar = true, .label = "m"};
+    const auto shown = [&](const auto& show) {
+        Window window({.size = {300, 200}, .headless = true});
+        EXPECT_TRUE(window.open());
+        show(window);
+        return window.picture().rgba;
+    };
+    const auto expected = shown([&](Window& w) { w.show(x, wanted); });
+    EXPECT_EQ(shown([&](Window& w) { w.show(x, colormap::viridis, options); }), expected);
+    EXPECT_EQ(
+        shown([&](Window& w) { w.show(x, colormap::viridis, {.colour_bar = true, .label = "m"}); }),
+        expected);
+    EXPECT_EQ(
+        shown([&](Window& w) {
+            w.show(Drawing().picture(x, colormap::viridis, {.colour_bar = true, .label = "m"}));
+        }),
+        expected);
+    EXPECT_EQ(shown([&](Window& w) {
+                  w.show_grid({{x, colormap::viridis, {.colour_bar = true, .label = "m"}}});
+              }),
+              expected);
+    // A range in its place is still one.
+    EXPECT_EQ(shown([&](Window& w) {
+                  w.show(x, colormap::viridis, {0, 9});
+              }),
+              shown([&](Window& w) {
+                  w.show(x, colormap::viridis, {.range = {{0, 9}}});
+              }));
+}
 TEST_F(Drawings, TakesVectorsGridsAndOtherTypes) {
     const vec2 v(tensor({0.25f, 0.75f}), tensor({0.5f, 0.5f}));
     EXPECT_EQ(seen(Drawing().points(v, {.size = 8})), plain);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -46,6 +48,21 @@ TEST_F(Frames, AGifIsReadBackAsItWas) {
         EXPECT_EQ(read.width, width);
         EXPECT_EQ(read.rgba, picture.rgba) << width;
     }
+}
+TEST_F(Frames, AGifPlaysAsManyFramesASecondAsItIsTold) {
+    const auto hundredths = [&](double rate) {
+        GifWriter writer(folder_ + "r.gif", rate);
+        writer.add(noise(4, 4, 16));
+        writer.finish();
+        std::ifstream file(folder_ + "r.gif", std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        const size_t at = bytes.find(std::string("\x21\xf9\x04", 3));
+        EXPECT_NE(at, std::string::npos);
+        return uint8_t(bytes.at(at + 4)) + 256 * uint8_t(bytes.at(at + 5));
+    };
+    EXPECT_EQ(hundredths(2), 50);
+    EXPECT_EQ(hundredths(60), 2);  // as fast as it can
+    EXPECT_EQ(hundredths(0.1), 1000);
 }
 TEST_F(Frames, AGifOfManyColoursIsNear) {
     Picture picture{256, 256, {}};

@@ -80,6 +80,14 @@ TEST_F(Video, AnFfmpegThatFailsAtTheEndIsAnError) {
     EXPECT_THROW(writer.finish(), UserError);
 }
 
+TEST_F(Video, PlaysAsManyFramesASecondAsItIsTold) {
+    ffmpeg_is("echo \"$*\" > last; for name; do :; done; cat > \"${name#file:}\"");
+    VideoWriter writer("film.mp4", 2);
+    writer.add(frame_);
+    writer.finish();
+    EXPECT_NE(content("last").find(" -r 2.000000 "), std::string::npos) << content("last");
+}
+
 TEST_F(Video, ANameIsNeitherAnOptionNorACommand) {
     ffmpeg_is("for name; do :; done; echo \"$name\" > last; cat > \"${name#file:}\"");
     for (const std::string name :

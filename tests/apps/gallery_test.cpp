@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/common/brush.h"
-
 namespace firn {
 namespace {
 

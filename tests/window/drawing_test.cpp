@@ -405,5 +405,48 @@ TEST_F(DrawingWindow, ControlAndTheWheelComeNearerToAPicture) {
     EXPECT_TRUE(frames_until(window, [&] { return middle() == before; }));
 }
 
+TEST_F(ShapesTest, AxesStandLeftOfTheDrawingAndBelow) {
+    DrawScene scene;
+    scene.picture = view(Numbers(100 * 100, 0), {100, 100});
+    const Picture without = drawn({scene}, {.size = {300, 300}});
+    EXPECT_EQ(bright_box(without).count, 0);
+    scene.axes = DrawAxes{};
+    const Picture with = drawn({scene}, {.size = {300, 300}});
+    const Rectangle area = placement_of(scene, layout_of(scene, {0, 0, 300, 300}, 1).frame).area;
+    EXPECT_GT(area.x, 40);
+    EXPECT_LT(area.y + area.height, 290);
+    // The axes themselves, and numbers beyond them.
+    EXPECT_GT(bright_box(with, {area.x - 2, area.y, 4, area.height}).height(), area.height - 4);
+    EXPECT_GT(bright_box(with, {area.x, area.y + area.height - 2, area.width, 4}).width(),
+              area.width - 4);
+    EXPECT_GT(bright_box(with, {0, area.y, area.x - 8, area.height}).count, 50);
+    EXPECT_GT(bright_box(with, {area.x, area.y + area.height + 6, area.width, 20}).count, 50);
+    // Words take place of their own.
+    const DrawScene with_axes = scene;
+    scene.axes = DrawAxes{"time, s", "height, m"};
+    const SceneLayout words = layout_of(scene, {0, 0, 300, 300}, 1);
+    EXPECT_GT(words.below, layout_of(with_axes, {0, 0, 300, 300}, 1).below);
+    EXPECT_GT(bright_box(drawn({scene}, {.size = {300, 300}}), {80, 0, 100, 18}).count, 50);
+}
+TEST_F(ShapesTest, AxesLeaveASmallCellToThePicture) {
+    DrawScene scene;
+    scene.picture = view(Numbers(4, 1), {2, 2});
+    scene.axes = DrawAxes{};
+    EXPECT_FALSE(layout_of(scene, {0, 0, 100, 60}, 1).has_axes);
+    EXPECT_TRUE(layout_of(scene, {0, 0, 400, 300}, 1).has_axes);
+}
+TEST_F(ShapesTest, YIsDownWhereItIsAskedFor) {
+    DrawScene scene;
+    DrawLayer& points = scene.layers.emplace_back();
+    points.places = view({0.5f, 0.25f}, {1, 2});
+    points.size = 6;
+    const auto height = [&] { return bright_box(drawn({scene}, {.size = {100, 100}})).top; };
+    EXPECT_GT(height(), 60);
+    scene.y_down = true;
+    EXPECT_LT(height(), 40);
+    scene.limits = DrawLimits{0, 1, 0, 1};
+    EXPECT_LT(height(), 40);
+}
+
 }  // namespace
 }  // namespace firn

@@ -211,6 +211,93 @@ TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
     EXPECT_EQ(inspector->history(1, "k0 a.cpp:1"), std::vector<float>{1});
     EXPECT_EQ(inspector->history(2, "k0 a.cpp:1"), std::vector<float>{3});
 }
+TEST_F(Inspected, TimesAreMediansOfSeveralSamples) {
+    EXPECT_EQ(inspector->timing(1, "k0").samples, 0u);
+    for (double milliseconds : {2.0, 900.0, 3.0})
+        inspector->add_times({{"k0", milliseconds, 4, 1}}, 2);
+    const Inspector::Timing time = inspector->timing(1, "k0");
+    EXPECT_EQ(time.samples, 3u);
+    EXPECT_EQ(time.milliseconds, 3);
+    EXPECT_EQ(time.per_frame, 6);
+}
+TEST_F(Inspected, TheTabsStayWhereTheyAreWhileTheirPageScrolls) {
+    result();
+    ImGui::GetIO().DisplaySize = {500, 300};
+    click("inspector tensors");
+    frames_until([&] { return inspector->summary().elements == 2; });
+    for (int settle = 0; settle < 3; ++settle) frame();
+    const Rectangle tab = place("inspector tensors"), save = place("inspector save");
+    ImGui::GetIO().MousePos = {save.x + 100, save.y + 5};
+    for (int turns = 0; turns < 20; ++turns) {
+        ImGui::GetIO().MouseWheel = -1;
+        frame();
+    }
+    ImGui::GetIO().MouseWheel = 0;
+    frame();
+    EXPECT_LT(place("inspector save").y, save.y - 20);  // it has scrolled
+    EXPECT_EQ(place("inspector tensors").y, tab.y);
+}
+TEST_F(Inspected, TheEditorFillsThePlaceThatThereIs) {
+    result();
+    frame();
+    ImGui::SetWindowSize("inspector", {600, 860});
+    for (int settle = 0; settle < 3; ++settle) frame();
+    const float tall = place("inspector glsl").height;
+    if (const Rectangle facts = place("inspector facts"); facts.width > 0) click("inspector facts");
+    for (int settle = 0; settle < 3; ++settle) frame();
+    EXPECT_GT(place("inspector glsl").height, tall + 50);
+    EXPECT_GT(place("inspector glsl").height, 400);
+    const Rectangle button = place("inspector swap");
+    EXPECT_GT(button.y + button.height, 780);  // the last thing of the window
+}
+TEST_F(Inspected, TensorsAreSearchedByTheirNames) {
+    const auto g = compile([](Tensor x, Tensor y) { return x * 2.5f + y; }, {f32("n"), f32("n")});
+    for (int k = 0; k < 3; ++k) g(tensor({2.0f, 3.0f}), tensor({2.0f, 7.0f}));
+    click("inspector tensors");
+    const auto listed = [&] {
+        return std::count_if(places.begin(), places.end(), [](const PlacedPart& part) {
+            return part.name.rfind("inspector tensor ", 0) == 0;
+        });
+    };
+    frame();
+    EXPECT_EQ(listed(), 3);
+    click("inspector search tensors");
+    ImGui::GetIO().AddInputCharactersUTF8("ARGUMENT 1");
+    for (int settle = 0; settle < 3; ++settle) frame();
+    EXPECT_EQ(listed(), 1);
+    click("inspector tensor 2");
+    frames_until([&] { return inspector->summary().largest == 7; });
+}
+TEST_F(Inspected, ATensorWithoutANameIsNamedOnce) {
+    const Tensor x = tensor({2.0f, 3.0f});
+    (*f)(x);
+    click("inspector tensors");
+    click("inspector tensor 1");
+    const std::string path = testing::TempDir() + "inspected-argument-0.npy";
+    std::filesystem::remove(path);
+    frames_until([&] { return inspector->summary().largest == 3; });
+    click("inspector save");
+    frames_until([&] { return std::filesystem::exists(path); });
+}
+TEST_F(Inspected, ARowOfATensorIsChosen) {
+    const auto g = compile([](Tensor x) { return x * 2.0f; }, {f32("n", "m")});
+    for (int k = 0; k < 3; ++k) g(tensor({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}));
+    click("inspector tensors");
+    frames_until([&] { return inspector->summary().elements == 4; });
+    EXPECT_EQ(inspector->summary().line, (std::vector<float>{2, 4}));
+    for (int settle = 0; settle < 3; ++settle) frame();
+    const Rectangle row = place("inspector row");
+    places.clear();
+    // The last of its buttons is "+".
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = {row.x + row.width - 8, row.y + row.height / 2};
+    for (bool down : {false, true, false}) {
+        io.MouseDown[0] = down;
+        frame();
+    }
+    frames_until([&] { return inspector->summary().pick.row == 1; });
+    EXPECT_EQ(inspector->summary().line, (std::vector<float>{6, 8}));
+}
 TEST_F(Inspected, TimesAreThoseOfTheProgramThatRan) {
     executor->set_profiling(true);
     auto g = compile([](Tensor x) { return x * 2.5f; }, {f32("n")});

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "tests/window/window_fixture.h"
@@ -149,6 +150,100 @@ TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
     EXPECT_TRUE(frames_until(window, looked));
     by_hand("keys", "key Escape sleep 0.2 key F11");
     EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{640, 320}; }));
+}
+
+TEST_F(RealWindow, AFileThatIsRefusedStaysInItsFieldToBeMended) {
+    std::string file;
+    ViewWindow window(executor, options("files"));
+    window.gui().bind("picture", {ParamVariable::Kind::File, &file}, {});
+    settle(window);
+    const Widget& widget = *window.gui().find("picture");
+    by_hand("files",
+            "windowfocus \\$id " + click_on(widget.rectangle) + " sleep 0.1 type /dev/nul");
+    const auto is_typed = [&](const std::string& text) {
+        return frames_until(window, [&] { return widget.typed.text == text; });
+    };
+    EXPECT_TRUE(is_typed("/dev/nul"));
+    by_hand("files", "key Return");
+    EXPECT_TRUE(frames_until(window, [&] { return !widget.typed.refused.empty(); }));
+    EXPECT_EQ(widget.typed.text, "/dev/nul");
+    EXPECT_EQ(file, "");
+    by_hand("files", click_on(widget.rectangle) + " sleep 0.1 key End sleep 0.1 type l");
+    EXPECT_TRUE(is_typed("/dev/null"));
+    by_hand("files", "key Return");
+    EXPECT_TRUE(frames_until(window, [&] { return file == "/dev/null"; })) << file;
+    settle(window);
+    EXPECT_EQ(widget.typed.text, std::nullopt);
+    EXPECT_EQ(widget.typed.refused, "");
+}
+
+TEST_F(RealWindow, AFileIsTakenWhenItsFieldIsLeft) {
+    std::string file;
+    ViewWindow window(executor, options("left"));
+    window.gui().bind("picture", {ParamVariable::Kind::File, &file}, {});
+    settle(window);
+    const Widget& widget = *window.gui().find("picture");
+    by_hand("left",
+            "windowfocus \\$id " + click_on(widget.rectangle) + " sleep 0.1 type /dev/null");
+    EXPECT_TRUE(frames_until(window, [&] { return widget.typed.text == "/dev/null"; }));
+    EXPECT_EQ(file, "");
+    by_hand("left", at(600, 300) + "sleep 0.1 mousedown 1 sleep 0.05 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return file == "/dev/null"; })) << file;
+}
+
+TEST_F(RealWindow, EachComponentOfAVectorIsASliderOfItsOwn) {
+    float values[3] = {0.5f, 0.5f, 0.5f};
+    ViewWindow window(executor, options("vector"));
+    window.gui().bind("light", {ParamVariable::Kind::Vector, values, 3}, {.min = 0, .max = 1});
+    settle(window);
+    const Rectangle all = window.gui().find("light")->rectangle;
+    const float third = all.width / 3, y = all.y + all.height / 2;
+    by_hand("vector", "windowfocus \\$id " + at(all.x + 1.9f * third, y) +
+                          "sleep 0.1 mousedown 1 sleep 0.1 mouseup 1");
+    EXPECT_TRUE(frames_until(window, [&] { return values[1] > 0.75f; })) << values[1];
+    EXPECT_EQ(values[0], 0.5f);
+    EXPECT_EQ(values[2], 0.5f);
+}
+
+TEST_F(RealWindow, InASmallWindowThePanelIsNarrow) {
+    float dt = 0.25f;
+    const auto width = [&](WindowSize size) {
+        ViewWindow window(executor, {.title = "narrow", .size = size, .frames = 100000});
+        window.gui().parameter("a rather long name of a parameter", dt, {.min = 0, .max = 1});
+        settle(window);
+        const Rectangle field = window.gui().find("a rather long name of a parameter")->rectangle;
+        EXPECT_GT(field.width, 40);
+        return field.x + field.width;
+    };
+    EXPECT_LT(width({320, 240}), 180);
+    EXPECT_GT(width({900, 240}), 250);
+}
+
+TEST_F(RealWindow, TheNumbersOfAPlotAreSavedAsCsv) {
+    WindowOptions wanted = options("csv");
+    wanted.print_widgets = true;
+    const std::string path = "csv-the-loss-1.csv";
+    std::filesystem::remove(path);
+    ViewWindow window(executor, wanted);
+    for (float value : {3, 2, 1}) window.gui().plot("the loss", value);
+    settle(window);
+    const Rectangle plot = window.gui().find("the loss")->rectangle;
+    std::string said;
+    testing::internal::CaptureStdout();
+    by_hand("csv", middle_of(plot) + "sleep 0.1 mousedown 3 sleep 0.05 mouseup 3");
+    EXPECT_TRUE(frames_until(window, [&] {
+        said += testing::internal::GetCapturedStdout();
+        testing::internal::CaptureStdout();
+        return place_of(said, "save the loss").width > 0;
+    }));
+    settle(window);
+    said += testing::internal::GetCapturedStdout();
+    by_hand("csv", click_on(place_of(said, "save the loss")));
+    EXPECT_TRUE(frames_until(window, [&] { return std::filesystem::exists(path); }));
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(text, "x,value\n0,3\n1,2\n2,1\n");
+    std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -114,8 +114,9 @@ void set_state(const std::string& title, unsigned long state) {
 }
 constexpr unsigned long kNormal = 1, kIconic = 3;
 
-TEST_F(RealWindow, AMinimisedWindowWaits) {
-    ViewWindow window(executor, {.title = "minimised", .size = {640, 320}});
+TEST_F(RealWindow, AMinimisedWindowWaitsWhereItIsToldTo) {
+    ViewWindow window(executor,
+                      {.title = "minimised", .size = {640, 320}, .runs_minimised = false});
     close_after(window, 20);
     settle(window);
     set_state("minimised", kIconic);
@@ -135,8 +136,8 @@ TEST_F(RealWindow, AMinimisedWindowWaits) {
     EXPECT_LT(unseen - before, 20);
 }
 
-TEST_F(RealWindow, AMinimisedWindowThatShouldGoesOn) {
-    ViewWindow window(executor, {.title = "unseen", .size = {640, 320}, .runs_minimised = true});
+TEST_F(RealWindow, AMinimisedWindowGoesOn) {
+    ViewWindow window(executor, {.title = "unseen", .size = {640, 320}});
     close_after(window, 20);
     settle(window);
     set_state("unseen", kIconic);

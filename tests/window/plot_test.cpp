@@ -72,13 +72,61 @@ TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
 }
 TEST(Plot, SaysWhereAValueStands) {
     Plot plot = line_of({1, 2, 3});
-    EXPECT_EQ(x_text(plot, 0, 3), "step -2");
+    EXPECT_EQ(x_text(plot, 0), "0, 2 before the last");
     plot.kind = PlotKind::Lines;
-    EXPECT_EQ(x_text(plot, 2, 3), "2");
+    EXPECT_EQ(x_text(plot, 2), "2");
     plot.options.x_first = -1, plot.options.x_step = 0.5;
-    EXPECT_EQ(x_text(plot, 1, 3), "-0.5");
+    EXPECT_EQ(x_text(plot, 1), "-0.5");
     plot.kind = PlotKind::Bars;
-    EXPECT_EQ(x_text(plot, 1, 3), "-0.5 to 0");
+    EXPECT_EQ(x_text(plot, 1), "-0.5 to 0");
+}
+TEST(Plot, AHistoryIsNumberedFromItsFirstValueThoughItIsGone) {
+    Plot plot;
+    plot.options.length = 3;
+    for (float value : {1, 2, 3, 4, 5}) append(plot, "", value);
+    EXPECT_EQ(x_text(plot, 0), "2, 2 before the last");
+    EXPECT_EQ(x_axis_of(plot).low, 2);
+    EXPECT_EQ(x_axis_of(plot).high, 4);
+    EXPECT_GE(PlotOptions().length, 10'000);
+}
+TEST(Plot, ALineOfFewerValuesStandsWhereTheOtherOneWas) {
+    Plot plot;
+    for (int k = 0; k < 10; ++k) {
+        append(plot, "train", float(k));
+        if (k % 5 == 4) append(plot, "test", float(k));
+    }
+    EXPECT_EQ(plot.series[1].numbers, (std::vector<int64_t>{4, 9}));
+    EXPECT_EQ(csv_text(plot).substr(0, 40), "x,train,test\n0,0,\n1,1,\n2,2,\n3,3,\n4,4,4\n5");
+}
+TEST(Plot, AsCsvItHasALineForEachPlace) {
+    Gui gui;
+    gui.lines("x", {{"a, b", {1, NAN}}, {"", {0.1f, 2, 3}}}, {.x_first = 1, .x_step = 0.5});
+    EXPECT_EQ(csv_text(gui.find("x")->plot),
+              "x,\"a, b\",value\n1,1,0.100000001\n1.5,nan,2\n2,,3\n");
+}
+TEST(Plot, NanHasNoSign) {
+    const Plot plot = line_of({-NAN, 1});
+    EXPECT_NE(csv_text(plot).find("0,nan\n"), std::string::npos) << csv_text(plot);
+}
+TEST(Plot, TheWheelComesNearerAndNothingBeyondTheEndsIsSeen) {
+    const PlotAxis all{0, 100};
+    PlotZoom zoom;
+    EXPECT_EQ(zoom.seen(all).high, 100);
+    zoom.near(all, 0.25, 3, 2);
+    const PlotAxis seen = zoom.seen(all);
+    EXPECT_LT(seen.high - seen.low, 60);
+    EXPECT_NEAR(seen.place(25), 0.25, 1e-9);  // what was under the mouse stays there
+    zoom.shift(all, -10);
+    EXPECT_EQ(zoom.seen(all).low, 0);
+    for (int k = 0; k < 100; ++k) zoom.near(all, 0.5, 1, 2);
+    EXPECT_NEAR(zoom.seen(all).high - zoom.seen(all).low, 2, 1e-9);
+    for (int k = 0; k < 100; ++k) zoom.near(all, 0.5, -1, 2);
+    EXPECT_EQ(zoom.seen(all).high, 100);
+}
+TEST(Plot, UpwardsAnAxisHoldsWhatIsSeen) {
+    const Plot plot = line_of({1000, 1, 2, 3});
+    EXPECT_GT(axis_of(plot).high, 1000);
+    EXPECT_LT(axis_of(plot, {1, 3}).high, 10);
 }
 TEST(Plot, WholeLinesReplaceThoseBefore) {
     Gui gui;

@@ -48,6 +48,30 @@ TEST(TensorSummary, OfChannelsTheMeanIsShown) {
     EXPECT_EQ(s.columns, 2);
     EXPECT_EQ(s.cells, (std::vector<float>{3, 9}));
 }
+TEST(TensorSummary, ARowIsReadFromAnyElementOn) {
+    std::vector<float> values(2 * 3 * 1000);
+    for (size_t k = 0; k < values.size(); ++k) values[k] = float(k);
+    const auto picked = [&](const LinePick& pick) {
+        return summarise(f32, {2, 3, 1000}, std::as_bytes(std::span(values)), pick);
+    };
+    EXPECT_EQ(picked({}).line.size(), 256u);
+    EXPECT_EQ(picked({}).line_rows, 6);
+    EXPECT_EQ(picked({}).line_elements, 1000);
+    EXPECT_EQ(picked({4, 100}).line.front(), 4100);
+    const TensorSummary last = picked({9, 5000});  // beyond the end
+    EXPECT_EQ(last.pick, (LinePick{5, 999}));
+    EXPECT_EQ(last.line, std::vector<float>{5999});
+}
+TEST(TensorSummary, BinsHaveARange) {
+    const TensorSummary s = summary_of<float>(f32, {-1, 3}, {2});
+    EXPECT_EQ(s.first_bin(), -1);
+    EXPECT_EQ(s.first_bin() + s.bin_width() * TensorSummary::kBins, 3);
+    const TensorSummary same = summary_of<float>(f32, {5, 5}, {2});
+    const double bin = same.first_bin() + same.bin_width() * TensorSummary::kBins / 2;
+    EXPECT_EQ(same.histogram[TensorSummary::kBins / 2], 2);
+    EXPECT_LE(bin, 5);
+    EXPECT_GT(bin + same.bin_width(), 5);
+}
 TEST(TensorSummary, TakesAnySize) {
     EXPECT_EQ(summary_of<float>(f32, {}, {0, 4}).elements, 0);
     EXPECT_EQ(summary_of<float>(f32, {7}, {}).cells, std::vector<float>{7});

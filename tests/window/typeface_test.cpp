@@ -24,6 +24,15 @@ TEST(Typeface, DigitsAreEquallyWideSoThatNumbersKeepTheirPlaces) {
     const ImFontGlyph& one = *font->FindGlyph('1');  // in the middle of its width
     EXPECT_NEAR(one.X0, width - one.X1, 0.2f * width);
 }
+TEST(Typeface, OfCodeAllLettersAreEquallyWide) {
+    ImFontAtlas atlas;
+    const ImFont* font = rasterise_typeface(atlas, 17, true);
+    ASSERT_EQ(atlas.Fonts.Size, 2);
+    const ImFont* code = atlas.Fonts[1];
+    for (ImWchar c = ' ' + 1; c < 0x7f; ++c)
+        EXPECT_EQ(code->GetCharAdvance(c), code->GetCharAdvance('m')) << char(c);
+    EXPECT_NE(font->GetCharAdvance('i'), font->GetCharAdvance('m'));
+}
 TEST(Typeface, IsRasterisedAtEachSizeAndNotStretched) {
     ImFontAtlas small, large;
     const ImFontGlyph one = *rasterise_typeface(small, 12)->FindGlyph('H');
