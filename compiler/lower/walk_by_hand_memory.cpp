@@ -101,20 +101,34 @@ int HandWalk::mask_of(const Node& index, const Node& user) {
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
 
-/// As Array does of what is no buffer of the program.
+/// Iterations that clear a row at the most: a part of the 65,535 that lavapipe allows an
+/// invocation.
+constexpr int64_t kMostClears = 8192;
+
+/// As Array does of what is no buffer of the program. An iteration clears several elements of a
+/// long row, since drivers bound their number; the last one may clear its last element repeatedly.
 void HandWalk::clear_row(const Node& array) {
-    const int64_t elements = element_count(shape_of(array)).constant();
+    const int64_t elements = element_count(shape_of(array)).constant(),
+                  at_once = ceil_div(elements, kMostClears).constant(),
+                  trips = ceil_div(elements, at_once).constant();
     Range range;
     range.name = "k";
     range.kind = RangeKind::Serial;
-    range.extent = Size(elements);
-    range.extent_node = b_.integer(elements);
-    range.max_trips = elements;
+    range.extent = Size(trips);
+    range.extent_node = b_.integer(trips);
+    range.max_trips = trips;
     const int id = b_.add_range(std::move(range)), region = b_.add_region();
-    const int index = place_in_row(array, b_.range(id)),
-              zero = b_.constant(scalar_int(0).to(array.dtype));
+    const int zero = b_.constant(scalar_int(0).to(array.dtype));
+    const int first = b_.mul(b_.range(id), b_.integer(at_once));
+    std::vector<int> stores;
+    for (int64_t k = 0; k < at_once; ++k) {
+        int at = b_.add(first, b_.integer(k));
+        if (trips * at_once > elements)
+            at = b_.make(KernelOp::Min, i32, {at, b_.integer(elements - 1)});
+        stores.push_back(b_.store(memory_of(array), place_in_row(array, at), std::span(&zero, 1)));
+    }
     b_.code().regions[region].range = id;
-    b_.code().regions[region].effects = {b_.store(memory_of(array), index, std::span(&zero, 1))};
+    b_.code().regions[region].effects = std::move(stores);
     effect(b_.close_for(region, {}));
 }
 

@@ -44,6 +44,12 @@ TEST_P(OwnArrays, OfEachTypeHaveRows) {
     EXPECT_EQ(own_sums<bool>(boolean, 20, kLarge, {}).to_vector<int>(), bools);
 }
 
+// More elements than the iterations that lavapipe allows an invocation.
+TEST_P(OwnArrays, OfManyElementsAreCleared) {
+    const int size = 70'001;
+    EXPECT_EQ(own_sums<int>(i32, 3, size, {}).to_vector<int>(), expected_sums(3, size));
+}
+
 TEST_P(OwnArrays, AreZerosInEveryIterationAndSlice) {
     const int n = 300;
     EXPECT_EQ(own_sums<int>(i32, n, kLong, {}).to_vector<int>(), expected_sums(n, kLong));
