@@ -22,6 +22,9 @@ struct Slot;
 class Operand;
 struct CountedTensor;
 enum class Bounds : uint8_t;
+enum class VecKind : uint8_t;
+template <size_t N, VecKind K>
+struct Vec;
 
 /// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed
 /// until its data is asked for, or at once where it is the result of a compiled function.
@@ -49,6 +52,9 @@ class Tensor : public TensorOperators {
     ///
     /// Example: `Tensor(zeros({5}).size(0)) * 0.5f` is `2.5`.
     Tensor(const Size& size, SourceLine line = here());
+    // clang-format off
+    template <size_t N, VecKind K> Tensor(const Vec<N, K>& v) = delete;  // a vector is N tensors: stack(v) makes one of them, with the components along its last axis
+    // clang-format on
     /// The value of the other tensor, which keeps it. What is stored or assigned to one of them
     /// later does not change the other.
     /// @{
@@ -376,6 +382,9 @@ class Access : public TensorOperators {
     void operator=(const Arg& value) &&;
     void operator=(const Access& value) &&;
     /// @}
+    // clang-format off
+    template <size_t N, VecKind K> void operator=(const Vec<N, K>& v) && = delete;  // a vector is N tensors: stack(v) makes one of them, with the components along its last axis
+    // clang-format on
 
     /// `x(i) += v` is `x(i) = x(i) + v`: where indices collide the last wins, as in numpy, and the
     /// values do not add up, as they do by scatter_add.

@@ -18,6 +18,7 @@ struct Mistake {
 
 constexpr const char* kNoBool =
     "if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~";
+constexpr const char* kStack = "stack(v) makes one of them";
 constexpr const char* kNoNumbers = "Write a number as a Tensor of rank 0, whose spec is f32()";
 constexpr const char* kCount = "give as many arguments as the function takes";
 
@@ -31,6 +32,9 @@ const std::vector<Mistake> kMistakes{
     {"slice(x, {.begin = 2}) += 1.0f;", "x(range(2, 5)) += v stores to x"},
     {"fixed(0) = 1.0f;", "x(range(2, 5)) = v stores to x"},
     {"x[0];", "x(i, j): brackets take one index"},
+    {"Tensor c = turbo(x);", kStack},
+    {"x = turbo(x);", kStack},
+    {"x(0) = turbo(x);", kStack},
     {"x(range(x, 3));", "x(i + arange(3)) begins at a tensor"},
     {"step(x);", kCount},
     {"step(x, x, x);", kCount},
@@ -45,7 +49,8 @@ const std::vector<Mistake> kMistakes{
 TEST(Messages, OfWhatDoesNotCompileNameTheWayOut) {
     const std::string path = FIRN_BINARY_DIR "/first_mistakes.cpp";
     std::ofstream file(path);
-    file << "#include \"compiler/language.h\"\nusing namespace firn;\n"
+    file << "#include \"compiler/language.h\"\n#include \"compiler/shading.h\"\nusing namespace "
+            "firn;\n"
             "struct Counted { Tensor x; int n; };\n";
     for (const Mistake& mistake : kMistakes)
         file << "void f" << &mistake - kMistakes.data() << "() { Tensor x; const Tensor fixed; "
@@ -55,7 +60,7 @@ TEST(Messages, OfWhatDoesNotCompileNameTheWayOut) {
     const Outcome compiled = run("c++ -std=c++20 -I. -fsyntax-only '" + path + "'");
     EXPECT_NE(compiled.status, 0);
     for (size_t k = 0; k < kMistakes.size(); ++k) {
-        const std::string line = "first_mistakes.cpp:" + std::to_string(k + 4) + ":";
+        const std::string line = "first_mistakes.cpp:" + std::to_string(k + 5) + ":";
         EXPECT_NE(compiled.output.find(line), std::string::npos)
             << "compiles: " << kMistakes[k].code;
         EXPECT_NE(compiled.output.find(kMistakes[k].said), std::string::npos) << kMistakes[k].said;
