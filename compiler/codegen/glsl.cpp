@@ -11,6 +11,7 @@
 #include "compiler/codegen/operations.h"
 #include "compiler/codegen/statements.h"
 #include "compiler/kernel/bindings.h"
+#include "compiler/program/device_class.h"
 
 namespace firn {
 
@@ -43,10 +44,13 @@ bool uses_lanes(const KernelCode& code) {
     return false;
 }
 
-std::array<uint32_t, 3> launched_group(const KernelCode& code) {
+std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfile& profile) {
     const std::array<uint32_t, 3>& size = code.group_size;
-    const bool row = size[1] * size[2] == 1 || !uses_lanes(code);
-    return row ? size : std::array<uint32_t, 3>{size[0] * size[1] * size[2], 1, 1};
+    const uint32_t all = size[0] * size[1] * size[2];
+    const bool idle = rules_of(profile).in_turn && size[0] % profile.subgroup_size != 0 &&
+                      all <= profile.max_group_extent[0];
+    const bool row = all != size[0] && (idle || uses_lanes(code));
+    return row ? std::array<uint32_t, 3>{all, 1, 1} : size;
 }
 
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile) {

@@ -16,10 +16,11 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
 /// The lanes of a subgroup exchange values. Of placed code, as the next.
 bool uses_lanes(const KernelCode& code);
-/// The group as it is launched: the kernel's group_size, or one row of as many invocations where
-/// lanes exchange values. These stand in it in row-major order: drivers differ in how they make
-/// subgroups of several rows.
-std::array<uint32_t, 3> launched_group(const KernelCode& code);
+/// The group as it is launched: the kernel's group_size, or one row of as many invocations, in
+/// row-major order, where lanes exchange values (drivers differ in how they make subgroups of
+/// several rows), and where a CPU driver would leave lanes idle: it makes subgroups of the
+/// invocations of one row alone.
+std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfile& profile);
 
 /// Kernel parameters exceed the push-constant limit of the profile: they come from a uniform buffer
 /// after the last binding.

@@ -13,7 +13,7 @@ GlslRun::GlslRun(const KernelCode& kernel, const DeviceProfile& device)
     : code(kernel),
       profile(device),
       uses(uses_of(kernel)),
-      launched(launched_group(kernel)),
+      launched(launched_group(kernel, device)),
       apart(rules_of(device).unrolls_on && device.max_back_edges ? loops_apart(kernel)
                                                                  : std::set<int>()),
       text(kernel.nodes.size()) {}

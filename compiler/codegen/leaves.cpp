@@ -2,6 +2,7 @@
 #include "compiler/codegen/leaves.h"
 
 #include <ostream>
+#include <string>
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/codegen/operations.h"
@@ -20,13 +21,23 @@ std::string param_text(const KernelCode& code, size_t k) {
 
 std::string held_name(size_t k) { return "held" + std::to_string(k); }
 
+/// The index along a dimension of a group that is launched as one row.
+std::string index_in_row(const std::array<uint32_t, 3>& group, int dim) {
+    const std::string x = std::to_string(group[0]) + "u", row = "gl_LocalInvocationIndex";
+    if (dim == 0) return "int(" + row + " % " + x + ")";
+    if (dim == 2) return "int(" + row + " / " + std::to_string(group[0] * group[1]) + "u)";
+    const std::string below = row + " / " + x;
+    return "int(" + (group[2] > 1 ? below + " % " + std::to_string(group[1]) + "u" : below) + ")";
+}
+
 std::string range_text(const GlslRun& run, const Range& range) {
     const std::string dim = kDim[range.dim];
     switch (range.kind) {
         case RangeKind::Group: return "int(gl_WorkGroupID." + dim + ")";
         case RangeKind::Invocation:
-            return run.launched == run.code.group_size ? "int(gl_LocalInvocationID." + dim + ")"
-                                                       : index_by_subgroups(run, range.dim);
+            if (run.launched == run.code.group_size) return "int(gl_LocalInvocationID." + dim + ")";
+            return uses_lanes(run.code) ? index_by_subgroups(run, range.dim)
+                                        : index_in_row(run.code.group_size, range.dim);
         case RangeKind::Subgroup:
             return range.dim ? "int(gl_SubgroupID)" : "int(gl_SubgroupInvocationID)";
         default:

@@ -66,7 +66,7 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
     info.params_in_buffer = needs_param_buffer(code, profile);
     info.keeps_special_floats = keeps_special_floats(code, profile);
     info.glsl = emit_glsl(code, profile);
-    info.group_size = launched_group(code);
+    info.group_size = launched_group(code, profile);
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});
@@ -108,7 +108,7 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
         throw UserError("a group of this kernel has " + std::to_string(members) +
                         " invocations and this device allows " +
                         std::to_string(profile.max_group_size) + "; make it smaller" + at);
-    const std::array<uint32_t, 3> launched = launched_group(code);
+    const std::array<uint32_t, 3> launched = launched_group(code, profile);
     for (size_t dim = 0; dim < 3; ++dim)
         if (launched[dim] > profile.max_group_extent[dim])
             throw UserError("a group of this kernel is " + std::to_string(launched[dim]) +

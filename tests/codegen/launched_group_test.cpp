@@ -48,6 +48,27 @@ TEST(LaunchedGroup, OfOthersIsWhatItsUserSaid) {
     EXPECT_EQ(f.program()->kernels.at(0).group_size, (GroupSize{8, 4, 1}));
 }
 
+/// A kernel by hand that reads its transpose, in groups of 4 rows and 2 columns.
+KernelInfo of_narrow_group(const DeviceProfile& profile) {
+    SessionScope scope(Session::interpreter(profile));
+    auto f = compile(
+        [](Tensor x) {
+            Tensor out = x;
+            kernel({16, 16}, {.group = {4, 2}}, [&](Tensor i, Tensor j) { out(i, j) = x(j, i); });
+            return out;
+        },
+        {i32(16, 16)});
+    return f.program()->kernels.at(0);
+}
+
+TEST(LaunchedGroup, WhoseRowsLeaveLanesOfACpuDriverIdleIsOneRow) {
+    const KernelInfo narrow = of_narrow_group(cpu_profile());
+    EXPECT_EQ(narrow.group_size, (GroupSize{8, 1, 1}));
+    EXPECT_NE(narrow.glsl.find("gl_LocalInvocationIndex % 2u"), std::string::npos);
+    EXPECT_NE(narrow.glsl.find("gl_LocalInvocationIndex / 2u"), std::string::npos);
+    EXPECT_EQ(of_narrow_group(gpu_profile()).group_size, (GroupSize{2, 4, 1}));
+}
+
 TEST(LaunchedGroup, OfLoadsThatAreHandedRoundIsOneRow) {
     SessionScope scope(Session::interpreter());
     auto f =

@@ -177,6 +177,14 @@ const DeviceCase kKernelCases[] = {
          });
          return out;
      }},
+    {"groups_whose_rows_are_no_whole_subgroups",
+     [] {
+         Tensor x = tensor(random_ints(5 * 6 * 7, 8, -50, 50), {5, 6, 7}), out = zeros_like(x);
+         kernel(x.shape(), {.group = {2, 3, 3}}, [&](Tensor i, Tensor j, Tensor k) {
+             out(i, j, k) = x(i, 5 - j, 6 - k) + 7 * i + 3 * j + k;
+         });
+         return out;
+     }},
     {"entry_values_beyond_the_end",
      [] {
          Tensor y = tensor(random_floats(70, 3)) * 2.0f, w = zeros({1100});

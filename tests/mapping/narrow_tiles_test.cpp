@@ -49,6 +49,25 @@ TEST(NarrowTiles, LanesShareTheTilesOfFewColumns) {
     EXPECT_EQ(of_ten.find("lanes 8 tile 5x8 "), 0u) << of_ten;
 }
 
+/// The group of `2 x + its neighbour above`, of 64 pictures of 24 rows with so many columns.
+GroupShape group_of_rows(const DeviceProfile& profile, int64_t columns) {
+    SessionScope scope(Session::interpreter(profile));
+    const auto f = compile(
+        [](Tensor x) {
+            auto [b, i, j] = indices<3>(x.shape());
+            return 2.0f * x + x(b, i - 1, j);
+        },
+        {f32(64, 24, columns)});
+    return parse_mapping(f.program()->kernels.at(0).mapping)->group;
+}
+
+TEST(NarrowTiles, RowsOfFewTilesAreLaunchedSideBySide) {
+    // Tiles of 4 columns: rows of 4, or 3 of them; 8 lanes take two rows, or three at a third.
+    EXPECT_EQ(group_of_rows(cpu_profile(), 16), (GroupShape{4, 2}));
+    EXPECT_EQ(group_of_rows(cpu_profile(), 64).x % 8, 0u);
+    EXPECT_EQ(group_of_rows(gpu_profile(), 16).x % 32, 0u);
+}
+
 TEST(NarrowTiles, NoLaneIsIdle) {
     for (int64_t columns : {16, 32, 48, 64, 128}) EXPECT_GE(busy_lanes(columns), 0.75) << columns;
 }

@@ -1,5 +1,6 @@
 // The step `group`: invocations of a group along x and y. Every kernel takes it.
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/mapping/choice.h"
 #include "compiler/mapping/row_groups.h"
@@ -48,6 +49,21 @@ int64_t rows_that_fill(int64_t units, int64_t most) {
     return best;
 }
 
+/// Where rows leave lanes idle, groups have whole rows of which so many are launched as one that
+/// they fill whole subgroups (launched_group()).
+void fill_lanes(Choice& c, int64_t units_x, int64_t units_y) {
+    const int64_t lanes = c.profile.subgroup_size,
+                  taken = (units_x + c.m.group.x - 1) / c.m.group.x * c.m.group.x;
+    const int64_t rows = lanes / std::gcd(units_x, lanes);
+    if (!c.traits.grid[0].is_constant() ||
+        static_cast<double>(units_x) >= costs::kLeastSaving * static_cast<double>(taken) ||
+        units_x * rows > c.profile.max_group_size || units_y % rows != 0)
+        return;
+    int64_t all = rows;
+    while (all * 2 <= c.m.group.y && units_y % (all * 2) == 0) all *= 2;
+    c.m.group = {static_cast<uint32_t>(units_x), static_cast<uint32_t>(all)};
+}
+
 void choose_rectangle(Choice& c, int64_t units_x) {
     GroupShape& group = c.m.group;
     const int64_t tile_y = c.m.tile[1],
@@ -65,6 +81,7 @@ void choose_rectangle(Choice& c, int64_t units_x) {
         group.x /= 2;
     if (c.rules().masked && c.traits.grid[1].is_constant()) rows = rows_that_fill(units_y, rows);
     group.y = static_cast<uint32_t>(std::max<int64_t>(1, rows));
+    if (c.rules().in_turn && !c.traits.loops) fill_lanes(c, units_x, units_y);
 }
 
 void choose(Choice& c) {
