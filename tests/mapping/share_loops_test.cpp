@@ -269,6 +269,22 @@ Mapping of_product(const DeviceProfile& profile, bool transposed) {
     return choose_mapping(lowered(test), profile, {});
 }
 
+/// The gradient by `filters` of 5 by 5 of what they give of 64 pictures of 28 by 28.
+uint32_t lanes_of_filters(int64_t filters) {
+    SessionScope scope(Session::interpreter(cpu_profile()));
+    const auto products = [=](Tensor g, Tensor x) {
+        auto [o, p, q, b, i, j] = indices<6>({filters, 5, 5, 64, 24, 24});
+        return sum(g(b, i, j, o) * x(b, i + p, j + q), {.axis = {3, 4, 5}});
+    };
+    const auto f = compile(products, {f32(64, 24, 24, filters), f32(64, 28, 28)});
+    return parse_mapping(f.program()->kernels.at(0).mapping)->lanes;
+}
+
+TEST(ChooseLanes, ThreeRoundsOfALoopInANestAreSharedWhereTilesWouldLeaveCoresIdle) {
+    EXPECT_EQ(lanes_of_filters(16), 8u);
+    EXPECT_EQ(lanes_of_filters(1024), 1u);  // tiles of these are enough
+}
+
 TEST(ChooseLanes, AProductOfMatricesIsTiledNotShared) {
     EXPECT_EQ(of_product(gpu_profile(), false).lanes, 1u);
     EXPECT_EQ(of_product(gpu_profile(), true).lanes, 1u);  // its groups stage what they read

@@ -161,7 +161,14 @@ bool pays(const Choice& c) {
     // iterations costs more than they do.
     const bool nested = !rules.in_turn && sharing.iterations >= lanes;
     const int64_t iterations = nested ? sharing.all_iterations : sharing.iterations;
-    if (sharing.repeated || iterations < costs::kLeastShare * lanes) return false;
+    const auto fills_idle_cores = [&] {
+        return rules.in_turn && sharing.nest_iterations >= costs::kLongShare * lanes &&
+               tiles_pay(c);
+    };
+    if (sharing.repeated) return false;
+    // Of a loop that is so short, the rounds are written out: it costs nothing to enter.
+    if (iterations < costs::kLeastShare * lanes)
+        return sharing.iterations >= lanes && fills_idle_cores();
     const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;
     const bool idle = sharing.along_grid ? total * lanes * lanes < busy
                                          : total * (rules.in_turn ? lanes : 1) < busy;
@@ -170,8 +177,7 @@ bool pays(const Choice& c) {
     const bool better =
         rows && !c.staged &&
         (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
-    return idle || better ||
-           (rules.in_turn && sharing.nest_iterations >= costs::kLongShare * lanes && tiles_pay(c));
+    return idle || better || fills_idle_cores();
 }
 
 std::optional<Mapping> choose_alone(const Choice& c) {
