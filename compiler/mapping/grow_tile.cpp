@@ -47,11 +47,16 @@ double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
                                bool lanes_share, double most_operations, int64_t width,
-                               int64_t iterations, bool pads, int64_t most_nodes) {
+                               int64_t iterations, bool pads, int64_t most_nodes,
+                               bool loops_alone) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
     const auto time_of = [&](const std::vector<int64_t>& of) {
         return padded_time(model, of, grid, width);
+    };
+    const auto nodes_of = [&](const std::vector<int64_t>& of) {
+        const int64_t in_loops = loops_alone ? model.loop_nodes(of) : 0;
+        return in_loops > 0 ? in_loops : model.nodes(of);
     };
     for (bool grown = true; grown;) {
         grown = false;
@@ -67,8 +72,7 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 const bool divides = grid[d].divisor() % larger[d] == 0;
                 if (larger[d] > costs::kLongestTile || grid[d].is(0) ||
                     (!divides && !(pads && grid[d].is_constant())) || total / copies < busy ||
-                    model.carried(larger) > costs::kMostCarried ||
-                    model.nodes(larger) > most_nodes ||
+                    model.carried(larger) > costs::kMostCarried || nodes_of(larger) > most_nodes ||
                     !fits_written_out(model, larger, iterations, most_operations))
                     continue;
                 // A step of three is worth more than one of two.

@@ -24,11 +24,12 @@ double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
 /// most, from `tile` on. `total`: indices of the grid, of which every core must keep some;
 /// `iterations` of a loop are written out, which saves more than what does not fit then.
 /// `most_operations`: of a body. `width`: see padded_time(). `pads`: a tile may reach behind the
-/// end of a range whose extent is known. `most_nodes`: of all copies, each iteration once.
+/// end of a range whose extent is known. `most_nodes`: of all copies, each iteration once; of
+/// loops alone where `loops_alone` and there are loops.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
                                bool lanes_share, double most_operations, int64_t width,
                                int64_t iterations = 1, bool pads = false,
-                               int64_t most_nodes = costs::kTileBudget);
+                               int64_t most_nodes = costs::kTileBudget, bool loops_alone = false);
 
 }  // namespace firn

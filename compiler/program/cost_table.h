@@ -164,7 +164,9 @@ inline constexpr int64_t kLongBody = 250;
 inline constexpr int64_t kLoopBudget = 900;
 /// The same, where lanes hand round what they load. Not measured.
 inline constexpr int64_t kDealtBudget = 2600;
-/// Nodes of an iteration in a register tile. Not measured.
+/// Nodes of an iteration in a register tile: on a CPU driver those in loops alone. lavapipe, the
+/// gradient of 32 filters of 5 by 5 by what they read, 60 operations behind its loop: 30 ms in
+/// tiles of 8, to which these had kept it, 11 in tiles of 32.
 inline constexpr int64_t kTileBudget = 1000;
 /// Nodes of a short loop that is written out, and its iterations. Not measured.
 inline constexpr int64_t kWholeBudget = 2600, kShortLoop = 8;

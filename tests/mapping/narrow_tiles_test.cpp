@@ -68,6 +68,26 @@ TEST(NarrowTiles, RowsOfFewTilesAreLaunchedSideBySide) {
     EXPECT_EQ(group_of_rows(gpu_profile(), 16).x % 32, 0u);
 }
 
+/// What `behind` makes of the product of 512 rows with 64 by 512.
+std::string mapping_behind(const DeviceProfile& profile, Tensor (*behind)(const Tensor&)) {
+    SessionScope scope(Session::interpreter(profile));
+    const auto f = compile([&](Tensor x, Tensor y) { return behind(matmul(x, y)); },
+                           {f32(512, 64), f32(64, 512)});
+    return f.program()->kernels.at(0).mapping;
+}
+
+TEST(NarrowTiles, WhatStandsBehindALoopLeavesItsTileAsItIs) {
+    const auto plain = [](const Tensor& y) { return y; };
+    const auto much = [](const Tensor& y) {
+        Tensor out = y;
+        for (int k = 1; k <= 20; ++k) out = out * y + float(k);
+        return out;
+    };
+    const std::string mapping = mapping_behind(cpu_profile(), plain);
+    EXPECT_EQ(mapping.find("tile 8x8 "), 0u) << mapping;
+    EXPECT_EQ(mapping_behind(cpu_profile(), much), mapping);
+}
+
 TEST(NarrowTiles, NoLaneIsIdle) {
     for (int64_t columns : {16, 32, 48, 64, 128}) EXPECT_GE(busy_lanes(columns), 0.75) << columns;
 }

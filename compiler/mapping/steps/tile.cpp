@@ -67,6 +67,9 @@ void size_tile(Choice& c) {
     const KernelTraits& traits = c.traits;
     const double most = c.profile.max_body_operations;
     const bool pads = !c.staged && may_pad(c.ready, traits.grid[0]);
+    // A core has its registers to itself behind the loops; other devices share them out for all of
+    // a kernel.
+    const bool loops_alone = c.rules().in_turn;
     const int64_t width = c.least_width();
     const std::vector<int64_t> start = c.m.tile;
     for (const int64_t longest : {costs::kShortLoop, costs::kLongestWindow}) {
@@ -77,7 +80,7 @@ void size_tile(Choice& c) {
         };
         const auto grown_from = [&](const std::vector<int64_t>& from) {
             return grow_tile(model, from, traits.grid, traits.total, c.busy(), false, most, width,
-                             iterations, pads);
+                             iterations, pads, costs::kTileBudget, loops_alone);
         };
         std::vector<int64_t> tile = grown_from(start), from = start;
         // Where a shorter one leaves fewer invocations without a tile, it may be the better start.
