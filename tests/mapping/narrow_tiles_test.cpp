@@ -68,6 +68,16 @@ TEST(NarrowTiles, RowsOfFewTilesAreLaunchedSideBySide) {
     EXPECT_EQ(group_of_rows(gpu_profile(), 16).x % 32, 0u);
 }
 
+TEST(NarrowTiles, GroupsOfWholeRowsAreNoLargerThanTheDeviceAllows) {
+    DeviceProfile small = cpu_profile();
+    small.max_group_size = 32;
+    for (const DeviceProfile& profile : {cpu_profile(), small})
+        for (int64_t columns : {4, 12, 20, 52, 100, 1036, 2080, 4100}) {
+            const GroupShape group = group_of_rows(profile, columns);
+            EXPECT_LE(group.x * group.y, profile.max_group_size) << columns;
+        }
+}
+
 /// What `behind` makes of the product of 512 rows with 64 by 512.
 std::string mapping_behind(const DeviceProfile& profile, Tensor (*behind)(const Tensor&)) {
     SessionScope scope(Session::interpreter(profile));

@@ -52,15 +52,16 @@ int64_t rows_that_fill(int64_t units, int64_t most) {
 /// Where rows leave lanes idle, groups have whole rows of which so many are launched as one that
 /// they fill whole subgroups (launched_group()).
 void fill_lanes(Choice& c, int64_t units_x, int64_t units_y) {
-    const int64_t lanes = c.profile.subgroup_size,
-                  taken = (units_x + c.m.group.x - 1) / c.m.group.x * c.m.group.x;
-    const int64_t rows = lanes / std::gcd(units_x, lanes);
+    const int64_t lanes = c.profile.subgroup_size, taken = round_up(units_x, lanes),
+                  rows = lanes / std::gcd(units_x, lanes),
+                  most = std::min<int64_t>(costs::kLargeGroup, c.profile.max_group_size);
     if (!c.traits.grid[0].is_constant() ||
         static_cast<double>(units_x) >= costs::kLeastSaving * static_cast<double>(taken) ||
-        units_x * rows > c.profile.max_group_size || units_y % rows != 0)
+        units_x * rows > most || units_y % rows != 0)
         return;
     int64_t all = rows;
-    while (all * 2 <= c.m.group.y && units_y % (all * 2) == 0) all *= 2;
+    while (all * 2 <= c.m.group.y && units_x * all * 2 <= most && units_y % (all * 2) == 0)
+        all *= 2;
     c.m.group = {static_cast<uint32_t>(units_x), static_cast<uint32_t>(all)};
 }
 
