@@ -106,8 +106,8 @@ TEST_F(LongLoops, ALoopOfKernelsEndsAndThePictureBeforeItIsWritten) {
     expect_said("long: ");
     expect_said("ended before it was done");
     // On a busy machine a second may be over before the kernel is: then it is left, and the picture
-    // that stands behind it is not written. On a quiet one that would take longer than is allowed.
-    const bool left = said().find(picture + " is not written") != std::string::npos;
+    // that stands behind it is not saved. On a quiet one that would take longer than is allowed.
+    const bool left = said().find(picture + " is not saved") != std::string::npos;
     if (!left) expect_said("saved " + picture);
     EXPECT_EQ(fs::exists(picture), !left);
 }
@@ -187,7 +187,7 @@ TEST_F(LongLoops, APictureBehindOneLongDispatchIsSaidToBeMissing) {
         return;
     EXPECT_EQ(signalled(SIGTERM), 128 + SIGTERM);
     EXPECT_LT(seconds_, 1.2);
-    expect_said("it is left as it is, and " + picture + " is not written");
+    expect_said("it is left as it is, and " + picture + " is not saved");
     EXPECT_FALSE(fs::exists(picture));
 }
 
