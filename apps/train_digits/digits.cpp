@@ -117,7 +117,7 @@ std::string found(const std::string& folder, std::string name) {
     std::string dotted = name;
     dotted[dotted.rfind("-idx")] = '.';
     if (std::filesystem::exists(path / dotted)) return path / dotted;
-    throw UserError("folder " + folder + ": there is no such file: " + name +
+    throw UserError("folder " + folder + ": no file " + name +
                     "; unpack the four files of MNIST there");
 }
 

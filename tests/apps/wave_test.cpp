@@ -57,8 +57,7 @@ std::string help_of(const std::string& demo) {
 }
 TEST(Help, ListsTheBodies) { EXPECT_NE(help_of("n_body").find("\n  bodies "), std::string::npos); }
 TEST(Help, NamesTheKeysOfTheDemo) {
-    EXPECT_NE(help_of("path_tracer").find("arrows: move"),
-              std::string::npos);
+    EXPECT_NE(help_of("path_tracer").find("arrows: move"), std::string::npos);
 }
 TEST(Wave, WithoutADriverItSaysSo) {
     DemoRun run = wave("--headless", "VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null");
