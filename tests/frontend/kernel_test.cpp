@@ -170,7 +170,7 @@ TEST(GroupsOfKernels, AreWiderWhereNobodySaidThemAndEnoughAreLeft) {
 TEST(GroupsOfKernels, HaveNoIdlePlacesAlongShortAxes) {
     using Group = std::array<uint32_t, 3>;
     EXPECT_EQ(group_over({1, 100}), (Group{64, 1, 1}));
-    EXPECT_EQ(group_over({100, 3}), (Group{4, 16, 1}));
+    EXPECT_EQ(group_over({100, 3}), (Group{64, 1, 1})) << "4 x 16 of them, launched as one row";
     EXPECT_EQ(group_over({1, 4096}), (Group{256, 1, 1}));
     EXPECT_EQ(group_over({2, 2}), (Group{8, 8, 1})) << "no axis has a use for them";
     EXPECT_EQ(group_over({1, 100}, {.group = {8, 8}}), (Group{8, 8, 1})) << "it was asked for";
