@@ -97,6 +97,9 @@ class Window : public ViewWindow {
 /// Its four numbers are arguments of compiled functions: `paint(u, stroke_of(window.mouse()))`
 /// where `paint` is made of a function of a Tensor and a BrushStroke, with a signature of `f32()`
 /// for each of them.
+///
+/// Example: after `Mouse mouse; mouse.i = 4; mouse.di = 4; mouse.j = 3;`
+/// `squared_distance(Tensor(0.0f), Tensor(0.0f), stroke_of(mouse))` is `9`.
 BrushStroke stroke_of(const Mouse& mouse);
 
 }  // namespace firn
