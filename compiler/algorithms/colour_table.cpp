@@ -11,7 +11,8 @@
 namespace firn {
 namespace {
 
-/// Where a channel lies in a table: the element below, and how far beyond that it is, from 0 to 1.
+/// The position of a channel's value in a table: the element below it, and its distance from that
+/// element, from 0 to 1.
 struct TablePlace {
     Tensor below, beyond;
 };

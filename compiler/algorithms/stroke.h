@@ -1,4 +1,4 @@
-// What a mouse paints: how far points are from the line along which it went in one frame.
+// A brush: the distance of points from the line along which the mouse moved in one frame.
 #pragma once
 #include "compiler/frontend/tensor.h"
 

@@ -15,14 +15,14 @@ struct NpyHeader {
     bool is_fortran = false;
     uint64_t begin = 0, size = 0;  ///< the place of the elements, and their bytes
 };
-/// Of a file of `bytes` bytes, of which `front` has the first; messages call it `file`. UserError:
-/// damaged, or elements that no tensor has.
+/// Parses the header of a file of `bytes` bytes; `front` holds its first bytes, and messages call
+/// it `file`. UserError where it is damaged or has elements that no tensor has.
 NpyHeader npy_header(std::string_view front, uint64_t bytes, const std::string& file);
 
 /// So many bytes of a file of version 1 have its header.
 constexpr size_t kNpyFront = 65536 + 12;
 
-/// What stands in front of the elements. UserError: a type that numpy has not.
+/// Makes the header of a file. UserError where numpy lacks the type.
 std::string npy_front(DType dtype, const std::vector<int64_t>& shape);
 
 }  // namespace firn

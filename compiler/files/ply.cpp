@@ -167,7 +167,7 @@ void read_faces(const std::string& path, const PlyElement& element, uint64_t poi
         }
 }
 
-/// Which properties are a part of a mesh, by each of the names under which programs write them.
+/// The properties of one part of a mesh, by each of the names that programs give them.
 struct PlyPart {
     std::vector<float> StoredMesh::*values;
     std::array<const char*, 4> names;

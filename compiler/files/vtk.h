@@ -15,7 +15,7 @@ struct Field {
     bool vector = false;  ///< the last axis holds components: of 2, VTK gets 0 as the third
 };
 
-/// Where a grid lies, and which frame of a series a file is.
+/// The position of a grid, and the frame of a series.
 struct SaveFieldsOptions {
     /// Between neighbours along the axes of the tensors, in order: {dz, dy, dx} or {dy, dx}. Empty:
     /// 1 along each.
@@ -45,7 +45,7 @@ struct SaveFieldsOptions {
 void save_fields(const std::string& path, const std::vector<Field>& fields,
                  const SaveFieldsOptions& options = {}, SourceLine line = here());
 
-/// Which frame of a series a file is.
+/// The frame of a series.
 struct SaveVtpOptions {
     std::optional<int> frame = {};    ///< its number, for which the name has a %d or %04d
     std::optional<double> time = {};  ///< of the frame; absent: its number
