@@ -9,7 +9,7 @@ namespace firn {
 /// A `.ply` file, as text or binary in either order of bytes. G. Turk, The PLY Polygon File Format
 /// (1994).
 ///
-/// Of the element `vertex`: x, y and z are the positions; nx, ny and nz the normals; red, green,
+/// In the element `vertex`, x, y and z are the positions; nx, ny and nz the normals; red, green,
 /// blue and alpha the colours, where integers are scaled to 0 to 1; s and t, u and v, or texture_u
 /// and texture_v the texture coordinates; every other number is an attribute of its own name and
 /// type. Of the element `face`: vertex_indices (or vertex_index) are the triangles; a polygon
