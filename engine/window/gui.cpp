@@ -181,7 +181,9 @@ bool Gui::button(const std::string& name, const ParamOptions& options) {
     Widget& widget = widgets_->get(Widget::Kind::Button, name, options.help);
     widget.label = options.label;
     widget.group = options.group;
-    return std::exchange(widget.touched, false);
+    if (widget.presses == 0) return false;
+    --widget.presses;
+    return true;
 }
 
 bool Gui::button(const std::string& name, const std::string& help) {

@@ -2,8 +2,10 @@
 #include "engine/window/gui_panel.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // whether a text field has the keyboard
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/window/os_window.h"
 #include "engine/window/panel_parts.h"
@@ -158,7 +160,12 @@ FontAtlas GuiPanel::atlas() const {
 }
 
 void GuiPanel::begin(float seconds) {
-    ImGui::GetIO().DeltaTime = std::max(seconds, 1e-4f);
+    ImGuiIO& io = ImGui::GetIO();
+    io.DeltaTime = std::max(seconds, 1e-4f);
+    // The system says when a key repeats. Dear ImGui would repeat each that is down in a frame of
+    // some length, and does it no more behind the end of time.
+    for (float& held : io.KeysDownDuration)
+        if (held >= 0) held = 1e9f;
     ImGui::NewFrame();
     begun_ = true;
 }
@@ -170,32 +177,103 @@ void GuiPanel::end(Gui& gui, const PanelState& state, PanelActions& actions) {
     if (beside_) beside_(scale_, actions);
     ImGui::EndFrame();
     begun_ = false;
+    const ImGuiContext& context = *context_;
+    typing_ = context.WantTextInputNextFrame == 1 && context.ActiveId != 0 &&
+              context.ActiveId == context.InputTextState.ID;
 }
 
-void GuiPanel::take(Gui& gui, RawInput& input, const PanelState& state, float width, float height,
-                    PanelActions& actions) {
+/// A frame that takes no time.
+void GuiPanel::lay_out(Gui& gui, const PanelState& state, PanelActions& actions) {
+    begin(0);
+    end(gui, state, actions);
+    waiting_ = false;
+}
+
+void GuiPanel::begin_input(Gui& gui, const PanelState& state, float width, float height,
+                           PanelActions& actions) {
     ContextScope scope(context_);
     end(gui, state, actions);
+    ImGui::GetIO().DisplaySize = {width, height};
+}
+
+bool GuiPanel::sees(Gui& gui, const InputEvent& event, const PanelState& state,
+                    PanelActions& actions) {
+    ContextScope scope(context_);
+    if (event.kind == InputEvent::Kind::Key) return typing_;
+    if (waiting_) lay_out(gui, state, actions);
+    ImGui::GetIO().MousePos = {event.x, event.y};
+    begin(0);
+    const bool over = ImGui::GetIO().WantCaptureMouse;
+    end(gui, state, actions);
+    return over;
+}
+
+/// Keys that do something in a field beyond their characters have frames of their own.
+void GuiPanel::take_key(const InputEvent& event, Gui& gui, const PanelState& state,
+                        PanelActions& actions) {
     ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {width, height};
-    // Both may be up again by now.
-    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)] || input.control;
-    io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)] || input.shift;
-    // A frame for every click, with the mouse where it was then.
-    for (Click& click : input.clicks) {
-        io.MousePos = {click.x, click.y};
-        io.MouseDown[click.button] = click.down;
-        begin(0);
-        if (click.down) has_button_[click.button] = io.MouseDownOwned[click.button];
-        click.on_panel = has_button_[click.button];
-        if (!click.down) has_button_[click.button] = false;
-        end(gui, state, actions);
+    bool& down = io.KeysDown[event.code];
+    const bool edits =
+        event.code >= static_cast<int>(Key::Escape) && event.code < static_cast<int>(Key::Shift);
+    if (!event.down || !(edits || event.control)) {
+        down = event.down;
+        waiting_ |= !event.down;
+        return;
     }
+    if (waiting_) lay_out(gui, state, actions);
+    if (std::exchange(down, false)) lay_out(gui, state, actions);
+    down = true;
+    lay_out(gui, state, actions);
+    // The next field has the keyboard a frame later.
+    if (event.code == static_cast<int>(Key::Tab)) lay_out(gui, state, actions);
+}
+
+void GuiPanel::take(Gui& gui, InputEvent& event, const PanelState& state, PanelActions& actions) {
+    ContextScope scope(context_);
+    ImGuiIO& io = ImGui::GetIO();
+    using Kind = InputEvent::Kind;
+    const bool alone = event.kind == Kind::Button || event.kind == Kind::Wheel;
+    const bool drags = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
+    const bool modified = io.KeyCtrl != event.control || io.KeyShift != event.shift;
+    if (waiting_ && (alone || modified)) lay_out(gui, state, actions);
+    io.KeyCtrl = event.control, io.KeyShift = event.shift;
+    if (drags && modified) lay_out(gui, state, actions);  // from here on, it goes finely
+    io.MousePos = {event.x, event.y};
+    waiting_ |= drags && event.kind == Kind::Move;
+    if (event.kind == Kind::Key || event.kind == Kind::Character) event.on_panel = typing_;
+    if (event.kind == Kind::Key) take_key(event, gui, state, actions);
+    if (event.kind == Kind::Character) {
+        io.AddInputCharacter(static_cast<unsigned>(event.code));
+        waiting_ = true;
+    }
+    if (!alone) return;
+    if (event.kind == Kind::Wheel) io.MouseWheel = event.wheel;
+    if (event.kind == Kind::Button) io.MouseDown[event.code] = event.down;
+    begin(0);
+    if (event.kind == Kind::Wheel) {
+        event.on_panel = io.WantCaptureMouse;
+    } else {
+        bool& has = has_button_[event.code];
+        if (event.down) has = io.MouseDownOwned[event.code];
+        event.on_panel = event.down ? has : std::exchange(has, false);
+    }
+    end(gui, state, actions);
+}
+
+void GuiPanel::end_input(Gui& gui, const RawInput& input, const PanelState& state,
+                         PanelActions& actions) {
+    ContextScope scope(context_);
+    if (waiting_) lay_out(gui, state, actions);
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
+    io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
     io.MousePos = {input.x, input.y};
-    io.MouseWheel = input.wheel;
-    for (size_t key = 0; key < input.keys.size(); ++key) io.KeysDown[key] = input.keys[key];
-    for (int key : input.pressed) io.KeysDown[key] = true;
-    for (uint32_t character : input.characters) io.AddInputCharacter(character);
+    // What was let go while the panel was hidden is up.
+    for (int button = 0; button < 3; ++button) {
+        io.MouseDown[button] &= input.buttons[button];
+        has_button_[button] &= input.buttons[button];
+    }
+    for (size_t key = 0; key < input.keys.size(); ++key) io.KeysDown[key] &= input.keys[key];
     begin(state.seconds);
 }
 
@@ -227,9 +305,6 @@ bool GuiPanel::wants_mouse() const {
     return ImGui::GetIO().WantCaptureMouse;
 }
 
-bool GuiPanel::wants_keys() const {
-    ContextScope scope(context_);
-    return ImGui::GetIO().WantTextInput;
-}
+bool GuiPanel::wants_keys() const { return typing_; }
 
 }  // namespace firn

@@ -90,10 +90,15 @@ class GuiPanel {
     GuiPanel& operator=(const GuiPanel&) = delete;
 
     FontAtlas atlas() const;
-    /// Lets the widgets see the input, every click where and when it was, and marks those that are
-    /// the panel's; variables change here. From now on wants_mouse and wants_keys speak of it.
-    void take(Gui& gui, RawInput& input, const PanelState& state, float width, float height,
-              PanelActions& actions);
+    /// Input of a frame: begin_input, then sees() and take() for each event in order, then
+    /// end_input, from which on wants_mouse and wants_keys speak of it. Variables change here. An
+    /// event that Dear ImGui cannot tell from those before within one of its frames gets another.
+    void begin_input(Gui& gui, const PanelState& state, float width, float height,
+                     PanelActions& actions);
+    /// Whether the press of a key or a button will be the panel's.
+    bool sees(Gui& gui, const InputEvent& event, const PanelState& state, PanelActions& actions);
+    void take(Gui& gui, InputEvent& event, const PanelState& state, PanelActions& actions);
+    void end_input(Gui& gui, const RawInput& input, const PanelState& state, PanelActions& actions);
     /// Draws what was taken last; the data lives until the next call.
     const ImDrawData* draw(Gui& gui, const PanelState& state, PanelActions& actions);
     /// The same as it looks in a picture of that size, without input.
@@ -115,12 +120,17 @@ class GuiPanel {
   private:
     void begin(float seconds);
     void end(Gui& gui, const PanelState& state, PanelActions& actions);
+    void lay_out(Gui& gui, const PanelState& state, PanelActions& actions);
+    void take_key(const InputEvent& event, Gui& gui, const PanelState& state,
+                  PanelActions& actions);
 
     float scale_;
     ImGuiContext* context_ = nullptr;
     PanelPlace place_;
     std::function<void(float, PanelActions&)> beside_;
-    bool begun_ = false;  // a frame of ImGui that is not drawn yet
+    bool begun_ = false;    // a frame of ImGui that is not drawn yet
+    bool waiting_ = false;  // something for the next one
+    bool typing_ = false;   // a text field has the keyboard
     bool has_button_[3] = {};
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace firn {
 namespace {
@@ -142,69 +143,74 @@ OsWindow& OsWindow::of(GLFWwindow* handle) {
     return *static_cast<OsWindow*>(glfwGetWindowUserPointer(handle));
 }
 
+/// With the modifiers and where the mouse is now.
+void OsWindow::note(InputEvent event) {
+    event.x = x_, event.y = y_;
+    event.control = control_, event.shift = shift_, event.plain = plain_;
+    events_.push_back(event);
+    changed_ = true;
+}
+
+void OsWindow::note_modifiers(int modifiers) {
+    control_ = (modifiers & GLFW_MOD_CONTROL) != 0;
+    shift_ = (modifiers & GLFW_MOD_SHIFT) != 0;
+    plain_ = (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) == 0;
+}
+
 void OsWindow::set_callbacks() {
     set_mouse_callbacks();
     glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int modifiers) {
         if (key < 0 || key >= 512) return;
-        RawInput& input = of(handle).incoming_;
-        input.changed = true;
+        OsWindow& window = of(handle);
         key = key_code(key);
-        input.keys[static_cast<size_t>(key)] = action != GLFW_RELEASE;
-        if (action != GLFW_PRESS) return;
-        input.pressed.push_back(key);
-        input.control |= (modifiers & GLFW_MOD_CONTROL) != 0;
-        input.shift |= (modifiers & GLFW_MOD_SHIFT) != 0;
-        if (!(modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)))
-            input.shortcuts.push_back(key);
+        window.note_modifiers(modifiers);
+        // Of its own press the system does not count it yet, of its release still.
+        if (key == GLFW_KEY_LEFT_CONTROL) window.control_ = action != GLFW_RELEASE;
+        if (key == GLFW_KEY_LEFT_SHIFT) window.shift_ = action != GLFW_RELEASE;
+        window.note({.kind = InputEvent::Kind::Key,
+                     .code = key,
+                     .down = action != GLFW_RELEASE,
+                     .repeats = action == GLFW_REPEAT});
     });
     glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
-        of(handle).incoming_.characters.push_back(character);
-        of(handle).incoming_.changed = true;
+        of(handle).note({.kind = InputEvent::Kind::Character, .code = static_cast<int>(character)});
     });
-    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) {
-        of(handle).incoming_.close = of(handle).incoming_.changed = true;
-    });
-    auto changed = [](GLFWwindow* handle) { of(handle).incoming_.changed = true; };
+    glfwSetWindowCloseCallback(handle_, [](GLFWwindow* handle) { of(handle).closing_ = true; });
+    auto changed = [](GLFWwindow* handle) { of(handle).changed_ = true; };
     glfwSetWindowRefreshCallback(handle_, changed);
     glfwSetFramebufferSizeCallback(
-        handle_, [](GLFWwindow* handle, int, int) { of(handle).incoming_.changed = true; });
-    glfwSetWindowFocusCallback(handle_, [](GLFWwindow* handle, int focused) {
-        // Keys that go up elsewhere are not heard of here.
-        if (!focused) of(handle).incoming_.keys.reset();
-        of(handle).incoming_.changed = true;
-    });
-    glfwSetWindowIconifyCallback(
-        handle_, [](GLFWwindow* handle, int) { of(handle).incoming_.changed = true; });
+        handle_, [](GLFWwindow* handle, int, int) { of(handle).changed_ = true; });
+    // GLFW lets go of what is held where the window loses the focus.
+    glfwSetWindowFocusCallback(handle_,
+                               [](GLFWwindow* handle, int) { of(handle).changed_ = true; });
+    glfwSetWindowIconifyCallback(handle_,
+                                 [](GLFWwindow* handle, int) { of(handle).changed_ = true; });
 }
 
 void OsWindow::set_mouse_callbacks() {
     glfwSetCursorPosCallback(handle_, [](GLFWwindow* handle, double x, double y) {
-        RawInput& input = of(handle).incoming_;
-        input.x = static_cast<float>(x), input.y = static_cast<float>(y);
-        input.changed = true;
+        OsWindow& window = of(handle);
+        window.x_ = static_cast<float>(x), window.y_ = static_cast<float>(y);
+        window.note({.kind = InputEvent::Kind::Move});
     });
     // Nothing is heard of the mouse outside: it is where it left.
     glfwSetCursorEnterCallback(handle_, [](GLFWwindow* handle, int) {
-        RawInput& input = of(handle).incoming_;
+        OsWindow& window = of(handle);
         double x = 0, y = 0;
         glfwGetCursorPos(handle, &x, &y);
-        input.x = static_cast<float>(x), input.y = static_cast<float>(y);
-        input.changed = true;
+        window.x_ = static_cast<float>(x), window.y_ = static_cast<float>(y);
+        window.note({.kind = InputEvent::Kind::Move});
     });
-    glfwSetMouseButtonCallback(handle_, [](GLFWwindow* handle, int button, int action, int) {
-        if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
-        RawInput& input = of(handle).incoming_;
-        const int index = button_index(button);
-        input.buttons[index] = action == GLFW_PRESS;
-        // Where the mouse was then, which may be long ago.
-        input.clicks.push_back({index, input.buttons[index], input.x, input.y});
-        input.changed = true;
-    });
+    glfwSetMouseButtonCallback(handle_,
+                               [](GLFWwindow* handle, int button, int action, int modifiers) {
+                                   if (button > GLFW_MOUSE_BUTTON_MIDDLE) return;
+                                   of(handle).note_modifiers(modifiers);
+                                   of(handle).note({.kind = InputEvent::Kind::Button,
+                                                    .code = button_index(button),
+                                                    .down = action == GLFW_PRESS});
+                               });
     glfwSetScrollCallback(handle_, [](GLFWwindow* handle, double, double y) {
-        RawInput& input = of(handle).incoming_;
-        input.wheel += static_cast<float>(y);
-        input.control |= input.keys[static_cast<size_t>(Key::Control)];
-        input.changed = true;
+        of(handle).note({.kind = InputEvent::Kind::Wheel, .wheel = static_cast<float>(y)});
     });
 }
 
@@ -219,7 +225,7 @@ bool OsWindow::has_display() const { return display_is_there(); }
 
 void OsWindow::poll() {
     listen();  // for all windows: what is not ours waits for its own window's poll
-    take();
+    place_events();
 }
 
 void OsWindow::listen() {
@@ -227,10 +233,20 @@ void OsWindow::listen() {
 }
 
 bool OsWindow::is_leaving() const {
-    const auto& keys = incoming_.pressed;
-    return incoming_.close || !has_display() ||
-           std::find(keys.begin(), keys.end(), GLFW_KEY_ESCAPE) != keys.end();
+    return closing_ || !has_display() ||
+           std::any_of(events_.begin(), events_.end(), [](const InputEvent& event) {
+               return event.kind == InputEvent::Kind::Key && event.is_press() &&
+                      event.code == GLFW_KEY_ESCAPE;
+           });
 }
+
+void OsWindow::drop_event() {
+    events_.pop_front();
+    --placed_;
+}
+
+bool OsWindow::take_close() { return std::exchange(closing_, false) || !has_display(); }
+bool OsWindow::take_change() { return std::exchange(changed_, false) || !events_.empty(); }
 
 void OsWindow::set_title(const std::string& title) {
     if (has_display()) glfwSetWindowTitle(handle_, title.c_str());
@@ -246,18 +262,16 @@ void OsWindow::wait(double seconds) {
     poll();
 }
 
-void OsWindow::take() {
-    input_ = incoming_;
-    incoming_.begin_frame();
-    input_.close |= !has_display();
-    if (!has_display()) return;
+/// Those that have come since the last time.
+void OsWindow::place_events() {
+    if (placed_ == events_.size() || !has_display()) return;
     int width = 0, height = 0;
     glfwGetWindowSize(handle_, &width, &height);
     const VkExtent2D pixels = extent();
     const float across = static_cast<float>(pixels.width) / static_cast<float>(std::max(width, 1)),
                 down = static_cast<float>(pixels.height) / static_cast<float>(std::max(height, 1));
-    input_.x *= across, input_.y *= down;
-    for (Click& click : input_.clicks) click.x *= across, click.y *= down;
+    for (; placed_ < events_.size(); ++placed_)
+        events_[placed_].x *= across, events_[placed_].y *= down;
 }
 
 bool OsWindow::is_minimised() const {
@@ -287,7 +301,7 @@ void OsWindow::toggle_fullscreen() {
         glfwSetWindowMonitor(handle_, nullptr, before_[0], before_[1], before_[2], before_[3],
                              GLFW_DONT_CARE);
     }
-    incoming_.changed = true;
+    changed_ = true;
 }
 
 const char* OsWindow::clipboard() const { return glfwGetClipboardString(handle_); }

@@ -82,7 +82,7 @@ void draw_widget(Widgets& widgets, Widget& widget, const Columns& columns, float
     const std::string& label = label_of(widget, parameter);
     if (widget.kind == Widget::Kind::Button) {
         if (ImGui::Button((label + "##" + widget.name).c_str(), {columns.all_width, 0}))
-            widget.touched = true;
+            ++widget.presses;
     } else {
         ImGui::AlignTextToFramePadding();
         draw_fitting(label, columns.second - ImGui::GetCursorPosX());

@@ -1,5 +1,6 @@
 // What the person in front of the window does, as the operating system tells it.
 #pragma once
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <vector>
@@ -8,40 +9,63 @@
 
 namespace firn {
 
-/// A mouse button went down or up, and where; in order.
-struct Click {
-    int button = 0;  // left, right, middle
-    bool down = false;
-    float x = 0, y = 0;
-    bool on_panel = false;  // the panel has it, or had the press that it ends
+/// One thing that the person did. All of them are in one queue, in the order in which they came.
+struct InputEvent {
+    enum class Kind : uint8_t { Move, Button, Wheel, Key, Character };
+    Kind kind = Kind::Move;
+    int code = 0;          // Button: left, right, middle; Key: see Key; Character: of Unicode
+    bool down = false;     // Button, Key: it went down, else up
+    bool repeats = false;  // Key: it went down before, and is held
+    bool control = false, shift = false;  // were held
+    bool plain = true;                    // Control, Alt and Super were not held
+    float x = 0, y = 0;                   // where the mouse was, in pixels of the frame
+    float wheel = 0;                      // steps, away from the person counts up
+    bool on_panel = false;  // the panel has it: its mouse, or a field that has the keyboard
+
+    bool is_press() const {
+        return down && !repeats && (kind == Kind::Button || kind == Kind::Key);
+    }
 };
 
-/// Everything since the last frame, in pixels of the frame.
+/// The events of a frame in order, and what is held behind them.
 struct RawInput {
-    float x = -1e9f, y = -1e9f;  // the mouse; far away where there is none
+    std::vector<InputEvent> events;
+    float x = -1e9f, y = -1e9f;  // the mouse, in pixels of the frame; far away where there is none
     bool buttons[3] = {};        // left, right, middle: down
-    std::vector<Click> clicks;
-    float wheel = 0;
-    std::bitset<512> keys;                // down, by Key
-    std::vector<int> pressed;             // keys that went down, in order
-    std::vector<int> shortcuts;           // of those, what Control, Alt and Super did not go with
-    bool control = false, shift = false;  // went with one of them; control also with the wheel
-    std::vector<uint32_t> characters;     // typed text
-    bool close = false;
-    bool changed = false;  // anything came, or the window must be drawn anew
+    std::bitset<512> keys;       // down, by Key
+    bool changed = false;        // anything came, or the window must be drawn anew
 
     /// Forgets what belongs to one frame only.
     void begin_frame() {
-        clicks.clear();
-        wheel = 0;
-        pressed.clear();
-        shortcuts.clear();
-        control = shift = false;
-        characters.clear();
+        events.clear();
         changed = false;
+    }
+    /// A frame tells a program of each button and key at most that it went up, or down and up
+    /// again: a press that comes behind waits for the next frame.
+    bool has_room_for(const InputEvent& next) const {
+        const bool modifier = next.kind == InputEvent::Kind::Key && next.code >= int(Key::Shift);
+        if (next.on_panel || modifier || !next.is_press()) return true;
+        return std::none_of(events.begin(), events.end(), [&](const InputEvent& event) {
+            return event.kind == next.kind && event.code == next.code && !event.on_panel &&
+                   !event.repeats;
+        });
+    }
+    void add(const InputEvent& event) {
+        events.push_back(event);
+        x = event.x, y = event.y;
+        if (event.kind == InputEvent::Kind::Button) buttons[event.code] = event.down;
+        if (event.kind == InputEvent::Kind::Key) keys[static_cast<size_t>(event.code)] = event.down;
+        changed = true;
     }
     /// A key or a button is down.
     bool holds_something() const { return keys.any() || buttons[0] || buttons[1] || buttons[2]; }
+    /// Control is held, or was with something that is not the panel's.
+    bool has_control() const {
+        return keys[static_cast<size_t>(Key::Control)] ||
+               std::any_of(events.begin(), events.end(), [](const InputEvent& event) {
+                   return event.control && !event.on_panel;
+               });
+    }
 };
 
 }  // namespace firn

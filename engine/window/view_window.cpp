@@ -384,11 +384,11 @@ bool ViewWindow::key_down(Key key) const {
 }
 
 bool ViewWindow::key_pressed(Key key) const {
-    if (!state_->hidden && state_->panel.wants_keys()) return false;
-    for (int pressed : state_->input.pressed) {
-        if (pressed == static_cast<int>(key)) return true;
-    }
-    return false;
+    const auto& events = state_->input.events;
+    return std::any_of(events.begin(), events.end(), [&](const InputEvent& event) {
+        return event.kind == InputEvent::Kind::Key && event.is_press() && !event.on_panel &&
+               event.code == static_cast<int>(key);
+    });
 }
 
 bool ViewWindow::playing() {

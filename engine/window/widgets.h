@@ -28,8 +28,8 @@ struct Widget {
     TypedText typed;           // Parameter
     Plot plot;
     HeatMap heat_map;
-    bool touched = false;  // pressed since the program last asked
-    Rectangle rectangle;   // where it was drawn last, in pixels; empty: not yet
+    int presses = 0;      // that the program has not been told of
+    Rectangle rectangle;  // where it was drawn last, in pixels; empty: not yet
 };
 
 /// All of them, in the order in which they were made, and the variables that they change.

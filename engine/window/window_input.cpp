@@ -6,6 +6,7 @@
 #include "engine/window/camera.h"
 #include "engine/window/colour_map.h"
 #include "engine/window/number_text.h"
+#include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
 
 namespace firn {
@@ -29,22 +30,11 @@ void ViewWindow::State::take_input(double wait_seconds) {
     is_asked_to_end();
     if (!os) return;
     name_wait(0);
-    input = os->input();
     shown.scale = display_scale();
-    if (input.close) closed = true;
-    lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
-    if (std::any_of(input.clicks.begin(), input.clicks.end(),
-                    [](const Click& click) { return click.down; }))
-        end_gesture();  // what begins now is another change
-    if (!hidden) {
-        PanelActions wanted{.kernels_open = actions.kernels_open};
-        const VkExtent2D at = extent();
-        panel.take(gui, input, panel_state(), static_cast<float>(at.width),
-                   static_cast<float>(at.height), wanted);
-        obey(wanted);
-    }
+    closed |= os->take_close();
     places_before = places();
-    take_keys();
+    take_events();
+    lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
     take_mouse();
     take_menu();
     take_camera();
@@ -54,40 +44,74 @@ void ViewWindow::State::take_input(double wait_seconds) {
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
-void ViewWindow::State::take_keys() {
-    if (!hidden && panel.wants_keys()) return;
-    const auto& typed = input.characters;
-    if (std::count(typed.begin(), typed.end(), uint32_t{'?'}) > 0) toggle_keys();
-    for (int key : input.shortcuts) {
-        switch (key) {
-            case ' ': paused = !paused; break;
-            case 'N': paused = step = true; break;
-            case 'R': reset = true; break;
-            case 'S': actions.screenshot = true; break;
-            case 'H': hidden = !hidden; break;
-            case static_cast<int>(Key::F1): toggle_keys(); break;
-            case static_cast<int>(Key::F2): toggle_inspector(); break;
-            case static_cast<int>(Key::Home):
-                active_view().scene.camera = active_view().asked;
-                active_view().zoom = {};
-                break;
-            case static_cast<int>(Key::F9):
-                if (toggle_recording) toggle_recording();
-                break;
-            case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
-            case static_cast<int>(Key::Escape):
-                closed = !std::exchange(keys_open, false);  // first the sheet
-                break;
-            default: break;
-        }
+void ViewWindow::State::take_events() {
+    input = held;
+    input.begin_frame();
+    input.changed = os->take_change();
+    const auto by_panel = [&](const auto& what) {
+        if (hidden) return;
+        PanelActions wanted{.kernels_open = actions.kernels_open};
+        what(panel_state(), wanted);
+        obey(wanted);
+    };
+    const VkExtent2D at = extent();
+    by_panel([&](const PanelState& state, PanelActions& wanted) {
+        panel.begin_input(gui, state, static_cast<float>(at.width), static_cast<float>(at.height),
+                          wanted);
+    });
+    while (os->next_event() && !closed && (serves || !(step || reset || actions.screenshot))) {
+        InputEvent event = *os->next_event();
+        if (event.kind == InputEvent::Kind::Button && event.down)
+            end_gesture();  // what begins now is another change
+        by_panel([&](const PanelState& state, PanelActions& wanted) {
+            if (event.is_press()) event.on_panel = panel.sees(gui, event, state, wanted);
+        });
+        if (!serves && !input.has_room_for(event)) break;
+        os->drop_event();
+        by_panel([&](const PanelState& state, PanelActions& wanted) {
+            panel.take(gui, event, state, wanted);
+        });
+        input.add(event);
+        if (!event.on_panel) take_key(event);
+    }
+    by_panel([&](const PanelState& state, PanelActions& wanted) {
+        panel.end_input(gui, input, state, wanted);
+    });
+    held = input;
+}
+
+void ViewWindow::State::take_key(const InputEvent& event) {
+    if (event.kind == InputEvent::Kind::Character && event.code == '?') toggle_keys();
+    if (event.kind != InputEvent::Kind::Key || !event.is_press() || !event.plain) return;
+    switch (event.code) {
+        case ' ': paused = !paused; break;
+        case 'N': paused = step = true; break;
+        case 'R': reset = true; break;
+        case 'S': actions.screenshot = true; break;
+        case 'H': hidden = !hidden; break;
+        case static_cast<int>(Key::F1): toggle_keys(); break;
+        case static_cast<int>(Key::F2): toggle_inspector(); break;
+        case static_cast<int>(Key::Home):
+            active_view().scene.camera = active_view().asked;
+            active_view().zoom = {};
+            break;
+        case static_cast<int>(Key::F9):
+            if (toggle_recording) toggle_recording();
+            break;
+        case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
+        case static_cast<int>(Key::Escape):
+            closed = !std::exchange(keys_open, false);  // first the sheet
+            break;
+        default: break;
     }
 }
 
 /// After what was done in the same frame, be it long.
 void ViewWindow::State::take_undo() {
-    if (!input.control || (!hidden && panel.wants_keys())) return;
-    for (int key : input.pressed)
-        if (key == 'Z') input.shift ? redo() : undo();
+    for (const InputEvent& event : input.events)
+        if (event.kind == InputEvent::Kind::Key && event.is_press() && event.code == 'Z' &&
+            event.control && !event.on_panel)
+            event.shift ? redo() : undo();
 }
 
 /// With the panel, which draws it.
@@ -100,9 +124,11 @@ void ViewWindow::State::toggle_keys() {
 void ViewWindow::State::choose_view() {
     if (mouse.left.down || mouse.right.down || mouse.middle.down) return;
     float x = input.x, y = input.y;
-    const auto press = std::find_if(input.clicks.begin(), input.clicks.end(),
-                                    [](const Click& click) { return click.down; });
-    if (press != input.clicks.end()) x = press->x, y = press->y;
+    const auto press =
+        std::find_if(input.events.begin(), input.events.end(), [](const InputEvent& event) {
+            return event.kind == InputEvent::Kind::Button && event.down;
+        });
+    if (press != input.events.end()) x = press->x, y = press->y;
     const std::vector<Rectangle> cells = cells_of(shown, extent());
     for (size_t k = 0; k < cells.size(); ++k)
         if (x >= cells[k].x && y >= cells[k].y && x < cells[k].x + cells[k].width &&
@@ -132,22 +158,27 @@ void ViewWindow::State::take_mouse() {
     const bool moved_on = active != active_before;  // from other units
     float from_i = moved_on ? mouse.i : before.i, from_j = moved_on ? mouse.j : before.j;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
+    const bool held_before[3] = {before.left.down, before.right.down, before.middle.down};
     bool was_down[3] = {before.left.down, before.right.down, before.middle.down};
     for (int k = 0; k < 3; ++k)
         buttons[k]->down = input.buttons[k] && (hidden || !panel.has_button(k));
-    for (const Click& click : input.clicks) {
+    for (const InputEvent& event : input.events) {
+        if (event.kind == InputEvent::Kind::Wheel && !event.on_panel) mouse.wheel += event.wheel;
         // A button may go up that went down elsewhere.
-        if (click.on_panel || !(click.down || was_down[click.button])) continue;
-        was_down[click.button] = click.down;
-        MouseButton& button = *buttons[click.button];
-        (click.down ? button.pressed : button.released) = true;
-        button.down |= click.down;
-        (click.down ? from_i : mouse.i) = row(click.y);
-        (click.down ? from_j : mouse.j) = column(click.x);
+        if (event.kind != InputEvent::Kind::Button || event.on_panel ||
+            !(event.down || was_down[event.code]))
+            continue;
+        was_down[event.code] = event.down;
+        MouseButton& button = *buttons[event.code];
+        (event.down ? button.pressed : button.released) = true;
+        button.down |= event.down;
+        (event.down ? from_i : mouse.i) = row(event.y);
+        (event.down ? from_j : mouse.j) = column(event.x);
     }
+    // What went up while the program waited for something is heard of now.
+    for (int k = 0; k < 3; ++k) buttons[k]->released |= held_before[k] && !buttons[k]->down;
     mouse.di = mouse.i - from_i;
     mouse.dj = mouse.j - from_j;
-    if (!panel_has_it) mouse.wheel = input.wheel;
 }
 
 void ViewWindow::State::take_camera() {
@@ -190,6 +221,9 @@ void ViewWindow::State::put(size_t view, const ViewPlace& place) {
 void ViewWindow::State::note_gesture() {
     const auto drags = [](const MouseButton& button) { return button.down || button.released; };
     const bool drag = drags(mouse.left) || drags(mouse.right) || drags(mouse.middle);
+    const bool wheeled =
+        std::any_of(input.events.begin(), input.events.end(),
+                    [](const InputEvent& event) { return event.kind == InputEvent::Kind::Wheel; });
     bool acts = mouse.wheel != 0 || (drag && (mouse.di != 0 || mouse.dj != 0));
     const auto begin = [&] {
         if (!gesture) gesture = Gesture{gui.parameters()->values(), {}, {}, false};
@@ -206,7 +240,7 @@ void ViewWindow::State::note_gesture() {
     }
     if (!gesture) return;
     if (acts)
-        gesture->last = FrameClock::now(), gesture->by_wheel = input.wheel != 0;
+        gesture->last = FrameClock::now(), gesture->by_wheel = wheeled;
     else if (!input.holds_something() &&
              (!gesture->by_wheel || FrameClock::now() - gesture->last > kMoveTime))
         end_gesture();
@@ -246,12 +280,15 @@ void ViewWindow::State::take_zoom() {
     hint.clear();
     SceneView& view = active_view();
     if (view.scene.is_empty() || view.scene.is_in_space()) return;
-    const bool typing = !hidden && panel.wants_keys();
-    const bool control = input.control || input.keys[static_cast<size_t>(Key::Control)];
-    if (typing || !control || !mouse.inside) return;
     const Rectangle area = placement_of(shown, active, extent()).area;
-    zoom_about(view.zoom, (input.x - area.x) / area.width, (input.y - area.y) / area.height,
-               mouse.wheel);
+    for (const InputEvent& event : input.events) {
+        if (event.kind != InputEvent::Kind::Wheel || !event.control || event.on_panel) continue;
+        mouse.wheel -= event.wheel;  // the program sees none of it
+        const float x = (event.x - area.x) / area.width, y = (event.y - area.y) / area.height;
+        if (x >= 0 && y >= 0 && x < 1 && y < 1) zoom_about(view.zoom, x, y, event.wheel);
+    }
+    const bool typing = !hidden && panel.wants_keys();
+    if (typing || !input.has_control() || !mouse.inside) return;
     if (mouse.left.down && !mouse.left.pressed)
         pan(view.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
     hint = value_at(mouse.i, mouse.j);

@@ -23,15 +23,14 @@ const BufferView& picture_of(const DrawScene& scene) {
 void ViewWindow::State::take_menu() {
     const SceneView& view = active_view();
     const Rectangle area = placement_of(shown, active, extent()).area;
-    const bool control = input.control || input.keys[static_cast<size_t>(Key::Control)];
-    for (const Click& click : input.clicks) {
-        if (click.button != kRight) continue;
+    for (const InputEvent& click : input.events) {
+        if (click.kind != InputEvent::Kind::Button || click.code != kRight) continue;
         if (click.down) {
             const bool inside = click.x >= area.x && click.y >= area.y &&
                                 click.x < area.x + area.width && click.y < area.y + area.height;
             const bool taken =
                 click.on_panel || hidden || !inside || !picture_of(view.scene).memory;
-            menu.press_x = !taken && (menu.by_click || control) ? click.x : -1e9f;
+            menu.press_x = !taken && (menu.by_click || click.control) ? click.x : -1e9f;
             menu.press_y = click.y;
             continue;
         }

@@ -101,7 +101,11 @@ struct ViewWindow::State {
 
     /// What the person did, after so many seconds at the most where nothing happens.
     void take_input(double wait_seconds = 0);
-    void take_keys();
+    /// In order; what a frame of the program cannot tell from what came before in it, or what comes
+    /// behind a key that a frame must answer first, waits for the next.
+    void take_events();
+    /// What it does to the window.
+    void take_key(const InputEvent& event);
     void take_undo();
     void toggle_keys();
     void take_mouse();
@@ -158,7 +162,8 @@ struct ViewWindow::State {
         float press_x = -1e9f, press_y = 0;  // where the right button went down on a picture
     } menu;
     Callback<void(const BufferView&, const std::string&)> write_tensor;
-    RawInput input;
+    RawInput input, held;  // of the frame that is under way; and of the last that was taken
+    bool serves = false;   // what is done is seen by no frame of the program: nothing waits for one
     Mouse mouse;
     PanelActions actions;
     std::vector<KernelTime> kernels;

@@ -26,7 +26,9 @@ void ViewWindow::State::serve(const std::string& text, double share) {
     // The frame that is under way keeps the mouse and the keys that it began with.
     const Mouse frame_mouse = mouse;
     const RawInput frame_input = input;
+    serves = true;
     take_input();
+    serves = false;
     mouse = frame_mouse, input = frame_input;
     if (closed)
         os->hide();

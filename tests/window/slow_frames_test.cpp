@@ -95,5 +95,77 @@ TEST_F(SlowFrames, TheWheelWithControlComesNearerAndIsUndoneWithinAFrame) {
     EXPECT_EQ(middle(), nearer);
 }
 
+/// All of it within one frame, however fast the machine is: the frame lasts until the hand is done.
+class OneFrame : public RealWindow {
+  protected:
+    static void within_a_frame(const std::string& title, const std::string& commands) {
+        by_hand(title, "windowfocus --sync \\$id " + commands);
+        await_hand();
+    }
+    static std::string click_on(const Rectangle& to) {
+        return at(to.x + to.width / 2, to.y + to.height / 2) + "click 1 ";
+    }
+};
+
+TEST_F(OneFrame, ANumberIsTypedIntoASliderAndTaken) {
+    float dt = 0.25f;
+    ViewWindow window(executor, options("typed"));
+    window.gui().parameter("dt", dt, {.min = 0, .max = 20, .soft_max = 1});
+    window.playing();
+    settle(window);
+    bool paused = false, seen = false;
+    within_a_frame("typed", "keydown ctrl " + click_on(window.gui().find("dt")->rectangle) +
+                                "keyup ctrl key ctrl+a type 12.5; xdotool key Return key space");
+    EXPECT_TRUE(frames_until(window, [&] {
+        seen = seen || window.key_pressed('1') || window.key_pressed(Key::Enter);
+        return paused = paused || !window.playing();
+    }));
+    EXPECT_EQ(dt, 12.5f);
+    EXPECT_FALSE(seen) << "the field's keys are not the program's";
+}
+
+TEST_F(OneFrame, ADoubleClickIsTwoStrokesOfTheProgram) {
+    ViewWindow window(executor, options("twice"));
+    settle(window);
+    within_a_frame("twice", at(400, 200) + "click 1 click 1 " + at(480, 240) + "click 1");
+    std::vector<float> columns;
+    frames_until(window, [&] {
+        const Mouse& mouse = window.mouse();
+        EXPECT_EQ(mouse.left.pressed, mouse.left.released);
+        if (mouse.left.pressed && columns.size() < 3) columns.push_back(mouse.j);
+        return columns.size() == 3;
+    });
+    ASSERT_EQ(columns.size(), 3u);
+    EXPECT_NEAR(columns[0], 50, 0.2);
+    EXPECT_NEAR(columns[1], 50, 0.2);
+    EXPECT_NEAR(columns[2], 60, 0.2);
+    settle(window);
+    EXPECT_FALSE(window.mouse().left.down);
+}
+
+TEST_F(OneFrame, AKeyThatIsPressedThreeTimesIsSeenThreeTimes) {
+    ViewWindow window(executor, options("thrice"));
+    settle(window);
+    within_a_frame("thrice", "key a key a key a key Escape");
+    int presses = 0;
+    frames_until(window, [&] { return presses += window.key_pressed('A'), false; });
+    EXPECT_EQ(presses, 3);
+    EXPECT_FALSE(window.open()) << "Escape came last";
+}
+
+TEST_F(OneFrame, EachOfTwoStepsIsAFrame) {
+    ViewWindow window(executor, options("steps"));
+    settle(window);
+    window.playing();
+    within_a_frame("steps", "key space key n key n");
+    int frames = 0;
+    for (int k = 0; k < 20 && window.open(); ++k) {
+        frames += window.playing();
+        window.show(gradient);
+        if (!window.playing() && frames == 2) break;
+    }
+    EXPECT_EQ(frames, 2);
+}
+
 }  // namespace
 }  // namespace firn
