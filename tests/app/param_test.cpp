@@ -142,7 +142,7 @@ TEST_F(Params, OfOneNameAreOne) {
 TEST_F(Params, AButtonIsPressedOnce) {
     Param<Button> splash{app, "splash", {.label = "Splash!"}};
     EXPECT_FALSE(splash.pressed());
-    app.gui().widgets().get(Widget::Kind::Button, "splash").touched = true;
+    app.gui().widgets().get(Widget::Kind::Button, "splash").presses = 1;
     EXPECT_TRUE(splash.pressed());
     EXPECT_FALSE(splash.pressed());
     EXPECT_TRUE(app.gui().parameters()->all().empty());
