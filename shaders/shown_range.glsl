@@ -14,7 +14,11 @@ vec2 shown_range(int kind, float from, float to) {
             from = -to;
         }
     }
-    if (from == to) {  // all in the middle
+    if (abs(to - from) > 8e37) {  // its inverse is 0; what lies outside has the colour of its end
+        from = clamp(from, -4e37, 4e37);
+        to = clamp(to, -4e37, 4e37);
+    }
+    if (abs(to - from) < 1.2e-38) {  // equal, or their quotient is beyond f32: all in the middle
         float margin = max(0.5, 0.5 * abs(from));
         from -= margin;
         to += margin;

@@ -11,12 +11,18 @@ layout(location = 0) in vec2 uv;
 layout(location = 1) flat in vec2 range;  // the value of the first colour, colours per value
 layout(location = 0) out vec4 result;
 
+// Infinities are very large numbers, so that their neighbours, which are blended with them, are no nan.
+float seen(int index) {
+    float x = element(index);
+    return isinf(x) ? x > 0.0 ? 3e38 : -3e38 : x;
+}
+
 vec4 texel(ivec2 at) {
     at = clamp(at, ivec2(0), ivec2(width, height) - 1);
     int index = (at.y * width + at.x) * channels;
-    if (channels == 1) return vec4(element(index), 0.0, 0.0, 1.0);
-    float alpha = channels == 4 ? element(index + 3) : 1.0;
-    return vec4(element(index), element(index + 1), element(index + 2), alpha);
+    if (channels == 1) return vec4(seen(index), 0.0, 0.0, 1.0);
+    float alpha = channels == 4 ? seen(index + 3) : 1.0;
+    return vec4(seen(index), seen(index + 1), seen(index + 2), alpha);
 }
 
 vec4 bilinear(vec2 position) {
@@ -64,7 +70,7 @@ vec3 mapped(float t) {
 void main() {
     vec4 value = (sampled() - range.x) * range.y;
     // nan is shown as magenta, so that it cannot hide.
-    bool undefined = isnan(channels == 1 ? value.r : value.r + value.g + value.b);
+    bool undefined = channels == 1 ? isnan(value.r) : any(isnan(value.rgb));
     result = vec4(0.9, 0.0, 0.9, opacity);
     if (undefined) return;
     if (channels == 1) {

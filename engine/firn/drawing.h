@@ -152,14 +152,16 @@ class Drawing {
     /// Of a picture alone: Drawing().picture(...).
     /// @{
     Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
-    Drawing(const Tensor& x, Colormap map, ValueRange range = {}) { picture(x, map, range); }
+    Drawing(const Tensor& x, Colormap map, ValueRange range = kUnstatedRange) {
+        picture(x, map, range);
+    }
     Drawing(const Tensor& x, Colormap map, const MapOptions& options) { picture(x, map, options); }
     /// @}
 
-    /// Beneath all shapes, as Window::show shows it.
+    /// Beneath all shapes, as Window::show shows it, with the same contrast.
     /// @{
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
-    Drawing& picture(const Tensor& x, Colormap map, ValueRange range = {});
+    Drawing& picture(const Tensor& x, Colormap map, ValueRange range = kUnstatedRange);
     Drawing& picture(const Tensor& x, Colormap map, const MapOptions& options);
     /// @}
 

@@ -39,12 +39,13 @@ class Window : public ViewWindow {
     explicit Window(const WindowOptions& options = {});
 
     using ViewWindow::show;
-    /// [h, w] grey from 0 to 1, [h, w, 3] RGB, [h, w, 4] RGBA; computed where it is not yet.
-    /// UserError where it is no picture.
+    /// [h, w] grey from 0 to 1, or through the map that the options name; [h, w, 3] RGB, [h, w, 4]
+    /// RGBA; computed where it is not yet. UserError where it is no picture.
     void show(const Tensor& x, const ShowOptions& options = {}, SourceLine line = here());
-    /// [h, w] through a map; without a range the smallest and largest element of each frame are its
-    /// ends.
-    void show(const Tensor& x, Colormap map, ValueRange range = {}, SourceLine line = here());
+    /// [h, w] through a map; without a range the smallest and largest finite element of each frame
+    /// are its ends, as in every other form (ShowOptions).
+    void show(const Tensor& x, Colormap map, ValueRange range = kUnstatedRange,
+              SourceLine line = here());
     /// The same with a colour bar and more: `window.show(u, colormap::viridis,
     /// {.colour_bar = true, .label = "speed, m/s"})`.
     void show(const Tensor& x, Colormap map, const MapOptions& options, SourceLine line = here());

@@ -31,10 +31,18 @@ std::vector<Rectangle> cells_of(const Frame& frame, VkExtent2D extent) {
     return cells_of(frame.views.size(), frame.grid, all, frame.scale);
 }
 
+std::vector<SceneLayout> layouts_of(const Frame& frame, VkExtent2D extent) {
+    SceneRoom room;
+    for (const SceneView& view : frame.views) room = joined(room, room_of(view.scene, frame.scale));
+    std::vector<SceneLayout> out;
+    for (const Rectangle& cell : cells_of(frame, extent))
+        out.push_back(layout_of(frame.views[out.size()].scene, cell, frame.scale, room));
+    return out;
+}
+
 DrawPlacement placement_of(const Frame& frame, size_t view, VkExtent2D extent) {
     const SceneView& seen = frame.views[view];
-    const SceneLayout layout = layout_of(seen.scene, cells_of(frame, extent)[view], frame.scale);
-    return placement_of(seen.scene, layout.frame, seen.zoom);
+    return placement_of(seen.scene, layouts_of(frame, extent)[view].frame, seen.zoom);
 }
 
 FramePainter::FramePainter(std::shared_ptr<Device> device, const OsWindow* window)
@@ -78,10 +86,10 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
                           VkRenderPass pass, VkFramebuffer framebuffer, VkExtent2D extent) {
     const VolkDeviceTable& vk = device_->vk();
     scene_painter_->begin(slot);
-    const std::vector<Rectangle> cells = cells_of(frame, extent);
-    for (size_t k = 0; k < cells.size(); ++k)
-        scene_painter_->prepare(commands, slot, frame.views[k].scene, frame.views[k].zoom, cells[k],
-                                frame.scale);
+    const std::vector<SceneLayout> layouts = layouts_of(frame, extent);
+    for (size_t k = 0; k < layouts.size(); ++k)
+        scene_painter_->prepare(commands, slot, frame.views[k].scene, frame.views[k].zoom,
+                                layouts[k], frame.scale);
     VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
     begin.renderPass = pass;
     begin.framebuffer = framebuffer;

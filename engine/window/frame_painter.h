@@ -27,6 +27,8 @@ struct Frame {
 
 /// Where its views lie.
 std::vector<Rectangle> cells_of(const Frame& frame, VkExtent2D extent);
+/// How each divides its cell: their frames are equally large, whichever has a colour bar.
+std::vector<SceneLayout> layouts_of(const Frame& frame, VkExtent2D extent);
 /// Of one of them, without a colour bar and a caption.
 DrawPlacement placement_of(const Frame& frame, size_t view, VkExtent2D extent);
 

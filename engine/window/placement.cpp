@@ -182,32 +182,51 @@ void keep_inside(FlatZoom& zoom) {
 
 }  // namespace
 
-SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale) {
-    SceneLayout out{cell};
+SceneRoom room_of(const DrawScene& scene, float scale) {
+    const auto pixels = [&](float units) { return std::round(units * scale); };
+    SceneRoom out;
     const bool of_picture = scene.picture.memory && scene.options.colour_bar;
     const bool of_overlay = scene.overlay.memory && scene.overlay_options.colour_bar;
-    out.has_bar = scene.colour_bar || of_picture || of_overlay;
-    out.has_caption = !scene.caption.empty();
-    out.has_axes = scene.axes && !scene.is_in_space();
-    // A cell too small for all of it is the picture's.
-    if (out.has_bar && cell.width > 2 * kBarColumn * scale)
-        out.frame.width -= std::round(kBarColumn * scale);
-    else
-        out.has_bar = false;
-    if (out.has_caption && cell.height > 2 * kCaption * scale)
-        out.frame.height -= std::round(kCaption * scale);
-    else
-        out.has_caption = false;
-    if (!out.has_axes) return out;
-    const float left = std::round(kAxisLeft * scale), rim = std::round(kAxisRim * scale);
-    const float above = scene.axes->y.empty() ? rim : std::round(kAxisWords * scale);
-    const float below = std::round((kAxisBelow + (scene.axes->x.empty() ? 0 : kAxisWords)) * scale);
-    out.has_axes = out.frame.width > 2 * (left + rim) && out.frame.height > 2 * (above + below);
-    if (!out.has_axes) return out;
-    out.below = below;
-    out.frame = {out.frame.x + left, out.frame.y + above, out.frame.width - left - rim,
-                 out.frame.height - above - below};
+    if (scene.colour_bar || of_picture || of_overlay) out.bar = pixels(kBarColumn);
+    if (!scene.caption.empty()) out.caption = pixels(kCaption);
+    if (!scene.axes || scene.is_in_space()) return out;
+    out.left = pixels(kAxisLeft), out.right = pixels(kAxisRim);
+    out.above = pixels(scene.axes->y.empty() ? kAxisRim : kAxisWords);
+    out.below = pixels(kAxisBelow + (scene.axes->x.empty() ? 0 : kAxisWords));
     return out;
+}
+
+SceneRoom joined(const SceneRoom& a, const SceneRoom& b) {
+    return {std::max(a.bar, b.bar),     std::max(a.caption, b.caption), std::max(a.left, b.left),
+            std::max(a.right, b.right), std::max(a.above, b.above),     std::max(a.below, b.below)};
+}
+
+SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale,
+                      const SceneRoom& room) {
+    SceneLayout out{cell, cell};
+    const SceneRoom own = room_of(scene, scale);
+    // A cell too small for all of it is the picture's.
+    if (cell.width > 2 * room.bar) {
+        out.frame.width -= room.bar;
+        out.has_bar = own.bar > 0;
+    }
+    if (cell.height > 2 * room.caption) {
+        out.frame.height -= room.caption;
+        out.has_caption = own.caption > 0;
+    }
+    if (out.frame.width <= 2 * (room.left + room.right) ||
+        out.frame.height <= 2 * (room.above + room.below))
+        return out;
+    out.has_axes = own.left > 0;
+    out.below = room.below;
+    out.frame = {out.frame.x + room.left, out.frame.y + room.above,
+                 out.frame.width - room.left - room.right,
+                 out.frame.height - room.above - room.below};
+    return out;
+}
+
+SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale) {
+    return layout_of(scene, cell, scale, room_of(scene, scale));
 }
 
 Rectangle colour_bar_of(const DrawScene& scene, const SceneLayout& layout, float scale) {

@@ -41,13 +41,25 @@ void zoom_about(FlatZoom& zoom, float x, float y, float steps);
 /// What is seen follows a movement by so much of the area.
 void pan(FlatZoom& zoom, float right, float down);
 
+/// Pixels around a picture: of a colour bar, a caption, and axes on each side.
+struct SceneRoom {
+    float bar = 0, caption = 0;
+    float left = 0, right = 0, above = 0, below = 0;
+};
+/// What a scene takes. `scale`: pixels of a unit.
+SceneRoom room_of(const DrawScene& scene, float scale);
+/// What either takes: views of a grid have frames of one size, whichever of them has a colour bar.
+SceneRoom joined(const SceneRoom& a, const SceneRoom& b);
+
 /// How a scene divides its cell of the window.
 struct SceneLayout {
-    Rectangle frame;  // of the picture and the shapes
+    Rectangle cell, frame;  // the frame is that of the picture and the shapes
     bool has_bar = false, has_caption = false, has_axes = false;
     float below = 0;  // of the frame: pixels that the axes take
 };
-/// `scale`: pixels of a unit.
+/// In a grid, `room` is that of all its scenes.
+SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale,
+                      const SceneRoom& room);
 SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale);
 /// The bar itself, beside the picture; its ticks are to the right of it.
 Rectangle colour_bar_of(const DrawScene& scene, const SceneLayout& layout, float scale);

@@ -128,7 +128,7 @@ void ScenePainter::axes(Sheet& sheet, const DrawAxes& words, const DrawPlacement
 void ScenePainter::colour_bar(VkCommandBuffer commands, uint32_t slot, const ColourBar& bar,
                               const ShownRange& range, const BarPlace& place) {
     const Rectangle& at = place.bar;
-    const ShowOptions shades{.colormap = bar.colormap};
+    const ShowOptions shades{.colormap = bar.colormap, .range = {0, 1}};
     picture(commands, slot, bars_.ramp(), shades, at, {at});
     const float rim = std::round(kBarRim * place.scale),
                 width = std::round(kBarSheet * place.scale);
@@ -143,8 +143,7 @@ void ScenePainter::colour_bar(VkCommandBuffer commands, uint32_t slot, const Col
 }
 
 void ScenePainter::prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
-                           const FlatZoom& zoom, const Rectangle& cell, float scale) {
-    const SceneLayout layout = layout_of(scene, cell, scale);
+                           const FlatZoom& zoom, const SceneLayout& layout, float scale) {
     const DrawPlacement placement = placement_of(scene, layout.frame, zoom);
     std::optional<ColourBar> bar = scene.colour_bar;
     ShownRange range;
@@ -155,13 +154,13 @@ void ScenePainter::prepare(VkCommandBuffer commands, uint32_t slot, const DrawSc
         if (scene.is_in_space()) seen.area = area;
         const size_t number = picture(commands, slot, view, options, area, seen);
         if (bar || !options.colour_bar) return;
-        bar = ColourBar{options.colormap, {}, options.label};
+        bar = ColourBar{options.colormap.value_or(Colormap::Grey), {}, options.label};
         range = pictures_.range(slot, number);
     };
     if (scene.picture.memory) show(scene.picture, scene.options);
     shapes(commands, slot, scene, placement, scale);
     if (scene.overlay.memory) show(scene.overlay, scene.overlay_options);
-    Sheet sheet{cell, {}};
+    Sheet sheet{layout.cell, {}};
     if (layout.has_bar && bar) {
         const Rectangle at = colour_bar_of(scene, layout, scale);
         colour_bar(commands, slot, *bar, range, {at, scale});
@@ -174,7 +173,7 @@ void ScenePainter::prepare(VkCommandBuffer commands, uint32_t slot, const DrawSc
         write(sheet, scene.caption, layout.frame.x + layout.frame.width / 2,
               layout.frame.y + layout.frame.height + layout.below + kCaptionGap * scale,
               {0.5f, 0.5f}, scale, kAxisWordSize);
-    shapes(commands, slot, sheet.scene, {cell}, scale);
+    shapes(commands, slot, sheet.scene, {layout.cell}, scale);
 }
 
 void ScenePainter::draw(VkCommandBuffer commands, uint32_t slot) const {

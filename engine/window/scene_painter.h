@@ -22,7 +22,7 @@ class ScenePainter {
     /// Outside the pass; what the scene shows must live until the commands are complete. `scale`:
     /// pixels of a unit. Throws UserError where the device cannot bind it.
     void prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
-                 const FlatZoom& zoom, const Rectangle& cell, float scale);
+                 const FlatZoom& zoom, const SceneLayout& layout, float scale);
     /// Inside the pass, which has a depth of unknown contents: what was prepared since begin().
     void draw(VkCommandBuffer commands, uint32_t slot) const;
 

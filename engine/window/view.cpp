@@ -61,11 +61,17 @@ float shown_unit(DType dtype) { return dtype == u8 ? 1.0f / 255 : dtype == u16 ?
 
 ShowOptions show_options(Colormap map, const MapOptions& options) {
     return {.colormap = map,
-            .range = options.range.value_or(ValueRange{}),
+            .range = options.range.value_or(kUnstatedRange),
             .smooth = options.smooth,
             .opacity = options.opacity,
             .colour_bar = options.colour_bar,
             .label = options.label};
+}
+
+ValueRange range_of(const ShowOptions& options, int64_t channels) {
+    const bool stated = !std::isnan(options.range.low) && !std::isnan(options.range.high);
+    if (stated) return options.range;
+    return options.colormap && channels == 1 ? ValueRange{} : ValueRange{0, 1};
 }
 
 }  // namespace firn

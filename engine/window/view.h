@@ -1,6 +1,7 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,12 +39,18 @@ inline constexpr Colormap icefire = Colormap::Icefire;    // diverging, dark in 
 struct ValueRange {
     float low = 0, high = 0;
 };
+/// No range is stated: it follows the rule of ShowOptions.
+inline constexpr ValueRange kUnstatedRange{std::numeric_limits<float>::quiet_NaN(),
+                                           std::numeric_limits<float>::quiet_NaN()};
 
 /// How a tensor is shown: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as colours.
+/// The contrast follows one rule in windows, pictures and videos alike: a stated range is taken as
+/// it is; without one, the range of a named map is automatic (ValueRange), and grey without a map
+/// and colours are shown from 0 to 1, as picture files have them.
 struct ShowOptions {
-    Colormap colormap = Colormap::Grey;
+    std::optional<Colormap> colormap = {};  ///< none: grey
     /// Elements of type u8 count in steps of 1/255 and of u16 of 1/65535, as in picture files.
-    ValueRange range = {0, 1};
+    ValueRange range = kUnstatedRange;
     /// Blend neighbours where the tensor is smaller than the window; false: squares.
     bool smooth = true;
     float opacity = 1;  // with alpha: how much it hides what is behind it
@@ -62,6 +69,8 @@ struct MapOptions {
     std::string label = {};
 };
 ShowOptions show_options(Colormap map, const MapOptions& options);
+/// The range of a picture of so many channels by the rule of ShowOptions; equal: automatic.
+ValueRange range_of(const ShowOptions& options, int64_t channels);
 
 /// A rectangle of pixels, from the upper left corner.
 struct Rectangle {

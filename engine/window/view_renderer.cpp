@@ -40,6 +40,8 @@ ElementFormat format_of(DType dtype) {
     throw InternalError("internal error: a view of 64-bit elements was not refused");
 }
 
+int64_t channels_of(const BufferView& view) { return view.shape.size() == 3 ? view.shape[2] : 1; }
+
 }  // namespace
 
 ViewRenderer::ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots)
@@ -98,8 +100,9 @@ ViewRenderer::Push ViewRenderer::describe(const BufferView& view, const ShowOpti
     Push push{};
     push.height = static_cast<int32_t>(view.shape[0]);
     push.width = static_cast<int32_t>(view.shape[1]);
-    push.low = options.range.low;
-    push.high = options.range.high;
+    const ValueRange range = range_of(options, channels_of(view));
+    push.low = range.low;
+    push.high = range.high;
     push.shrink = static_cast<float>(push.width) / area.width;
     push.opacity = std::clamp(options.opacity, 0.0f, 1.0f);
     return push;
@@ -109,14 +112,16 @@ ViewRenderer::Variant ViewRenderer::variant_of(const BufferView& view, const Sho
                                                float shrink) {
     Variant variant{};
     variant.format = format_of(view.dtype);
-    variant.channels = view.shape.size() == 3 ? static_cast<int32_t>(view.shape[2]) : 1;
+    variant.channels = static_cast<int32_t>(channels_of(view));
+    const Colormap map = options.colormap.value_or(Colormap::Grey);
     // Colours go through no map: all maps share their pipeline.
-    if (variant.channels == 1) variant.colormap = static_cast<int32_t>(options.colormap);
+    if (variant.channels == 1) variant.colormap = static_cast<int32_t>(map);
     int taps = std::clamp(static_cast<int>(std::ceil(shrink - 0.01f)), 1, int{kMostTaps});
     bool exact = std::abs(shrink - 1) < 1e-4f;
     variant.filter = taps > 1 ? taps : options.smooth && !exact ? kBlend : kNearest;
-    if (options.range.low == options.range.high)
-        variant.range = is_diverging(options.colormap) ? kSymmetric : kAutomatic;
+    const ValueRange range = range_of(options, variant.channels);
+    if (range.low == range.high)
+        variant.range = variant.channels == 1 && is_diverging(map) ? kSymmetric : kAutomatic;
     variant.blended = variant.channels == 4 || options.opacity < 1;
     return variant;
 }

@@ -71,6 +71,36 @@ TEST_F(Drawings, OfANamedMapTakesItsOptions) {
                   w.show(x, colormap::viridis, {.range = {{0, 9}}});
               }));
 }
+TEST_F(Drawings, HaveOneContrastInEveryForm) {
+    auto wave = compile([](Tensor u) { return 3.0f + 2.0f * u; }, {f32("n", "m")});
+    const Tensor x = wave(reshape(arange(1600).as(f32), {40, 40}));
+    const auto shown = [&](const auto& show) {
+        Window window({.size = {80, 80}, .headless = true});
+        EXPECT_TRUE(window.open());
+        show(window);
+        return window.picture().rgba;
+    };
+    const ShowOptions named{.colormap = colormap::magma};
+    const auto expected = shown([&](Window& w) {
+        w.show(x, {.colormap = colormap::magma, .range = {3, 2 * 1599 + 3}});
+    });
+    EXPECT_EQ(shown([&](Window& w) { w.show(x, colormap::magma); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(x, named); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(x, colormap::magma, {.smooth = true}); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(Drawing(x, named)); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(Drawing().picture(x, named)); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(Drawing().picture(x, colormap::magma)); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show(Drawing().overlay(x, named)); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show_grid({{x, colormap::magma}}); }), expected);
+    EXPECT_EQ(shown([&](Window& w) { w.show_grid({{x, named}}); }), expected);
+    // A range that is stated is taken as it is.
+    const auto stated = shown([&](Window& w) { w.show(x, colormap::magma, {0, 1}); });
+    EXPECT_NE(stated, expected);
+    EXPECT_EQ(shown([&](Window& w) {
+                  w.show(x, {.colormap = colormap::magma, .range = {0, 1}});
+              }),
+              stated);
+}
 TEST_F(Drawings, TakesVectorsGridsAndOtherTypes) {
     const vec2 v(tensor({0.25f, 0.75f}), tensor({0.5f, 0.5f}));
     EXPECT_EQ(seen(Drawing().points(v, {.size = 8})), plain);

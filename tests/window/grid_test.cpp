@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/window/frame_painter.h"
 #include "engine/window/placement.h"
 #include "tests/window/drawing_fixture.h"
 #include "tests/window/window_fixture.h"
@@ -168,6 +169,46 @@ TEST_F(GridTest, AColourBarKnowsARangeThatOnlyTheDeviceKnows) {
         found.options.label = "";
         EXPECT_FALSE(drawn({given}, {.size = {396, 150}}).rgba ==
                      drawn({found}, {.size = {396, 150}}).rgba);
+    }
+}
+TEST_F(GridTest, ViewsBesideOneWithAColourBarAreAsLargeAsIt) {
+    DrawScene plain = picture(Numbers(100, 1), {10, 10}), other = plain;
+    const auto frames = [&](int width, int height, const SceneGrid& grid) {
+        Frame frame;
+        frame.views = {{plain, {}, {}}, {other, {}, {}}, {plain, {}, {}}};
+        frame.grid = grid;
+        std::vector<Rectangle> out;
+        for (size_t k = 0; k < 3; ++k)
+            out.push_back(
+                placement_of(frame, k,
+                             {static_cast<uint32_t>(width), static_cast<uint32_t>(height)})
+                    .area);
+        return out;
+    };
+    const auto expect_equal = [&](const std::string& what) {
+        for (const auto& [width, height, columns] :
+             {std::array{900, 300, 3}, {320, 200, 2}, {300, 900, 1}, {1280, 720, 0}, {90, 60, 3}}) {
+            const std::vector<Rectangle> at = frames(width, height, {columns});
+            for (const size_t k : {1, 2}) {
+                EXPECT_NEAR(at[k].width, at[0].width, 1) << what << " at " << width;
+                EXPECT_NEAR(at[k].height, at[0].height, 1) << what << " at " << width;
+            }
+        }
+    };
+    other.options.colour_bar = true;
+    expect_equal("a colour bar");
+    EXPECT_LT(frames(900, 300, {3})[0].width, 250) << "it has its room";
+    other.caption = "with a caption";
+    expect_equal("a caption");
+    other.axes = DrawAxes{"x", "y"};
+    expect_equal("axes");
+    // The mouse and the pictures know the same places.
+    const Picture p = drawn({plain, other, plain}, {.size = {900, 300}}, {3});
+    for (const Rectangle& at : frames(900, 300, {3})) {
+        const int y = int(at.y + at.height / 2);
+        EXPECT_EQ(pixel_of(p, int(at.x) + 1, y), kWhite);
+        EXPECT_EQ(pixel_of(p, int(at.x + at.width) - 2, y), kWhite);
+        EXPECT_EQ(pixel_of(p, int(at.x + at.width) + 2, y), kBack);
     }
 }
 TEST_F(GridTest, ADrawingHasTheColourBarThatItAsksFor) {

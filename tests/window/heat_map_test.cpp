@@ -89,7 +89,7 @@ TEST_F(HeatMapPicture, ColoursAreThoseOfFrames) {
           colormap::coolwarm, colormap::icefire, colormap::plasma}) {
         DrawScene scene;
         scene.picture = view(ramp, {1, 64});
-        scene.options = {.colormap = map, .smooth = false};
+        scene.options = {.colormap = map, .range = {0, 1}, .smooth = false};
         const Picture picture = drawn({scene}, {.size = {64, 1}});
         for (int k = 0; k < 64; ++k) {
             const std::array<float, 3> ours = mapped_colour(map, ramp[size_t(k)]);

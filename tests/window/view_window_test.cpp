@@ -184,6 +184,68 @@ TEST_F(ViewWindowTest, ADivergingMapHasZeroInItsMiddle) {
                                  {.colormap = colormap::coolwarm, .range = {}}, {3, 1});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{242, 242, 242}));
 }
+TEST_F(ViewWindowTest, TheContrastOfANamedMapIsThatOfItsData) {
+    const BufferView values = view<float>({4, 6, 8}, {1, 3});
+    const auto shown = [&](const ShowOptions& options) {
+        return picture_of(values, options, {3, 1}).rgba;
+    };
+    for (const Colormap map : {colormap::grey, colormap::magma, colormap::coolwarm}) {
+        const ValueRange data = map == colormap::coolwarm ? ValueRange{-8, 8} : ValueRange{4, 8};
+        EXPECT_EQ(shown({.colormap = map}), shown({.colormap = map, .range = data}));
+        EXPECT_EQ(shown({.colormap = map}), shown({.colormap = map, .range = {}}));
+        EXPECT_EQ(shown({.colormap = map}), shown(show_options(map, {})));
+        EXPECT_NE(shown({.colormap = map}), shown({.colormap = map, .range = {0, 1}}));
+    }
+    // Without a map, and of colours, it is that of picture files.
+    EXPECT_EQ(shown({}), shown({.range = {0, 1}}));
+    EXPECT_EQ(shown({.range = {}}), shown({.colormap = colormap::grey}));
+    const BufferView colours = view<float>({0.2f, 0.4f, 0.6f}, {1, 1, 3});
+    for (const ShowOptions& options : {ShowOptions{}, ShowOptions{.colormap = colormap::magma}})
+        EXPECT_EQ(pixel(picture_of(colours, options, {1, 1}), 0, 0), (Pixel{51, 102, 153}));
+    const Pixel stretched = pixel(picture_of(colours, {.range = {}}, {1, 1}), 0, 0);
+    EXPECT_EQ(stretched[0], 0);
+    EXPECT_NEAR(stretched[1], 128, 1);
+    EXPECT_EQ(stretched[2], 255);
+}
+TEST_F(ViewWindowTest, OddTensorsHaveAContrastToo) {
+    const auto reds = [&](const BufferView& shown, const ShowOptions& options) {
+        const int width = int(shown.shape[1]);
+        const Picture picture = picture_of(shown, options, {width, 1});
+        std::vector<int> out;
+        for (int x = 0; x < width; ++x) out.push_back(pixel(picture, x, 0)[0]);
+        return out;
+    };
+    const ShowOptions grey{.colormap = colormap::grey};
+    using Reds = std::vector<int>;
+    const float nan = NAN, infinity = std::numeric_limits<float>::infinity();
+    const int magenta = 230;
+    for (const float constant : {0.0f, 5.0f, -1e30f})
+        EXPECT_EQ(reds(view<float>({constant, constant}, {1, 2}), grey), (Reds{128, 128}));
+    EXPECT_EQ(reds(view<float>({7}, {1, 1}), grey), (Reds{128}));
+    EXPECT_EQ(reds(view<float>({nan, nan}, {1, 2}), grey), (Reds{magenta, magenta}));
+    EXPECT_EQ(reds(view<float>({infinity, -infinity}, {1, 2}), grey), (Reds{255, 0}));
+    EXPECT_EQ(reds(view<float>({0, nan, 2, infinity, 1}, {1, 5}), grey),
+              (Reds{0, magenta, 255, 255, 128}));
+    EXPECT_EQ(reds(view<float>({-3e38f, 0, 3e38f}, {1, 3}), grey), (Reds{0, 128, 255}));
+    EXPECT_EQ(reds(view<float>({0, 1e-40f}, {1, 2}), grey), (Reds{128, 128}));
+    EXPECT_EQ(reds(view<uint32_t>({0, 1}, {1, 2}, boolean), grey), (Reds{0, 255}));
+    EXPECT_EQ(reds(view<uint32_t>({1, 1}, {1, 2}, boolean), grey), (Reds{128, 128}));
+    EXPECT_EQ(reds(view<uint8_t>({100, 110, 120, 0}, {1, 3}, u8), grey), (Reds{0, 128, 255}));
+    EXPECT_EQ(reds(view<int32_t>({-40, 0, 40}, {1, 3}, i32), grey), (Reds{0, 128, 255}));
+    EXPECT_NE(refusal(view<double>({0, 1}, {1, 2}, f64)).find("show x.as(f32)"), std::string::npos);
+    EXPECT_NE(refusal(view<float>({}, {0, 2})).find("a size of zero"), std::string::npos);
+}
+TEST_F(ViewWindowTest, AnInfinityDoesNotMakeItsNeighboursUndefined) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const WindowSize size : {WindowSize{30, 10}, {3, 1}, {2, 1}}) {
+        const Picture picture =
+            picture_of(view<float>({0, infinity, 1}, {1, 3}), {.colormap = colormap::grey}, size);
+        for (int x = 0; x < size.width; ++x) {
+            const Pixel shown = pixel(picture, x, 0);
+            EXPECT_EQ(shown[0], shown[1]) << "magenta at " << x << " of " << size.width;
+        }
+    }
+}
 TEST_F(ViewWindowTest, NanIsMagenta) {
     Picture picture = picture_of(view<float>({std::nanf("")}, {1, 1}), {}, {1, 1});
     EXPECT_EQ(pixel(picture, 0, 0), (Pixel{230, 0, 230}));
