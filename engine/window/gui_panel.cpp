@@ -11,6 +11,7 @@
 #include "engine/window/panel_parts.h"
 #include "engine/window/panel_theme.h"
 #include "engine/window/panel_widgets.h"
+#include "engine/window/status.h"
 
 namespace firn {
 namespace {
@@ -57,19 +58,30 @@ void use_clipboard(OsWindow* window) {
     };
 }
 
-/// Where it was left, as far as the window is large enough for that.
-void place_panel(PanelPlace& place, float scale) {
+/// Where it was left, as far as the window is large enough for that; less where nothing else leaves
+/// room for what is said.
+void place_panel(PanelPlace& place, const PanelState& state, float scale) {
     constexpr float kSeen = 60;  // of it at least, pixels at scale 1
     const ImVec2 window = ImGui::GetIO().DisplaySize;
+    const float room_before = place.room;
+    const bool says_something =
+        !state.messages.empty() || !state.work.empty() || !state.hint.empty();
+    // The room stays as long as there is something to say, or it would come and go.
+    const float room = place.width > 0 ? room_for_status(state, place.drawn, scale) : 0;
+    place.room = says_something ? std::max(place.room, room) : 0;
     const auto within = [&](float at, float extent) {
         return std::clamp(at * scale, 0.0f, std::max(extent - kSeen * scale, 0.0f));
     };
     if (place.width == 0) ImGui::SetNextWindowCollapsed(place.layout.collapsed);
-    if (window.x != place.width || window.y != place.height)
-        ImGui::SetNextWindowPos(
-            {within(place.layout.x, window.x), within(place.layout.y, window.y)}, ImGuiCond_Always);
+    const float padding = kPanelPadding * scale;
+    const ImVec2 at{within(place.layout.x, window.x), within(place.layout.y, window.y)};
+    const bool resized = window.x != place.width || window.y != place.height;
+    if (place.room > 0)
+        ImGui::SetNextWindowPos({at.x, std::min(at.y, padding)}, ImGuiCond_Always);
+    else if (resized || room_before > 0)
+        ImGui::SetNextWindowPos(at, ImGuiCond_Always);
     ImGui::SetNextWindowSizeConstraints(
-        {0, 0}, {FLT_MAX, std::max(80.0f, window.y - 2 * kPanelPadding * scale)});
+        {0, 0}, {FLT_MAX, std::max(80.0f, window.y - 2 * padding - place.room)});
 }
 
 /// Headers are folded as they were.
@@ -93,7 +105,7 @@ void note_layout(const Widgets& widgets, PanelLayout& layout, float scale) {
 void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& place,
                 PanelActions& actions) {
     actions.places.clear();
-    place_panel(place, scale);
+    place_panel(place, state, scale);
     ImGui::Begin((state.title + "###panel").c_str(), nullptr,
                  ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings);
     if (place.width == 0) restore_headers(place.layout);
@@ -110,10 +122,11 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     draw_presets(gui.widgets(), state, columns.all_width, actions);
     draw_kernels(state, actions);
     draw_picture_menu(state, actions);
+    place.drawn = {ImGui::GetWindowPos().x, ImGui::GetWindowPos().y, ImGui::GetWindowSize().x,
+                   ImGui::GetWindowSize().y};
+    actions.places.push_back({"panel", place.drawn});
     ImGui::End();
     draw_keys(state, scale, actions);
-    draw_hint(state, scale);
-    draw_message(state, scale);
 }
 
 /// ImGui has one current context per process; every use sets its own and puts the other back.
@@ -173,8 +186,12 @@ void GuiPanel::begin(float seconds) {
 /// Lays the panel out, drawn or not: a frame without it would forget that it is there.
 void GuiPanel::end(Gui& gui, const PanelState& state, PanelActions& actions) {
     if (!begun_) return;
-    draw_panel(gui, state, scale_, place_, actions);
-    if (beside_) beside_(scale_, actions);
+    if (!state.hidden) {
+        draw_panel(gui, state, scale_, place_, actions);
+        if (beside_) beside_(scale_, actions);
+        draw_log(state, scale_, log_, actions);
+    }
+    draw_status(state, scale_, actions);
     ImGui::EndFrame();
     begun_ = false;
     const ImGuiContext& context = *context_;
@@ -279,6 +296,12 @@ void GuiPanel::end_input(Gui& gui, const RawInput& input, const PanelState& stat
 
 const ImDrawData* GuiPanel::draw(Gui& gui, const PanelState& state, PanelActions& actions) {
     ContextScope scope(context_);
+    if (state.hidden) {
+        if (begun_) ImGui::EndFrame();
+        ImGui::GetIO().DisplaySize = {state.width, state.height};
+        ImGui::GetIO().MousePos = {state.mouse_x, state.mouse_y};
+        begin(0);
+    }
     if (!begun_) begin(0);
     end(gui, state, actions);
     ImGui::Render();

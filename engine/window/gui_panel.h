@@ -9,6 +9,7 @@
 
 #include "compiler/program/executor.h"
 #include "engine/window/gui.h"
+#include "engine/window/message_log.h"
 #include "engine/window/panel_layout.h"
 #include "engine/window/raw_input.h"
 #include "engine/window/view.h"
@@ -28,12 +29,18 @@ struct PanelState {
     float seconds = 1.0f / 60;        // since the last frame
     std::vector<KernelTime> kernels;  // of `kernel_frames` frames
     int kernel_frames = 1;
-    std::string message;  // of the window to the person; empty: none
-    double share = -1;    // of the work that it speaks of; below 0: not known
+    std::vector<std::string> messages;  // of the window to the person, the newest last
+    std::string work;                   // that goes on; empty: none
+    double share = -1;                  // of it that is done; below 0: not known
+    const MessageLog* log = nullptr;    // all messages; null: none are kept
+    bool log_open = false;
     bool keys_open = false;
     std::string keys;       // of the program itself
     bool in_space = false;  // the keys and the mouse move a camera
-    std::string hint;       // beside the mouse; empty: none
+    std::string hint;       // the value under the mouse; empty: none
+    bool hidden = false;    // the panel: what is said stays
+    /// Of a window whose panel is hidden, and takes no input.
+    float width = 0, height = 0, mouse_x = -1e9f, mouse_y = -1e9f;
     /// The right button was clicked on a picture: its menu opens there. What the picture is, its
     /// value there, and the endings that it can be saved with.
     bool opens_menu = false;
@@ -55,6 +62,7 @@ struct PanelActions {
     bool pause = false, step = false, reset = false, screenshot = false;
     bool kernels_open = false;  // kernel times are looked at
     bool keys = false;          // opens or closes their sheet
+    bool log = false;           // opens or closes the window of all messages
     bool defaults = false;
     bool record = false;  // begins or ends a video
     bool close_inspector = false;
@@ -71,6 +79,8 @@ struct PanelActions {
 struct PanelPlace {
     PanelLayout layout;
     float width = 0, height = 0;  // of the window that it was drawn in last; 0: never
+    float room = 0;               // that it leaves below for what is said, in pixels
+    Rectangle drawn;              // last
 };
 
 /// One byte of coverage per texel.
@@ -128,6 +138,7 @@ class GuiPanel {
     ImGuiContext* context_ = nullptr;
     PanelPlace place_;
     std::function<void(float, PanelActions&)> beside_;
+    LogView log_;
     bool begun_ = false;    // a frame of ImGui that is not drawn yet
     bool waiting_ = false;  // something for the next one
     bool typing_ = false;   // a text field has the keyboard

@@ -41,6 +41,7 @@ enum class Key : int16_t {
     End = 269,
     F1 = 290,
     F2 = 291,
+    F3 = 292,
     F9 = 298,
     F11 = 300,
     Shift = 340,

@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr float kMessageWidth = 480, kShareWidth = 220, kKeysWidth = 300, kKeyColumn = 130;
+constexpr float kKeysWidth = 300, kKeyColumn = 130;
 
 struct KeyRow {
     const char *key, *meaning;
@@ -26,6 +26,7 @@ constexpr KeyRow kKeyRows[] = {
     {"Ctrl over a picture", "show the value under the mouse; wheel: zoom, drag: pan"},
     {"Right click on a picture", "save it, or copy the value there (some programs need Ctrl)"},
     {"F2", "open the inspector: kernels, tensors, schedule, memory"},
+    {"F3", "show or hide all messages since the start"},
     {"F9", "record a video, until F9 is pressed again"},
     {"Right click on video", "choose its frames per second"},
     {"F11", "full screen"},
@@ -81,39 +82,6 @@ void draw_state(const PanelState& state, float most) {
     draw_fitting(state.device, most);
     ImGui::PopStyleColor();
     if (!state.recording.empty()) ImGui::TextColored(loud_text(), "%s", state.recording.c_str());
-}
-
-void draw_hint(const PanelState& state, float scale) {
-    if (state.hint.empty()) return;
-    const ImVec2 mouse = ImGui::GetIO().MousePos, window = ImGui::GetIO().DisplaySize;
-    const bool right = mouse.x > window.x / 2, low = mouse.y > window.y / 2;
-    const float apart = 14 * scale;
-    ImGui::SetNextWindowPos({mouse.x + (right ? -apart : apart), mouse.y + (low ? -apart : apart)},
-                            ImGuiCond_Always, {right ? 1.0f : 0.0f, low ? 1.0f : 0.0f});
-    ImGui::Begin("##hint", nullptr,
-                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoDecoration |
-                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
-    ImGui::TextUnformatted(state.hint.c_str());
-    ImGui::End();
-}
-
-void draw_message(const PanelState& state, float scale) {
-    if (state.message.empty()) return;
-    const ImVec2 window = ImGui::GetIO().DisplaySize;
-    const float padding = kPanelPadding * scale;
-    ImGui::SetNextWindowPos({padding, window.y - padding}, ImGuiCond_Always, {0, 1});
-    ImGui::Begin("##message", nullptr,
-                 ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoDecoration |
-                     ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
-    ImGui::PushTextWrapPos(
-        std::max(80.0f, std::min(kMessageWidth * scale, window.x - 4 * padding)));
-    ImGui::TextColored(loud_text(), "%s", state.message.c_str());
-    if (state.share >= 0)
-        ImGui::ProgressBar(static_cast<float>(state.share), {kShareWidth * scale, 4 * scale}, "");
-    ImGui::PopTextWrapPos();
-    ImGui::End();
 }
 
 namespace {
@@ -245,6 +213,8 @@ void draw_picture_menu(const PanelState& state, PanelActions& actions) {
         ImGui::TextUnformatted((state.menu_value + (has_nan ? kNanNote : "")).c_str());
         if (item("copy")) ImGui::SetClipboardText(state.menu_value.c_str());
     }
+    ImGui::Separator();
+    if (item(state.log_open ? "hide all messages" : "show all messages")) actions.log = true;
     ImGui::EndPopup();
 }
 

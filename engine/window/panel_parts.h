@@ -7,9 +7,6 @@ namespace firn {
 
 /// Time and device, no wider than that.
 void draw_state(const PanelState& state, float most);
-/// What the window has to say, in its lower left corner: nothing moves for it, and clicks go by.
-void draw_hint(const PanelState& state, float scale);
-void draw_message(const PanelState& state, float scale);
 /// The window's own buttons, in rows no wider than `most`; gives the width of the widest.
 float draw_controls(const PanelState& state, float most, PanelActions& actions);
 /// Defaults, presets, and the values as a command line.

@@ -19,8 +19,6 @@ namespace {
 
 /// Programs of one frame that may wait for its submission.
 constexpr size_t kBatch = 16;
-/// How long the window says something.
-constexpr std::chrono::seconds kMessageTime{10};
 /// Videos play at so many frames a second where they are to play as they were drawn.
 constexpr double kLeastVideoRate = 0.1, kMostVideoRate = 60;
 
@@ -144,10 +142,12 @@ PanelState ViewWindow::State::panel_state() const {
     state.paused = paused;
     state.kernels = kernels;
     state.kernel_frames = kernel_frames;
-    if (FrameClock::now() < message_ends) state.message = message;
-    if (os && draws == 0) state.message = "compiling kernels ...";
+    state.messages = shown_messages(log, now_seconds());
+    state.log = &log;
+    state.log_open = log_open;
+    if (os && draws == 0) state.work = "compiling kernels ...";
     if (FrameClock::now() < work_ends) {
-        state.message = work;
+        state.work = work;
         state.share = work_share;
     }
     state.keys_open = keys_open;
@@ -168,6 +168,7 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (wanted.reset) reset = true;
     if (wanted.screenshot) actions.screenshot = true;
     if (wanted.keys) keys_open = false;
+    if (wanted.log) log_open = !log_open;
     if (wanted.defaults) set_defaults();
     if (wanted.record && toggle_recording) toggle_recording();
     if (!wanted.save_preset.empty()) save_preset(wanted.save_preset);
@@ -197,8 +198,27 @@ void ViewWindow::State::toggle_inspector() {
 }
 
 void ViewWindow::State::say(const std::string& text) {
-    message = text;
-    message_ends = FrameClock::now() + kMessageTime;
+    add_message(log, text, now_seconds(), time_of_day());
+}
+
+/// With the panel, beside which it is drawn.
+void ViewWindow::State::toggle_log() {
+    log_open = hidden || !log_open;
+    hidden = hidden && !log_open;
+}
+
+void ViewWindow::State::draw_gui(bool kernels_open) {
+    shown.gui = nullptr;
+    PanelState state = panel_state();
+    state.hidden = hidden;
+    messages_drawn = state.messages.size();
+    if (hidden && state.messages.empty() && state.work.empty() && state.hint.empty()) return;
+    const VkExtent2D at = extent();
+    state.width = static_cast<float>(at.width), state.height = static_cast<float>(at.height);
+    state.mouse_x = input.x, state.mouse_y = input.y;
+    PanelActions wanted{.kernels_open = kernels_open};
+    shown.gui = panel.draw(gui, state, wanted);
+    obey(wanted);
 }
 
 void ViewWindow::State::trace(const char* track, const std::string& name, double begin) {
@@ -217,12 +237,7 @@ void ViewWindow::State::draw() {
         return;
     }
     reads.hand_on();
-    shown.gui = nullptr;
-    if (!hidden) {
-        PanelActions wanted;
-        shown.gui = panel.draw(gui, panel_state(), wanted);
-        obey(wanted);
-    }
+    draw_gui(hidden && actions.kernels_open);
     trace("host", "panel", begin);
     begin = trace_now();
     shown.scale = display_scale();
@@ -257,12 +272,7 @@ void ViewWindow::State::draw_first() {
 
 void ViewWindow::State::draw_unasked() {
     drawn_at = FrameClock::now();
-    shown.gui = nullptr;
-    if (!hidden) {
-        PanelActions wanted{.kernels_open = actions.kernels_open};
-        shown.gui = panel.draw(gui, panel_state(), wanted);
-        obey(wanted);
-    }
+    draw_gui(actions.kernels_open);
     shown.scale = display_scale();
     present();
 }

@@ -69,9 +69,9 @@ struct WindowOptions {
 };
 
 /// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F2
-/// opens the inspector, F9 records, F11 fills the screen, ? lists them, Escape quits. Used from the
-/// main thread; several may be open. The frame that a loop's body shows is drawn by the next call
-/// of open(), in one submission with what computed it.
+/// opens the inspector, F3 shows all messages, F9 records, F11 fills the screen, ? lists them,
+/// Escape quits. Used from the main thread; several may be open. The frame that a loop's body shows
+/// is drawn by the next call of open(), in one submission with what computed it.
 class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
@@ -147,7 +147,8 @@ class ViewWindow {
     void finish_reads();
     /// Whether somebody sees the panel: what is made for it alone can be left out.
     bool shows_panel() const;
-    /// Tells the person something, in the window for ten seconds.
+    /// Tells the person something, in the window as long as it takes to read, beside the panel;
+    /// and in the log of all messages, which F3 shows.
     void say(const std::string& text);
     /// Called after every frame that counts, for recording.
     void on_frame(Callback<void()> callback);

@@ -91,6 +91,7 @@ void ViewWindow::State::take_key(const InputEvent& event) {
         case 'H': hidden = !hidden; break;
         case static_cast<int>(Key::F1): toggle_keys(); break;
         case static_cast<int>(Key::F2): toggle_inspector(); break;
+        case static_cast<int>(Key::F3): toggle_log(); break;
         case static_cast<int>(Key::Home):
             active_view().scene.camera = active_view().asked;
             active_view().zoom = {};
@@ -311,7 +312,8 @@ bool ViewWindow::State::is_unseen() const {
 bool ViewWindow::State::stands_still() const { return (paused || is_unseen()) && !step && !reset; }
 
 bool ViewWindow::State::is_lively() const {
-    return lively > 0 || (inspector && inspector->is_reading() && !is_unseen());
+    return lively > 0 || shown_messages(log, now_seconds()).size() != messages_drawn ||
+           (inspector && inspector->is_reading() && !is_unseen());
 }
 
 bool ViewWindow::State::others_go_on() const {

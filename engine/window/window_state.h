@@ -18,6 +18,9 @@
 namespace firn {
 
 using FrameClock = std::chrono::steady_clock;
+inline double now_seconds() {
+    return std::chrono::duration<double>(FrameClock::now().time_since_epoch()).count();
+}
 
 /// `pattern` with a number for `{}` that no file has yet, above `number`, which becomes it.
 std::string free_path(const std::string& pattern, int& number);
@@ -40,6 +43,8 @@ struct ViewWindow::State {
     SceneView& active_view() { return shown.views[active]; }
     const SceneView& active_view() const { return shown.views[active]; }
     PanelState panel_state() const;
+    /// The panel and what is said, or what is said alone where it is hidden.
+    void draw_gui(bool kernels_open);
     /// Does what the person asked for by the panel.
     void obey(const PanelActions& wanted);
     /// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a
@@ -76,8 +81,9 @@ struct ViewWindow::State {
     void toggle_inspector();
     Picture picture(VkExtent2D size);
     void screenshot();
-    /// Tells the person, in the panel for some seconds.
+    /// Tells the person, in the window as long as it takes to read, and in the log.
     void say(const std::string& text);
+    void toggle_log();
     void print_widgets();
     /// Reads and writes its layout, where it is to be remembered.
     void recall_panel();
@@ -169,7 +175,7 @@ struct ViewWindow::State {
     std::vector<KernelTime> kernels;
     std::vector<TraceEvent> events;
     double frame_begin = trace_now();
-    bool started = false, closed = false, hidden = false, keys_open = false;
+    bool started = false, closed = false, hidden = false, keys_open = false, log_open = false;
     bool knows_closed = false, knows_over = false;     // the program: closed, and by close_when()
     bool paused = false, step = false, reset = false;  // as the person wants it
     bool watches = false;                              // what takes long, without being on screen
@@ -180,13 +186,15 @@ struct ViewWindow::State {
     int times_draw = 0, kernel_frames = 1;  // when kernel times were taken, and over how many
     std::string layout_path;                // empty: it is not remembered
     PanelLayout layout_before;
-    std::string printed, message, hint;
-    std::string work;        // that the program waits for, or does between its frames
-    double work_share = -1;  // see WorkProgress
-    int64_t waited = 0;      // seconds that the title tells; 0: it is the window's own
+    std::string printed, hint;
+    MessageLog log;
+    size_t messages_drawn = 0;  // of the log, when it was drawn last
+    std::string work;           // that the program waits for, or does between its frames
+    double work_share = -1;     // see WorkProgress
+    int64_t waited = 0;         // seconds that the title tells; 0: it is the window's own
     float zoom_from_x = 0, zoom_from_y = 0;  // where the mouse was in the frame before, in pixels
-    FrameClock::time_point last = FrameClock::now(), times_at = last, message_ends = last,
-                           work_ends = last, drawn_at = last;
+    FrameClock::time_point last = FrameClock::now(), times_at = last, work_ends = last,
+                           drawn_at = last;
     double frame_seconds = 0;  // smoothed
     double last_seconds = 1.0 / 60;
     Callback<void()> callback;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/window/free_place.h"
 #include "tests/window/window_fixture.h"
 
 namespace firn {
@@ -127,6 +128,62 @@ TEST_F(RealWindow, PresetsAreWrittenReadAndRefused) {
     EXPECT_TRUE(
         frames_until(window, [&] { return window.gui().find("dt")->rectangle.width == 0; }));
     std::filesystem::remove(path);
+}
+
+TEST_F(RealWindow, WhatIsSaidIsReadBesideThePanelAndInTheLog) {
+    float dt = 0.25f;
+    std::string note;
+    WindowOptions wanted = options("said");
+    wanted.print_widgets = true;
+    wanted.size = {640, 360};
+    ViewWindow window(executor, wanted);
+    window.gui().parameter("dt", dt, {.min = 0, .max = 1});
+    std::string said;
+    const auto wait_for = [&](const std::string& name) {
+        said.clear();
+        testing::internal::CaptureStdout();
+        const bool found = frames_until(window, [&] {
+            said += testing::internal::GetCapturedStdout();
+            testing::internal::CaptureStdout();
+            return place_of(said, name).width > 0;
+        });
+        testing::internal::GetCapturedStdout();
+        EXPECT_TRUE(found) << name << " is not in:\n" << said;
+        return place_of(said, name);
+    };
+    wait_for("panel");
+    window.say("99 was not taken");
+    window.say("saved said.json");
+    Rectangle message = wait_for("messages");
+    EXPECT_FALSE(overlaps(message, place_of(said, "panel")));
+    by_hand("said",
+            "windowfocus \\$id " + at(message.x + 10, message.y + 10) + "sleep 0.1 keydown ctrl");
+    const Rectangle value = wait_for("value");
+    message = place_of(said, "messages");
+    EXPECT_FALSE(overlaps(value, message));
+    EXPECT_FALSE(overlaps(value, place_of(said, "panel")));
+    // Without the panel, too.
+    by_hand("said", "keyup ctrl sleep 0.1 key h");
+    EXPECT_TRUE(frames_until(window, [&] { return !window.shows_panel(); }));
+    settle(window);
+    window.say("saved said-1.png");
+    wait_for("messages");
+    // The log brings the panel back, and has all of it.
+    by_hand("said", "key F3");
+    const Rectangle copy = wait_for("copy log");
+    EXPECT_TRUE(window.shows_panel());
+    window.gui().parameter("note", note);
+    settle(window);
+    const Rectangle field = window.gui().find("note")->rectangle;
+    by_hand("said", click_on(copy) + " sleep 0.2 " + click_on(field) +
+                        " sleep 0.2 key ctrl+a key ctrl+v key Return");
+    EXPECT_TRUE(frames_until(window, [&] {
+        return note.find("saved said-1.png") != std::string::npos;
+    })) << note;
+    EXPECT_LT(note.find("99 was not taken"), note.find("saved said.json"));
+    by_hand("said", at(500, 20) + "sleep 0.1 mousedown 1 sleep 0.05 mouseup 1 sleep 0.1 key F3");
+    said.clear();
+    settle(window, 20);
 }
 
 TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
