@@ -5,6 +5,7 @@
 #include <imgui_internal.h>  // where other windows are, and which is in front
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/window/free_place.h"

@@ -1,7 +1,6 @@
 // What a window shows: a buffer with its type and shape, and how its values become colours.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +39,7 @@ struct ValueRange {
     float low = 0, high = 0;
 };
 /// No range is stated: it follows the rule of ShowOptions.
-inline constexpr ValueRange kUnstatedRange{std::numeric_limits<float>::quiet_NaN(),
-                                           std::numeric_limits<float>::quiet_NaN()};
+inline constexpr ValueRange kUnstatedRange{__builtin_nanf(""), __builtin_nanf("")};
 
 /// How a tensor is shown: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as colours.
 /// The contrast follows one rule in windows, pictures and videos alike: a stated range is taken as
