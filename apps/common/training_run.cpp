@@ -49,7 +49,8 @@ void TrainingRun::begin(Window& window, const State& state) {
     state_ = state;
     smooth_ = 0;
     count_ = 0;
-    step_ = 0;
+    step_ = saved_ = 0;
+    window.unsaved("");
     progress_ = std::make_unique<Progress>(int64_t(window.options().frames) * options_.steps);
     if (load_.empty()) return;
     load_state(std::exchange(load_, ""), state_);
@@ -75,13 +76,32 @@ void TrainingRun::add(Window& window, int64_t step, const Tensor& loss) {
         note(window, step, read.front());
     });
     // Also on the way: what ends early is not lost.
-    if (reports(window) && !save_.empty()) save_state(save_, state_);
-    const std::string path = save_.empty() ? window.options().title + ".safetensors" : save_;
-    by_button(window, "save checkpoint", "saved " + path, [&] { save_state(path, state_); });
+    if (reports(window) && !save_.empty()) save(save_);
+    const std::string path = checkpoint_path(window);
+    by_button(window, "save checkpoint", "saved " + path, [&] { save(path); });
     by_button(window, "load checkpoint", "loaded " + path, [&] {
         load_state(path, state_);
         loaded_ = true;
+        saved_ = step_;
     });
+    tell_unsaved(window);
+}
+
+std::string TrainingRun::checkpoint_path(const Window& window) const {
+    return save_.empty() ? window.options().title + ".safetensors" : save_;
+}
+
+void TrainingRun::save(const std::string& path) {
+    save_state(path, state_);
+    saved_ = step_;
+}
+
+void TrainingRun::tell_unsaved(Window& window) {
+    if (step_ == saved_) return window.unsaved("");
+    const std::string path = checkpoint_path(window);
+    window.unsaved(std::to_string(step_ - saved_) + " training step" +
+                       (step_ - saved_ == 1 ? "" : "s") + " (a checkpoint goes to " + path + ")",
+                   [this, path] { save(path); });
 }
 
 bool TrainingRun::reports(const Window& window) const {

@@ -15,7 +15,8 @@ struct TrainingRunOptions {
 };
 
 /// Made before the command line is read: it adds the sliders `steps` and `report`, buttons to save
-/// and load, and the flags --save, --load and --metrics. In the program:
+/// and load, and the flags --save, --load and --metrics. Steps that no checkpoint has are work that
+/// a window asks about before it ends. In the program:
 ///     run.begin(window, state);                       // and after every reset
 ///     for (int k = 0; k < run.steps(); ++k) loss = ..;
 ///     run.add(window, training.steps, loss);
@@ -41,6 +42,10 @@ class TrainingRun {
 
   private:
     void note(Window& window, int64_t step, float loss);
+    std::string checkpoint_path(const Window& window) const;
+    void save(const std::string& path);
+    /// How many steps no checkpoint has.
+    void tell_unsaved(Window& window);
 
     App* app_;
     TrainingRunOptions options_;
@@ -49,7 +54,7 @@ class TrainingRun {
     std::unique_ptr<Progress> progress_;
     std::unique_ptr<CsvWriter> metrics_;
     float smooth_ = 0;
-    int64_t step_ = 0, count_ = 0;
+    int64_t step_ = 0, count_ = 0, saved_ = 0;  // the last: the step of the last checkpoint
     bool loaded_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+volatile std::sig_atomic_t received = 0, times = 0, window_asks = 0;
 std::atomic<int64_t> received_at{0};  // nanoseconds
 static_assert(std::atomic<int64_t>::is_always_lock_free, "a signal comes at any time");
 
@@ -25,9 +25,13 @@ void note(int number) {
     const int error = errno;
     received_at = nanoseconds();
     received = number;
-    constexpr char kText[] =
+    times = times + 1;
+    constexpr char kEnds[] =
         "\nending: files that were asked for are saved; Ctrl-C once more ends at once\n";
-    if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) {
+    constexpr char kAsks[] =
+        "\nwork is not saved: the window asks what to do; Ctrl-C once more ends at once\n";
+    const bool asks = window_asks != 0;
+    if (write(STDERR_FILENO, asks ? kAsks : kEnds, (asks ? sizeof kAsks : sizeof kEnds) - 1) < 0) {
         // Nobody listens.
     }
     errno = error;
@@ -35,13 +39,19 @@ void note(int number) {
 
 }  // namespace
 
-InterruptScope::InterruptScope() {
+void InterruptScope::listen(struct sigaction* interrupt, struct sigaction* terminate) {
     received = 0;
+    times = 0;
     struct sigaction action {};
     action.sa_handler = note;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
+    sigaction(SIGINT, &action, interrupt);
+    sigaction(SIGTERM, &action, terminate);
+}
+
+InterruptScope::InterruptScope() {
+    window_asks = 0;
+    listen(&interrupt_, &terminate_);
 }
 
 InterruptScope::~InterruptScope() {
@@ -50,6 +60,10 @@ InterruptScope::~InterruptScope() {
 }
 
 int InterruptScope::signal() const { return received; }
+int InterruptScope::count() const { return times; }
+void InterruptScope::set_asks(bool asks) { window_asks = asks; }
+void InterruptScope::restart() { received_at = nanoseconds(); }
+void InterruptScope::forget() { listen(nullptr, nullptr); }
 double InterruptScope::seconds() const {
     return received ? 1e-9 * static_cast<double>(nanoseconds() - received_at) : 0;
 }

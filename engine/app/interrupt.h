@@ -15,10 +15,20 @@ class InterruptScope {
 
     /// The signal that came; 0: none.
     int signal() const;
-    /// Seconds since it came; 0: none came.
+    /// How many came.
+    int count() const;
+    /// Seconds since it came, or since restart(); 0: none came.
     double seconds() const;
+    /// What the first one says on the terminal: that the run ends, or that the window asks.
+    void set_asks(bool asks);
+    /// As if it came now.
+    void restart();
+    /// As if none had come: the next one is the first again.
+    void forget();
 
   private:
+    static void listen(struct sigaction* interrupt, struct sigaction* terminate);
+
     struct sigaction interrupt_ {
     }, terminate_{};  // what was done before
 };

@@ -262,6 +262,39 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
 /// for the files.
 constexpr double kPatience = 0.8;
 
+/// The first signal ends the window as Escape does, which may ask before; where the person stays it
+/// never came. The next one ends it at once.
+class SignalledEnd {
+  public:
+    SignalledEnd(Window& window, InterruptScope& interrupts)
+        : window_(window), interrupts_(interrupts) {}
+    /// Whether the window is to close now.
+    bool is_due() {
+        interrupts_.set_asks(window_.would_ask());
+        if (interrupts_.count() != 1) {
+            asked_ = false;
+            return interrupts_.count() > 1;
+        }
+        if (!asked_) {
+            if (!window_.would_ask()) return true;
+            window_.request_end();
+            asked_ = true;
+        }
+        if (window_.ending() == WindowEnd::Asks) return false;
+        asked_ = false;
+        if (window_.ending() == WindowEnd::Open)
+            interrupts_.forget();
+        else
+            interrupts_.restart();  // the person has taken his time
+        return window_.ending() == WindowEnd::Closed;
+    }
+
+  private:
+    Window& window_;
+    InterruptScope& interrupts_;
+    bool asked_ = false;
+};
+
 /// What the program was ended in that takes long; empty: it ran to its end.
 std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
                        const InterruptScope& interrupts, EndInTime& end) {
@@ -323,7 +356,7 @@ CommandLine App::State::parse(int argc, char** argv) {
 
 /// Gives the signal that ended the run; 0: none.
 int App::State::run_program(const CommandLine& line, const Callback<void(Window&)>& program) {
-    const InterruptScope interrupts;
+    InterruptScope interrupts;
     // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
     // choose.
     bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
@@ -336,7 +369,8 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
     {
         Window window(window_options(info, line));
         window.gui() = gui;
-        window.close_when([&] { return interrupts.signal() != 0; });
+        window.close_when(
+            [end = SignalledEnd(window, interrupts)]() mutable { return end.is_due(); });
         Outputs outputs(window, line, numbers);
         // Without destructors, which would wait for the device and for threads that compile.
         EndInTime end([&](const std::string& text) {

@@ -60,7 +60,8 @@ class App {
     /// of the frames until then is written, and it is 128 and their number, as shells have it. What
     /// cannot be ended, one long kernel on the device or in the driver's compiler, has the rest of
     /// a second; then videos are ended, a message says what is missing, and the process leaves it
-    /// behind. Work that is none of Firn's is waited for. A second one kills.
+    /// behind. Work that is none of Firn's is waited for. A second one kills. Where work would be
+    /// lost (ViewWindow::unsaved), the first one asks in the window, and the second one ends.
     int run(int argc, char** argv, const Callback<void(Window&)>& program);
 
   private:

@@ -9,6 +9,7 @@
 
 #include "engine/window/os_window.h"
 #include "engine/window/panel_parts.h"
+#include "engine/window/panel_question.h"
 #include "engine/window/panel_theme.h"
 #include "engine/window/panel_widgets.h"
 #include "engine/window/status.h"
@@ -127,6 +128,7 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     actions.places.push_back({"panel", place.drawn});
     ImGui::End();
     draw_keys(state, scale, actions);
+    draw_question(state, scale, actions);
 }
 
 /// ImGui has one current context per process; every use sets its own and puts the other back.
@@ -321,6 +323,13 @@ const ImDrawData* GuiPanel::draw_in(Gui& gui, const PanelState& state, float wid
     }
     ImGui::GetIO().DisplaySize = window;
     return ImGui::GetDrawData();
+}
+
+bool GuiPanel::close_popup() {
+    ContextScope scope(context_);
+    const int open = context_->OpenPopupStack.Size;
+    if (open > 0) ImGui::ClosePopupToLevel(open - 1, true);
+    return open > 0;
 }
 
 bool GuiPanel::wants_mouse() const {

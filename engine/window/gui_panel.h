@@ -21,6 +21,9 @@ namespace firn {
 
 class OsWindow;
 
+/// What the person says to the question before a window ends.
+enum class EndAnswer : uint8_t { None, Save, End, Stay };
+
 /// What the window tells the panel.
 struct PanelState {
     std::string title, device;
@@ -46,6 +49,8 @@ struct PanelState {
     bool opens_menu = false;
     std::string menu_title, menu_value;
     std::vector<std::string> menu_endings;
+    std::string question;   // the work that ending now would lose; empty: nothing is asked
+    bool can_save = false;  // before it ends
     bool can_record = false;
     std::string recording;   // how far a video is; empty: none is recorded
     double video_rate = 60;  // frames a second that videos play; 0: as many as are drawn
@@ -67,6 +72,7 @@ struct PanelActions {
     bool record = false;  // begins or ends a video
     bool close_inspector = false;
     bool menu_opened = false;
+    EndAnswer answer = EndAnswer::None;
     std::string save_picture;  // by its ending
     std::string save_plot;     // by its name
     std::optional<double> video_rate;
@@ -120,6 +126,8 @@ class GuiPanel {
     /// As the person has it now; set before it is drawn first.
     const PanelLayout& layout() const { return place_.layout; }
     void set_layout(const PanelLayout& layout) { place_.layout = layout; }
+    /// Closes the innermost menu, list or picker; false where none is open.
+    bool close_popup();
     /// The mouse is over the panel, or drags something of it.
     bool wants_mouse() const;
     /// A text field has the keyboard.

@@ -54,10 +54,11 @@ void GuiRenderer::upload(Slot& slot, const ImDrawData& data) {
         std::memcpy(vertices, draws.VtxBuffer.Data,
                     static_cast<size_t>(draws.VtxBuffer.size_in_bytes()));
         vertices += draws.VtxBuffer.size_in_bytes();
+        // In their own order, which need not be that of the commands.
         for (const ImDrawCmd& draw : draws.CmdBuffer)
-            for (unsigned k = 0; k < draw.ElemCount; ++k)
-                *indices++ =
-                    base + draw.VtxOffset + draws.IdxBuffer[static_cast<int>(draw.IdxOffset + k)];
+            for (unsigned k = draw.IdxOffset; k < draw.IdxOffset + draw.ElemCount; ++k)
+                indices[k] = base + draw.VtxOffset + draws.IdxBuffer[static_cast<int>(k)];
+        indices += draws.IdxBuffer.Size;
         base += static_cast<uint32_t>(draws.VtxBuffer.Size);
     }
 }

@@ -38,7 +38,7 @@ constexpr KeyRow kKeyRows[] = {
     {"Wheel and drag on a plot", "zoom along x and pan; a double click shows all"},
     {"Right click on a plot", "save or copy its numbers as CSV"},
     {"?", "show or hide this list"},
-    {"Escape", "quit"},
+    {"Escape", "close what is open (list, menu, messages, inspector), else quit"},
 };
 
 constexpr KeyRow kCameraRows[] = {

@@ -68,6 +68,7 @@ void apply_theme(float scale, bool light) {
     set({ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_CheckMark, ImGuiCol_PlotLines},
         colours.accent);
     set({ImGuiCol_Separator}, colours.separator);
+    set({ImGuiCol_ModalWindowDimBg}, {0, 0, 0, 0.45f});
     set({ImGuiCol_Text}, colours.text);
     set({ImGuiCol_TextDisabled}, colours.dim);
     set({ImGuiCol_PlotLinesHovered}, colours.loud);  // no plot of ImGui's own is drawn

@@ -153,6 +153,8 @@ PanelState ViewWindow::State::panel_state() const {
     state.keys_open = keys_open;
     state.keys = options.keys;
     state.hint = hint;
+    if (ending.asks) state.question = ending.unsaved;
+    state.can_save = static_cast<bool>(ending.save);
     state.can_record = os && recording;
     state.video_rate = options.video_rate;
     if (recording) state.recording = recording();
@@ -180,6 +182,7 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (!wanted.save_plot.empty()) save_plot(wanted.save_plot);
     if (wanted.video_rate) options.video_rate = *wanted.video_rate;
     if (wanted.close_inspector && inspector) toggle_inspector();
+    answer(wanted.answer);
     actions.kernels_open = wanted.kernels_open;
     if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
 }

@@ -68,10 +68,14 @@ struct WindowOptions {
     WindowSize pixels() const;
 };
 
+/// Asks: whether to end it, and the person has not answered yet, or wants to save first.
+enum class WindowEnd : uint8_t { Open, Asks, Closed };
+
 /// Keys: space pauses, N makes one frame, R resets, S writes a screenshot, H hides the panel, F2
 /// opens the inspector, F3 shows all messages, F9 records, F11 fills the screen, ? lists them,
-/// Escape quits. Used from the main thread; several may be open. The frame that a loop's body shows
-/// is drawn by the next call of open(), in one submission with what computed it.
+/// Escape closes what is open, at last the window. Used from the main thread; several may be open.
+/// The frame that a loop's body shows is drawn by the next call of open(), in one submission with
+/// what computed it.
 class ViewWindow {
   public:
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
@@ -91,6 +95,17 @@ class ViewWindow {
     /// not returned false since. Work that takes long ends then (see CancelScope); what the program
     /// does behind its last frame, such as saving, goes on.
     bool asks_to_end() const;
+    /// Tells what ending the program now would lose, such as "120 steps"; empty: nothing. While
+    /// there is something, Escape and the close button ask first, and offer `save` where it is
+    /// given: it is called between two frames, and where it throws a UserError that is said and the
+    /// program goes on. Asked is nobody headless, and where frames are counted. The close button
+    /// ends it at once where the question stands.
+    void unsaved(const std::string& what, Callback<void()> save = {});
+    /// Escape would ask.
+    bool would_ask() const;
+    /// As Escape does where nothing else is open: asks, or closes it.
+    void request_end();
+    WindowEnd ending() const;
     /// It was closed because its display has gone away.
     bool lost_display() const;
     /// Frames per second of a video that begins now (WindowOptions::video_rate).

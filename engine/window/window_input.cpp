@@ -12,8 +12,6 @@
 namespace firn {
 namespace {
 
-/// Frames that are drawn after something was done: the panel answers over a few.
-constexpr int kLivelyFrames = 4;
 /// Radians by dragging over the height of the window.
 constexpr float kTurnOfAHeight = 3.14159265f;
 /// Of a camera by a key that is held: its distance in a second.
@@ -31,7 +29,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     if (!os) return;
     name_wait(0);
     shown.scale = display_scale();
-    closed |= os->take_close();
+    take_close();
     places_before = places();
     take_events();
     lively = input.changed || input.holds_something() ? kLivelyFrames : std::max(0, lively - 1);
@@ -41,6 +39,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     take_zoom();
     note_gesture();
     take_undo();
+    save_and_end();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
 }
 
@@ -71,8 +70,8 @@ void ViewWindow::State::take_events() {
         by_panel([&](const PanelState& state, PanelActions& wanted) {
             panel.take(gui, event, state, wanted);
         });
+        if (!event.on_panel) event.on_panel = take_key(event);
         input.add(event);
-        if (!event.on_panel) take_key(event);
     }
     by_panel([&](const PanelState& state, PanelActions& wanted) {
         panel.end_input(gui, input, state, wanted);
@@ -80,9 +79,11 @@ void ViewWindow::State::take_events() {
     held = input;
 }
 
-void ViewWindow::State::take_key(const InputEvent& event) {
-    if (event.kind == InputEvent::Kind::Character && event.code == '?') toggle_keys();
-    if (event.kind != InputEvent::Kind::Key || !event.is_press() || !event.plain) return;
+bool ViewWindow::State::take_key(const InputEvent& event) {
+    if (event.kind == InputEvent::Kind::Character && event.code == '?' && !ending.asks)
+        toggle_keys();
+    if (event.kind != InputEvent::Kind::Key || !event.is_press() || !event.plain) return false;
+    if (take_answer(event)) return true;
     switch (event.code) {
         case ' ': paused = !paused; break;
         case 'N': paused = step = true; break;
@@ -101,10 +102,12 @@ void ViewWindow::State::take_key(const InputEvent& event) {
             break;
         case static_cast<int>(Key::F11): os->toggle_fullscreen(); break;
         case static_cast<int>(Key::Escape):
-            closed = !std::exchange(keys_open, false);  // first the sheet
+            if (leave_innermost()) return true;
+            request_end();
             break;
         default: break;
     }
+    return false;
 }
 
 /// After what was done in the same frame, be it long.

@@ -21,6 +21,8 @@ using FrameClock = std::chrono::steady_clock;
 inline double now_seconds() {
     return std::chrono::duration<double>(FrameClock::now().time_since_epoch()).count();
 }
+/// Frames that are drawn after something was done: the panel answers over a few.
+constexpr int kLivelyFrames = 4;
 
 /// `pattern` with a number for `{}` that no file has yet, above `number`, which becomes it.
 std::string free_path(const std::string& pattern, int& number);
@@ -110,8 +112,19 @@ struct ViewWindow::State {
     /// In order; what a frame of the program cannot tell from what came before in it, or what comes
     /// behind a key that a frame must answer first, waits for the next.
     void take_events();
-    /// What it does to the window.
-    void take_key(const InputEvent& event);
+    /// What it does to the window; true where the program is not to see it.
+    bool take_key(const InputEvent& event);
+    /// Escape and the close button ask first where work would be lost.
+    bool would_ask() const;
+    void request_end();
+    void take_close();
+    /// What Escape closes before the program; false where nothing is open.
+    bool leave_innermost();
+    /// By a key; false where nothing was asked.
+    bool take_answer(const InputEvent& event);
+    void answer(EndAnswer wanted);
+    /// Where the person wants it saved, between two frames of the program.
+    void save_and_end();
     void take_undo();
     void toggle_keys();
     void take_mouse();
@@ -167,6 +180,13 @@ struct ViewWindow::State {
         std::string value;
         float press_x = -1e9f, press_y = 0;  // where the right button went down on a picture
     } menu;
+    struct Ending {
+        std::string unsaved;    // empty: nothing would be lost
+        Callback<void()> save;  // empty: the program cannot save it
+        bool asks = false;      // the question stands
+        bool saves = false;     // it is saved at the next frame, which ends it
+        bool hidden = false;    // the panel was, before the question
+    } ending;
     Callback<void(const BufferView&, const std::string&)> write_tensor;
     RawInput input, held;  // of the frame that is under way; and of the last that was taken
     bool serves = false;   // what is done is seen by no frame of the program: nothing waits for one

@@ -69,6 +69,26 @@ TEST_F(CompilingWindow, LeavesTheScreenAtOnceWhereItIsClosed) {
     EXPECT_FALSE(window.open());
 }
 
+TEST_F(CompilingWindow, AsksWhereWorkIsNotSavedAndSavesBehindTheCompile) {
+    int saved = 0;
+    for (const char* answer : {"Return", "e"}) {
+        ViewWindow window(executor, {.title = "compiling asks", .size = {640, 320}});
+        settle(window);
+        window.unsaved("3 strokes", [&] { ++saved; });
+        by_hand("compiling asks", "windowfocus \\$id key Escape");
+        compile_until([&] { return window.ending() == WindowEnd::Asks; });
+        EXPECT_EQ(window.ending(), WindowEnd::Asks);
+        by_hand("compiling asks", std::string("key ") + answer);
+        const bool saves = answer == std::string("Return");
+        compile_until(
+            [&] { return saves ? hand_is_done() : window.ending() == WindowEnd::Closed; });
+        EXPECT_EQ(saved, saves ? 0 : 1) << "not within a compile";
+        EXPECT_FALSE(frames_until(window, [] { return false; }));
+        EXPECT_EQ(window.ending(), WindowEnd::Closed);
+        EXPECT_EQ(saved, 1);
+    }
+}
+
 TEST_F(CompilingWindow, IsToldOfEachCompileThatACallWaitsFor) {
     ViewWindow window(executor, options("told"));
     const CompileWatch serve = executor->compile_watch();

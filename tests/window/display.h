@@ -1,9 +1,11 @@
 // A virtual display for tests with real windows, and a hand that clicks in them.
 #pragma once
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -86,6 +88,43 @@ inline void by_hand(const std::string& title, const std::string& commands) {
     }
     if (hand() < 0) std::abort();
 }
+/// Tells the window of this title to close, as its close button does. (xdotool's windowclose ends
+/// the connection instead.)
+inline bool press_close_button(const std::string& title) {
+    FILE* search = popen(
+        ("timeout 100 xdotool search --sync --onlyvisible --name '^" + title + "$'").c_str(), "r");
+    unsigned long window = 0;
+    const bool found = search && fscanf(search, "%lu", &window) == 1;
+    if (search) pclose(search);
+    void* x11 = dlopen("libX11.so.6", RTLD_NOW);
+    if (!found || !x11) return false;
+    const auto function = [&](auto type, const char* name) {
+        return reinterpret_cast<decltype(type)>(dlsym(x11, name));
+    };
+    using Display = void*;
+    using Atom = unsigned long;
+    Display display = function((Display(*)(const char*)) nullptr, "XOpenDisplay")(nullptr);
+    const auto atom = function((Atom(*)(Display, const char*, int)) nullptr, "XInternAtom");
+    struct {  // XClientMessageEvent, in the room of an XEvent
+        int type = 33;
+        unsigned long serial = 0;
+        int send_event = 1;
+        void* display = nullptr;
+        unsigned long window = 0;
+        Atom message_type = 0;
+        int format = 32;
+        long data[5] = {};
+        long rest[12] = {};
+    } event;
+    event.window = window;
+    event.message_type = atom(display, "WM_PROTOCOLS", 0);
+    event.data[0] = static_cast<long>(atom(display, "WM_DELETE_WINDOW", 0));
+    const bool sent = function((int (*)(Display, unsigned long, int, long, void*)) nullptr,
+                               "XSendEvent")(display, window, 0, 0, &event) != 0;
+    function((int (*)(Display)) nullptr, "XCloseDisplay")(display);
+    return sent;
+}
+
 /// Ends the commands that are left: their window is gone, and the next one may have its number.
 /// `key` is let go, which the display would repeat otherwise.
 inline void drop_hand(const std::string& key) {
