@@ -1,6 +1,7 @@
 // Ink in water: incompressible flow around obstacles, stirred by the mouse.
 #include <firn/firn.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -38,8 +39,8 @@ Stroke mouse_stroke(const Mouse& mouse, float radius, float push, float ink, int
 
 void report(Window& window, const DivergenceStats& stats) {
     char text[96];
-    int end = std::snprintf(text, sizeof text, "%.3g before, %.3g after", double(stats.before),
-                            double(stats.after));
+    int end = std::snprintf(text, sizeof text, "%.3g before, %.3g after",
+                            std::abs(double(stats.before)), std::abs(double(stats.after)));
     if (stats.after > 0.0f)  // at rest there is none
         std::snprintf(text + end, sizeof text - size_t(end), ": 1 / %.0f",
                       double(stats.before / stats.after));

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "compiler/files/file.h"
 #include "compiler/frontend/create.h"
@@ -171,7 +173,11 @@ std::string table(const Tensor& x, size_t columns, char separator) {
     std::string text;
     for (size_t k = 0; k < values.size(); ++k) {
         char digits[32];
-        const auto written = std::to_chars(digits, digits + sizeof digits, values[k]);
+        // The sign of a nan says nothing.
+        T value = values[k];
+        if constexpr (std::is_floating_point_v<T>)
+            if (std::isnan(value)) value = std::abs(value);
+        const auto written = std::to_chars(digits, digits + sizeof digits, value);
         text.append(digits, written.ptr);
         text += (k + 1) % columns == 0 ? '\n' : separator;
     }
@@ -223,7 +229,8 @@ void CsvWriter::add(const std::vector<double>& row, SourceLine line) {
     std::string text;
     for (double value : row) {
         char digits[32];
-        std::snprintf(digits, sizeof digits, "%.9g", value);
+        // The sign of a nan says nothing.
+        std::snprintf(digits, sizeof digits, "%.9g", std::isnan(value) ? std::abs(value) : value);
         text += (text.empty() ? "" : ",") + std::string(digits);
     }
     write(text + "\n");

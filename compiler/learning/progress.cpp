@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -34,7 +35,9 @@ std::string progress_text(int64_t step, int64_t total, const std::vector<Metric>
     if (total > 0) out += "/" + std::to_string(total);
     char number[64];
     for (const Metric& each : metrics) {
-        std::snprintf(number, sizeof number, "%.4g", each.value);
+        // The sign of a nan says nothing.
+        std::snprintf(number, sizeof number, "%.4g",
+                      std::isnan(each.value) ? std::abs(each.value) : each.value);
         out += "  " + each.name + " " + number;
     }
     if (steps_per_second <= 0) return out;

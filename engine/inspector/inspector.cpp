@@ -312,6 +312,14 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
     draw_code();
 }
 
+std::vector<std::string> Inspector::take_said() {
+    std::vector<std::string> out;
+    if (said_ != told_ && !said_.empty()) out.push_back(said_);
+    if (errors_ != told_errors_) out.insert(out.end(), errors_.begin(), errors_.end());
+    told_ = said_, told_errors_ = errors_;
+    return out;
+}
+
 bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
     places_ = &places;
     reads_.hand_on();

@@ -45,6 +45,8 @@ class Inspector {
     /// What was edited and not swapped in yet, and what the compiler said of it: for tests.
     const std::vector<std::string>& errors() const { return errors_; }
     const std::string& said() const { return said_; }
+    /// What it has said since it was asked last, errors too.
+    std::vector<std::string> take_said();
     const std::shared_ptr<const Program>& program() const { return selected_.program; }
     const TensorSummary& summary() const { return summary_; }
     const PassView& kernel_passes() const { return kernel_passes_; }
@@ -109,8 +111,8 @@ class Inspector {
     std::map<std::pair<int64_t, std::string>, Times> times_;  // by program and kernel
     std::map<std::pair<const Program*, size_t>, std::string> edited_;  // what runs in its place
     std::vector<char> text_;                                           // in the editor
-    std::vector<std::string> errors_;
-    std::string spirv_, said_;
+    std::vector<std::string> errors_, told_errors_;
+    std::string spirv_, said_, told_;
     TraceMaker traces_;
     PassView graph_passes_, kernel_passes_;
     ScheduleView schedule_;

@@ -9,6 +9,13 @@ namespace {
 
 constexpr double kCharactersPerSecond = 14, kNoticeSeconds = 4, kMostReading = 60;
 
+void push(MessageLog& log, const Message& message) {
+    log.all.push_back(message);
+    if (log.all.size() <= MessageLog::kMost) return;
+    log.all.pop_front();
+    ++log.left_out;
+}
+
 std::string counted_text(const Message& message) {
     return message.text +
            (message.times > 1 ? " (" + std::to_string(message.times) + " times)" : "");
@@ -31,10 +38,12 @@ void add_message(MessageLog& log, const std::string& text, double now, const std
     }
     log.read_until = std::max(log.read_until, now) + reading_seconds(text);
     log.read_until = std::min(log.read_until, now + kMostReading);
-    log.all.push_back({text, time, 1, log.read_until + kNoticeSeconds});
-    if (log.all.size() <= MessageLog::kMost) return;
-    log.all.pop_front();
-    ++log.left_out;
+    push(log, {text, time, 1, log.read_until + kNoticeSeconds});
+}
+
+void keep_message(MessageLog& log, const std::string& text, const std::string& time) {
+    ++log.said;
+    push(log, {text, time, 1, 0});
 }
 
 std::vector<std::string> shown_messages(const MessageLog& log, double now) {

@@ -34,6 +34,8 @@ double reading_seconds(const std::string& text);
 /// What is said again at once counts on, and stays. Several said together stay until each can have
 /// been read, one after the other.
 void add_message(MessageLog& log, const std::string& text, double now, const std::string& time);
+/// Keeps one that is shown elsewhere.
+void keep_message(MessageLog& log, const std::string& text, const std::string& time);
 /// Those that are shown now, the newest last.
 std::vector<std::string> shown_messages(const MessageLog& log, double now);
 /// A line for each with its time, the newest last; the first line says how many are left out.

@@ -126,7 +126,9 @@ float draw_controls(const PanelState& state, float most, PanelActions& actions) 
     actions.screenshot |=
         control("save", "S: save the frame as a PNG (H hides this panel, ? lists all keys)");
     if (state.can_record) {
-        const float width = ImGui::CalcTextSize("stop").x + 2 * ImGui::GetStyle().FramePadding.x;
+        const float width =
+            std::max(ImGui::CalcTextSize("stop").x, ImGui::CalcTextSize("video").x) +
+            2 * ImGui::GetStyle().FramePadding.x;
         actions.record |= control(
             state.recording.empty() ? "video" : "stop",
             "F9: record a video, until F9 is pressed again; right click: frames per second", width);

@@ -21,6 +21,8 @@ constexpr float kLeastOfLine = 0.8f;
 constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
 constexpr float kTickWidth = 42;
 constexpr double kZoomStep = 0.2;  // of the zoom's logarithm, for each step of the wheel
+/// Of what is seen: so near to the end it is at the end.
+constexpr double kAtEnd = 1e-3;
 
 /// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
 /// Color Universal Design (2008).
@@ -60,22 +62,37 @@ struct PlotFrame {
     }
 };
 
+std::vector<double> ticks_of(const PlotFrame& frame, float scale) {
+    const float height = frame.to.y - frame.from.y;
+    return round_ticks(frame.axis, std::max(2, static_cast<int>(height / (kTickHeight * scale))));
+}
+
 void draw_ticks(const PlotFrame& frame, float scale) {
+    for (double tick : ticks_of(frame, scale))
+        ImGui::GetWindowDrawList()->AddLine({frame.from.x, frame.y(tick)},
+                                            {frame.to.x, frame.y(tick)}, faint_line(0.09f));
+}
+
+/// The numbers of the y axis; over bars, which would cover them, on a ground of their own.
+void draw_y_numbers(const PlotFrame& frame, bool over_bars, float scale) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float height = frame.to.y - frame.from.y, margin = kTickMargin * scale;
-    const int most = std::max(2, static_cast<int>(height / (kTickHeight * scale)));
-    const std::vector<double> ticks = round_ticks(frame.axis, most);
+    const float margin = kTickMargin * scale;
+    const std::vector<double> ticks = ticks_of(frame, scale);
     const int digits = ticks.size() > 1 ? digits_apart(ticks.back(), ticks[ticks.size() - 2]) : 7;
     const float line = ImGui::GetTextLineHeight();
     std::vector<float> tops;
     for (double tick : ticks)
         tops.push_back(std::clamp(frame.y(tick) - line / 2, frame.from.y, frame.to.y - line));
-    for (double tick : ticks)
-        draw.AddLine({frame.from.x, frame.y(tick)}, {frame.to.x, frame.y(tick)}, faint_line(0.09f));
-    for (size_t k : labels_apart(tops, kLeastOfLine * line))
-        draw.AddText({frame.from.x + margin, tops[k]},
-                     ImGui::GetColorU32(ImGuiCol_TextDisabled, 0.7f),
-                     number_text(ticks[k], digits).c_str());
+    for (size_t k : labels_apart(tops, kLeastOfLine * line)) {
+        const std::string text = number_text(ticks[k], digits);
+        const float x = frame.from.x + margin, wide = ImGui::CalcTextSize(text.c_str()).x;
+        if (over_bars)
+            draw.AddRectFilled({frame.from.x, tops[k]}, {x + wide + margin, tops[k] + line},
+                               ImGui::GetColorU32(ImGuiCol_FrameBg, 0.75f));
+        draw.AddText({x, tops[k]},
+                     ImGui::GetColorU32(ImGuiCol_TextDisabled, over_bars ? 1.0f : 0.7f),
+                     text.c_str());
+    }
 }
 
 /// Segment by segment: joined ones vanish where they turn sharply.
@@ -220,9 +237,12 @@ void draw_x_ticks(const PlotFrame& frame, const Plot& plot, float scale) {
 PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
     const PlotAxis all = x_axis_of(plot);
     ImGuiStorage& kept = *ImGui::GetStateStorage();
-    float& low = *kept.GetFloatRef(ImGui::GetID((id + " low").c_str()));
+    float& seen = *kept.GetFloatRef(ImGui::GetID((id + " seen").c_str()));
     float& high = *kept.GetFloatRef(ImGui::GetID((id + " high").c_str()));
-    PlotZoom zoom{static_cast<double>(low), static_cast<double>(high)};
+    bool& follows = *kept.GetBoolRef(ImGui::GetID((id + " follows").c_str()));
+    const auto end = static_cast<double>(high);
+    PlotZoom zoom{end - static_cast<double>(seen), end, follows};
+    if (plot.kind == PlotKind::History) zoom.go_along(all);
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemHovered()) {
         ImGui::SetItemUsingMouseWheel();  // the panel stays where it is
@@ -235,7 +255,8 @@ PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
     }
     if (ImGui::IsItemActive() && io.MouseDelta.x != 0)
         zoom.shift(all, static_cast<double>(-io.MouseDelta.x / width));
-    low = static_cast<float>(zoom.low), high = static_cast<float>(zoom.high);
+    seen = static_cast<float>(zoom.high - zoom.low), high = static_cast<float>(zoom.high);
+    follows = zoom.follows;
     return zoom.seen(all);
 }
 
@@ -311,6 +332,7 @@ void PlotZoom::near(const PlotAxis& all, double place, double steps, double leas
     // What is at that place stays there.
     low = std::clamp(now.low + place * (width - wanted), all.low, all.high - wanted);
     high = low + wanted;
+    follows = high >= all.high - kAtEnd * wanted;
 }
 
 void PlotZoom::shift(const PlotAxis& all, double part) {
@@ -319,6 +341,13 @@ void PlotZoom::shift(const PlotAxis& all, double part) {
     const double width = now.high - now.low;
     low = std::clamp(now.low + part * width, all.low, all.high - width);
     high = low + width;
+    follows = high >= all.high - kAtEnd * width;
+}
+
+void PlotZoom::go_along(const PlotAxis& all) {
+    if (!follows || low == high) return;
+    low = std::max(all.high - (high - low), all.low);
+    high = all.high;
 }
 
 std::string x_text(const Plot& plot, size_t index) {
@@ -442,12 +471,14 @@ void draw_plot(const std::string& id, const Plot& plot, float width, float scale
                        style.FrameRounding);
     draw.PushClipRect(frame.from, frame.to, true);
     draw_ticks(frame, scale);
+    if (!plot.has_bars()) draw_y_numbers(frame, false, scale);
     for (size_t k = 0; k < plot.series.size(); ++k) {
         if (plot.has_bars())
             draw_bars(frame, plot, plot.series[k], series_colour(k));
         else
             draw_line(frame, plot, plot.series[k], series_colour(k), scale);
     }
+    if (plot.has_bars()) draw_y_numbers(frame, true, scale);
     draw_hovered(frame, plot);
     draw.PopClipRect();
     draw_x_ticks(frame, plot, scale);

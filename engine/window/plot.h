@@ -43,9 +43,12 @@ PlotAxis x_axis_of(const Plot& plot);
 /// beyond the ends is shown, and no less than two values.
 struct PlotZoom {
     double low = 0, high = 0;  // equal: all
+    /// What is seen reaches the newest value: it goes along with those that come.
+    bool follows = false;
     PlotAxis seen(const PlotAxis& all) const;
     void near(const PlotAxis& all, double place, double steps, double least);
     void shift(const PlotAxis& all, double part);
+    void go_along(const PlotAxis& all);
 };
 
 /// All finite values that stand within `x` are inside; it is never empty. Bars begin at 0.

@@ -195,6 +195,8 @@ void ViewWindow::State::toggle_inspector() {
         inspector = std::make_unique<Inspector>(executor, tools, options.title);
         panel.draw_beside([this](float scale, PanelActions& wanted) {
             if (!inspector->draw(scale, wanted.places)) wanted.close_inspector = true;
+            for (const std::string& text : inspector->take_said())
+                keep_message(log, "inspector: " + text, time_of_day());
         });
     }
     if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);

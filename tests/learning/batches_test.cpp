@@ -1,6 +1,7 @@
 // Data in batches, what is made of their pictures, and how far a run is.
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -144,6 +145,7 @@ TEST(Progress, SaysHowFarAndHowFastARunIs) {
     EXPECT_EQ(progress_text(120, 400, {{"loss", 0.03125}, {"accuracy", 97.1}}, 35),
               "step 120/400  loss 0.03125  accuracy 97.1  35 steps/s  8 s left");
     EXPECT_EQ(progress_text(7, 0, {}, 0), "step 7");
+    EXPECT_EQ(progress_text(7, 0, {{"loss", -std::nan("")}}, 0), "step 7  loss nan");
     EXPECT_EQ(progress_text(0, 1000, {}, 1), "step 0/1000  1 steps/s  16 min 40 s left");
     EXPECT_EQ(progress_text(0, 36000, {}, 1.25), "step 0/36000  1.25 steps/s  8 h 0 min left");
 }

@@ -354,6 +354,10 @@ TEST_F(DataFiles, ATableGrowsByRowsThatAreThereAtOnce) {
     CsvWriter writer(path("x"), {"step", "loss"});
     writer.add({1, 0.25});
     EXPECT_EQ(content(path("x")), "step,loss\n1,0.25\n");
+    CsvWriter(path("nan"), {"loss"}).add({-std::nan("")});
+    EXPECT_EQ(content(path("nan")), "loss\nnan\n");
+    save_csv(path("nan"), tensor({-std::nanf("")}));
+    EXPECT_EQ(content(path("nan")), "nan\n");
     writer.add({2, 1e-9});
     EXPECT_EQ(load_csv(path("x")).values.to_vector<float>(), (Floats{1, 0.25f, 2, 1e-9f}));
     expect_parts(user_error([&] { writer.add({3}); }), {"1 numbers", "2 columns"});

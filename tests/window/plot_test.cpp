@@ -123,6 +123,33 @@ TEST(Plot, TheWheelComesNearerAndNothingBeyondTheEndsIsSeen) {
     for (int k = 0; k < 100; ++k) zoom.near(all, 0.5, -1, 2);
     EXPECT_EQ(zoom.seen(all).high, 100);
 }
+TEST(Plot, AZoomAtTheEndGoesAlongWithNewValues) {
+    PlotAxis all{0, 100};
+    PlotZoom zoom;
+    zoom.near(all, 1, 5, 2);  // about the newest value
+    const double width = zoom.high - zoom.low;
+    all.high = 110;
+    zoom.go_along(all);
+    EXPECT_EQ(zoom.seen(all).high, 110);
+    EXPECT_NEAR(zoom.seen(all).low, 110 - width, 1e-9);
+    // Elsewhere it stays, and again at the end it goes along.
+    zoom.shift(all, -0.5);
+    const PlotAxis before = zoom.seen(all);
+    all.high = 120;
+    zoom.go_along(all);
+    EXPECT_EQ(zoom.seen(all).low, before.low);
+    EXPECT_EQ(zoom.seen(all).high, before.high);
+    zoom.shift(all, 10);
+    all.high = 130;
+    zoom.go_along(all);
+    EXPECT_EQ(zoom.seen(all).high, 130);
+    // One that shows all shows all.
+    zoom = {};
+    all.high = 140;
+    zoom.go_along(all);
+    EXPECT_EQ(zoom.seen(all).low, 0);
+    EXPECT_EQ(zoom.seen(all).high, 140);
+}
 TEST(Plot, UpwardsAnAxisHoldsWhatIsSeen) {
     const Plot plot = line_of({1000, 1, 2, 3});
     EXPECT_GT(axis_of(plot).high, 1000);

@@ -41,6 +41,12 @@ TEST(MessageLog, WhatIsSaidAgainIsCounted) {
     EXPECT_EQ(shown_messages(log, 5), std::vector<std::string>{"undo: dt (3 times)"});
     EXPECT_EQ(log_text(log), "20:43:07  undo: dt (3 times)\n");
 }
+TEST(MessageLog, KeepsWhatIsShownElsewhere) {
+    MessageLog log;
+    keep_message(log, "inspector: saved x.npy", "20:43:07");
+    EXPECT_TRUE(shown_messages(log, 0).empty());
+    EXPECT_EQ(log_text(log), "20:43:07  inspector: saved x.npy\n");
+}
 TEST(MessageLog, IsBoundedAndSaysSo) {
     MessageLog log;
     for (int k = 0; k < 503; ++k) add_message(log, std::to_string(k), k, "20:43:07");
