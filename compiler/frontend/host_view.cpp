@@ -56,7 +56,8 @@ struct HostWriting::State {
     std::vector<std::byte> bytes;
 };
 
-HostWriting::HostWriting(const Shape& shape, std::optional<DType> dtype, SourceLine line) {
+HostWriting::HostWriting(const Shape& shape, std::optional<DType> dtype, SourceLine line,
+                         Start start) {
     if (!dtype)
         fail_at(line, "host_tensor: no tensor has elements of this type; see dtype.h for those");
     for (const Size& size : shape)
@@ -73,10 +74,10 @@ HostWriting::HostWriting(const Shape& shape, std::optional<DType> dtype, SourceL
     Executor& executor = executor_of(*current_state(), line);
     state->memory = executor.allocate(padded_bytes(bytes), "tensor " + text(line));
     state->mapped = executor.map_for_writing(*state->memory);
-    if (state->mapped)
-        std::fill_n(state->mapped, bytes, std::byte{});
-    else
+    if (!state->mapped)
         state->bytes.resize(bytes);
+    else if (start == Zeros)
+        std::fill_n(state->mapped, bytes, std::byte{});
     state_ = std::move(state);
 }
 

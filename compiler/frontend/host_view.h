@@ -93,7 +93,10 @@ class HostSpan {
 /// Memory of a tensor that is being written by the host.
 class HostWriting {
   public:
-    HostWriting(const Shape& shape, std::optional<DType> dtype, SourceLine line);
+    /// Unset: elements are what they are until they are written, and all of them will be.
+    enum Start { Zeros, Unset };
+    HostWriting(const Shape& shape, std::optional<DType> dtype, SourceLine line,
+                Start start = Zeros);
     std::byte* data();
     size_t count() const { return count_; }
     Tensor finish();

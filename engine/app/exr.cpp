@@ -22,30 +22,27 @@
 #include <utility>
 
 #include "compiler/program/error.h"
-#include "compiler/program/whole_file.h"
+#include "engine/pictures/whole_picture.h"
 
 namespace firn {
 namespace {
 
 namespace exr = OPENEXR_IMF_NAMESPACE;
 
-/// Memory that is written as a file: the library leaves open whether the last bytes of one were.
-class Bytes : public exr::OStream {
+/// A file as the library writes to it, which leaves open whether the last bytes were written: the
+/// file's own mark of an error says so.
+class OpenFile : public exr::OStream {
   public:
-    Bytes() : OStream("memory") {}
+    explicit OpenFile(FILE* file) : OStream("file"), file_(file) {}
     void write(const char* from, int count) override {
         const auto size = static_cast<size_t>(count);
-        if (at_ + size > bytes_.size()) bytes_.resize(at_ + size);
-        std::memcpy(bytes_.data() + at_, from, size);
-        at_ += size;
+        if (std::fwrite(from, 1, size, file_) != size) throw UserError(std::strerror(errno));
     }
-    uint64_t tellp() override { return at_; }
-    void seekp(uint64_t place) override { at_ = static_cast<size_t>(place); }
-    std::string take() { return std::move(bytes_); }
+    uint64_t tellp() override { return static_cast<uint64_t>(ftello(file_)); }
+    void seekp(uint64_t place) override { fseeko(file_, static_cast<off_t>(place), SEEK_SET); }
 
   private:
-    std::string bytes_;
-    size_t at_ = 0;
+    FILE* file_;
 };
 
 constexpr exr::PixelType kPixelTypes[] = {exr::HALF, exr::FLOAT, exr::UINT};
@@ -61,42 +58,44 @@ std::vector<std::string> channel_names(const ExrLayer& layer) {
     return out;
 }
 
-std::string bytes_of(int width, int height, const std::vector<ExrLayer>& layers) {
-    Bytes out;
-    {
-        exr::Header header(width, height);
-        header.compression() = exr::ZIP_COMPRESSION;
-        exr::FrameBuffer pixels;
-        for (const ExrLayer& layer : layers) {
-            const auto type = static_cast<size_t>(layer.type);
-            const size_t element = kPixelBytes[type],
-                         pixel = static_cast<size_t>(layer.channels) * element,
-                         row = pixel * static_cast<size_t>(width);
-            const std::byte* first = layer.elements;
-            for (const std::string& name : channel_names(layer)) {
-                header.channels().insert(name, exr::Channel(kPixelTypes[type]));
-                char* at = reinterpret_cast<char*>(const_cast<std::byte*>(first));
-                pixels.insert(name, exr::Slice(kPixelTypes[type], at, pixel, row));
-                first += element;
-            }
+void write_exr_to(FILE* to, int width, int height, const std::vector<ExrLayer>& layers) {
+    OpenFile out(to);
+    exr::Header header(width, height);
+    header.compression() = exr::ZIP_COMPRESSION;
+    exr::FrameBuffer pixels;
+    for (const ExrLayer& layer : layers) {
+        const auto type = static_cast<size_t>(layer.type);
+        const size_t element = kPixelBytes[type],
+                     pixel = static_cast<size_t>(layer.channels) * element,
+                     row = pixel * static_cast<size_t>(width);
+        const std::byte* first = layer.elements;
+        for (const std::string& name : channel_names(layer)) {
+            header.channels().insert(name, exr::Channel(kPixelTypes[type]));
+            char* at = reinterpret_cast<char*>(const_cast<std::byte*>(first));
+            pixels.insert(name, exr::Slice(kPixelTypes[type], at, pixel, row));
+            first += element;
         }
-        exr::OutputFile file(out, header);
-        file.setFrameBuffer(pixels);
-        file.writePixels(height);
     }
-    return out.take();  // with the table that the file writes at its end
+    exr::OutputFile file(out, header);  // which writes its table when it ends
+    file.setFrameBuffer(pixels);
+    file.writePixels(height);
 }
 
 }  // namespace
 
 void write_exr(const std::string& path, int width, int height,
                const std::vector<ExrLayer>& layers) {
-    try {
-        write_whole_file(path, {bytes_of(width, height, layers)});
-    } catch (const std::exception& error) {
-        throw UserError("picture " + path + ": cannot be written (" + error.what() +
-                        "); name a file in a folder that exists and can be written to");
-    }
+    write_whole_picture(path, [&](FILE* file) {
+        try {
+            write_exr_to(file, width, height, layers);
+            return true;
+        } catch (const UserError&) {
+            return false;  // see errno
+        } catch (const std::exception& error) {
+            fail_picture(path, std::string("cannot be written (") + error.what() +
+                                   "); name a file in a folder that exists and can be written to");
+        }
+    });
 }
 
 void write_exr(const std::string& path, const FloatPicture& picture) {

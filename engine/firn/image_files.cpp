@@ -48,7 +48,7 @@ class PictureTensor {
     PictureTensor(int channels, SourceLine line) : channels_(channels), line_(line) {}
 
     float* room(int width, int height) {
-        writing_.emplace(Shape{height, width, channels_}, f32, line_);
+        writing_.emplace(Shape{height, width, channels_}, f32, line_, HostWriting::Unset);
         return reinterpret_cast<float*>(writing_->data());
     }
     Tensor finish() { return writing_->finish(); }
@@ -72,21 +72,18 @@ Tensor load_image(const std::string& path, const LoadImageOptions& options, Sour
     LineScope at(line);
     PictureTensor out(options.alpha ? 4 : 3, line);
     const int channels = options.alpha ? 4 : 3;
-    bool is_light = true;
-    double gamma = 0;
+    const auto room = [&](int width, int height) { return out.room(width, height); };
+    NumbersOf numbers{true, 0};
     at_line(line, [&] {
-        if (is_exr(path))
-            return read_exr(path, options.layer, channels,
-                            [&](int width, int height) { return out.room(width, height); });
+        if (is_exr(path)) return read_exr(path, options.layer, channels, room);
         if (!options.layer.empty())
             refuse("picture " + path + ": only OpenEXR files have layers; leave '" + options.layer +
                    "' out");
-        const Samples picture = read_samples(path);
-        is_light = !picture.light.empty(), gamma = picture.gamma;
-        to_floats(picture, channels, out.room(picture.width, picture.height));
+        numbers = read_floats(path, channels, room);
     });
     const Tensor picture = out.finish();
-    return options.linear && !is_light ? to_light(picture, gamma, options.alpha) : picture;
+    return options.linear && !numbers.is_light ? to_light(picture, numbers.gamma, options.alpha)
+                                               : picture;
 }
 
 namespace {
@@ -128,16 +125,19 @@ ExrType exr_type(DType dtype) {
     return dtype == f16 ? ExrType::Half : dtype == u32 ? ExrType::Uint : ExrType::Float;
 }
 
-void save_exr(const std::string& path, const std::vector<NamedTensor>& layers, int bits) {
-    std::vector<StoredTensor> stored_layers;
-    for (const NamedTensor& each : layers)
-        stored_layers.push_back(stored(each.name, exr_numbers(each.value, bits)));
+void save_exr(const std::string& path, const std::vector<NamedTensor>& layers, int bits,
+              SourceLine line) {
+    std::vector<HostBytes> elements;
     std::vector<ExrLayer> out;
-    for (const StoredTensor& each : stored_layers)
-        out.push_back({each.name, static_cast<int>(channels_of(each)), exr_type(each.dtype),
-                       each.bytes.data()});
-    write_exr(path, static_cast<int>(stored_layers[0].shape[1]),
-              static_cast<int>(stored_layers[0].shape[0]), out);
+    for (const NamedTensor& each : layers) {
+        const Tensor numbers = exr_numbers(each.value, bits);
+        elements.push_back(host_bytes(numbers, numbers.dtype(), line));
+        const std::vector<int64_t>& shape = elements.back().shape;
+        out.push_back({each.name, shape.size() == 3 ? static_cast<int>(shape[2]) : 1,
+                       exr_type(numbers.dtype()), elements.back().data});
+    }
+    write_exr(path, static_cast<int>(elements[0].shape[1]), static_cast<int>(elements[0].shape[0]),
+              out);
 }
 
 void check_saved(const Tensor& x) {
@@ -154,7 +154,7 @@ void save_image(const std::string& path, const Tensor& x, const SaveImageOptions
     const std::string ending = written_format(path, options.bits).ending;
     at_line(line, [&] {
         check_saved(x);
-        if (ending == ".exr") return save_exr(path, {{"", x}}, options.bits);
+        if (ending == ".exr") return save_exr(path, {{"", x}}, options.bits, line);
         const Shape shape = x.shape();
         Samples out;
         out.width = static_cast<int>(shape[1].constant());
@@ -193,7 +193,7 @@ void save_image(const std::string& path, const std::vector<NamedTensor>& layers,
                     throw UserError("picture " + path + ": two layers have the name '" + each.name +
                                     "'; give each its own");
         }
-        save_exr(path, layers, options.bits);
+        save_exr(path, layers, options.bits, line);
     });
 }
 

@@ -68,11 +68,34 @@ Samples parse_samples(const std::string& path, std::string_view bytes) {
     return read_by_stb(path, bytes);
 }
 
-Samples read_samples(const std::string& path) {
+namespace {
+
+std::vector<std::byte> bytes_of_picture(const std::string& path) {
     if (std::filesystem::is_directory(path))
         fail_picture(path, "this is a folder; name a PNG, JPEG, HDR or EXR file");
-    const std::vector<std::byte> bytes = read_whole_file(path);
-    return parse_samples(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return read_whole_file(path);
+}
+
+std::string_view as_text(const std::vector<std::byte>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+Samples read_samples(const std::string& path) {
+    return parse_samples(path, as_text(bytes_of_picture(path)));
+}
+
+NumbersOf read_floats(const std::string& path, int channels,
+                      const Callback<float*(int width, int height)>& room) {
+    const std::vector<std::byte> bytes = bytes_of_picture(path);
+    if (is_hdr(as_text(bytes))) {
+        read_hdr(path, as_text(bytes), channels, room);
+        return {true, 0};
+    }
+    const Samples picture = parse_samples(path, as_text(bytes));
+    to_floats(picture, channels, room(picture.width, picture.height));
+    return {!picture.light.empty(), picture.gamma};
 }
 
 }  // namespace firn

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/program/callback.h"
 #include "engine/pictures/samples.h"
 
 namespace firn {
@@ -13,5 +14,15 @@ namespace firn {
 Samples read_samples(const std::string& path);
 /// The same from the bytes of a file, of which messages call it `path`.
 Samples parse_samples(const std::string& path, std::string_view bytes);
+
+/// What the numbers of a picture stand for.
+struct NumbersOf {
+    bool is_light = false;
+    double gamma = 0;  ///< as in Samples
+};
+/// The same as floats of 3 or 4 channels (to_floats), to where `room` says, which is told width and
+/// height. HDR needs no second copy of its numbers.
+NumbersOf read_floats(const std::string& path, int channels,
+                      const Callback<float*(int width, int height)>& room);
 
 }  // namespace firn

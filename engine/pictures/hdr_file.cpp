@@ -16,30 +16,37 @@ using Rgbe = std::array<uint8_t, 4>;
 
 /// Rows of other widths have no run lengths by channel.
 constexpr int kShortestRun = 8, kLongestRun = 0x7fff;
+/// Bytes of a row, whichever form it has.
+constexpr size_t kShortestRow = 4;
 
 /// Reads a file from its front.
 class HdrReader {
   public:
     HdrReader(const std::string& path, std::string_view bytes) : path_(path), rest_(bytes) {}
 
-    Samples read() {
+    /// Reads up to the pixels; of `out` the size becomes known. Gives its orientation.
+    int read_header(Samples& out) {
         header();
-        Samples out;
         const int orientation = sizes(out);
         out.channels = 3;
-        // What a damaged header claims is asked for as rows come.
-        std::vector<Rgbe> row(static_cast<size_t>(out.width));
-        out.light.reserve(count_of(out));
-        for (row_ = 0, rows_ = out.height; row_ < rows_; ++row_) {
+        rows_ = out.height;
+        // Before anything is allocated by what the header says.
+        if (static_cast<size_t>(rows_) * kShortestRow > rest_.size())
+            fail_hdr("its " + std::to_string(rest_.size()) + " bytes of pixels are too few for " +
+                     std::to_string(rows_) + " rows");
+        return orientation;
+    }
+
+    void read_pixels(size_t width, size_t channels, float* to) {
+        Planes row;
+        for (std::string& plane : row) plane.resize(width);
+        for (row_ = 0; row_ < rows_; ++row_, to += width * channels) {
             read_row(row);
-            out.light.resize(out.light.size() + 3 * row.size());
-            float* to = &out.light[out.light.size() - 3 * row.size()];
-            for (const Rgbe& pixel : row)
-                for (size_t c = 0; c < 3; ++c)
-                    *to++ = static_cast<float>(pixel[c]) * unit_of(pixel[3]);
+            if (channels == 3)
+                put_row<3>(row, to);
+            else
+                put_row<4>(row, to);
         }
-        orient(out, orientation);
-        return out;
     }
 
   private:
@@ -47,14 +54,23 @@ class HdrReader {
         fail_picture(path_, "cannot be read (" + why + "); name a whole Radiance HDR file");
     }
 
-    static float unit_of(uint8_t exponent) {
+    /// One channel behind the other.
+    using Planes = std::array<std::string, 4>;
+
+    template <size_t kChannels>
+    static void put_row(const Planes& row, float* to) {
         // The numbers of an exponent of 0 are 0, whatever the three bytes say.
         static const auto units = [] {
             std::array<float, 256> out{};
             for (int e = 1; e < 256; ++e) out[static_cast<size_t>(e)] = std::ldexp(1.0f, e - 136);
             return out;
         }();
-        return units[exponent];
+        const auto byte = [&](size_t c, size_t x) { return static_cast<uint8_t>(row[c][x]); };
+        for (size_t x = 0; x < row[0].size(); ++x, to += kChannels) {
+            const float unit = units[byte(3, x)];
+            for (size_t c = 0; c < 3; ++c) to[c] = static_cast<float>(byte(c, x)) * unit;
+            if (kChannels == 4) to[3] = 1;
+        }
     }
 
     std::string_view line() {
@@ -122,8 +138,8 @@ class HdrReader {
         return out;
     }
 
-    void read_row(std::vector<Rgbe>& row) {
-        const size_t width = row.size();
+    void read_row(Planes& row) {
+        const size_t width = row[0].size();
         const auto* first = reinterpret_cast<const uint8_t*>(rest_.data());
         const bool by_channel = width >= kShortestRun && width <= kLongestRun &&
                                 rest_.size() >= 4 && first[0] == 2 && first[1] == 2 &&
@@ -132,36 +148,42 @@ class HdrReader {
         if (static_cast<size_t>(first[2] << 8 | first[3]) != width)
             fail_hdr("row " + std::to_string(row_ + 1) + " has another width than the picture");
         take(4);
-        for (size_t channel = 0; channel < 4; ++channel)
+        for (std::string& plane : row)
             for (size_t x = 0; x < width;) {
                 const size_t code = *take(1), run = code > 128 ? code - 128 : code;
                 if (run == 0 || run > width - x)
                     fail_hdr("row " + std::to_string(row_ + 1) +
                              " has a run of no length, or one "
                              "that goes on behind its end");
-                const uint8_t* from = take(code > 128 ? 1 : run);
-                for (size_t k = 0; k < run; ++k, ++x) row[x][channel] = from[code > 128 ? 0 : k];
+                if (code > 128)
+                    std::memset(&plane[x], *take(1), run);
+                else
+                    std::memcpy(&plane[x], take(run), run);
+                x += run;
             }
     }
 
     /// Pixels one by one; one of red, green and blue 1 repeats the one before it, as often as its
     /// exponent says, of which several in a row are the digits of a number, the lowest first.
-    void read_old_row(std::vector<Rgbe>& row) {
+    void read_old_row(Planes& row) {
+        const size_t width = row[0].size();
         int shift = 0;
-        for (size_t x = 0; x < row.size();) {
+        for (size_t x = 0; x < width;) {
             Rgbe pixel;
             std::memcpy(pixel.data(), take(4), 4);
             if (pixel[0] != 1 || pixel[1] != 1 || pixel[2] != 1) {
-                row[x++] = last_ = pixel;
+                for (size_t c = 0; c < 4; ++c) row[c][x] = static_cast<char>(pixel[c]);
+                ++x;
+                last_ = pixel;
                 shift = 0;
                 continue;
             }
             const size_t count = shift < 32 ? size_t{pixel[3]} << shift : 0;
-            if (count > row.size() - x)
+            if (count > width - x)
                 fail_hdr("row " + std::to_string(row_ + 1) +
                          " has a run that goes on behind its "
                          "end");
-            std::fill_n(row.begin() + static_cast<long>(x), count, last_);
+            for (size_t c = 0; c < 4; ++c) std::memset(row[c].data() + x, last_[c], count);
             x += count;
             shift += 8;
         }
@@ -173,49 +195,81 @@ class HdrReader {
     int row_ = 0, rows_ = 0;
 };
 
-/// The nearest pixel whose largest number has 8 bits.
-Rgbe rgbe_of(std::array<float, 3> rgb) {
-    constexpr float kMost = 0x1.fep126f;                                      // 255/256 * 2^127
-    for (float& value : rgb) value = value > 0 ? std::min(value, kMost) : 0;  // nan is 0
-    const float most = std::max({rgb[0], rgb[1], rgb[2]});
-    // As std::frexp has it, which takes ten times as long: the bits of a float's exponent are 1 to
-    // 254, and numbers below 2^-126 are close enough to 0.
-    int exponent = static_cast<int>(std::bit_cast<uint32_t>(most) >> 23) - 126;
-    const auto power_of_2 = [](int e) {
-        return std::bit_cast<double>(static_cast<uint64_t>(e + 1023) << 52);
+/// So many pixels are converted together, without branches, which compilers make vectors of.
+constexpr size_t kBlock = 64;
+struct PixelBlock {
+    std::array<std::array<float, kBlock>, 3> light;
+    std::array<std::array<uint8_t, kBlock>, 4> bytes;  ///< red, green, blue, exponent
+};
+
+/// Finds the nearest pixels whose largest number has 8 bits.
+void convert(PixelBlock& block) {
+    constexpr float kMost = 0x1.fep126f;  // 255/256 * 2^127
+    for (auto& channel : block.light)
+        for (float& value : channel) {
+            value = value > 0 ? value : 0;  // nan is 0
+            value = value < kMost ? value : kMost;
+        }
+    std::array<float, kBlock> scale;
+    std::array<uint32_t, kBlock> whole;
+    const auto put = [&](size_t channel) {
+        for (size_t k = 0; k < kBlock; ++k)
+            block.bytes[channel][k] = static_cast<uint8_t>(whole[k]);
     };
-    if (exponent == -126) return {};
-    // Rounded up, the largest number may need another bit.
-    if (most * power_of_2(8 - exponent) >= 255.5) ++exponent;
-    Rgbe out;
-    const double scale = power_of_2(8 - exponent);
-    for (size_t c = 0; c < 3; ++c) out[c] = static_cast<uint8_t>(rgb[c] * scale + 0.5);
-    out[3] = static_cast<uint8_t>(exponent + 128);
-    return out;
+    for (size_t k = 0; k < kBlock; ++k) {
+        const float red = block.light[0][k], green = block.light[1][k], blue = block.light[2][k];
+        const float two = red > green ? red : green, most = two > blue ? two : blue;
+        // The exponent is 1 to 253; numbers below 2^-126 are close enough to 0.
+        const uint32_t exponent = std::bit_cast<uint32_t>(most) >> 23,
+                       is_light = exponent != 0 ? ~0u : 0u;
+        // In two factors, each of which is a float: the largest number becomes 128 to 256, and
+        // where it is rounded up to that, 128.
+        const float unit = std::bit_cast<float>((254 - exponent) << 23);
+        const uint32_t up = most * unit * 128.0f >= 255.5f ? 1 : 0;
+        scale[k] = std::bit_cast<float>((254 - exponent - up) << 23 & is_light);
+        whole[k] = (exponent + 2 + up) & is_light;
+    }
+    put(3);
+    for (size_t c = 0; c < 3; ++c) {
+        for (size_t k = 0; k < kBlock; ++k)
+            whole[k] = static_cast<uint32_t>(
+                static_cast<int>(block.light[c][k] * scale[k] * 128.0f + 0.5f));
+        put(c);
+    }
 }
 
-/// One channel of a row: runs of 4 and more equal bytes, and what lies between them.
-void put_channel(std::string& to, std::string_view row) {
-    constexpr size_t kWorthARun = 4, kMostRun = 127, kMostOthers = 128;
-    const auto run_at = [&](size_t x) {
-        size_t end = x + 1;
-        while (end < row.size() && end - x < kMostRun && row[end] == row[x]) ++end;
-        return end - x;
-    };
-    for (size_t x = 0; x < row.size();) {
-        size_t others = x, run = 0;
-        while (others < row.size() && (run = run_at(others)) < kWorthARun) others += run, run = 0;
-        while (x < others) {
-            const size_t count = std::min(others - x, kMostOthers);
-            to += static_cast<char>(count);
-            to += row.substr(x, count);
-            x += count;
-        }
-        if (run == 0) continue;
-        to += static_cast<char>(128 + run);
-        to += row[x];
-        x += run;
+/// Where a run of four equal bytes and more begins, from `x` on, and where it ends; both are the
+/// end of the row where there is none.
+std::pair<size_t, size_t> next_run(std::string_view row, size_t x) {
+    constexpr size_t kWorthARun = 4;
+    // Of three neighbouring pairs of such a run, one is looked at.
+    for (size_t pair = x + 2; pair + 1 < row.size(); pair += 3) {
+        if (row[pair] != row[pair + 1]) continue;
+        size_t begin = pair, end = pair + 2;
+        while (begin > x && row[begin - 1] == row[pair]) --begin;
+        while (end < row.size() && row[end] == row[pair]) ++end;
+        if (end - begin >= kWorthARun) return {begin, end};
     }
+    return {row.size(), row.size()};
+}
+
+/// One channel of a row: runs of equal bytes, and what lies between them. Gives the end.
+char* put_channel(char* to, std::string_view row) {
+    constexpr size_t kMostRun = 127, kMostOthers = 128, kWorthARun = 4;
+    for (size_t x = 0; x < row.size();) {
+        auto [begin, end] = next_run(row, x);
+        while (x < begin) {
+            const size_t count = std::min(begin - x, kMostOthers);
+            *to++ = static_cast<char>(count);
+            std::memcpy(to, &row[x], count);
+            to += count, x += count;
+        }
+        for (; end - x >= kWorthARun; x += std::min(end - x, kMostRun)) {
+            *to++ = static_cast<char>(128 + std::min(end - x, kMostRun));
+            *to++ = row[x];
+        }
+    }
+    return to;
 }
 
 }  // namespace
@@ -223,32 +277,58 @@ void put_channel(std::string& to, std::string_view row) {
 bool is_hdr(std::string_view bytes) { return bytes.starts_with("#?"); }
 
 Samples read_hdr(const std::string& path, std::string_view bytes) {
-    return HdrReader(path, bytes).read();
+    HdrReader reader(path, bytes);
+    Samples out;
+    const int orientation = reader.read_header(out);
+    out.light.resize(count_of(out));
+    reader.read_pixels(static_cast<size_t>(out.width), 3, out.light.data());
+    orient(out, orientation);
+    return out;
+}
+
+void read_hdr(const std::string& path, std::string_view bytes, int channels,
+              const Callback<float*(int width, int height)>& room) {
+    HdrReader reader(path, bytes);
+    Samples size;
+    if (reader.read_header(size) == 1)
+        return reader.read_pixels(static_cast<size_t>(size.width), static_cast<size_t>(channels),
+                                  room(size.width, size.height));
+    const Samples turned = read_hdr(path, bytes);
+    to_floats(turned, channels, room(turned.width, turned.height));
 }
 
 std::string hdr_bytes(int width, int height, size_t channels, const float* pixels) {
     std::string out = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) +
                       " +X " + std::to_string(width) + "\n";
     const auto row_size = static_cast<size_t>(width);
-    // The most that it can be: a byte more for each 128, and four in front of a row.
-    out.reserve(out.size() + static_cast<size_t>(height) * (4 * row_size + row_size / 32 + 8));
     const bool by_channel = width >= kShortestRun && width <= kLongestRun;
-    const size_t green = std::min<size_t>(1, channels - 1),
-                 blue = std::min<size_t>(2, channels - 1);
+    const std::array<size_t, 3> from{0, std::min<size_t>(1, channels - 1),
+                                     std::min<size_t>(2, channels - 1)};
     std::array<std::string, 4> row;  // one channel behind the other
-    for (std::string& channel : row) channel.resize(row_size);
-    for (int y = 0; y < height; ++y) {
-        if (by_channel)
-            out += {2, 2, static_cast<char>(width >> 8), static_cast<char>(width & 255)};
-        for (size_t x = 0; x < row_size; ++x, pixels += channels) {
-            const Rgbe pixel = rgbe_of({pixels[0], pixels[green], pixels[blue]});
-            if (by_channel)
-                for (size_t c = 0; c < 4; ++c) row[c][x] = static_cast<char>(pixel[c]);
-            else
-                out.append(reinterpret_cast<const char*>(pixel.data()), pixel.size());
+    for (std::string& plane : row) plane.resize(row_size + kBlock);
+    // The most that a row can be: a byte more for each 128, and four in front of it.
+    std::string packed(4 + 4 * (row_size + row_size / 128 + 1), '\0');
+    out.reserve(out.size() + static_cast<size_t>(height) * packed.size());
+    PixelBlock block{};
+    for (int y = 0; y < height; ++y, pixels += row_size * channels) {
+        for (size_t x = 0; x < row_size; x += kBlock) {
+            const size_t count = std::min(kBlock, row_size - x);
+            for (size_t c = 0; c < 3; ++c)
+                for (size_t k = 0; k < count; ++k)
+                    block.light[c][k] = pixels[(x + k) * channels + from[c]];
+            convert(block);
+            for (size_t c = 0; c < 4; ++c) std::memcpy(&row[c][x], block.bytes[c].data(), kBlock);
         }
-        if (by_channel)
-            for (const std::string& channel : row) put_channel(out, channel);
+        char* to = packed.data();
+        if (by_channel) {
+            for (int byte : {2, 2, width >> 8, width & 255}) *to++ = static_cast<char>(byte);
+            for (const std::string& plane : row)
+                to = put_channel(to, std::string_view(plane).substr(0, row_size));
+        } else {
+            for (size_t x = 0; x < row_size; ++x)
+                for (const std::string& plane : row) *to++ = plane[x];
+        }
+        out.append(packed.data(), to);
     }
     return out;
 }

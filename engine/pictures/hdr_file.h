@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/program/callback.h"
 #include "engine/pictures/samples.h"
 
 namespace firn {
@@ -14,6 +15,10 @@ bool is_hdr(std::string_view bytes);
 /// Ward, Real Pixels (Graphics Gems II, 1991), and Radiance's "File Formats". Throws UserError that
 /// names `path`: damaged, cut short, pixels that are XYZ, more than kMostPixels.
 Samples read_hdr(const std::string& path, std::string_view bytes);
+/// The same as floats of 3 channels or 4 (opaque), to where `room` says, which is told width and
+/// height.
+void read_hdr(const std::string& path, std::string_view bytes, int channels,
+              const Callback<float*(int width, int height)>& room);
 
 /// A whole file of `width` x `height` pixels of `channels` numbers: 1 is grey, of 3 and more the
 /// first three count. What is below 0 or nan becomes 0; what is beyond the range becomes its end,

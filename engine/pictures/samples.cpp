@@ -2,8 +2,8 @@
 #include "engine/pictures/samples.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "compiler/program/error.h"
@@ -40,10 +40,15 @@ void spread(const std::vector<From>& from, size_t channels, size_t wanted, To op
     }
 }
 
-/// A number of `T` counts as a part of its largest one.
-template <class T>
-float part_of(T value) {
-    return static_cast<float>(value) / static_cast<float>(std::numeric_limits<T>::max());
+/// A number counts as a part of the largest one of its type.
+float part_of(uint16_t value) { return static_cast<float>(value) / 65535.0f; }
+float part_of(uint8_t value) {
+    static const auto parts = [] {
+        std::array<float, 256> out{};
+        for (size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(k) / 255.0f;
+        return out;
+    }();
+    return parts[value];
 }
 
 /// IEC 61966-2-1, in 8 bits.

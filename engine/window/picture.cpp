@@ -1,22 +1,17 @@
 // Pictures as files, each written whole or not at all.
 #include "engine/window/picture.h"
 
-#include <unistd.h>
-
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <utility>
 
-#include "compiler/program/callback.h"
 #include "compiler/program/error.h"
 #include "engine/pictures/formats.h"
 #include "engine/pictures/hdr_file.h"
 #include "engine/pictures/jpeg_file.h"
 #include "engine/pictures/png_file.h"
+#include "engine/pictures/whole_picture.h"
 
 namespace firn {
 
@@ -26,25 +21,6 @@ Picture read_picture(const std::string& path) {
 }
 
 namespace {
-
-/// Beside its place, and then there. `write` says whether it has written all.
-void write_whole(const std::string& path, const Callback<bool(FILE*)>& write) {
-    const std::string temporary = path + "." + std::to_string(getpid()) + ".part";
-    using File = std::unique_ptr<FILE, int (*)(FILE*)>;
-    errno = 0;
-    File file(std::fopen(temporary.c_str(), "wb"), std::fclose);
-    bool written = file && write(file.get()) && std::ferror(file.get()) == 0;
-    if (file) written = std::fclose(file.release()) == 0 && written;  // what was left in memory
-    std::string reason = errno ? std::strerror(errno) : "disk full?";
-    std::error_code error;
-    if (written) std::filesystem::rename(temporary, path, error);
-    if (!written || error) {
-        if (error) reason = error.message();
-        std::filesystem::remove(temporary, error);
-        fail_picture(path, "cannot be written (" + reason +
-                               "); name a file in a folder that exists and can be written to");
-    }
-}
 
 /// The same without alpha, which JPEG has not.
 Samples without_alpha(const Samples& picture) {
@@ -62,13 +38,13 @@ Samples without_alpha(const Samples& picture) {
 void write_samples(const std::string& path, const Samples& picture) {
     const std::string ending = ending_of(path);
     if (ending == ".png")
-        return write_whole(path, [&](FILE* file) { return write_png_to(file, picture); });
+        return write_whole_picture(path, [&](FILE* file) { return write_png_to(file, picture); });
     if (ending != ".jpg" && ending != ".jpeg")
         fail_picture(path, "the name ends in " + (ending.empty() ? "no format" : ending) +
                                "; pictures are written as .png and .jpg");
     check_jpeg_size(path, picture.width, picture.height);
     if (picture.channels % 2 == 0) return write_samples(path, without_alpha(picture));
-    write_whole(path, [&](FILE* file) { return write_jpeg_to(file, picture); });
+    write_whole_picture(path, [&](FILE* file) { return write_jpeg_to(file, picture); });
 }
 
 void write_picture(const std::string& path, const Picture& picture) {
@@ -76,14 +52,14 @@ void write_picture(const std::string& path, const Picture& picture) {
 }
 
 void write_png(const std::string& path, const Picture& picture) {
-    write_whole(path, [&](FILE* file) {
+    write_whole_picture(path, [&](FILE* file) {
         return write_png_to(file, {picture.width, picture.height, 4, picture.rgba, {}, {}});
     });
 }
 
 void write_hdr(const std::string& path, int width, int height, int channels, const float* pixels) {
     const std::string bytes = hdr_bytes(width, height, static_cast<size_t>(channels), pixels);
-    write_whole(path, [&](FILE* file) {
+    write_whole_picture(path, [&](FILE* file) {
         return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     });
 }

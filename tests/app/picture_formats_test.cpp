@@ -57,6 +57,35 @@ TEST_F(PictureFormats, AnHdrThatEndsWithARowIsCutShort) {
                  {"rows.hdr", "ends in row 33 of 64", "name a whole Radiance HDR file"});
 }
 
+TEST_F(PictureFormats, AnHdrOfMoreRowsThanItsBytesHoldIsRefusedAtOnce) {
+    expect_parts(fault("claims.hdr", hdr("-Y 16000 +X 16000", std::string(400, '\x80'))),
+                 {"claims.hdr", "400 bytes of pixels are too few for 16000 rows"});
+}
+
+TEST_F(PictureFormats, AnHdrKeepsRunsOfEveryLengthInRowsOfEveryWidth) {
+    // Runs of 1, 2, 3 .. equal numbers in one channel, and falling numbers in another.
+    Floats row;
+    for (int run = 1; run < 140; ++run)
+        for (int k = 0; k < run; ++k)
+            row.insert(row.end(), {0.5f + float(run % 100) / 256, float(k % 128) / 256, 0.75f});
+    const int64_t most = static_cast<int64_t>(row.size() / 3);
+    for (const int64_t width : {1L, 7L, 8L, 9L, 63L, 64L, 65L, 127L, 128L, 129L, 131L, 300L, most})
+        for (const int64_t from : {int64_t{0}, (most - width) / 2, most - width}) {
+            const Floats part(row.begin() + 3 * from, row.begin() + 3 * (from + width));
+            const std::string file = path("runs.hdr");
+            save_image(file, tensor(part, {1, width, 3}));
+            EXPECT_EQ(load_image(file).to_vector<float>(), part) << width << " from " << from;
+        }
+}
+
+TEST_F(PictureFormats, AnHdrIsOpaqueInEveryOrientation) {
+    const std::string two("\x80\x80\x80\x81\x40\x40\x40\x81", 8);
+    EXPECT_EQ(loaded("opaque.hdr", hdr("-Y 2 +X 1", two), {.alpha = true}),
+              (Floats{1, 1, 1, 1, 0.5f, 0.5f, 0.5f, 1}));
+    EXPECT_EQ(loaded("opaque.hdr", hdr("+Y 2 +X 1", two), {.alpha = true}),
+              (Floats{0.5f, 0.5f, 0.5f, 1, 1, 1, 1, 1}));
+}
+
 TEST_F(PictureFormats, OldRunLengthsOfAnHdrRepeatThePixelBefore) {
     // 43 + 256 * 1 times, in the digits of two pixels.
     const std::string row =

@@ -10,6 +10,7 @@
 
 #include "compiler/files/inflate.h"
 #include "compiler/program/error.h"
+#include "engine/app/exr.h"
 
 namespace firn {
 namespace {
@@ -65,15 +66,18 @@ TEST(Picture, OfAFullDiskIsSaidAndNothingStays) {
     Picture grey{300, 300, std::vector<uint8_t>(4 * 300 * 300)};
     for (size_t k = 0; k < grey.rgba.size(); ++k) grey.rgba[k] = uint8_t(k * k >> 4);
     FloatPicture light{300, 300, std::vector<float>(3 * 300 * 300, 0.5f)};
+    for (size_t k = 0; k < light.values.size(); ++k) light.values[k] = float(k * k % 977);
     Samples wide{300, 300, 4, {}, std::vector<uint16_t>(4 * 300 * 300, 7), {}};
     for (size_t k = 0; k < wide.wide.size(); ++k) wide.wide[k] = uint16_t(k * k);
-    for (const std::string name : {"full.png", "full.jpg", "full.hdr", "wide.png"}) {
+    for (const std::string name : {"full.png", "full.jpg", "full.hdr", "wide.png", "full.exr"}) {
         std::filesystem::remove(path_of(name));
         std::string said = "written";
         setrlimit(RLIMIT_FSIZE, &small);
         try {
             if (name == "full.hdr")
                 write_hdr(path_of(name), light);
+            else if (name == "full.exr")
+                write_exr(path_of(name), light);
             else if (name == "wide.png")
                 write_samples(path_of(name), wide);
             else

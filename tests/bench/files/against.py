@@ -4,7 +4,8 @@
 usage: against.py build/bin/firn_bench_files [SIZE [ROUNDS]]
 
 Processor seconds of a process with one thread, the median of the rounds; needs Debian's python3-openimageio and
-python3-numpy. Files lie in the folder for temporary files.
+python3-numpy. Files lie in the folder for temporary files; each is written where there was none, after what was written
+before is on the disk: otherwise the system's work for one contestant is counted as the other's.
 """
 import os
 import resource
@@ -62,6 +63,12 @@ def theirs(mode, name, source):
     return seconds() - begin
 
 
+def prepare(mode, name):
+    if mode == "save" and os.path.exists(name):
+        os.remove(name)
+    os.sync()
+
+
 def main():
     if sys.argv[1] == "theirs":
         taken = theirs(*sys.argv[2:5])
@@ -86,10 +93,12 @@ def main():
             own = os.path.join(folder, f"own.{ending}")
             data = large if ending == "npy" else source
             for _ in range(rounds):
+                prepare(mode, own)
                 words = [program, "1", mode, own if mode == "save" else name] + ([data] if mode == "save" else [])
                 lines = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.split()
                 mine.append(float(lines[0]))
                 memory[0] = max(memory[0], int(lines[1]))
+                prepare(mode, name)
                 words = [sys.executable, __file__, "theirs", mode, name, data]
                 lines = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.split()
                 other.append(float(lines[0]))
