@@ -192,6 +192,37 @@ TEST_F(PictureFormats, ColoursOfHalfTheWidthReachTheLastColumns) {
         EXPECT_NEAR(back[size_t(3 * column)], float(column) / (kWidth - 1), 0.05f) << column;
 }
 
+/// BMP, TGA without and with run lengths, and GIF, each of 2 x 2 pixels.
+const std::string kSmallPictures[] = {
+    std::string("BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\2\0\0\0\2\0\0\0\1\0\x18\0\0\0\0\0"
+                "\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                "abcdef\0\0ghijkl",
+                68),
+    std::string("\0\0\2\0\0\0\0\0\0\0\0\0\2\0\2\0\x18\0"
+                "abcdefghijkl",
+                30),
+    std::string("\0\0\x0a\0\0\0\0\0\0\0\0\0\2\0\2\0\x18\0\x83"
+                "abc",
+                22),
+    std::string("GIF89a\2\0\2\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\2\0\2\0\0\2\3\x44\2\5\0", 35)};
+
+TEST_F(PictureFormats, OtherPicturesThatAreCutShortAreRefused) {
+    for (const std::string& whole : kSmallPictures) {
+        EXPECT_EQ(fault("small.picture", whole), "") << int(whole[0]) << " " << whole.size();
+        for (size_t size = 0; size < whole.size(); ++size)
+            EXPECT_NE(fault("small.picture", whole.substr(0, size)), "")
+                << int(whole[0]) << " " << size;
+        expect_parts(fault("small.picture", whole.substr(0, whole.size() - 1)),
+                     {"small.picture", "it is cut short", "name a whole file"});
+    }
+}
+
+TEST_F(PictureFormats, PicturesOfMorePixelsThanTheirBytesHoldAreRefusedAtOnce) {
+    std::string tga = kSmallPictures[1];
+    tga[13] = tga[15] = 0x3f;  // 16130 x 16130
+    expect_parts(fault("large.tga", tga), {"large.tga", "it is cut short"});
+}
+
 TEST_F(PictureFormats, FilesOfOtherFormatsAreNamed) {
     expect_parts(fault("a.png", std::string("II*\0\x08\0\0\0", 8)),
                  {"a.png", "this is a TIFF file", "convert it to PNG or EXR"});

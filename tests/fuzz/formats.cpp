@@ -8,9 +8,13 @@
 #include <fstream>
 
 #include "compiler/files/csv.h"
+#include "compiler/files/cube.h"
 #include "compiler/files/inflate.h"
+#include "compiler/files/ply.h"
 #include "compiler/files/stored_tensor.h"
+#include "compiler/frontend/create.h"
 #include "compiler/frontend/session.h"
+#include "compiler/interchange/mesh_files.h"
 #include "engine/app/exr.h"
 #include "engine/pictures/formats.h"
 #include "engine/pictures/hdr_file.h"
@@ -57,6 +61,17 @@ void read_picture_bytes(const std::string& bytes) {
     const Samples picture = parse_samples("fuzz", bytes);
     std::vector<float> floats(count_of(picture) / static_cast<size_t>(picture.channels) * 4);
     to_floats(picture, 4, floats.data());
+}
+
+/// As pictures in general, and straight to floats.
+void read_hdr_bytes(const std::string& bytes) {
+    read_picture_bytes(bytes);
+    std::vector<float> floats;
+    if (is_hdr(bytes))
+        read_hdr("fuzz", bytes, 4, [&](int width, int height) {
+            floats.resize(size_t{4} * static_cast<size_t>(width) * static_cast<size_t>(height));
+            return floats.data();
+        });
 }
 
 std::vector<std::string> png_seeds() {
@@ -173,12 +188,84 @@ std::function<void(const std::string&)> through_a_file(
     };
 }
 
+std::vector<std::string> cube_seeds() {
+    return {
+        "# a look\nTITLE \"x\"\nLUT_1D_SIZE 2\nDOMAIN_MIN 0 0 0\nDOMAIN_MAX 1 2 1\n0 0 0\n1 1e0 "
+        ".5\n",
+        "LUT_3D_SIZE 2\nLUT_3D_INPUT_RANGE 0 1\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 "
+        "1 1\n"};
+}
+
+std::vector<std::string> ply_seeds() {
+    Mesh mesh{.positions = tensor({0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 2.0f, 0.5f}, {3, 3})};
+    mesh.triangles = tensor({0, 1, 2}, {1, 3});
+    mesh.colours = full({3, 4}, 0.25f);
+    mesh.attributes.push_back({"height", tensor({1, 2, 3})});
+    std::vector<std::string> out;
+    for (const bool text : {false, true})
+        out.push_back(written_by(
+            ".ply", [&](const std::string& path) { save_ply(path, mesh, {.text = text}); }));
+    std::string big_endian = "ply\nformat binary_big_endian 1.0\nelement vertex 4\n";
+    for (const char* name : {"x", "y", "z"})
+        big_endian += std::string("property float ") + name + "\n";
+    big_endian += "element face 1\nproperty list uchar ushort vertex_indices\nend_header\n" +
+                  std::string(
+                      "\x3f\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x3f\x80\0\0\0\0\0\0"
+                      "\0\0\0\0\0\0\0\0\x3f\x80\0\0\x40\0\0\0\0\0\0\0\0\0\0\0"
+                      "\4\0\0\0\1\0\2\0\3",
+                      57);
+    out.push_back(big_endian);
+    return out;
+}
+
+std::vector<std::string> obj_seeds() {
+    return {
+        "# a square\nmtllib none.mtl\no square\nv 0 0 0\nv 2 0 0\nv 2 1.5e0 0\nv 0 1 0\nv 9 9 9\n"
+        "usemtl red\ns 1\nf 1 2 3 4\nf -5 -3 -2\n",
+        "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\nvn 0 0 1\n"
+        "g a b\nf 1/1/1 2/2/1 3/3/1\nf 1//1 2//1 3//1\nl 1 2 3\np 1\n",
+        "v 0 0 0\nv 1 0 0\nv 2 1 0\nv 1 2 0\nv 0 2 0\nv -1 1 0\nf 1 2 3 4 5 6\n"};
+}
+
+/// A triangle with normals and colours, and its points once more as points.
+std::string gltf_json(const std::string& uri) {
+    return R"({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+"nodes": [{"scale": [2, 2, 2], "children": [1]}, {"rotation": [0, 0, 0.6, 0.8], "translation": [0, 0, 5], "mesh": 0}],
+"buffers": [{)" +
+           uri + R"("byteLength": 92}],
+"bufferViews": [{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 36},
+ {"buffer": 0, "byteOffset": 72, "byteLength": 8}, {"buffer": 0, "byteOffset": 80, "byteLength": 12}],
+"accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 2, 0]},
+ {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"},
+ {"bufferView": 2, "componentType": 5123, "count": 3, "type": "SCALAR"},
+ {"bufferView": 3, "componentType": 5121, "normalized": true, "count": 3, "type": "VEC4"}],
+"meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 3}, "indices": 2, "mode": 5},
+ {"attributes": {"POSITION": 0}, "mode": 0}]}]})";
+}
+
+std::vector<std::string> gltf_seeds() {
+    const auto number = [](size_t n) {
+        std::string out;
+        for (int k = 0; k < 4; ++k) out += static_cast<char>(n >> 8 * k & 255);
+        return out;
+    };
+    // The indices 0, 1 and 2 stand behind 72 bytes.
+    const std::string binary = std::string(74, '\0') + '\1' + '\0' + '\2' + std::string(15, '\0'),
+                      as_text = "\"uri\": \"data:application/octet-stream;base64," +
+                                std::string(99, 'A') + "BAAI" + std::string(20, 'A') + "=\", ";
+    std::string json = gltf_json("");
+    while (json.size() % 4 != 0) json += ' ';
+    return {gltf_json(as_text), "glTF" + number(2) + number(28 + json.size() + binary.size()) +
+                                    number(json.size()) + "JSON" + json + number(binary.size()) +
+                                    std::string("BIN\0", 4) + binary};
+}
+
 std::vector<FuzzFormat> all_formats() {
     const std::vector<StoredTensor> two{counted("u", f32, {2, 3}), counted("v", u8, {5})};
     return {
         {"png", png_seeds, read_picture_bytes, mend_png},
         {"jpeg", jpeg_seeds, read_picture_bytes, nullptr},
-        {"hdr", hdr_seeds, read_picture_bytes, nullptr},
+        {"hdr", hdr_seeds, read_hdr_bytes, nullptr},
         {"pnm", pnm_seeds, read_picture_bytes, nullptr},
         {"stb", stb_seeds, read_picture_bytes, nullptr},
         {"exr", exr_seeds, through_a_file(".exr", [](const std::string& path) { read_exr(path); }),
@@ -211,7 +298,15 @@ std::vector<FuzzFormat> all_formats() {
                                              "\"x, y\",\"say \"\"z\"\"\"\n1,\n",
                                              "1e39,-1e-60\r\n+0.5,inf\r\n"};
          },
-         through_a_file(".csv", [](const std::string& path) { load_csv(path); }), nullptr}};
+         through_a_file(".csv", [](const std::string& path) { load_csv(path); }), nullptr},
+        {"cube", cube_seeds,
+         through_a_file(".cube", [](const std::string& path) { load_cube(path); }), nullptr},
+        {"ply", ply_seeds, through_a_file(".ply", [](const std::string& path) { load_ply(path); }),
+         nullptr},
+        {"obj", obj_seeds, through_a_file(".obj", [](const std::string& path) { load_obj(path); }),
+         nullptr},
+        {"gltf", gltf_seeds,
+         through_a_file(".gltf", [](const std::string& path) { load_gltf(path); }), nullptr}};
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ std::string damaged(const std::vector<std::string>& seeds, const FuzzFormat& for
                     Random& random) {
     std::string bytes = seeds[below(random, seeds.size())];
     const std::string& other = seeds[below(random, seeds.size())];
-    for (size_t k = below(random, 8) + 1; k > 0; --k) change(bytes, other, random);
+    // Mostly one or two changes, behind which the most is still read.
+    for (size_t k = below(random, below(random, 8) + 1) + 1; k > 0; --k)
+        change(bytes, other, random);
     if (bytes.size() > kMostBytes) bytes.resize(kMostBytes);
     if (format.mend && below(random, 8) != 0) format.mend(bytes);
     return bytes;
