@@ -9,7 +9,20 @@ using namespace firn;
 
 namespace {
 
+Tensor part_of_mesh(const Mesh& mesh, const std::string& part) {
+    if (part == "positions") return mesh.positions;
+    const std::optional<Tensor>& found = part == "triangles" ? mesh.triangles
+                                         : part == "normals" ? mesh.normals
+                                                             : mesh.colours;
+    if (!found) throw UserError("the mesh has no " + part);
+    return *found;
+}
+
 Tensor loaded(const std::string& file, const std::string& part) {
+    for (const char* ending : {".ply", ".obj", ".gltf", ".glb"})
+        if (file.ends_with(ending)) return part_of_mesh(load_mesh(file), part);
+    if (file.ends_with(".h5")) return load_hdf5(file, part);
+    if (file.ends_with(".cube")) return load_cube(file).values;
     if (file.ends_with(".npy")) return load_npy(file);
     if (file.ends_with(".npz")) return load_npz(file, part);
     if (file.ends_with(".safetensors")) return load_safetensors(file, part);
@@ -23,6 +36,11 @@ void save(const std::string& file, const Tensor& x) {
     if (file.ends_with(".npz")) return save_npz(file, {{"x", x}});
     if (file.ends_with(".safetensors")) return save_safetensors(file, {{"x", x}});
     if (file.ends_with(".csv")) return save_csv(file, x);
+    if (file.ends_with(".ply")) return save_ply(file, {.positions = x}, {.text = file[0] == 't'});
+    if (file.ends_with(".vti")) return save_fields(file, {{"x", x}});
+    if (file.ends_with(".vtp")) return save_vtp(file, {.positions = x});
+    if (file.ends_with(".h5")) return save_hdf5(file, {{"x", x}});
+    if (file.ends_with(".cube")) return save_cube(file, {.values = x});
     if (file.ends_with(".idx")) return save_idx(file, x);
     save_image(file, x);
 }
