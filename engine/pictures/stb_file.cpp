@@ -56,7 +56,9 @@ void check_stb_size(const std::string& path, std::string_view bytes) {
     check_picture_size(path, width, height);
     if (!bytes.starts_with("GIF8") &&
         int64_t{width} * height / kMostPixelsOfAByte > static_cast<int64_t>(bytes.size()))
-        fail_picture(path, kCutShort);
+        fail_picture(path, "its " + std::to_string(bytes.size()) + " bytes are too few for " +
+                               std::to_string(width) + " x " + std::to_string(height) +
+                               " pixels; name a whole file");
 }
 
 }  // namespace

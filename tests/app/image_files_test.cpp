@@ -2,6 +2,7 @@
 #include "engine/firn/image_files.h"
 
 #include <ImfChannelList.h>
+#include <ImfHeader.h>
 #include <ImfInputFile.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "engine/window/picture.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -116,6 +118,14 @@ TEST_F(ImageFiles, AlphaIsKeptWhereItIsAskedFor) {
             for (size_t k = 0; k < 8; ++k)
                 EXPECT_NEAR(back[k], k % 4 == 3 ? 1 : 0.5f, 0.003f) << name << k;
         }
+}
+
+TEST_F(ImageFiles, GreyWithAlphaIsReadWithBoth) {
+    const std::string file = path("grey_alpha.png");
+    write_samples(file, {2, 1, 2, {51, 255, 102, 0}, {}, {}});
+    EXPECT_EQ(load_image(file, {.alpha = true}).to_vector<float>(),
+              (Floats{0.2f, 0.2f, 0.2f, 1, 0.4f, 0.4f, 0.4f, 0}));
+    EXPECT_EQ(load_image(file).to_vector<float>(), (Floats{0.2f, 0.2f, 0.2f, 0.4f, 0.4f, 0.4f}));
 }
 
 TEST_F(ImageFiles, LinearLeavesAlphaAsItIs) {

@@ -219,8 +219,8 @@ TEST_F(PictureFormats, OtherPicturesThatAreCutShortAreRefused) {
 
 TEST_F(PictureFormats, PicturesOfMorePixelsThanTheirBytesHoldAreRefusedAtOnce) {
     std::string tga = kSmallPictures[1];
-    tga[13] = tga[15] = 0x3f;  // 16130 x 16130
-    expect_parts(fault("large.tga", tga), {"large.tga", "it is cut short"});
+    tga[12] = tga[14] = 2, tga[13] = tga[15] = 0x3f;  // 16130 = 0x3f02
+    expect_parts(fault("large.tga", tga), {"large.tga", "30 bytes are too few for 16130 x 16130"});
 }
 
 TEST_F(PictureFormats, FilesOfOtherFormatsAreNamed) {
