@@ -1,6 +1,8 @@
 // A loop does what another one does besides.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "compiler/ir/builder.h"
 #include "compiler/passes/passes.h"
@@ -8,12 +10,18 @@
 namespace firn {
 namespace {
 
-/// `whole` has the bounds of `part`, and carries from the same beginnings what it carries, first.
+bool has_equal_rules(const LoopAttr& a, const LoopAttr& b) {
+    return a.sizes.empty() && b.sizes.empty() && a.active == b.active && a.must_end == b.must_end &&
+           a.host == b.host && a.open == b.open && a.grid == b.grid && a.group == b.group &&
+           a.rounded == b.rounded;
+}
+
+/// `whole` has the bounds of `part`, and carries from the same beginnings what it carries, first. A
+/// kernel by hand carries nothing else.
 bool begins_as(const Node& whole, const Node& part) {
     const LoopAttr &a = whole.as<LoopAttr>(), &b = part.as<LoopAttr>();
-    return !a.by_hand() && !b.by_hand() && a.sizes.empty() && b.sizes.empty() &&
-           a.active == b.active && a.must_end == b.must_end && a.host == b.host &&
-           a.open == b.open && whole.inputs.size() >= part.inputs.size() &&
+    return has_equal_rules(a, b) && whole.inputs.size() >= part.inputs.size() &&
+           (!a.by_hand() || whole.inputs.size() == part.inputs.size()) &&
            std::equal(part.inputs.begin(), part.inputs.end(), whole.inputs.begin());
 }
 
@@ -27,38 +35,149 @@ bool depends_on(const Ref& node, const Ref& other) {
     return std::find(below.begin(), below.end(), other) != below.end();
 }
 
-/// Its iterations make the same of that.
-bool goes_on_as(NodeTable& table, const Node& whole, const Node& part) {
-    const Region &a = *whole.as<LoopAttr>().body, &b = *part.as<LoopAttr>().body;
-    std::unordered_map<const Node*, Ref> args;
-    for (size_t k = 0; k < b.args.size(); ++k) {
-        if (a.args[k]->shape != b.args[k]->shape || a.args[k]->dtype != b.args[k]->dtype)
-            return false;
-        args[b.args[k].get()] = a.args[k];
+/// Compares what nodes compute, where arguments of regions stand for others. Loops and branches
+/// have an identity of their own: those within the regions are never the same nodes.
+class Comparison {
+  public:
+    /// The first arguments of `b` stand for those of `a`, in order. False where a type or a shape
+    /// differs.
+    bool pair_args(const Region& a, const Region& b) {
+        for (size_t k = 0; k < b.args.size(); ++k) {
+            if (a.args[k]->shape != b.args[k]->shape || a.args[k]->dtype != b.args[k]->dtype)
+                return false;
+            twins_[b.args[k].get()] = a.args[k].get();
+        }
+        return true;
     }
-    const std::vector<Ref> made = substitute(table, b.results, args);
-    return std::equal(made.begin(), made.end(), a.results.begin());
+    /// The first results of `a` are what those of `b` are.
+    bool are_equal(const Region& a, const Region& b) {
+        add(a.results, b.results, b.results.size());
+        while (!open_.empty()) {
+            const auto [x, y] = open_.back();
+            open_.pop_back();
+            if (!is_equal(*x, *y)) return false;
+        }
+        return true;
+    }
+
+  private:
+    void add(const std::vector<Ref>& a, const std::vector<Ref>& b, size_t count) {
+        for (size_t k = 0; k < count; ++k) open_.push_back({a[k].get(), b[k].get()});
+    }
+
+    bool is_equal(const Node& a, const Node& b) {
+        const auto [twin, first] = twins_.try_emplace(&b, &a);
+        if (!first) return twin->second == &a;
+        if (&a == &b) return true;
+        if (a.op != b.op || a.dtype != b.dtype || a.shape != b.shape || a.own != b.own ||
+            a.inputs.size() != b.inputs.size() || a.op == Op::RegionArg)
+            return false;
+        add(a.inputs, b.inputs, b.inputs.size());
+        if (a.op == Op::Loop) return is_equal_loop(a.as<LoopAttr>(), b.as<LoopAttr>());
+        if (a.op == Op::If)
+            return is_equal_body(*a.as<IfAttr>().then_body, *b.as<IfAttr>().then_body) &&
+                   is_equal_body(*a.as<IfAttr>().else_body, *b.as<IfAttr>().else_body);
+        return equal_attr(a.attr, b.attr);
+    }
+    bool is_equal_loop(const LoopAttr& a, const LoopAttr& b) {
+        return has_equal_rules(a, b) && a.checkpoint == b.checkpoint &&
+               is_equal_body(*a.body, *b.body);
+    }
+    bool is_equal_body(const Region& a, const Region& b) {
+        if (a.args.size() != b.args.size() || a.results.size() != b.results.size()) return false;
+        add(a.results, b.results, b.results.size());
+        return pair_args(a, b);
+    }
+
+    std::unordered_map<const Node*, const Node*> twins_;  // of nodes of `b`
+    std::vector<std::pair<const Node*, const Node*>> open_;
+};
+
+/// Its iterations make the same of that.
+bool goes_on_as(const Node& whole, const Node& part) {
+    const Region &a = *whole.as<LoopAttr>().body, &b = *part.as<LoopAttr>().body;
+    Comparison comparison;
+    return comparison.pair_args(a, b) && comparison.are_equal(a, b);
 }
 
-/// The loops of which another one does as much, and that one: of equal ones the first.
-std::unordered_map<const Node*, Ref> loops_done_by_others(NodeTable& table,
-                                                          const std::vector<Ref>& order) {
+/// A loop, and another one that does as much.
+struct Pair {
+    Ref part, whole;
+};
+
+/// The loops of which another one does as much: of equal ones the first.
+std::vector<Pair> loops_done_by_others(const std::vector<Ref>& order) {
     std::vector<Ref> loops;
     for (const Ref& node : order)
         if (node->op == Op::Loop) loops.push_back(node);
-    std::unordered_map<const Node*, Ref> shared;
+    std::vector<Pair> out;
+    std::unordered_set<const Node*> parts;
     for (size_t p = 0; p < loops.size(); ++p)
         for (size_t w = 0; w < loops.size(); ++w) {
             const Ref &part = loops[p], &whole = loops[w];
             const bool comes_first = w < p || whole->inputs.size() > part->inputs.size();
             if (w == p || !comes_first || !begins_as(*whole, *part) ||
-                !needs_the_same_args(*whole, *part) || shared.contains(whole.get()) ||
-                !goes_on_as(table, *whole, *part) || depends_on(whole, part))
+                !needs_the_same_args(*whole, *part) || parts.contains(whole.get()) ||
+                !goes_on_as(*whole, *part) || depends_on(whole, part))
                 continue;
-            shared[part.get()] = whole;
+            parts.insert(part.get());
+            out.push_back({part, whole});
             break;
         }
-    return shared;
+    return out;
+}
+
+/// The pairs whose whole loop depends on parts of pairs before them alone.
+std::vector<Pair> in_order(const std::vector<Pair>& pairs) {
+    std::vector<std::vector<size_t>> waits(pairs.size());
+    for (size_t k = 0; k < pairs.size(); ++k) {
+        std::unordered_set<const Node*> below;
+        for (const Ref& node : topological({pairs[k].whole})) below.insert(node.get());
+        for (size_t other = 0; other < pairs.size(); ++other)
+            if (below.contains(pairs[other].part.get())) waits[k].push_back(other);
+    }
+    std::vector<Pair> out;
+    std::vector<bool> placed(pairs.size());
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t k = 0; k < pairs.size(); ++k) {
+            if (placed[k] || !std::all_of(waits[k].begin(), waits[k].end(),
+                                          [&](size_t other) { return placed[other]; }))
+                continue;
+            placed[k] = found = true;
+            out.push_back(pairs[k]);
+        }
+    }
+    return out;
+}
+
+/// Takes the results of each part from its whole loop. The whole loops are rebuilt first: one that
+/// is made of another part's results stands for its own part as it is rebuilt, so that no loop is
+/// there twice, before and after.
+std::vector<Ref> with_wholes(NodeTable& table, const std::vector<Ref>& results,
+                             const std::vector<Pair>& pairs) {
+    std::vector<Ref> roots;
+    std::unordered_map<const Node*, const Node*> wholes;
+    for (const Pair& pair : pairs) {
+        roots.push_back(pair.whole);
+        wholes.emplace(pair.part.get(), pair.whole.get());
+    }
+    roots.insert(roots.end(), results.begin(), results.end());
+    std::unordered_map<const Node*, Ref> rebuilt;
+    const auto from_whole = [&](const Node& node, const std::vector<Ref>&) -> Ref {
+        if (node.op != Op::Result) return nullptr;
+        const auto whole = wholes.find(node.inputs[0].get());
+        if (whole == wholes.end()) return nullptr;
+        return result(Builder{table, first_line(node.lines)}, rebuilt.at(whole->second),
+                      node.as<ResultAttr>().index);
+    };
+    const auto keep = [&](const Node& before, const Ref& made) -> Ref {
+        rebuilt[&before] = made;
+        return nullptr;
+    };
+    std::vector<Ref> out = rewrite(table, roots, from_whole, {}, keep);
+    out.erase(out.begin(), out.begin() + static_cast<long>(pairs.size()));
+    return out;
 }
 
 }  // namespace
@@ -67,19 +186,10 @@ Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     Graph out = graph;
     // What is made of equal loops may be loops that are equal then.
     for (;;) {
-        const std::vector<Ref> order = topological(out.results);
-        const auto shared = loops_done_by_others(table, order);
-        if (shared.empty()) return out;
-        std::unordered_map<const Node*, Ref> results;
-        for (const Ref& node : order) {
-            if (node->op != Op::Result) continue;
-            const auto loop = shared.find(node->inputs[0].get());
-            if (loop == shared.end()) continue;
-            const Builder b{table, first_line(node->lines)};
-            results[node.get()] = result(b, loop->second, node->as<ResultAttr>().index);
-        }
-        if (fired) (*fired)["a loop that does more"] += static_cast<int>(shared.size());
-        out.results = substitute(table, out.results, results);
+        const std::vector<Pair> pairs = in_order(loops_done_by_others(topological(out.results)));
+        if (pairs.empty()) return out;
+        if (fired) (*fired)["a loop that does more"] += static_cast<int>(pairs.size());
+        out.results = with_wholes(table, out.results, pairs);
     }
 }
 

@@ -1,6 +1,7 @@
 // Which Loops give way to others.
 #include <gtest/gtest.h>
 
+#include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"
 #include "tests/passes/check.h"
 
@@ -76,6 +77,86 @@ TEST(ShareLoops, OthersStay) {
     check(share_loops, twice("%1", "Cos", "%14"), twice("%1", "Cos", "%14"));
     // It needs the first one's result.
     check(share_loops, twice("%1", "Sin", "%9"), twice("%1", "Sin", "%9"));
+}
+
+/// A loop of %1 iterations in whose iterations another loop takes sines of `from`, with values from
+/// %`first` on; `sums`: it adds up what its iterations begin with, too.
+std::string nested(int first, const std::string& from, bool sums) {
+    const auto id = [&](int k) { return "%" + std::to_string(first + k); };
+    const std::string own = id(2) + ": i32, " + id(3) + ": f32[4]",
+                      inner = "        " + id(5) + " = Loop %2, %3, %3, " + id(3) + " (" + id(6) +
+                              ": i32, " + id(7) + ": f32[4]) {\n            " + id(8) +
+                              ": f32[4] = Sin " + id(7) + "\n            yield " + id(8) +
+                              "\n        }\n        " + id(9) + ": f32[4] = Result " + id(5) +
+                              " index=0\n";
+    const std::string more = "        " + id(10) + ": f32[4] = Add " + id(4) + ", " + id(3) + "\n";
+    return "    " + id(1) + " = Loop %2, %1, %3, " + from + (sums ? ", %5" : "") + " (" + own +
+           (sums ? ", " + id(4) + ": f32[4]" : "") + ") {\n" + inner + (sums ? more : "") +
+           "        yield " + id(9) + (sums ? ", " + id(10) : "") + "\n    }\n    " + id(11) +
+           ": f32[4] = Result " + id(1) + " index=0\n" +
+           (sums ? "    " + id(12) + ": f32[4] = Result " + id(1) + " index=1\n" : "");
+}
+
+const char* const kNestedHead = R"(graph(%0: f32[4], %1: i32 scalar) {
+    %2: i32 = Constant 0
+    %3: i32 = Constant 1
+    %4: f32 = Constant 0.0
+    %5: f32[4] = Expand %4
+)";
+
+/// The graph behind the pass as text.
+std::string shared(const std::string& named) {
+    NodeTable table;
+    return print(share_loops(table, parse(table, numbered(named)), nullptr));
+}
+
+int64_t count_of(const std::string& text, const std::string& what) {
+    int64_t count = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++count;
+    return count;
+}
+
+TEST(ShareLoops, LoopsInTheirIterationsAreCompared) {
+    const std::string both = kNestedHead + nested(100, "%0", false) + nested(200, "%0", true);
+    EXPECT_EQ(count_of(shared(both + "    return %111, %212\n}\n"), " = Loop "), 2);
+    std::string other = both + "    return %111, %212\n}\n";
+    other.replace(other.rfind("Sin"), 3, "Cos");
+    EXPECT_EQ(count_of(shared(other), " = Loop "), 4);
+}
+
+/// Two pairs, of which the second begins with what a branch makes of the first pair's result.
+TEST(ShareLoops, WhatStandsBetweenThemIsThereOnce) {
+    const std::string branch = R"(    %300: bool = Less %2, %1
+    %301 = If %300 {
+        %302: f32[4] = Exp %111
+        yield %302
+    } else {
+        yield %111
+    }
+    %303: f32[4] = Result %301 index=0
+)";
+    const std::string after =
+        shared(kNestedHead + nested(100, "%0", false) + nested(200, "%0", true) + branch +
+               nested(400, "%303", false) + nested(500, "%303", true) +
+               "    return %212, %303, %411, %512\n}\n");
+    EXPECT_EQ(count_of(after, " = If "), 1);
+    EXPECT_EQ(count_of(after, " = Loop "), 4);
+}
+
+TEST(ShareLoops, EqualKernelsByHandAreOne) {
+    const auto kernel = [](int first) {
+        const auto id = [&](int k) { return "%" + std::to_string(first + k); };
+        return "    " + id(0) + " = Loop %2, %3, %3, %0 by_hand grid=[4] group=[4] (" + id(1) +
+               ": i32, " + id(2) + ": f32[4]) {\n        " + id(3) + ": i32[4] = Invocation " +
+               id(1) + " axis=0\n        " + id(4) + ": f32[4] = Cast " + id(3) + "\n        " +
+               id(5) + ": f32[4] = Scatter " + id(2) + ", " + id(4) + ", " + id(3) +
+               " op=last by_hand\n        yield " + id(5) + "\n    }\n    " + id(6) +
+               ": f32[4] = Result " + id(0) + " index=0\n";
+    };
+    const std::string after =
+        shared(kNestedHead + kernel(10) + kernel(20) + "    return %16, %26, %1\n}\n");
+    EXPECT_EQ(count_of(after, " = Loop "), 1);
 }
 
 }  // namespace
