@@ -6,6 +6,7 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
+#include "compiler/ir/evaluate.h"
 #include "compiler/ir/node_map.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
@@ -67,12 +68,14 @@ class NestedChoices {
         : table_(table), graph_(graph), fired_(fired) {}
 
     Graph run() {
+        find_doubled();
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (node.op == Op::Result) return after_loop(node, inputs[0]);
             if (node.op != Op::Select || constant_value(*inputs[0])) return nullptr;
             Remade in_yes, in_no;
-            Ref yes = below(inputs[1], Facts(*inputs[0], true), &in_yes),
-                no = below(inputs[2], Facts(*inputs[0], false), &in_no);
+            Ref yes = inputs[1], no = inputs[2];
+            if (!doubled_[0].contains(&node)) yes = below(yes, Facts(*inputs[0], true), &in_yes);
+            if (!doubled_[1].contains(&node)) no = below(no, Facts(*inputs[0], false), &in_no);
             // What one side or the condition needs as it was is not computed in another form too.
             if (needs({inputs[0], no}, in_yes)) yes = inputs[1];
             if (needs({inputs[0], yes}, in_no)) no = inputs[2];
@@ -94,9 +97,22 @@ class NestedChoices {
         std::vector<Guard> known;  // sizes that meet here have met before
         const Builder b{table_, first_line(node.lines), &known};
         Ref made = folded(b, node, inputs);
+        if (!made) made = of_constants(b, node, inputs);
         if (!made) made = remake(b, node, std::move(inputs), node.attr);
         note_lines(*made, node.lines);
         return made;
+    }
+
+    /// What an operation on constants gives, so that conditions of it are known; null for others.
+    static Ref of_constants(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
+        if (!is_elementwise(node.op)) return nullptr;
+        std::vector<Scalar> values;
+        for (const Ref& input : inputs) {
+            const auto value = constant_value(*input);
+            if (!value) return nullptr;
+            values.push_back(*value);
+        }
+        return expand(b, constant(b, evaluate(node.op, node.dtype, values)), node.shape);
     }
 
     static Ref truth(const Builder& b, bool value, const Shape& shape) {
@@ -348,6 +364,106 @@ class NestedChoices {
         return false;
     }
 
+    /// One side of a Select, and the nodes of which it would make a new form.
+    struct Side {
+        const Node* choice;
+        Remade remade;
+        bool doubled = false;
+    };
+    /// Sides that know the same: of Selects by one condition, where it holds or where it does not.
+    struct Knowing {
+        std::vector<Side> sides;
+        Remade remade;                         // of all sides
+        std::vector<const Node*> users_first;  // the same in order
+    };
+    using Users = std::unordered_map<const Node*, std::vector<const Node*>>;
+
+    /// Finds the sides that would compute in another form what others need as it is: behind a
+    /// function of a choice, both its sides have cotangents, and each of them would compute the
+    /// function's derivative of its own, beside the function of the choice itself.
+    void find_doubled() {
+        const std::vector<Ref> order = topological(graph_.results);
+        for (const bool holds : {true, false}) {
+            std::unordered_map<const Node*, size_t> places;
+            std::vector<Knowing> all;
+            for (const Ref& node : order) {
+                if (node->op != Op::Select || constant_value(*node->inputs[0])) continue;
+                Side side{node.get(), {}};
+                below(node->inputs[holds ? 1 : 2], Facts(*node->inputs[0], holds), &side.remade);
+                if (side.remade.empty()) continue;
+                const auto [at, first] =
+                    places.try_emplace(&without_expand(*node->inputs[0]), all.size());
+                if (first) all.emplace_back();
+                all[at->second].remade.insert(side.remade.begin(), side.remade.end());
+                all[at->second].sides.push_back(std::move(side));
+            }
+            if (all.empty()) continue;
+            const Users users = users_in(order);
+            sort(all, order);
+            for (Knowing& each : all) add_doubled(users, each, holds);
+        }
+    }
+
+    static void sort(std::vector<Knowing>& all, const std::vector<Ref>& order) {
+        std::unordered_map<const Node*, size_t> places;
+        for (const Ref& node : order) places.emplace(node.get(), places.size());
+        for (Knowing& each : all) {
+            for (const Node* node : each.remade)
+                if (places.contains(node)) each.users_first.push_back(node);
+            std::sort(each.users_first.begin(), each.users_first.end(),
+                      [&](const Node* a, const Node* b) { return places.at(a) > places.at(b); });
+        }
+    }
+
+    /// By node: what has it as an operand; null for a region or the graph.
+    Users users_in(const std::vector<Ref>& order) const {
+        Users out;
+        const auto leave = [&](const std::vector<Ref>& results) {
+            for (const Ref& result : results) out[result.get()].push_back(nullptr);
+        };
+        leave(graph_.results);
+        for (const Ref& node : order) {
+            for (const Ref& input : node->inputs) out[input.get()].push_back(node.get());
+            if (node->op == Op::Loop) leave(node->as<LoopAttr>().body->results);
+            if (node->op != Op::If) continue;
+            leave(node->as<IfAttr>().then_body->results);
+            leave(node->as<IfAttr>().else_body->results);
+        }
+        return out;
+    }
+
+    /// What is needed as it is of what sides would remake: all that something else has as an
+    /// operand, and its own operands. A side that stays as it is needs more of it.
+    void add_doubled(const Users& users, Knowing& all, bool holds) {
+        std::unordered_map<const Node*, const Side*> choices;
+        for (const Side& side : all.sides) choices.emplace(side.choice, &side);
+        for (bool changed = true; changed;) {
+            changed = false;
+            Remade needed;
+            const auto needs_it = [&](const Node* user, const Node& node) {
+                if (!user) return true;
+                if (all.remade.contains(user) && needed.contains(user)) return true;
+                const auto side = choices.find(user);
+                if (side == choices.end()) return !all.remade.contains(user);
+                return side->second->doubled || user->inputs[0].get() == &node ||
+                       user->inputs[holds ? 2 : 1].get() == &node;
+            };
+            for (const Node* node : all.users_first) {
+                const std::vector<const Node*>& by = users.at(node);
+                if (std::any_of(by.begin(), by.end(),
+                                [&](const Node* user) { return needs_it(user, *node); }))
+                    needed.insert(node);
+            }
+            for (Side& side : all.sides) {
+                if (side.doubled || std::none_of(side.remade.begin(), side.remade.end(),
+                                                 [&](const Node* n) { return needed.contains(n); }))
+                    continue;
+                side.doubled = changed = true;
+                doubled_[holds ? 0 : 1].insert(side.choice);
+            }
+        }
+    }
+
     /// `root` where the facts hold: what elementwise operations lead to is chosen by them.
     Ref below(const Ref& root, const Facts& facts, Remade* remade = nullptr) {
         std::unordered_map<const Node*, Ref> done;
@@ -389,7 +505,8 @@ class NestedChoices {
                         made = inputs[0];
                     else if (inputs != node->inputs) {
                         made = again(*node, std::move(inputs));
-                        if (remade && made->serial > node->serial) remade->insert(node.get());
+                        if (remade && made->serial > node->serial && !constant_value(*made))
+                            remade->insert(node.get());
                     }
                 }
             }
@@ -439,6 +556,7 @@ class NestedChoices {
     NodeTable& table_;
     const Graph& graph_;
     RuleCounts* fired_;
+    std::unordered_set<const Node*> doubled_[2];  // Selects by their sides, see find_doubled()
     std::unordered_map<const Node*, Around> around_;
     NodeMap<std::pair<Ref, uint64_t>>
         marks_;  // holds the nodes, so that none takes another's place

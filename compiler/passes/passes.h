@@ -31,7 +31,8 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 /// condition, or by what follows from it, are made; and a Loop that chooses for each element, by a
 /// condition outside of it, whether it takes part at all is chosen as a whole. A Loop that, by a
 /// condition of what it carries alone, leaves that as it is, ends there: masked iterations, as
-/// numpy writes them. Ensures: what only elements themselves can see is chosen once. After
+/// numpy writes them. What others need as it is, or both sides of a condition, is left: it would be
+/// computed in several forms. Ensures: what only elements themselves can see is chosen once. After
 /// branches_to_select, which makes Selects of Ifs; before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
@@ -42,8 +43,9 @@ Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
 /// A Loop that does what another one does, alone or besides, in the same iterations, gives way to
-/// that: a gradient runs a loop again to keep its states. First, while both are as they were
-/// recorded.
+/// that, loops in their iterations compared too: a gradient runs a loop again to keep its states.
+/// Of equal kernels by hand one is left. Ensures: no loop is there twice. First, while both are as
+/// they were recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and substitutes arguments that are never

@@ -314,5 +314,47 @@ TEST(NestedChoices, ALoopThatMayGoOnLaterKeepsItsIterations) {
     check(nested_choices, moves, moves);
 }
 
+/// What both sides of a choice have as they are, such as the derivative of a function of a choice,
+/// behind which both have a cotangent.
+TEST(NestedChoices, WhatBothSidesNeedIsNotComputedForEach) {
+    const char* both = R"(graph(%0: f32[4], %1: bool[4], %2: f32[4]) {
+    %3: f32[4] = Sin %0
+    %4: f32[4] = Exp %0
+    %5: f32[4] = Select %1, %3, %4
+    %6: f32[4] = Cos %5
+    %7: f32[4] = Mul %2, %6
+    %8: f32[4] = Select %1, %7, %0
+    %9: f32[4] = Select %1, %0, %7
+    return %8, %9
+}
+)";
+    check(nested_choices, both, both);
+}
+
+TEST(NestedChoices, WhatSeveralKnowAlikeIsChosenOnce) {
+    check(nested_choices, R"(graph(%0: f32[4], %1: bool[4], %2: f32[4]) {
+    %3: f32[4] = Sin %0
+    %4: f32[4] = Exp %0
+    %5: f32[4] = Select %1, %3, %4
+    %6: f32[4] = Cos %5
+    %7: f32[4] = Mul %2, %6
+    %8: f32[4] = Select %1, %7, %0
+    %9: f32[4] = Add %0, %6
+    %10: f32[4] = Select %1, %9, %2
+    return %8, %10
+}
+)",
+          R"(graph(%0: f32[4], %1: bool[4], %2: f32[4]) {
+    %3: f32[4] = Sin %0
+    %4: f32[4] = Cos %3
+    %5: f32[4] = Mul %2, %4
+    %6: f32[4] = Select %1, %5, %0
+    %7: f32[4] = Add %0, %4
+    %8: f32[4] = Select %1, %7, %2
+    return %6, %8
+}
+)");
+}
+
 }  // namespace
 }  // namespace firn
