@@ -1,4 +1,5 @@
 // Rules about casts, movement and regions that no elementwise pattern can say.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -241,6 +242,39 @@ Ref result_of_equal_branches(const Builder& b, const Node& node) {
     return value == attr.else_body->results[k] ? expand(b, value, node.shape) : nullptr;
 }
 
+/// Some iterations that all run, without an end that they decide themselves.
+bool runs_iterations(const Node& loop) {
+    if (loop.op != Op::Loop || iterations_of(loop).value_or(0) < 1) return false;
+    const auto& attr = loop.as<LoopAttr>();
+    return !attr.by_hand() && attr.active < 0 && attr.must_end == MustEnd::No && attr.sizes.empty();
+}
+
+/// A choice between a carried value and another one gives the same in every iteration where neither
+/// the condition nor the other value depends on the iterations.
+Ref result_of_settled_choice(const Builder& b, const Node& node) {
+    const Node& loop = *node.inputs[0];
+    if (!runs_iterations(loop)) return nullptr;
+    const Region& body = *loop.as<LoopAttr>().body;
+    const auto k = static_cast<size_t>(node.as<ResultAttr>().index);
+    const Node& next = *body.results[k];
+    if (next.op != Op::Select) return nullptr;
+    const auto varies = [&](const Ref& value) {
+        return value->free_args &&
+               std::any_of(body.args.begin(), body.args.end(), [&](const Ref& arg) {
+                   return std::binary_search(value->free_args->begin(), value->free_args->end(),
+                                             arg->as<RegionArgAttr>().id);
+               });
+    };
+    for (const size_t side : {1, 2}) {
+        std::vector<Ref> inputs(next.inputs.begin(), next.inputs.end());
+        if (inputs[side] != body.args[k + 1] || varies(inputs[0]) || varies(inputs[3 - side]))
+            continue;
+        inputs[side] = expand(b, loop.inputs[k + 3], next.shape);
+        return expand(b, elementwise(b, Op::Select, inputs), node.shape);
+    }
+    return nullptr;
+}
+
 /// Gradients have been taken.
 Ref value_without_rule(const Builder&, const Node& node) { return node.inputs[0]; }
 
@@ -267,6 +301,7 @@ constexpr StructureRow kStructureRows[] = {
     {"store to every element", Op::Scatter, store_to_every_element},
     {"sum of one choice", Op::Reduce, sum_of_one_choice},
     {"loop of no iterations", Op::Result, result_of_no_iterations},
+    {"choice that no iteration changes", Op::Result, result_of_settled_choice},
     {"branch of a known condition", Op::Result, result_of_known_branch},
     {"branch of equal values", Op::Result, result_of_equal_branches},
 };
@@ -276,10 +311,8 @@ constexpr StructureRow kStructureRows[] = {
 std::span<const StructureRow> structure_rows() { return kStructureRows; }
 
 std::vector<Ref> results_of_one_iteration(const Builder& b, const Node& loop) {
-    if (loop.op != Op::Loop || iterations_of(loop) != 1) return {};
+    if (!runs_iterations(loop) || iterations_of(loop) != 1) return {};
     const auto& attr = loop.as<LoopAttr>();
-    if (attr.by_hand() || attr.active >= 0 || attr.must_end != MustEnd::No || !attr.sizes.empty())
-        return {};
     std::unordered_map<const Node*, Ref> values{{attr.body->args[0].get(), loop.inputs[0]}};
     for (size_t k = 1; k < attr.body->args.size(); ++k)
         values.emplace(attr.body->args[k].get(), loop.inputs[k + 2]);

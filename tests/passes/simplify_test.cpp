@@ -330,6 +330,42 @@ TEST(Simplify, ALoopOfOneTurn) {
 )");
 }
 
+/// A loop of `end` iterations whose next value is chosen.
+std::string choosing(const std::string& end, const std::string& condition) {
+    return R"(graph(%0: f32[4], %1: bool[4], %2: f32[4], %3: i32 scalar) {
+    %4: i32 = Constant 0
+    %5: i32 = Constant 50
+    %6: i32 = Constant 1
+    %7 = Loop %4, )" +
+           end + R"(, %6, %0 (%8: i32, %9: f32[4]) {
+        %10: bool[4] = Less %9, %2
+        %11: f32[4] = Select )" +
+           condition + R"(, %9, %2
+        yield %11
+    }
+    %12: f32[4] = Result %7 index=0
+    return %12
+}
+)";
+}
+
+TEST(Simplify, AChoiceThatNoIterationChanges) {
+    std::string before = choosing("%5", "%1");
+    before.erase(before.find("        %10"),
+                 before.find("        %11") - before.find("        %10"));
+    check(simplify, numbered(before),
+          R"(graph(%0: f32[4], %1: bool[4], %2: f32[4], %3: i32 scalar) {
+    %4: f32[4] = Select %1, %0, %2
+    return %4
+}
+)");
+    NodeTable table;
+    for (const auto& [end, condition] : {std::pair{"%5", "%10"}, {"%3", "%1"}}) {
+        const Graph graph = parse(table, numbered(choosing(end, condition)));
+        EXPECT_NE(print(simplify(table, graph, nullptr)).find("Loop"), std::string::npos);
+    }
+}
+
 TEST(Simplify, ALoopInALoopOfOneTurnStaysOne) {
     check(simplify, R"(graph(%0: f32[4], %1: f32[4]) {
     %2: i32 = Constant 0
