@@ -98,6 +98,17 @@ struct Along {
         modes[static_cast<size_t>(axis)] = mode;
         return gather(run.b, g, indices, modes, scalar_float(0, g->dtype));
     }
+    /// What stands at one position of the axis, repeated along it: computed once for all of it.
+    Ref repeated(const Size& position) const {
+        Shape once = shape;
+        once[static_cast<size_t>(axis)] = 1;
+        std::vector<Ref> indices;
+        for (int k = 0; k < static_cast<int>(shape.size()); ++k)
+            indices.push_back(k == axis ? expand(run.b, number(position), once)
+                                        : index(run.b, once, k));
+        const std::vector<Bounds> modes(shape.size(), Bounds::Clamp);
+        return expand(run.b, gather(run.b, g, indices, modes, scalar_float(0, g->dtype)), shape);
+    }
     Ref where(const Ref& condition, const Ref& value) const {
         return elementwise(run.b, Op::Select, {condition, value, zero()});
     }
@@ -124,7 +135,7 @@ Ref from_beyond(const Along& along, const Shift& shift, const Size& source) {
             here = elementwise(
                 b, Op::And,
                 {here, elementwise(b, Op::Less, {along.number(Size(k)), along.number(source)})});
-        add(along.where(here, along.read(along.number(position), Bounds::Clamp)));
+        add(along.where(here, along.repeated(position)));
     }
     return out;
 }
