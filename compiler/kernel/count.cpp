@@ -57,8 +57,8 @@ std::optional<Size> known_trips(const KernelCode& code, const Range& range) {
     return trips ? std::optional(max(*trips, Size(0))) : std::nullopt;
 }
 
-/// True for a node that counts as an operation.
-using Counts = std::function<bool(int)>;
+/// The operations that a node counts as.
+using Counts = std::function<int64_t(int)>;
 
 Size region_operations(const KernelCode& code, int region_id, const Counts& counts) {
     const KernelRegion& region = code.regions[region_id];
@@ -160,8 +160,17 @@ Size value_operations(const KernelCode& code) {
     const ValueNodes values(code);
     return indices_of(code) * region_operations(code, 0, [&](int id) {
                const KernelOp op = code.nodes[id].op;
-               return values.contains(id) && (op == KernelOp::RowReduce || is_elementwise(op)) &&
-                      op != KernelOp::Cast && op != KernelOp::Bitcast;
+               return int64_t{values.contains(id) &&
+                              (op == KernelOp::RowReduce || is_elementwise(op)) &&
+                              op != KernelOp::Cast && op != KernelOp::Bitcast};
+           });
+}
+
+Size simple_operations(const KernelCode& code) {
+    return indices_of(code) * region_operations(code, 0, [&](int id) {
+               const KernelNode& node = code.nodes[id];
+               if (!is_arithmetic(code, node)) return int64_t{0};
+               return static_cast<int64_t>(std::max(1.0, operation_cost(info(node.op))));
            });
 }
 
@@ -169,7 +178,7 @@ Work count_work(const KernelCode& code) {
     const Size grid = indices_of(code);
     Work work;
     work.operations = grid * region_operations(code, 0, [&](int id) {
-                          return is_arithmetic(code, code.nodes[id]);
+                          return int64_t{is_arithmetic(code, code.nodes[id])};
                       });
     Touched touched;
     add_touched(code, 0, grid, true, touched);

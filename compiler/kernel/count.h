@@ -11,6 +11,9 @@ Work count_work(const KernelCode& code);
 /// Operations of one dispatch of placed, unmapped code that stored values are computed by. Index
 /// arithmetic of loads and stores does not count. Loops count as above.
 Size value_operations(const KernelCode& code);
+/// The arithmetic that count_work() counts, of any code that is placed, each operation as what it
+/// costs (operation_cost() of op.h): a division is eight, a function thirty.
+Size simple_operations(const KernelCode& code);
 /// With the largest values of sizes that only the device knows.
 Work largest(const Work& work);
 
