@@ -57,24 +57,6 @@ TEST_F(SlowFrames, AClickOnThePanelCountsThoughTheMouseIsElsewhereByThen) {
     EXPECT_FALSE(reached);
 }
 
-TEST_F(SlowFrames, AStrokeWithinAFrameGoesFromItsPressToItsEnd) {
-    ViewWindow window(executor, options("slow stroke"));
-    settle(window);
-    // 8 pixels an element.
-    by_hand("slow stroke", at(600, 40) + "sleep 1.5 " + at(400, 200) + "mousedown 1 " +
-                               at(480, 240) + "mouseup 1 " + at(600, 40));
-    Mouse stroke;
-    slow_frames(window, [&] {
-        if (window.mouse().left.pressed) stroke = window.mouse();
-        return stroke.left.pressed;
-    });
-    EXPECT_TRUE(stroke.left.down && stroke.left.released);
-    EXPECT_NEAR(stroke.i, 30, 0.2);
-    EXPECT_NEAR(stroke.j, 60, 0.2);
-    EXPECT_NEAR(stroke.di, 5, 0.2);
-    EXPECT_NEAR(stroke.dj, 10, 0.2);
-}
-
 TEST_F(SlowFrames, TheWheelWithControlComesNearerAndIsUndoneWithinAFrame) {
     ViewWindow window(executor, options("slow wheel"));
     settle(window);
@@ -122,6 +104,24 @@ TEST_F(OneFrame, ANumberIsTypedIntoASliderAndTaken) {
     }));
     EXPECT_EQ(dt, 12.5f);
     EXPECT_FALSE(seen) << "the field's keys are not the program's";
+}
+
+TEST_F(OneFrame, AStrokeGoesFromItsPressToItsEnd) {
+    ViewWindow window(executor, options("slow stroke"));
+    settle(window);
+    // 8 pixels an element.
+    within_a_frame("slow stroke",
+                   at(400, 200) + "mousedown 1 " + at(480, 240) + "mouseup 1 " + at(600, 40));
+    Mouse stroke;
+    EXPECT_TRUE(frames_until(window, [&] {
+        if (window.mouse().left.pressed) stroke = window.mouse();
+        return stroke.left.pressed;
+    }));
+    EXPECT_TRUE(stroke.left.down && stroke.left.released);
+    EXPECT_NEAR(stroke.i, 30, 0.2);
+    EXPECT_NEAR(stroke.j, 60, 0.2);
+    EXPECT_NEAR(stroke.di, 5, 0.2);
+    EXPECT_NEAR(stroke.dj, 10, 0.2);
 }
 
 TEST_F(OneFrame, ADoubleClickIsTwoStrokesOfTheProgram) {
