@@ -204,10 +204,8 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
     for (;;) {
         check_stop(options);
         auto [list, excess, counted] = finish_kernels(graph, schedule, profile, options, times);
-        counted.cut += census.cut;
-        if (census.worst_cut.factor > counted.worst_cut.factor)
-            counted.worst_cut = census.worst_cut;
-        census = std::move(counted);
+        begin_round(census);
+        add(census, counted);
         if (!excess.empty()) {
             known.kept.merge(excess);
             schedule = cut();

@@ -112,11 +112,21 @@ bool is_short(const ExcessRun& run, const Node& output, const Size& operations) 
     return most <= launch * run.profile.operations_per_second;
 }
 
-void count(ExcessCensus& census, const ListedKernel& kernel, double factor, bool is_cut) {
+enum class Fate : uint8_t { Stays, IsCut, IsExempt };
+
+void keep_worse(ExcessCensus::Worst& worst, const ExcessCensus::Worst& other) {
+    if (other.factor > worst.factor) worst = other;
+}
+
+void count(ExcessCensus& census, const ListedKernel& kernel, double factor, Fate fate) {
+    const ExcessCensus::Worst found{factor, kernel.lines.empty() ? "" : kernel.lines[0]};
     ++census.kernels;
-    if (is_cut) ++census.cut;
-    ExcessCensus::Worst& worst = is_cut ? census.worst_cut : census.kept;
-    if (factor > worst.factor) worst = {factor, kernel.lines.empty() ? "" : kernel.lines[0]};
+    if (fate == Fate::IsCut) ++census.cut;
+    if (fate == Fate::IsExempt) ++census.exempt;
+    keep_worse(fate == Fate::IsCut      ? census.worst_cut
+               : fate == Fate::IsExempt ? census.worst_exempt
+                                        : census.kept,
+               found);
 }
 
 std::atomic<ExcessReport> excess_report = nullptr;
@@ -124,9 +134,15 @@ std::atomic<ExcessReport> excess_report = nullptr;
 }  // namespace
 
 void add(ExcessCensus& sum, const ExcessCensus& one) {
-    sum.kernels += one.kernels, sum.cut += one.cut;
-    if (one.kept.factor > sum.kept.factor) sum.kept = one.kept;
-    if (one.worst_cut.factor > sum.worst_cut.factor) sum.worst_cut = one.worst_cut;
+    sum.kernels += one.kernels, sum.cut += one.cut, sum.exempt += one.exempt;
+    keep_worse(sum.kept, one.kept);
+    keep_worse(sum.worst_cut, one.worst_cut);
+    keep_worse(sum.worst_exempt, one.worst_exempt);
+}
+
+void begin_round(ExcessCensus& census) {
+    census.kernels = census.exempt = 0;
+    census.kept = census.worst_exempt = {};
 }
 
 void set_excess_report(ExcessReport report) { excess_report = report; }
@@ -149,6 +165,10 @@ std::string text(const ExcessCensus& census) {
         out << ", of at most ";
         put(census.worst_cut, "");
     }
+    if (census.exempt > 0) {
+        out << "; " << census.exempt << " shorter than a launch, of at most ";
+        put(census.worst_exempt, "");
+    }
     return out.str();
 }
 
@@ -165,12 +185,14 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
         for (const Node* node : computed.all) once += operations_once(run, *node);
         const Size operations = value_operations(kernel.code);
         const double factor = estimate(operations, facts) / std::max(once, 1.0);
-        if (factor > kMostExcess && is_short(run, *kernel.values[0], operations)) {
-            ++census.kernels;
-            return;
+        Fate fate = Fate::Stays;
+        if (factor > kMostExcess) {
+            if (is_short(run, *kernel.values[0], operations))
+                fate = Fate::IsExempt;
+            else if (keep_of(run, kernel.values, computed, out))
+                fate = Fate::IsCut;
         }
-        count(census, kernel, factor,
-              factor > kMostExcess && keep_of(run, kernel.values, computed, out));
+        count(census, kernel, factor, fate);
     });
     return out;
 }

@@ -117,6 +117,8 @@ TEST(ExcessWork, OfLessThanALaunchIsLeft) {
     EXPECT_TRUE(kernels.excess.empty());
     EXPECT_EQ(kernels.census.kernels, 1);
     EXPECT_LE(kernels.census.kept.factor, kMostExcess);
+    EXPECT_EQ(kernels.census.exempt, 1);
+    EXPECT_GT(kernels.census.worst_exempt.factor, kMostExcess);
 }
 
 TEST(ExcessWork, IsCounted) {
@@ -134,9 +136,16 @@ TEST(ExcessWork, IsCounted) {
 }
 
 TEST(ExcessWork, OfSeveralCompilesIsAddedUp) {
-    ExcessCensus sum{3, 1, {2, "a.cpp:1"}, {40, "a.cpp:2"}};
-    add(sum, {4, 2, {5, "a.cpp:3"}, {30, "a.cpp:4"}});
-    EXPECT_EQ(text(sum), text({7, 3, {5, "a.cpp:3"}, {40, "a.cpp:2"}}));
+    ExcessCensus sum{3, 1, 1, {2, "a.cpp:1"}, {40, "a.cpp:2"}, {20, "a.cpp:5"}};
+    add(sum, {4, 2, 1, {5, "a.cpp:3"}, {30, "a.cpp:4"}, {17, "a.cpp:6"}});
+    EXPECT_EQ(text(sum), text({7, 3, 2, {5, "a.cpp:3"}, {40, "a.cpp:2"}, {20, "a.cpp:5"}}));
+}
+
+TEST(ExcessWork, OfRoundsIsThatOfTheLastAndWhatAllCut) {
+    ExcessCensus rounds{3, 1, 1, {7, "a.cpp:1"}, {40, "a.cpp:2"}, {20, "a.cpp:5"}};
+    begin_round(rounds);
+    add(rounds, {4, 0, 0, {5, "a.cpp:3"}, {}, {}});
+    EXPECT_EQ(text(rounds), text({4, 1, 0, {5, "a.cpp:3"}, {40, "a.cpp:2"}, {}}));
 }
 
 TEST(ExcessWork, OfEachCompileIsReported) {
@@ -151,11 +160,11 @@ TEST(ExcessWork, OfEachCompileIsReported) {
 }
 
 TEST(ExcessWork, HasAText) {
-    EXPECT_EQ(text({12, 0, {2.125, "a.cpp:7"}, {}}),
+    EXPECT_EQ(text({12, 0, 0, {2.125, "a.cpp:7"}, {}, {}}),
               "12 kernels, at most 2.12 times the operations of their values (a.cpp:7); 0 cut");
-    EXPECT_EQ(text({12, 1, {2.125, ""}, {40.5, "a.cpp:9"}}),
+    EXPECT_EQ(text({12, 1, 2, {2.125, ""}, {40.5, "a.cpp:9"}, {30, "a.cpp:8"}}),
               "12 kernels, at most 2.12 times the operations of their values; 1 cut, of at most "
-              "40.5 times (a.cpp:9)");
+              "40.5 times (a.cpp:9); 2 shorter than a launch, of at most 30 times (a.cpp:8)");
 }
 
 }  // namespace
