@@ -1,4 +1,4 @@
-// What a mapped kernel binds.
+// Chooses the bindings of a mapped kernel.
 #include "compiler/kernel/bindings.h"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& pr
 
 namespace {
 
-/// The size that the device limits in a binding of the form, and its limit. Where only the device
-/// knows how much is in a buffer, the size is the room that the call makes for it.
+/// Returns the size that the device limits in a binding of the form, and its limit. If only the
+/// device knows how much is in a buffer, the size is the room that the call makes for it.
 AssumedSize counted(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile) {
     if (form == BindingForm::Address) return {Size(0), 0};
     const Size bytes =
@@ -106,7 +106,7 @@ bool BindingCount::fits(const DeviceProfile& profile) const {
 
 namespace {
 
-/// What a mapped kernel binds, with the sizes that the device computes.
+/// Counts the bindings of a mapped kernel, with that of the sizes that the device computes.
 BindingCount bound_by(const KernelCode& code) {
     BindingCount bound;
     for (const KernelBuffer& b : code.buffers)

@@ -1,4 +1,4 @@
-// What a mapped kernel binds, once it is known which loads are left.
+// The bindings of a mapped kernel, once it is known which loads are left.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
@@ -8,7 +8,8 @@ namespace firn {
 /// Blocks of four of which fewer than `least` are used become plain loads again.
 void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& profile,
                          const SymbolFacts& facts);
-/// How a kernel reaches a buffer of its width. Of symbolic sizes, what the facts say.
+/// Returns the form in which a kernel binds a buffer of its width. Symbolic sizes are bounded by
+/// the facts.
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                          const SymbolFacts& facts);
 /// Every bound buffer in the form of its width.
@@ -24,14 +25,14 @@ struct BindingCount {
     void remove(const KernelBuffer& buffer, const DeviceProfile& profile, const SymbolFacts& facts);
     bool fits(const DeviceProfile& profile) const;
 };
-/// Where more is bound than the device binds, a buffer's elements are found in its blocks of four,
-/// so that both are one binding. Placed code stays placed. Sizes that the device computes will be
-/// one more.
+/// Reads a buffer's elements from its blocks of four, so that both are one binding, if the kernel
+/// binds more than the device allows. Placed code stays placed. The sizes that the device computes
+/// count as one more binding.
 void join_widths(KernelCode& code, const DeviceProfile& profile);
-/// Where more is bound in one form than the device binds, the smallest go by another: texels as
-/// storage buffers, and those by their addresses.
+/// Changes the form of the smallest buffers if the kernel binds more in one form than the device
+/// allows: texels become storage buffers, and storage buffers are reached by their addresses.
 void use_other_forms(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
-/// How many of the buffers are bound: those that stand first.
+/// Returns how many of the buffers are bound; these stand first.
 size_t bound_buffers(const KernelCode& code);
 /// Binds one more, after the others that are bound: what names the kernel's own memory is renamed.
 /// Gives its place.

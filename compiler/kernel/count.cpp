@@ -1,4 +1,4 @@
-// Counts what a kernel does, as sizes.
+// Counts a kernel's work, as sizes.
 #include "compiler/kernel/count.h"
 
 #include <algorithm>
@@ -83,11 +83,11 @@ Size region_operations(const KernelCode& code, int region_id, const Counts& coun
     return total + Size(plain);
 }
 
-/// How many elements of each buffer are loaded and stored, if no two are the same.
+/// Counts the elements of each buffer that are loaded and stored, if no two are the same.
 struct Touched {
     using Access = std::pair<int, bool>;  // the program's buffer, and whether it is written
     std::map<Access, Size> elements;
-    std::set<Access> unknown;  // in loops whose trips only the data knows
+    std::set<Access> unknown;  // in loops whose trip counts depend on data
 };
 
 void add_touched(const KernelCode& code, int region_id, const Size& times, bool known,

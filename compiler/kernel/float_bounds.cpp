@@ -15,7 +15,7 @@ constexpr FloatBounds kAnything{-kInfinite, kInfinite, false};
 
 bool is_finite(const FloatBounds& a) { return std::isfinite(a.lo) && std::isfinite(a.hi); }
 
-/// Of results that are no number where an operand is none, or an end is infinite.
+/// Returns the bounds of a result that is nan if an operand is nan or an end is infinite.
 FloatBounds made(double lo, double hi, const FloatBounds& a, const FloatBounds& b) {
     if (std::isnan(lo) || std::isnan(hi)) return kAnything;
     return {lo, hi, a.number && b.number && is_finite(a) && is_finite(b)};

@@ -6,16 +6,16 @@
 
 namespace firn {
 
-/// A value lies in [lo, hi] or is nan, which a `number` is not. Of 64 bits, without the rounding of
-/// single operations: good for limits with a thousandth to spare.
+/// A value lies in [lo, hi] or is nan; a `number` is not nan. The bounds have 64 bits and ignore
+/// the rounding of single operations: good for limits with a thousandth to spare.
 struct FloatBounds {
     double lo, hi;
     bool number = false;
 };
 
-/// Bounds of nodes of f32, i32, u32 and bool from what their operations say: integers that become
-/// floats, what trigonometry and fractions give, and what is computed from those. Loads, parameters
-/// and what loops carry may be anything.
+/// Bounds nodes of f32, i32, u32 and bool by their operations: integers that become floats, results
+/// of trigonometry and fractions, and values computed from those. Loads, parameters and carried
+/// values may be anything.
 class FloatRanges {
   public:
     explicit FloatRanges(const KernelCode& code) : code_(code) {}

@@ -65,7 +65,7 @@ IndexForm IndexForms::find(const KernelNode& n) {
     return out;
 }
 
-/// Of what is no sum.
+/// Returns the form of a node that is no sum.
 IndexForm IndexForms::rest(const KernelNode& n) {
     IndexForm out;
     out.rest = n.congruence;

@@ -13,7 +13,7 @@ namespace firn {
 struct IndexForm {
     Affine<int, Size> sum;  // of ranges
     Congruence rest{0, 0};  // so, there is none
-    std::set<int> others;   // ranges that the rest depends on, in whatever way
+    std::set<int> others;   // ranges that the rest depends on in any way
     std::set<int> clamped;  // of those, ranges with which it grows by 1 until a bound keeps it
     bool carried = false;   // what loops, branches or other invocations compute takes part
 
@@ -24,8 +24,8 @@ struct IndexForm {
     bool is_size() const { return is_sum() && sum.terms.empty(); }
 };
 
-/// How an index moves with a range, for the most part: bounds that clamp it are left out. What a
-/// loop carries counts as standing still, its result as moving with every range.
+/// How an index moves with a range, as a rule: bounds that clamp it are ignored. A loop's carried
+/// value counts as constant, its result as moving with every range.
 enum class Stride { None, One, Other };
 Stride stride(const IndexForm& form, int range);
 

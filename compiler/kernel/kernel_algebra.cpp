@@ -61,7 +61,7 @@ int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
             if (is_minus_zero(node(args[k])) ||
                 (is_zero(node(args[k])) && never_minus_zero(args[1 - k], kZeroSteps)))
                 return args[1 - k];
-    // Of -x squares and absolute values are those of x: where there is b - a, no a - b is needed.
+    // Squares and absolute values of -x are those of x: if there is b - a, no a - b is needed.
     if (dtype.is_float() && (op == KernelOp::Abs || (op == KernelOp::Mul && args[0] == args[1])))
         args.assign(args.size(), of_either_sign(args[0], kSignSteps));
     if ((info(op).properties & kCommutative) && args[0] > args[1]) std::swap(args[0], args[1]);
@@ -246,8 +246,8 @@ int KernelBuilder::product(int a, int b) {
     return sum;
 }
 
-/// Where all terms and d are multiples of g, (g y + o) / d is y / (d / g) for 0 <= o < g, and the
-/// remainder g (y % (d / g)) + o: what lies between two steps of g makes no difference.
+/// If all terms and d are multiples of g, (g y + o) / d is y / (d / g) for 0 <= o < g, and the
+/// remainder is g (y % (d / g)) + o: the part between two steps of g makes no difference.
 int KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remainder) {
     int64_t g = d;
     for (const auto& [term, c] : linear.terms) g = std::gcd(g, c);
@@ -262,8 +262,9 @@ int KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remain
     return add(mul(rest, integer(g)), integer(between));
 }
 
-/// min(x, c) / d is min(x / d, c / d), as quotients never fall; so of max. Where nothing is divided
-/// in x / d any more: elements that fall into one then share what is read by it.
+/// Rewrites min(x, c) / d as min(x / d, c / d), because quotients are monotonic; so for max. Does
+/// so only if x / d needs no division any more: elements that fall into one then share what they
+/// read by it.
 int KernelBuilder::divide_clamped(int a, int b) {
     const KernelNode clamped = node(a);
     if (clamped.op != KernelOp::Min && clamped.op != KernelOp::Max) return -1;

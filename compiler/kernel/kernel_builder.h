@@ -1,4 +1,4 @@
-// Builds Kernel code: hash-consed scalar nodes, folded and simplified by what is known of every
+// Builds Kernel code: hash-consed scalar nodes, folded and simplified with the bounds of every
 // index.
 #pragma once
 #include <map>
@@ -27,7 +27,7 @@ class KernelBuilder {
     void set_lines(const std::vector<SourceLine>& lines) { lines_ = lines; }
 
     int constant(const Scalar& value);
-    /// What any number of the type can be added to without becoming another: -0, of floats.
+    /// Returns the neutral element of addition, which changes no number of the type: -0 for floats.
     int nothing_to_add(DType dtype);
     int integer(int64_t value) { return constant(scalar_int(value)); }
     int boolean_value(bool value) { return constant(scalar_bool(value)); }
@@ -47,23 +47,24 @@ class KernelBuilder {
     int mul(int a, int b) { return make(KernelOp::Mul, i32, {a, b}); }
     int select(int c, int a, int b) { return make(KernelOp::Select, node(a).dtype, {c, a, b}); }
     int load(int buffer, int index, int width = 1);
-    /// Where the element at a flat index stands in its aligned block of four; -1: that is not
-    /// known, or a load of such a block would serve it alone.
+    /// Returns the place of the element at a flat index in its aligned block of four; -1: unknown,
+    /// or a load of such a block would serve only this element.
     int64_t place_in_block(DType dtype, int index) const;
     /// Element `lane` of a vector load, which is the element at the flat `index`.
     int lane(int vector, int lane, int index);
 
-    /// What lane `lane` of the subgroup has as `value`: the element at the flat `index`.
+    /// Returns the `value` of lane `lane` of the subgroup: the element at the flat `index`.
     int shuffle(int value, int lane, int index);
 
     /// Opens a body; its arguments are created by region_arg.
     int add_region();
     int region_arg(int region, DType dtype, MatrixShape matrix = {});
-    /// Closes a loop over `range` (Serial) whose region has args and yields set: the For node.
+    /// Closes a loop over `range` (Serial) whose region has args and yields set, and returns the
+    /// For node.
     int close_for(int region, std::vector<int> inits);
     int branch(int condition, int then_region, int else_region, bool guard);
-    /// The index `bound`, kept inside by Min or Max, as one that nobody asks for outside; a node of
-    /// its own, which becomes the other one where code is built anew.
+    /// Marks the index `bound`, which Min or Max keeps inside, as one whose value outside is never
+    /// used. Makes a node of its own, which becomes the other one when code is built anew.
     int guarding(int bound);
     int result(int region_node, int index);
     int store(int buffer, int index, std::span<const int> values);
@@ -81,7 +82,7 @@ class KernelBuilder {
     int pinned(KernelOp op, DType dtype, std::vector<int> args, int buffer = -1,
                ReduceOp reduce = ReduceOp::Sum);
 
-    /// A Matrix operation, whose value is a `matrix`.
+    /// Makes a Matrix operation, whose value is a `matrix`.
     int matrix(KernelOp op, DType dtype, MatrixShape matrix, std::vector<int> args, int buffer = -1,
                bool column_major = false);
 
@@ -120,12 +121,12 @@ class KernelBuilder {
     KernelCode& code_;
     SymbolFacts symbol_facts_;
     std::vector<NodeFacts> facts_;
-    /// Nodes by what they are: a table of open addressing, at most half of it taken.
+    /// A hash table of the nodes with open addressing, at most half full.
     struct Slot {
         uint64_t hash = 0;
         int id = -1;
     };
-    /// Where an equal node stands, or is to stand.
+    /// Returns the slot of an equal node, or the free slot for it.
     size_t find_slot(const KernelNode& node);
     std::vector<Slot> slots_;
     size_t taken_ = 0;

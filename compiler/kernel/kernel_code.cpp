@@ -1,4 +1,4 @@
-// What is asked of kernel code here and there.
+// Queries on kernel code.
 #include "compiler/kernel/kernel_code.h"
 
 #include <algorithm>

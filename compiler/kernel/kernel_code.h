@@ -14,7 +14,7 @@
 
 namespace firn {
 
-/// What the values of a range are run by.
+/// The level that runs the values of a range.
 enum class RangeKind : uint8_t {
     Grid,        // not mapped yet: every value is an invocation of its own
     Group,       // gl_WorkGroupID[dim]
@@ -29,13 +29,13 @@ const char* name(RangeKind kind);
 struct Range {
     std::string name;  // letters
     RangeKind kind = RangeKind::Grid;
-    Size extent;           // symbolic; meaningless for a Serial range whose extent is a value
+    Size extent;           // symbolic; unused for a Serial range whose extent is a value
     int extent_node = -1;  // Serial: the i32 node with the trip count (never negative)
     int dim =
         0;  // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
-    int64_t max_trips = -1;  // Serial: the most turns it can take, -1: only the data knows
-    bool rest = false;       // Serial: what another loop left. Where that is nothing, what its body
-                             // computes has no meaning
+    int64_t max_trips = -1;  // Serial: an upper bound of its trip count, -1: depends on data
+    bool rest = false;  // Serial: it runs over another loop's remainder; if that is empty, values
+                        // of its body have no meaning
     bool written_out = false;  // Serial: by the driver, iteration by iteration
 };
 
@@ -63,10 +63,10 @@ struct KernelNode {
     int else_region = -1;                // Branch: the other; -1 where there is none
     ReduceOp reduce = ReduceOp::Sum;     // RowReduce, SubgroupReduce, SubgroupScan
     ScatterOp combine = ScatterOp::Add;  // Atomic
-    bool pinned = false;  // stands in its region's effects, also where it gives a value: it is
-                          // evaluated there and once
+    bool pinned = false;  // stands in its region's effects, also if it has a value: it is evaluated
+                          // there, once
     bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted). Min,
-                          // Max: keeps an index inside, and nobody needs what stands at another
+                          // Max: keeps an index inside, and values at another index are not used
     MatrixShape matrix;   // of the value; MatrixStore: of what is stored
     bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
                                 // not those of a row
@@ -91,7 +91,7 @@ struct KernelRegion {
     std::vector<int> order;
 };
 
-/// Where a buffer is: bound to the kernel, or its own, per group or per invocation.
+/// Where a buffer lies: bound to the kernel, or in memory per group or per invocation.
 enum class MemorySpace : uint8_t { Bound, Shared, Private };
 
 struct KernelBuffer {
@@ -102,7 +102,7 @@ struct KernelBuffer {
     int width = 1;  // elements per access of this binding form
     bool written = false;
     MemorySpace space = MemorySpace::Bound;
-    bool coherent = false;  // what one invocation stores others of its group load, behind a Barrier
+    bool coherent = false;  // other invocations of the group load stored elements behind a Barrier
 };
 
 /// The integers that floats of f32 and f64 are kept as where a device combines no such floats.
@@ -120,9 +120,9 @@ struct KernelCode {
     std::vector<Range> ranges;
     std::vector<KernelBuffer> buffers;
     std::vector<ParamInfo> params;
-    /// Where sizes that only the device knows come from: the (read) buffer of an i32 each, -1 where
-    /// the kernel has none. Those parameters lie in it in their order, from the element that the
-    /// last parameter names.
+    /// The (read) buffer of i32 that holds the sizes which only the device knows; -1 if the kernel
+    /// has none. Those parameters lie in it in their order, from the element that the last
+    /// parameter names.
     int sizes_buffer = -1;
     bool on_device(const ParamInfo& param) const {
         return sizes_buffer >= 0 && param.scalar < 0 && !data_symbols(param.size).empty();
@@ -134,18 +134,19 @@ struct KernelCode {
     /// Effects and values follow one another as they were made (a kernel by hand): place() moves
     /// the effects into `order`. Otherwise a region computes all that it needs before its effects.
     bool in_order = false;
-    /// What is loaded behind the grid's end is inside its buffer too: guards keep stores back,
-    /// loads need not wait for them.
+    /// Loads behind the grid's end are inside their buffers too: guards keep stores back, and loads
+    /// need not wait for them.
     bool loads_first = false;
 };
 
-/// A Constant, with what is known of it.
+/// Returns a Constant with its bounds.
 KernelNode constant_node(const Scalar& value);
 /// The parameters that the host gives.
 std::vector<ParamInfo> host_params(const KernelCode& code);
 /// It is reached by its address.
 bool is_addressed(const KernelBuffer& buffer);
-/// The types of what the host gives: the parameters, then the addresses of buffers.
+/// Returns the types of the values that the host gives: the parameters, then the addresses of
+/// buffers.
 std::vector<DType> param_types(const KernelCode& code);
 
 /// The simple operations that a node is: of DeviceProfile::max_body_operations.
@@ -159,15 +160,15 @@ bool names_buffer(KernelOp op);
 /// has none.
 bool is_placed(const KernelCode& code);
 
-/// Readable text of the whole kernel: its facts, buffers, parameters and ranges, then the body,
-/// values before what asks for them, effects behind `!`. `leaves` has the numbers of what stands
-/// without one (constants, parameters, indices). Lines of the user's program are comments.
+/// Prints the whole kernel: its facts, buffers, parameters and ranges, then the body, values before
+/// their uses, effects behind `!`. `leaves` has the numbers of the nodes without a line (constants,
+/// parameters, indices). Lines of the user's program are comments.
 std::string print(const KernelCode& code);
 /// The kernel of such a text: the same nodes with the same numbers. Without `leaves` they are
 /// numbered anew, in order. UserError with line where it is none.
 KernelCode parse_kernel(const std::string& text);
 
-/// What a kernel has become.
+/// The stages of a kernel.
 enum class KernelStage : uint8_t {
     Lowered,  // as the walk wrote it: ranges of the grid and of loops
     Ready,    // the same, placed: what mappings are chosen for

@@ -1,5 +1,5 @@
-// What is known of a node of Kernel code: what it depends on, and bounds by numbers and by the
-// sizes of a call.
+// Facts of a node of Kernel code: what it depends on, and its bounds as numbers and as sizes of a
+// call.
 #include "compiler/kernel/kernel_facts.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ void bound_quotient(const NodeFacts& a, const NodeFacts& b, bool remainder, Node
     }
 }
 
-/// Of an elementwise i32 node.
+/// Bounds an elementwise i32 node.
 void bound_elementwise(const KernelCode& code, const std::vector<NodeFacts>& known,
                        const KernelNode& n, NodeFacts& f) {
     auto of = [&](int k) -> const NodeFacts& { return known[n.args[k]]; };
@@ -173,8 +173,8 @@ NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
     try {
         bound_elementwise(code, known, n, f);
     } catch (const UserError&) {
-        f.lo = f.hi = std::nullopt;  // they do not fit into 64 bits, or are too many terms: nobody
-                                     // wrote such a size
+        f.lo = f.hi = std::nullopt;  // beyond 64 bits, or with too many terms: no such size occurs
+                                     // in a program
     }
     if ((n.op == KernelOp::Add || n.op == KernelOp::Mul) && may_wrap(n, f, symbols))
         f.lo = f.hi = std::nullopt;

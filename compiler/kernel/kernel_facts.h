@@ -1,5 +1,5 @@
-// What is known of a node of Kernel code: what it depends on, and bounds by numbers and by the
-// sizes of a call.
+// Facts of a node of Kernel code: what it depends on, and its bounds as numbers and as sizes of a
+// call.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,11 +21,11 @@ struct NodeFacts {
 
 /// Its interval and bounds say something.
 bool has_bounds(const KernelNode& n);
-/// Writes where an elementwise i32 node lies, and what it is modulo what.
+/// Writes the interval and the congruence of an elementwise i32 node.
 void bound(const KernelCode& code, KernelNode& n);
 
-/// Of node `id`, whose interval is known, from what is known of the nodes before it; its linear
-/// form is left open.
+/// Returns the facts of node `id`, whose interval is known, from the facts of the nodes before it;
+/// its linear form is left open.
 NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
                    const SymbolFacts& symbols, int id);
 

@@ -19,23 +19,21 @@ struct ListedKernel {
     Work work;                       // once it is Ready
     std::vector<std::string> lines;  // the user's
     bool by_hand = false;            // its user has mapped its ranges
-    bool apart = false;              // starts versions of tensors: small kernels before it do not
-                                     // wait for those behind it
+    bool apart = false;  // starts versions of tensors: small kernels before it do not wait for
+                         // those behind it
     const Node* row_root = nullptr;  // of a kernel whose invocations or groups walk whole rows: its
                                      // first output
-    /// What it was mapped from, Ready, where it may be mapped otherwise; and how it is mapped.
+    /// The kernel before mapping, Ready, if it may be mapped otherwise; and its mapping.
     std::shared_ptr<const KernelCode> ready;
     std::string mapping, tuning_key;
     bool tuned = false;
-    std::shared_ptr<const KernelInfo> emitted;  // one for all that are equal; without what a
-                                                // program says of it
-    int64_t group_counts = -1;  // where its group counts lie in its buffer of sizes, where only the
-                                // device knows them
+    std::shared_ptr<const KernelInfo> emitted;  // shared by equal kernels; not the program's data
+    int64_t group_counts = -1;  // their place in its buffer of sizes, if the device computes them
     std::vector<const Node*> values;        // of the Graph, that it leaves in memory
-    std::vector<CompileTrace::Pass> trail;  // what passes made of it, where somebody asks
+    std::vector<CompileTrace::Pass> trail;  // the kernel behind each pass, if a trace is kept
 };
 
-/// From here on the device knows a size: its value lies in a buffer.
+/// From here on a size is known on the device: its value lies in a buffer.
 struct ListedSize {
     std::string symbol;
     int buffer = -1;
@@ -77,7 +75,7 @@ void for_loops(const std::vector<ListedStep>& steps, const Visit& visit) {
         }
 }
 
-/// Adds what is not among `lines` yet; a kernel keeps the first eight.
+/// Adds the lines that are not in `lines` yet; a kernel keeps the first eight.
 void add_lines(std::vector<std::string>& lines, const std::vector<std::string>& more);
 
 }  // namespace firn

@@ -1,5 +1,5 @@
-// The operations of kernel code, from the one table in kernel_ops.def. Those that are elementwise
-// are the Graph's.
+// The operations of kernel code, from the one table in kernel_ops.def. The elementwise ones are the
+// Graph's.
 #pragma once
 #include "compiler/ir/op.h"
 
@@ -14,7 +14,7 @@ enum class KernelOp : uint8_t {
 const OpInfo& info(KernelOp op);
 inline bool is_elementwise(KernelOp op) { return info(op).properties & kElementwise; }
 inline bool is_combined(KernelOp op) { return info(op).properties & kCombined; }
-/// What SinOfFew, CosOfFew or TanOfFew computes: Sin, Cos or Tan; any other operation itself.
+/// Returns Sin, Cos or Tan for SinOfFew, CosOfFew or TanOfFew; any other operation itself.
 KernelOp of_any_turns(KernelOp op);
 /// Cost of one evaluation in simple operations.
 inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }

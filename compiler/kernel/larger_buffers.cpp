@@ -1,4 +1,4 @@
-// Kernels whose buffers have become parts of larger ones.
+// Rewrites kernels whose buffers have become parts of larger ones.
 #include "compiler/kernel/larger_buffers.h"
 
 #include <algorithm>
@@ -107,13 +107,13 @@ class Mover {
                              join(node(value).interval, node(otherwise).interval),
                              join(node(value).congruence, node(otherwise).congruence)));
     }
-    /// What all regions use.
+    /// Adds a node that all regions may use.
     int first(KernelNode node) {
         first_.push_back(add(std::move(node)));
         return first_.back();
     }
 
-    /// What is added to indices of the buffer, -1: nothing.
+    /// Binds the larger buffer; returns the node that is added to indices of the buffer, -1: none.
     int move_buffer(KernelBuffer& buffer, const PartOf& part) {
         if (part.whole < 0) return -1;
         buffer.buffer = part.whole, buffer.elements = part.whole_elements;
@@ -122,7 +122,7 @@ class Mover {
         return at->second;
     }
 
-    /// In which region each node that is evaluated stands.
+    /// Finds the region of each node that is evaluated.
     void find_regions() {
         region_.assign(from_.nodes.size(), -1);
         for (size_t r = 0; r < from_.regions.size(); ++r)

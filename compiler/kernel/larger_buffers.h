@@ -1,4 +1,4 @@
-// Kernels whose buffers have become parts of larger ones.
+// Rewrites kernels whose buffers have become parts of larger ones.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ namespace firn {
 /// line of a cache.
 inline constexpr int64_t kPartAlignment = 64;
 
-/// Where the elements of a buffer that a kernel binds lie: in a part of another one.
+/// The place of the elements of a buffer that a kernel binds: in a part of another buffer.
 struct PartOf {
     int whole = -1;  // buffer of the program; -1: where they were
     Size whole_elements;
@@ -19,9 +19,9 @@ struct PartOf {
     std::vector<int64_t> numbers;  // of the part that each copy of the kernel has
 };
 
-/// The placed kernel as so many copies that each have their own `parts`, by place in its buffers.
-/// Several run side by side along the last dimension of which the kernel has one group. Where a
-/// part begins is a constant, or a parameter (`by_parameter`, and of sizes that only the call
+/// Makes so many copies of the placed kernel, each with its own `parts`, by place in its buffers.
+/// Several copies run side by side along the last dimension, of which the kernel has one group. The
+/// begin of a part is a constant, or a parameter (`by_parameter`, and for sizes that only the call
 /// knows). Takes no kernel whose sizes the device knows.
 KernelCode in_larger_buffers(const KernelCode& code, const std::vector<PartOf>& parts,
                              size_t copies, bool by_parameter);

@@ -55,7 +55,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
     const int low = new_range(b, to.groups[0], 0);
     const int high = new_range(b, to.groups[1], 1);
     split_group_number(b, groups, b.add(b.mul(high, b.integer(folded)), low), 0, out.index);
-    out.covered = false;  // the last row may be longer than what is left
+    out.covered = false;  // the last row may be longer than the remainder
     return out;
 }
 

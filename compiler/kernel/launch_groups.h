@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// Which group this is, along each of several axes.
+/// The indices of this group along each of several axes.
 struct GroupIndices {
     std::vector<int> index;
     bool covered = true;  // else that along the last axis may lie behind its end
@@ -19,7 +19,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
                            const DeviceProfile& profile);
 
 /// Adds to `out` the index along each of the axes from `first` on (x first), `groups` of them each,
-/// of the group with that number: x counts fastest, and the last axis takes what is left.
+/// of the group with that number: x counts fastest, and the last axis takes the remainder.
 void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, int number, size_t first,
                         std::vector<int>& out);
 

@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-// As arithmetic.glsl has them.
+// These are the steps of arithmetic.glsl.
 constexpr int64_t kStepsOfF32 = 14, kStepsOfNear = 10, kStepsOfF64 = 88;
 /// firn_mod_of_few_f32 takes quotients up to 2^11; bounds are known to a thousandth.
 constexpr double kFew = 0x1p11 * 0.999;

@@ -20,7 +20,7 @@ bool has_small_quotient(const KernelNode& n, FloatRanges& ranges, const KernelCo
 /// A remainder of floats that takes steps: by no literal power of two, and of a quotient that may
 /// be large.
 bool is_long_division(const KernelNode& n, FloatRanges& ranges, const KernelCode& code);
-/// How many it takes at most: back edges, where it is a loop.
+/// Returns how many steps it takes at most: back edges, if it is a loop.
 int64_t steps_of_division(const KernelNode& n, const KernelCode& code);
 
 }  // namespace firn

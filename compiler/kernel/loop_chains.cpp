@@ -47,7 +47,7 @@ class Chains {
         const KernelRegion& body = code_.regions[code_.nodes[id].region];
         const bool written_out = code_.ranges[body.range].written_out;
         if (has_loops(code_, code_.nodes[id].region)) {
-            // Each copy of what is written out begins with what the copy before it left.
+            // Each copy of an unrolled body begins with the values of the copy before it.
             length_ = written_out ? costs::kLoopsInSequence : 1;
             follow(code_.nodes[id].region);
             length_ += !written_out;

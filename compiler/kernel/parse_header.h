@@ -1,4 +1,4 @@
-// What stands before the body in a kernel's text: facts, buffers, parameters, ranges and leaves.
+// Parses the header of a kernel's text: facts, buffers, parameters, ranges and leaves.
 #pragma once
 #include "compiler/kernel/parse_run.h"
 

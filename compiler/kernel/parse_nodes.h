@@ -16,7 +16,7 @@ int declare_node(ParseRun& run, const std::string& word);
 void put_node(ParseRun& run, int place, KernelNode node);
 /// A constant, parameter or range, as it is written.
 KernelNode parse_leaf(const ParseRun& run, const std::string& word);
-/// The place of what the text calls `word`.
+/// Returns the node that the text calls `word`.
 int parse_operand(ParseRun& run, const std::string& word);
 /// `in LO HI`, `mod M REMAINDER`; false where the next word is neither.
 bool take_interval(ParseRun& run, KernelNode& n);

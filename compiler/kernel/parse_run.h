@@ -18,7 +18,7 @@ struct ParseRun {
     size_t at = 0;                   // the next word
     int number = 0;                  // of the line
 
-    // What has been read.
+    // The parts that have been read.
     KernelCode code;
     bool placed = false;
     bool exact = false;                 // numbers of nodes are those of the text

@@ -27,13 +27,13 @@ const std::string& peek(const ParseRun& run);
 
 /// Takes the next word where it is `expected`.
 bool accept(ParseRun& run, const char* expected);
-// What the next word is; it must be `what`.
+// Each takes the next word, which must be `what`.
 std::string take_word(ParseRun& run, const char* what);
 int64_t take_number(ParseRun& run, const char* what);
 int take_small(ParseRun& run, const char* what);
 /// `f32x4`: the type, and how many of it.
 DType take_type(ParseRun& run, int& width);
-/// What is left of the line up to one of the words in `ends`, as a size.
+/// Takes the line up to one of the words in `ends`, as a size.
 Size take_size(ParseRun& run, std::initializer_list<const char*> ends);
 Size size_of(const ParseRun& run, const std::string& form);
 

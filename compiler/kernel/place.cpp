@@ -12,9 +12,9 @@ namespace {
 
 /// The lanes of a subgroup, as far as placing must know them.
 struct LaneFacts {
-    std::vector<bool> differs;  // per node: lanes may have different values
-    std::vector<bool>
-        together;  // per node: all lanes must come by (what they do together, and loops around it)
+    std::vector<bool> differs;   // per node: lanes may have different values
+    std::vector<bool> together;  // per node: all lanes must reach it (collective operations, and
+                                 // loops around them)
 };
 
 bool done_together(KernelOp op) {
@@ -65,8 +65,8 @@ LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>
     return out;
 }
 
-/// What may only be done where its guards hold, and what follows from it: loads, and what has
-/// bodies or other lanes.
+/// Marks the nodes that may only run where their guards hold, and the nodes computed from them:
+/// loads, and nodes with bodies or that read other lanes.
 std::vector<bool> guarded_nodes(const KernelCode& code) {
     std::vector<bool> out(code.nodes.size());
     for (size_t id = 0; id < code.nodes.size(); ++id) {
@@ -163,8 +163,9 @@ class Placer {
         late_[id] = a;
     }
 
-    /// The loop goes round once at most, and for some not at all: what it loads may be inside of
-    /// memory there alone, though the index of its one iteration is a number.
+    /// Returns whether the loop has at most one iteration, and none for some invocations: its loads
+    /// may be inside their memory only when it runs, although the index of its one iteration is a
+    /// number.
     bool is_condition(const Range& range) const {
         return range.max_trips >= 0 && range.max_trips <= 1 && range.extent_node >= 0 &&
                code_.nodes[range.extent_node].op != KernelOp::Constant;
@@ -177,8 +178,9 @@ class Placer {
         return elements.is_constant() && at.lo >= 0 && at.hi + node.width <= elements.constant();
     }
 
-    /// Out of the loops that the node does not need, and of the guards inside those. Loads stay in
-    /// what a loop has left, and in a loop that is a condition unless they are surely inside.
+    /// Hoists the node out of the loops that it does not need, and of the guards inside those.
+    /// Loads stay in a loop over another loop's remainder, and in a loop that is a condition unless
+    /// they are surely inside.
     int hoist(int id, int region) const {
         const bool early = code_.loads_first && code_.nodes[id].op == KernelOp::Load;
         int out = region;
@@ -207,8 +209,8 @@ class Placer {
         return region;
     }
 
-    /// Loads of what the kernel does not write, and what they need, come before the first effect
-    /// of their region: they do not wait for it.
+    /// Moves loads of buffers that the kernel does not write, with the nodes they need, before the
+    /// first effect of their region: they do not wait for it.
     void move_loads_forward(std::vector<int>& order, const std::vector<bool>& effect) const {
         const auto first =
             std::find_if(order.begin(), order.end(), [&](int id) { return effect[id]; });

@@ -54,8 +54,8 @@ class Printer {
         return out_.str();
     }
 
-    /// The body twice: it tells which ranges and leaves are used. Of equal leaves the first goes by
-    /// its text.
+    /// Prints the body twice: the first walk finds the ranges and leaves that are used. Of equal
+    /// leaves the first is printed as its text.
     Printer& walk() {
         walk_once();
         for (int id : leaves_) first_.emplace(leaf(code_.nodes[static_cast<size_t>(id)]), id);
@@ -118,7 +118,7 @@ class Printer {
         out_ << "\n";
     }
 
-    /// What stands where the node is used.
+    /// Returns the text of a node where it is used.
     std::string operand(int id) {
         const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
         if (!is_leaf(n)) return "%" + std::to_string(id);
@@ -136,7 +136,7 @@ class Printer {
         return plain ? value : value + ":" + n.dtype.name();
     }
 
-    /// The numbers of what stands without one in the body.
+    /// Prints the numbers of the nodes that have no line in the body.
     void leaves() {
         std::string line;
         auto flush = [&] {

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// Copies what is asked for of a lowered kernel into the kernel that a builder builds, simplified
-/// by what is known there. Several kernels may be copied into one.
+/// Copies nodes of a lowered kernel, on demand, into the kernel that a builder builds, simplified
+/// with the facts known there. Several kernels may be copied into one.
 class Rebuild {
   public:
     Rebuild(const KernelCode& from, KernelBuilder& b);
@@ -30,8 +30,8 @@ class Rebuild {
     /// The loops (For nodes) that become one loop with `loop`, itself among them, always in the
     /// same order.
     virtual std::vector<int> joined(int loop) const { return {loop}; }
-    /// Where the loop is written out, iteration by iteration: what stands in it and in loops
-    /// inside. It has a constant trip count, and no effects.
+    /// Returns the nodes inside a loop, and inside its inner loops, if the loop is to be written
+    /// out iteration by iteration; else null. Such a loop has a constant trip count and no effects.
     virtual const std::vector<int>* written_out(int /*loop*/) const { return nullptr; }
     /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
     /// is: all that it carries are sums.
@@ -49,7 +49,7 @@ class Rebuild {
     int buffer(int index);
     /// Node `id` is built anew where it is asked for next.
     void forget(int id) { memo_[id] = -1; }
-    /// The node that is a range's index; -1: nobody asks for it.
+    /// Returns the node of a range's index; -1 if it is not used.
     int index_of(int range) const {
         const auto it = range_node_.find(range);
         return it == range_node_.end() ? -1 : it->second;

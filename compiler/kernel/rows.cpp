@@ -1,4 +1,4 @@
-// Rows: what one invocation computes side by side, and what one workgroup holds.
+// Rows: the elements that one invocation computes side by side, and those that one workgroup holds.
 #include "compiler/kernel/rows.h"
 
 #include <algorithm>

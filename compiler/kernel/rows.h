@@ -1,4 +1,4 @@
-// Rows: what one invocation computes side by side, and what one workgroup holds.
+// Rows: the elements that one invocation computes side by side, and those that one workgroup holds.
 #pragma once
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// The inner dimensions hold so few elements that an invocation computes them side by side: what
-/// they share is computed once, in the iterations of loops too.
+/// Returns whether the inner dimensions hold so few elements that an invocation computes them side
+/// by side: shared values are computed once, in the iterations of loops too.
 bool is_short_row(const Shape& shape, int inner);
 
 /// Neighbours along a row of `extent` elements for one invocation of a group that holds the row: a

@@ -1,4 +1,4 @@
-// How the indices of a lowered kernel's loads move with its ranges.
+// Finds how the indices of a lowered kernel's loads move with its ranges.
 #include "compiler/kernel/strides.h"
 
 #include "compiler/kernel/index_form.h"

@@ -1,4 +1,4 @@
-// What a kernel computes and how, whatever its nodes are numbered and whichever buffers it is
+// The structure of a kernel: its computation without the numbers of its nodes and the buffers it is
 // given.
 #include "compiler/kernel/structure.h"
 
@@ -36,8 +36,8 @@ const KernelNode& node_of(const StructureWriter& out, int id) {
     return out.code.nodes[static_cast<size_t>(id)];
 }
 
-/// Where what is stored to buffer k may be loaded by another that is bound apart: the first of
-/// those that are the same memory; k itself where nobody writes it.
+/// Returns the first binding of buffer k's memory if that memory is stored to, because a load by
+/// another binding may see the stores; else k itself.
 size_t shared_memory(const std::vector<KernelBuffer>& buffers, size_t k) {
     size_t first = k;
     bool written = false;
@@ -65,7 +65,7 @@ void put_buffers(StructureWriter& out) {
     }
 }
 
-/// How many lanes a subgroup has, where the kernel says it.
+/// Returns the lanes of a subgroup, if the kernel says it.
 int64_t lanes_of(const KernelCode& code) {
     for (const Range& range : code.ranges)
         if (range.kind == RangeKind::Subgroup && range.dim == 0) return range.extent.constant();
@@ -90,7 +90,7 @@ void put_range(StructureWriter& out, int k) {
     out.put(range.kind == RangeKind::Serial ? out.loop_ranges[static_cast<size_t>(k)] : range.dim);
 }
 
-/// A value where it is asked for: what was met before by its number, a leaf as it is.
+/// Writes a use of a value: the number of a value met before, a leaf as it is.
 void put_use(StructureWriter& out, int id) {
     const KernelNode& n = node_of(out, id);
     const int number = out.numbers[static_cast<size_t>(id)];
@@ -116,7 +116,7 @@ void put_uses(StructureWriter& out, const std::vector<int>& ids) {
 
 void meet(StructureWriter& out, int id) { out.numbers[static_cast<size_t>(id)] = out.next++; }
 
-/// What the node is beside its operands. Fields that the operation does not have may hold anything.
+/// Writes the node without its operands. Fields that the operation does not have may hold anything.
 void put_fields(StructureWriter& out, const KernelNode& n) {
     switch (n.op) {
         case KernelOp::Lane:
@@ -137,8 +137,8 @@ void put_fields(StructureWriter& out, const KernelNode& n) {
     }
 }
 
-/// What emission asks of bounds: a division of what is not negative by what is positive needs no
-/// care.
+/// Writes the bounds that emission needs: a division of a non-negative value by a positive one
+/// needs no special case.
 void put_bounds(StructureWriter& out, const KernelNode& n) {
     const auto at_least = [&](int id, int64_t lowest) {
         return node_of(out, id).dtype == i32 && node_of(out, id).interval.lo >= lowest;

@@ -1,4 +1,4 @@
-// What a kernel computes and how, whatever its nodes are numbered and whichever buffers it is
+// The structure of a kernel: its computation without the numbers of its nodes and the buffers it is
 // given.
 #pragma once
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace firn {
 
-/// Placed code as words. Equal words: the same kernel, so that what is emitted for one serves both.
+/// Placed code as words. Kernels with equal words are the same, so that one emitted text serves
+/// both.
 ///
-/// Counted is what emission may ask: live nodes in the order of their evaluation, but those behind
-/// constant conditions that never hold; the types of parameters; how buffers are bound, and which
-/// of them are the same memory; the size of a group; of bounds, whether what is divided and what
-/// ranges are tested with may be negative. Not counted is what a dispatch says (buffers, sizes,
-/// values of parameters, groups), what only describes (names, lines, guards, bounds of trip
-/// counts), and how nodes, regions and ranges are numbered.
+/// The words hold all that emission may ask: live nodes in the order of their evaluation, except
+/// for those behind constant conditions that never hold; the types of parameters; how buffers are
+/// bound, and which of them are the same memory; the size of a group; and as bounds, whether the
+/// operands of divisions and of range tests may be negative. They do not hold what a dispatch says
+/// (buffers, sizes, values of parameters, groups), descriptions (names, lines, guards, bounds of
+/// trip counts), and the numbers of nodes, regions and ranges.
 struct KernelStructure {
     std::vector<uint64_t> words;
     uint64_t hash = 0;

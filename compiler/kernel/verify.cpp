@@ -1,4 +1,4 @@
-// The rules of kernel code, and of what it is after each stage.
+// Checks the rules of kernel code, and those of each stage.
 #include <algorithm>
 #include <string>
 
@@ -126,7 +126,7 @@ class Verifier {
             }
         for (int value : region.yields) ask(value, value);
         if (region.alive >= 0) ask(region.alive, region.alive);
-        for (int at : here) known_[static_cast<size_t>(at)] = false;  // nobody outside sees them
+        for (int at : here) known_[static_cast<size_t>(at)] = false;  // not visible outside
     }
 
     void check_use(int id) {

@@ -1,4 +1,5 @@
-// Copies of small targets: cleared, combined into, and added to what they are copies of.
+// Builds the private copies of small reduction targets: clears them, combines into them, and adds
+// them to their targets.
 #include "compiler/mapping/accumulators.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ int range_of(KernelBuilder& b, int64_t trips) {
     return b.add_range(range);
 }
 
-/// A loop of `trips` iterations whose effects `body` gives for the index of one.
+/// Builds a loop of `trips` iterations; `body` gives the effects for an iteration's index.
 template <class Body>
 int loop(KernelBuilder& b, int64_t trips, Body body) {
     const int range = range_of(b, trips), region = b.add_region();
@@ -187,7 +188,8 @@ void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
         }));
 }
 
-/// Where nothing came the target stays as it is, a zero with its sign too.
+/// Condition that `came` differs from the identity: otherwise the target keeps its value, and a
+/// zero keeps its sign.
 int Accumulators::changes(const AccumulatedTarget& t, int came) {
     return b_.make(KernelOp::NotEqual, boolean,
                    {came, b_.constant(reduce_identity(t.reduce, t.dtype))});

@@ -1,5 +1,5 @@
-// Combining stores to few places: what meets is combined in copies of the target near the cores,
-// and each copy is combined into the target once.
+// Privatises small reduction targets: stores that collide are combined in a copy of the target for
+// each invocation or group, and each copy is combined into the target once.
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,20 +16,20 @@ struct AccumulatedTarget {
     int buffer = -1;  // of the lowered kernel
     ScatterOp combine = ScatterOp::Add;
     ReduceOp reduce = ReduceOp::Sum;  // the same, over lanes
-    DType dtype;                      // of what is combined
+    DType dtype;                      // of the values that are combined
     int64_t elements = 0;
     std::vector<SourceLine> lines;
 };
 
-/// The targets of a lowered kernel that may have copies: of known size, never read by it, never
-/// stored to in another way, of types that lanes exchange. Which are worth it and fit is
-/// choose_mapping's to say.
+/// Returns the targets of a lowered kernel that may have copies: their size is known, the kernel
+/// never reads them nor stores to them in another way, and lanes can exchange their type.
+/// choose_mapping decides which copies are worth it and fit.
 std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered);
 
 /// The step `accumulate` (steps.h).
 std::string why_no_accumulators(const MappingCase& of);
 
-/// The copies in a kernel that is being mapped, whose effects run in the order in which they are
+/// The copies in a kernel that is being mapped; their effects run in the order in which they are
 /// made.
 class Accumulators {
   public:
@@ -39,8 +39,8 @@ class Accumulators {
     const std::vector<AccumulatedTarget>& targets() const { return targets_; }
     /// The copy of a buffer of the lowered kernel; -1: it has none.
     int copy_of(int target) const;
-    /// A place in that copy for what is to be dropped, which is cheaper than to go round it; -1:
-    /// there is none.
+    /// Returns a place in that copy for values that are dropped, because storing there is cheaper
+    /// than branching around the store; -1: there is none.
     int spare_place(int target) const;
     /// Effects that make the copies hold what changes nothing.
     std::vector<int> open();

@@ -19,10 +19,10 @@
 namespace firn {
 namespace {
 
-/// Selects of a loop by one condition, one side of which is dear.
+/// Selects of a loop that share a condition and have an expensive side.
 struct Awaited {
     int condition = -1;
-    size_t side = 1;  // the operand that is dear
+    size_t side = 1;  // the expensive operand
     std::vector<int> selects, dear;
 };
 using AwaitedLoops = std::map<int, Awaited>;  // by For node
@@ -34,7 +34,8 @@ bool only_sums_up(const KernelCode& code, const KernelRegion& body) {
     return true;
 }
 
-/// The loop goes on only where the condition is `value`: by one of what its end asks for together.
+/// Returns whether the loop goes on only if the condition is `value`, because `alive` is a
+/// conjunction that contains it.
 bool goes_on_by(const KernelCode& code, int alive, int condition, bool value) {
     if (alive < 0) return false;
     if (alive == condition) return value;
@@ -45,7 +46,7 @@ bool goes_on_by(const KernelCode& code, int alive, int condition, bool value) {
            goes_on_by(code, n.args[1], condition, value);
 }
 
-/// The dearest of a loop, where it is worth waiting for.
+/// Returns the most expensive choice of a loop; nothing if none is worth waiting for.
 std::optional<Awaited> awaited_in(const KernelCode& code, const Choices& choices, int loop) {
     const KernelRegion& body = code.regions[code.nodes[loop].region];
     const Range& range = code.ranges[body.range];
@@ -146,8 +147,8 @@ class Waiter : public Rebuild {
     }
 
   private:
-    /// The loop inside, of iterations that do without what is dear: what it leaves of the carried
-    /// values, of held_values(), and the number of iterations that are done.
+    /// Builds the inner loop, whose iterations skip the expensive side. Gives the carried values,
+    /// the held_values() and the number of iterations that are done when it ends.
     std::vector<int> without(const KernelNode& loop, const Awaited& awaited,
                              const std::vector<int>& begin, int end) {
         const KernelRegion& body = code_.regions[loop.region];
@@ -208,8 +209,8 @@ class Waiter : public Rebuild {
         return id == body.args[k];
     }
 
-    /// What the rest of an iteration asks for of what was computed before, beside what is carried
-    /// from it anyway.
+    /// Returns the values of the inner loop's last iteration that the remainder of the iteration
+    /// still needs, except for carried values.
     std::vector<int> held_values(const KernelNode& loop, const Awaited& awaited) const {
         const KernelRegion& body = code_.regions[loop.region];
         std::vector<bool> late = choices_.that_need(awaited.selects);

@@ -5,14 +5,16 @@
 
 namespace firn {
 
-/// Where lanes take all that one of them takes, a loop whose choices have a dear side pays for it
-/// in every iteration. Such a loop becomes one inside another: lanes take the iterations that do
-/// without, until each has come to one that does not (or a few have passed), and then what is dear
-/// is computed for all of them at once. Every lane computes what it did, in the same order. Loops
-/// that only sum up, and loops that store, stay as they are, and kernels whose back edges would be
-/// more than the driver takes. So do those whose invocations have several elements: what is dear of
-/// one fills the gaps of the other, and all of them would wait for the last. Takes and gives
-/// lowered kernels, before mapping. Not placed.
+/// Defers expensive conditional work of a loop until every lane needs it. On drivers that run
+/// divergent branches under masks, a loop whose choices have an expensive side pays for that side
+/// in every iteration. This pass makes such a loop two nested ones: in the inner loop each lane
+/// takes the iterations that skip the expensive side, until every lane has reached one that needs
+/// it (or a few have passed); then that side is computed for all lanes at once. Every lane computes
+/// the same values in the same order as before. Three kinds of kernel stay as they are: loops that
+/// only sum up or that store; kernels that would exceed the driver's limit of back edges; and
+/// kernels whose invocations have several elements, where one element's expensive work fills the
+/// gaps of another's, and all of them would wait for the last. Takes and gives lowered kernels,
+/// before mapping. Not placed.
 KernelCode await_choices(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

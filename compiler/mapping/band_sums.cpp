@@ -60,7 +60,7 @@ std::optional<BandSum> shifted(const BandSum& a, const BandSum& by) {
 
 }  // namespace
 
-/// Of parameters from the host alone.
+/// Returns the sum as a Size if all its terms are parameters that the host computes.
 std::optional<Size> BandAlgebra::size_of(const BandSum& s) const {
     Size out(s.offset);
     for (const auto& [id, times] : s.terms) {
@@ -72,8 +72,8 @@ std::optional<Size> BandAlgebra::size_of(const BandSum& s) const {
     return out;
 }
 
-/// What an index along the axis, or a part of it, stays below; nothing where it may be negative
-/// or is no such index.
+/// Returns an upper bound (exclusive) of an index along the axis, or of a part of it; nothing if it
+/// may be negative or is no such index.
 std::optional<Size> BandAlgebra::limit_of(const BandSum& s) const {
     const int64_t high = coefficient_of(s, kHighFar), far = coefficient_of(s, kFar),
                   low = coefficient_of(s, kLow);
@@ -85,8 +85,8 @@ std::optional<Size> BandAlgebra::limit_of(const BandSum& s) const {
     return limit;
 }
 
-/// By what of the table of operations keeps indices apart in high, far and low. Nothing: it is
-/// computed.
+/// Applies the operations that keep an index apart in high, far and low. Returns nothing for
+/// others, which are then computed.
 std::optional<BandSum> BandAlgebra::combined(KernelOp op, const BandSum& a,
                                              const BandSum& b) const {
     switch (op) {
@@ -153,7 +153,7 @@ std::optional<BandSum> BandAlgebra::remainder(const BandSum& a, int64_t w) const
     return plus(atom(kFar, coefficient_of(a, kFar) % w), atom(kLow, coefficient_of(a, kLow)), 1);
 }
 
-/// The bit of w 2^exponent, or what is below it.
+/// Masks the bit of w 2^exponent, or the bits below it.
 std::optional<BandSum> BandAlgebra::bits_of(const BandSum& a, const BandSum& mask) const {
     const BandSum above = plus(mask, number(1), 1);
     if (const int64_t w = distance_of(above)) return remainder(a, w);
@@ -184,7 +184,7 @@ bool BandAlgebra::stays_below(const BandSum& a, const BandSum& b, int64_t less) 
     return limit && bound && proved_less_equal(*limit - Size(less), *bound);
 }
 
-/// What is known of a comparison.
+/// Returns the result of a comparison where it is known.
 std::optional<bool> BandAlgebra::compared(KernelOp op, const BandSum& a, const BandSum& b) const {
     const BandSum between = plus(a, b, -1);  // 2^exponent is at least 1
     // Others may have wrapped around.

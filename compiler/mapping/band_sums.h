@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// What an index of a point is a sum of, beside nodes of the kernel that is made (their numbers).
-/// The index along the axis is (points * high + u) * 2^exponent + low, u being the point's place in
-/// its band, and low less than 2^exponent.
+/// The atoms of an index of a point, beside nodes of the kernel that is made (their numbers). The
+/// index along the axis is (points * high + u) * 2^exponent + low, u being the point's place in its
+/// band, and low less than 2^exponent.
 enum BandAtom : int {
     kHighFar = -1,      // high * 2^exponent
     kFar = -2,          // 2^exponent
@@ -28,17 +28,18 @@ inline BandSum atom(int id, int64_t times = 1) {
 }
 inline bool is_number(const BandSum& s) { return s.terms.empty(); }
 
-/// What operations on indices give, as sums. Bands have `points` points, and 2^exponent times that
-/// divides the `extent` of their axis. Sums are of numbers of 32 bits.
+/// Computes with indices as sums: each operation returns the sum of its result. Bands have `points`
+/// points, and 2^exponent times that divides the `extent` of their axis. Sums are of numbers of 32
+/// bits.
 class BandAlgebra {
   public:
     BandAlgebra(const KernelBuilder& b, int64_t points, Size extent)
         : b_(b), points_(points), extent_(std::move(extent)) {}
     /// Nothing: it is no sum, and has to be computed.
     std::optional<BandSum> combined(KernelOp op, const BandSum& a, const BandSum& b) const;
-    /// What is known of a comparison of two.
+    /// Returns the result of a comparison of two sums where it is known.
     std::optional<bool> compared(KernelOp op, const BandSum& a, const BandSum& b) const;
-    /// Of parameters from the host alone.
+    /// Returns the sum as a Size if all its terms are parameters that the host computes.
     std::optional<Size> size_of(const BandSum& s) const;
 
   private:

@@ -1,4 +1,4 @@
-// Loops of kernels whose rows have nothing to do with one another.
+// Finds loops of kernels whose rows are independent of one another.
 #include "compiler/mapping/bands.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_access(const KernelNode& n) {
     return n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic;
 }
 
-/// An index as so many times the band's number, and what is added.
+/// An index as a multiple of the band's number plus a remainder in `rest`.
 struct BandIndex {
     int64_t times = 0;
     Interval rest{0, 0};
@@ -54,7 +54,7 @@ void add_to(const KernelCode& code, int id, int band, BandIndex& out) {
     out.rest = out.rest + n.interval;
 }
 
-/// Collects what the steps store to and whose names rotate, and their kernels' grids.
+/// Collects the buffers that the steps store to or rotate, and the grids of their kernels.
 bool collect(const std::vector<ListedStep>& steps, Bands& bands) {
     for (const ListedStep& step : steps) {
         if (const auto* copy = std::get_if<CopyStep>(&step.step)) {

@@ -1,5 +1,5 @@
-// Loops of kernels whose rows have nothing to do with one another: each group takes all iterations
-// of its own.
+// Loops of kernels whose rows are independent of one another: each group runs all iterations of its
+// own rows.
 #pragma once
 #include <optional>
 #include <set>
@@ -13,20 +13,21 @@ namespace firn {
 /// from b n / count on, n / count many.
 struct Bands {
     Size count;
-    std::set<int> written;  // buffers that the loop stores to, or whose names rotate
+    std::set<int> written;  // buffers that the loop stores to or rotates
 };
 
-/// The bands of the loop: the outermost axis of its kernels, where there are enough to keep all
-/// cores busy, and what is written of one is small enough to stay near a core.
+/// Returns the bands of the loop, which lie along the outermost axis of its kernels. Nothing if
+/// they are too few to keep all cores busy, or if the data that is written for one band is too
+/// large to stay near a core.
 std::optional<Bands> bands_of(const Program& program, const ListedLoop& loop,
                               const DeviceProfile& profile, const SymbolFacts& facts);
 
 /// Elements of a band of a buffer of so many; nothing where they are no number, or do not divide.
 std::optional<int64_t> band_elements(const Bands& bands, const Size& elements);
 
-/// The outermost range of the kernel's grid counts the bands, and all that it loads of what is
-/// written, and stores, is of its band: shown by the intervals of what is added to the band's
-/// begin. `ready` is placed.
+/// Returns whether the outermost range of the kernel's grid counts the bands and every access to a
+/// written buffer, and every store, stays in its own band. The proof is the interval of what is
+/// added to the band's begin. `ready` is placed.
 bool stays_in_bands(const KernelCode& ready, const Bands& bands);
 
 }  // namespace firn

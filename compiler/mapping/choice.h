@@ -12,7 +12,7 @@
 
 namespace firn {
 
-/// The kernel, and what the steps so far make of it.
+/// The kernel, and what the steps so far have made of it.
 struct Choice {
     const KernelCode& ready;
     const DeviceProfile& profile;
@@ -22,8 +22,8 @@ struct Choice {
     Mapping m;
     int64_t nodes = 0, carried = 0;  // of the body with its copies
     bool columns = false;            // it walks columns of memory
-    bool dealt_copies = false;  // of a tile: as many as a subgroup has lanes, with their own loads
-    std::optional<TileModel> model;                   // of a kernel whose tile is sized by it
+    bool dealt_copies = false;       // one copy of a tile per lane, each with its own loads
+    std::optional<TileModel> model;  // set if the kernel's tile is sized by it
     int64_t longest_written_out = costs::kShortLoop;  // iterations of an innermost loop
 
     const ClassRules& rules() const { return rules_of(profile); }
@@ -43,9 +43,9 @@ struct Choice {
         return std::min<int64_t>(profile.subgroup_size,
                                  square ? costs::kSquareGroup : rules().wide_group);
     }
-    /// What all lanes of a subgroup read in turn may be loaded by one lane each, and handed round:
-    /// on a CPU driver a load costs as much where all lanes read the same element, and exchanging
-    /// lanes is cheap.
+    /// Returns whether elements that all lanes of a subgroup read one after the other may be loaded
+    /// by one lane each and shuffled to the others: on a CPU driver a load of one element by all
+    /// lanes costs as much as loads of different ones, and a shuffle is cheap.
     bool may_hand_round() const {
         return rules().in_turn && profile.texel_loads && lanes_share(profile) && traits.plain() &&
                traits.loops && reads_in_turn(ready, profile.subgroup_size);

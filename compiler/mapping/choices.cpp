@@ -1,4 +1,4 @@
-// What the choices of a kernel need for one of their sides alone.
+// Finds the nodes that only one side of a kernel's choices needs.
 #include "compiler/mapping/choices.h"
 
 #include <algorithm>

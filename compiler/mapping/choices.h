@@ -1,4 +1,4 @@
-// What the choices of a kernel need for one of their sides alone.
+// Finds the nodes that only one side of a kernel's choices needs.
 #pragma once
 #include <map>
 #include <vector>
@@ -16,11 +16,13 @@ class Choices {
     /// Selects that a region evaluates itself, by their conditions; none needs another of its
     /// group.
     std::map<int, std::vector<int>> by_condition(const KernelRegion& region) const;
-    /// Of all nodes, those of their region that need any of `wanted`, which are among them.
+    /// Marks, by node, those that need any of `wanted` and stand in its region; `wanted` themselves
+    /// are among them.
     std::vector<bool> that_need(const std::vector<int>& wanted) const;
-    /// Whether `id` needs any of `wanted`, which stand in its region.
+    /// Returns whether `id` needs any of `wanted`, which stand in its region.
     bool reaches_any(int id, const std::vector<int>& wanted) const;
-    /// What the region evaluates for operand `side` (1 or 2) of the selects alone, the last first.
+    /// Returns the nodes that the region evaluates only for operand `side` (1 or 2) of the selects,
+    /// the last first.
     std::vector<int> needed_for(const KernelRegion& region, const std::vector<int>& selects,
                                 size_t side) const;
     double cost(int id) const;
@@ -35,7 +37,7 @@ class Choices {
     std::vector<int> home_;   // region that evaluates a node
     std::vector<int> owner_;  // For or Branch of a region
     std::vector<std::vector<int>>
-        users_;                  // in the same region, loops and branches for what they hold
+        users_;  // in the same region; loops and branches stand for the nodes inside them
     std::vector<bool> outside_;  // used by more than nodes of its region
 };
 

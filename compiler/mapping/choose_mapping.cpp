@@ -1,5 +1,5 @@
-// The mapping of a kernel on a device of some class: sized around one of its steps where that is
-// faster, else by each step in turn.
+// Chooses the mapping of a kernel for a class of device: a step that pays when the whole mapping is
+// sized around it, else each step in order.
 #include <algorithm>
 
 #include "compiler/mapping/choice.h"

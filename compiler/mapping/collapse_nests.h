@@ -10,13 +10,14 @@ namespace firn {
 
 struct MappingRun;
 
-/// A loop (a For node of the lowered kernel) and those inside that run as one with it, outermost
-/// first. What is unrolled completely stays inside.
+/// Returns a loop (a For node of the lowered kernel) and the loops inside that run as one with it,
+/// outermost first. A loop that is unrolled completely is not part of the nest.
 std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy);
 
-/// Some nest of loops had better run as one: with what it carries, entering a loop is dear on a CPU
-/// driver, which copies all of it under a mask. What stood between the loops is computed in every
-/// iteration then, so it is index arithmetic alone, and the inner loop is not long.
+/// Returns whether some nest of loops runs faster as one loop. On a CPU driver entering a loop that
+/// carries values is expensive, because the driver copies all of them under a mask. In the
+/// collapsed loop every iteration computes what stood between the loops, so that must be index
+/// arithmetic alone, and the inner loop must not be long.
 bool collapses_nests(KernelCode ready, const DeviceProfile& profile, int64_t carried,
                      int64_t iterations_at_once);
 

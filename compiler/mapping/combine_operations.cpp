@@ -12,7 +12,7 @@ namespace {
 
 using Nodes = std::vector<KernelNode>;
 
-/// By node: how often it is asked for.
+/// Counts, by node, how often its value is used.
 std::vector<int> count_uses(const KernelCode& code) {
     std::vector<int> out(code.nodes.size(), 0);
     for (const KernelRegion& region : code.regions) {
@@ -55,8 +55,8 @@ void combine_range_test(Nodes& nodes, KernelNode& n) {
     }
 }
 
-/// A quotient of what is not negative by 1 << s is a shift, its remainder the bits below: also by
-/// the sign bit alone, which is larger than every such number.
+/// Rewrites a quotient of a non-negative value by 1 << s as a shift, and its remainder as a mask of
+/// the bits below. The divisor may be the sign bit alone, which is larger than every such number.
 void combine_power_of_two(Nodes& nodes, KernelNode& n) {
     if ((n.op != KernelOp::Div && n.op != KernelOp::Mod) || (n.dtype != i32 && n.dtype != u32))
         return;
@@ -70,7 +70,7 @@ void combine_power_of_two(Nodes& nodes, KernelNode& n) {
         n.op = KernelOp::LowBits;
 }
 
-/// |x| <= 1e5 as bounds say it, whose rounding is far below a thousandth.
+/// The bound |x| <= 1e5 for sines of few turns, less a thousandth: rounding is far below that.
 constexpr double kFewTurns = 0.999e5;
 
 /// Only what may be beyond asks for the long way, which a CPU driver goes for all.

@@ -4,10 +4,10 @@
 
 namespace firn {
 
-/// Of placed code: 1 + tanh(x), where nobody else asks for the tanh, becomes OnePlusTanh, and
-/// 0 <= x and x < n, where n is known not to be negative, becomes InRange. Sines, cosines and
-/// tangents whose argument is no more than 1e5 become those of few turns. What nobody asks for any
-/// more is not computed.
+/// Combines operations of placed code: 1 + tanh(x) becomes OnePlusTanh if the tanh has no other
+/// use; 0 <= x and x < n becomes InRange if n is known not to be negative; sines, cosines and
+/// tangents whose argument is at most 1e5 become those for few turns. Nodes that lose their last
+/// use are removed.
 void combine_operations(KernelCode& code);
 
 }  // namespace firn

@@ -25,14 +25,14 @@ int guarded_store(const KernelCode& code, int effect) {
     return store.op == KernelOp::Store && store.width == 1 ? taken.effects[0] : -1;
 }
 
-/// What `condition` says together.
+/// Collects the terms of a conjunction.
 void add_parts(const KernelCode& code, int condition, std::vector<int>& parts) {
     const KernelNode& n = code.nodes[condition];
     if (n.op != KernelOp::And || !n.dtype.is_bool()) return parts.push_back(condition);
     for (int arg : n.args) add_parts(code, arg, parts);
 }
 
-/// Whether `found` holds of a node that `root` is computed from, or of root.
+/// Returns whether `found` holds for `root` or for a node that it is computed from.
 template <class Found>
 bool needs(const KernelCode& code, int root, const Found& found) {
     std::vector<int> open{root};
@@ -51,8 +51,8 @@ bool is_region(const KernelNode& n) {
     return n.op == KernelOp::For || n.op == KernelOp::Branch || n.op == KernelOp::RegionArg;
 }
 
-/// Whether a comparison of indices with a bound holds for at least half of them; also where it is
-/// not known, as bounds are seldom in the middle.
+/// Returns whether a comparison of indices with a bound holds for at least half of them. Unknown
+/// bounds count as holding, because bounds are seldom in the middle.
 bool mostly_holds(const KernelCode& code, int part) {
     const KernelNode& n = code.nodes[part];
     if (n.op == KernelOp::NotEqual) return true;
@@ -74,7 +74,7 @@ std::optional<int64_t> own_place(const KernelCode& code, int index, const Size& 
         steps.push_back({coefficient_of(form.sum, static_cast<int>(r)), range.extent});
     }
     if (steps.size() != form.sum.terms.size()) return {};
-    // From the largest part that one index chooses to the smallest.
+    // Goes from the largest part that one index chooses to the smallest.
     Size part = elements;
     while (!steps.empty()) {
         const auto of_part = std::find_if(steps.begin(), steps.end(), [&](const auto& step) {
@@ -125,7 +125,7 @@ class Completer : public Rebuild {
                 free.bind(own, value(own));
         const int condition = code_.nodes[effect].args[0];
         if (needs(code_, n.args[1], is_region) || needs(code_, condition, is_region)) return {};
-        // An index that the condition chose, and -1 elsewhere, is what was chosen.
+        // An index that the condition chose, with -1 as the alternative, is the chosen index here.
         std::vector<int> parts, rest;
         add_parts(code_, condition, parts);
         for (int part : parts) {
@@ -148,7 +148,7 @@ class Completer : public Rebuild {
             const auto loads = [](const KernelNode& n) { return n.op == KernelOp::Load; };
             return !needs(code_, part, loads) && mostly_holds(code_, part);
         });
-        // The element is loaded for what is stored, or for the guard.
+        // Finds whether the element is loaded anyway, for the stored value or for the guard.
         const auto is_own = [&](const KernelNode& load) {
             return load.op == KernelOp::Load &&
                    code_.buffers[load.buffer].buffer == buffer.buffer &&
@@ -227,7 +227,7 @@ KernelCode complete_stores(KernelCode code, const DeviceProfile& profile,
     if (std::none_of(effects.begin(), effects.end(),
                      [&](int effect) { return guarded_store(code, effect) >= 0; }))
         return code;
-    // What has its place among the effects stays there.
+    // Pinned nodes must keep their place among the effects.
     if (std::any_of(code.nodes.begin(), code.nodes.end(),
                     [](const KernelNode& n) { return n.pinned; }))
         return code;

@@ -5,11 +5,12 @@
 
 namespace firn {
 
-/// Where invocations store, under a guard, each at an element of its own, all of them store: what
-/// was there, where the guard fails. A CPU driver takes the guard's lanes one by one, and what
-/// neighbours store can be a block then. Only where the guard mostly holds or the element is loaded
-/// anyway, the value needs no loop, which may take long where nobody asks for it, and nothing
-/// else is stored there. Takes and gives lowered kernels, before mapping. Not placed.
+/// Turns a guarded store into an unconditional one that rewrites the old value where the guard is
+/// false. A CPU driver takes the lanes of a guard one by one, and unconditional stores of
+/// neighbours can become one block. Each invocation must store at an element of its own. Does so
+/// only if the guard mostly holds or the element is loaded anyway, if the value needs no loop
+/// (which may take long for elements that do not need it), and if nothing else is stored to the
+/// buffer. Takes and gives lowered kernels, before mapping. Not placed.
 KernelCode complete_stores(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

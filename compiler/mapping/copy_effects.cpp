@@ -127,7 +127,8 @@ bool takes_together(const MappingRun& run, const KernelNode& n) {
            !run.varies[run.from.ranges[body.range].extent_node] && only_stores(run, body.effects);
 }
 
-/// As few as one part: what a loop that stores leaves is no value for another one.
+/// Returns the parts of the loop as few as possible, one if there can be one: no other part needs a
+/// value of a loop that stores.
 std::vector<Part> one_part(MappingRun& run, int loop) {
     std::vector<Part> parts = parts_of_loop(run, loop, 0);
     const KernelRegion& body = run.from.regions[run.from.nodes[loop].region];

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kDeep = 200;  // operands inside one another, from which on they are mapped first
 
-/// What an elementwise node is made of, innermost first: a chain of any length takes no stack.
+/// Maps the elementwise operands of a node, innermost first, without recursion, so that long chains
+/// need no stack.
 void map_operands(MappingRun& run, int id, size_t copy) {
     auto is_open = [&](int arg) {
         return run.memo[copy][arg] < 0 && is_elementwise(run.from.nodes[arg].op);
@@ -56,14 +57,14 @@ int map_param(MappingRun& run, const ParamInfo& p) {
     return p.scalar >= 0 ? run.b.scalar_argument(p.scalar, p.dtype) : run.b.size(p.size);
 }
 
-/// Loads of 4-byte elements whose place in an aligned block of four is known go through the block;
-/// split_lonely_blocks() undoes it where few of the four are used. The element keeps the plain
-/// index.
+/// Loads an element of 4 bytes through its aligned block of four if its place in the block is
+/// known; split_lonely_blocks() undoes this where few of the four are used. The element keeps the
+/// plain index.
 int load_element(MappingRun& run, const KernelNode& n, int index) {
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     run.b.set_lines(n.lines);
     const int64_t rest = run.b.place_in_block(buffer.dtype, index);
-    // Of a block that is not whole, elements behind the end would be taken for some.
+    // A block that is not whole would give elements behind the end.
     const bool whole = !run.grid.padded || buffer.elements.divisor() % 4 == 0;
     if (!whole || rest < 0)
         return run.b.load(bound_buffer(run, buffer, false, 1), inside(run, buffer, index));
@@ -112,7 +113,7 @@ int map_value(MappingRun& run, int id, size_t copy) {
     }
 }
 
-/// What is not kept by node: a loop's results stand together.
+/// Returns one result of a loop; a loop's results are kept together and not by node.
 int loop_result(MappingRun& run, const KernelNode& n, size_t copy) {
     return loop_results(run, n.args[0], copy)[static_cast<size_t>(n.position)];
 }

@@ -8,8 +8,8 @@ namespace firn {
 struct KernelBuffer;
 struct MappingRun;
 
-/// The new node of an old one in a copy, built where it is asked for the first time. Its loops are
-/// built, too, and what they read from shared memory.
+/// Returns the new node of an old one in a copy; builds it at the first call, together with the
+/// loops that it needs and their reads of shared memory.
 int copy_value(MappingRun& run, int node, size_t copy);
 
 /// The index of an element, or of a block of several; in a copy that may lie behind the grid's end

@@ -1,4 +1,4 @@
-// How many back edges an invocation of a kernel takes.
+// Counts the back edges that an invocation of a kernel takes.
 #include <algorithm>
 #include <set>
 

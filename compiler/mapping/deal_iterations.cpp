@@ -36,7 +36,7 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, int extent, int
 
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
                            int lane) {
-    // Mapping may have found out what the trip count is.
+    // Mapping may have made the trip count a constant.
     const Size all = b.is_constant(extent) ? Size(b.node(extent).constant.i) : range.extent;
     const bool symbolic = !all.is(0);
     const int64_t chunk = deal.unrolled * deal.lanes;

@@ -7,11 +7,12 @@
 
 namespace firn {
 
-/// How the iterations of a loop are dealt: a lane takes `unrolled` of them at once, in runs of
-/// `vector` neighbours; then the next lane's follow.
+/// Deals the iterations of a loop to lanes: a lane takes `unrolled` of them at once, in runs of
+/// `vector` neighbours; the next lane's runs follow.
 struct Deal {
     int64_t lanes = 1, unrolled = 1, vector = 1;
-    /// From the first old index of a new iteration to that of its unrolled copy `copy`.
+    /// Returns the distance from the first old index of a new iteration to that of its unrolled
+    /// copy `copy`.
     int64_t at(int64_t copy) const { return copy / vector * lanes * vector + copy % vector; }
 };
 
@@ -22,15 +23,15 @@ struct Part {
     Size extent = Size(0);   // the same, where it is a size
     int start = -1;          // node: the first old iteration
     int64_t max_trips = -1;  // the most new iterations; -1: as the old loop says
-    bool rest = false;  // what the parts before have left: maybe nothing, and `start` is none then
+    bool rest = false;       // the remainder; if it may be empty, `start` is none
 };
 
 /// A loop of which `unrolled` iterations are wanted at once, or fewer where it has not as many.
 /// `lanes`: that they are dealt to; `aligned`: rows begin at multiples of four.
 Deal deal_iterations(const KernelBuilder& b, const Range& range, int extent, int64_t unrolled,
                      int64_t lanes, bool aligned);
-/// Full iterations of the deal; what is left in smaller ones, at last one for each lane. `lane`:
-/// its number, where there are several.
+/// Returns the full iterations of the deal, then the remainder in smaller parts, at last one
+/// iteration for each lane. `lane`: its number, if there are several.
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
                            int lane);
 /// The range of a new loop that takes a part of an old one's.

@@ -49,7 +49,7 @@ class Alike {
         const int i = index_of(a.range), j = index_of(b.range);
         if (i >= 0 && j >= 0) same_.insert({i, j});
     }
-    /// The node that is a range's index; -1: nobody asks for it.
+    /// Returns the node of a range's index; -1 if it is not used.
     int index_of(int range) const {
         for (size_t id = 0; id < code_.nodes.size(); ++id)
             if (code_.nodes[id].op == KernelOp::Range && code_.nodes[id].range == range)
@@ -101,8 +101,8 @@ std::optional<Extreme> extreme(const KernelCode& code, int loop) {
     return std::nullopt;
 }
 
-/// What a loop looks for: the first iteration whose value is the extreme that `search` found, or
-/// the first whose value is nan, less the number of iterations.
+/// A loop that searches for the position of an extreme: it finds the first iteration whose value is
+/// the extreme that `search` found, or the first whose value is nan, less the number of iterations.
 struct Place {
     Extreme search;
     int where;            // the loop, a node
@@ -214,7 +214,8 @@ void note_where(KernelCode& code, const Place& place) {
         index = append(code, KernelOp::Range, i32, {});
         code.nodes[index].range = range;
     }
-    // Where no value is better than what the search begins with, all are that, and the first is it.
+    // If no value is better than the initial one, all values equal it, and the first one is the
+    // result.
     const int some = append(code, KernelOp::Less, boolean, {append_integer(code, 0), extent});
     const int begin = append(code, KernelOp::Select, i32, {some, append_integer(code, 0), none});
     const int at = add_carried(code, search.loop, begin);

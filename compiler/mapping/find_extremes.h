@@ -5,11 +5,10 @@
 
 namespace firn {
 
-/// A loop that looks where the extreme of another loop's values stands computes these values again
-/// (argmin and argmax, as they are recorded). The loop that finds the extreme notes the iteration
-/// besides, and the other one is gone. Kernels whose loops lanes share stay as they are: what lanes
-/// have of such a note has no operation that combines it. Takes and gives lowered kernels, before
-/// mapping. Not placed.
+/// Makes a loop that finds an extreme note its iteration too, and removes the loop that searches
+/// for that iteration by computing the same values again (argmin and argmax are recorded so).
+/// Kernels whose loops lanes share stay as they are, because no subgroup operation combines such
+/// positions. Takes and gives lowered kernels, before mapping. Not placed.
 KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Loops whose iterations exchange elements at distances of powers of two.
+// Finds loops whose iterations exchange elements at distances of powers of two.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -23,8 +23,8 @@ bool is_whole_word(DType t) {
     return t == f32 || t == i32 || t == u32 || t == f64 || t == i64 || t == u64;
 }
 
-/// Leaves of `next` what is read, with what is written for it; false where the kernel does
-/// otherwise.
+/// Keeps in `next` the buffers that the kernel reads, each with the buffer that is written for it;
+/// returns false if the kernel accesses others.
 bool keep_read(const KernelCode& code, std::map<int, int>& next) {
     std::set<int> read, written;
     for (const KernelNode& n : code.nodes) {
@@ -59,7 +59,7 @@ bool follows_by_numbers(const Program& program, const KernelCode& code,
            std::all_of(code.groups.begin(), code.groups.end(), fixed);
 }
 
-/// Where a kernel by hand keeps its points below a size, that is how many there are.
+/// Returns the number of points if a kernel by hand guards its points by a size.
 std::optional<Size> guarded(const KernelCode& code, IndexForms& forms, const PointAxis& axis) {
     for (const KernelNode& n : code.nodes) {
         if (n.op != KernelOp::Less) continue;

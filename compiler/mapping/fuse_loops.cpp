@@ -15,8 +15,8 @@ namespace {
 /// Loops by For node: those with the same number become one.
 using Groups = std::vector<std::vector<int>>;
 
-/// What the iterations of loops do, so that equal work has equal names: the iteration itself and
-/// what it carries are named by their place, whatever loop they belong to.
+/// Names the work of iterations so that equal work has equal names: the iteration itself and the
+/// carried values are named by their place, whatever loop they belong to.
 class TurnWork {
   public:
     TurnWork(const KernelCode& code, const DeviceProfile& profile)
@@ -78,7 +78,7 @@ class TurnWork {
     std::unordered_map<int, uint64_t> depth_of_;  // regions inside the loop that is named
 };
 
-/// How many of the region's loops must have ended before a node is known.
+/// Counts, for each node, how many of the region's loops must have ended before its value is known.
 class Levels {
   public:
     Levels(const KernelCode& code, const std::vector<int>& order) : code_(code) {

@@ -5,10 +5,10 @@
 
 namespace firn {
 
-/// Joins loops of equal length that stand in the same region, where none needs another's result and
-/// much of what their iterations compute or load is the same: three sums over one product are one
-/// loop with three carried values. Loops that may end early, and loops with effects, stay as they
-/// are. Takes and gives lowered kernels, before mapping. Not placed.
+/// Fuses loops of equal length in the same region if none needs another's result and their
+/// iterations compute or load much in common: three sums over one product become one loop with
+/// three carried values. Loops that may end early, and loops with effects, stay as they are. Takes
+/// and gives lowered kernels, before mapping. Not placed.
 KernelCode fuse_loops(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

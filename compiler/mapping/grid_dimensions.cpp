@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// By node: the d where it is the range's index divided by d, 0 elsewhere.
+/// Returns by node the d if the node is the range's index divided by d, else 0.
 std::vector<int64_t> divisors_of(const KernelCode& code, int range) {
     std::vector<int64_t> out(code.nodes.size());
     for (size_t id = 0; id < code.nodes.size(); ++id) {

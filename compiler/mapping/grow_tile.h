@@ -16,16 +16,16 @@ bool fits_written_out(const TileModel& model, const std::vector<int64_t>& tile, 
 /// Times as much as is asked for that tiles along a range compute: more, where they do not divide
 /// it.
 double padding(const Size& extent, int64_t tile);
-/// What the model says of a tile, with what is computed for nothing: behind the ends of ranges, and
-/// by invocations that have no tile, of `width` along the first range that run at once.
+/// Returns the model's time for a tile, with the work that is wasted: behind the ends of ranges,
+/// and in invocations without a tile, since `width` along the first range run at once.
 double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
                    const std::vector<Size>& grid, int64_t width);
-/// The register tile of a kernel with loops: grown step by step along the range where that saves
-/// most, from `tile` on. `total`: indices of the grid, of which every core must keep some;
-/// `iterations` of a loop are written out, which saves more than what does not fit then.
-/// `most_operations`: of a body. `width`: see padded_time(). `pads`: a tile may reach behind the
-/// end of a range whose extent is known. `most_nodes`: of all copies, each iteration once; of
-/// loops alone where `loops_alone` and there are loops.
+/// Returns the register tile of a kernel with loops: it grows from `tile` step by step, each time
+/// along the range that saves most. `total`: indices of the grid, of which every core must keep
+/// some. `iterations` of a loop are written out, which saves more than the larger tiles that no
+/// longer fit then. `most_operations`: the limit of a body. `width`: see padded_time(). `pads`: a
+/// tile may reach behind the end of a range whose extent is known. `most_nodes`: the limit of all
+/// copies, each iteration counted once; of loops alone if `loops_alone` and there are loops.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
                                bool lanes_share, double most_operations, int64_t width,

@@ -17,12 +17,12 @@ Size at_turn(const Size& size, const std::string& induction, int64_t turn) {
     return size.substitute({{induction, Size(turn)}});
 }
 
-/// What the size grows by from iteration to iteration.
+/// Returns how much the size grows from one iteration to the next.
 Size growth(const Size& size, const std::string& induction) {
     return at_turn(size, induction, 1) - at_turn(size, induction, 0);
 }
 
-/// What became of the nodes.
+/// Returns the new nodes of `ids`.
 std::vector<int> taken(const std::vector<int>& ids, const std::vector<int>& nodes) {
     std::vector<int> out;
     for (int id : ids) out.push_back(nodes[static_cast<size_t>(id)]);
@@ -92,7 +92,8 @@ int InSequence::size(const Size& size) {
     return sum.constant ? made(KernelOp::Add, {out, constant(sum.constant)}) : out;
 }
 
-/// What changes with the iteration of a loop around it is computed.
+/// Computes the product in the kernel if it changes with the iteration of a loop around it; else it
+/// is a parameter.
 int InSequence::product(const Size& factors) {
     for (size_t k = loops_.size(); k-- > 1;)
         if (mentions(factors, loops_[k].induction)) {
@@ -113,8 +114,8 @@ int InSequence::param(const ParamInfo& info) {
     return new_node(std::move(node));
 }
 
-/// What the host would compute for every iteration of a loop around it is computed in the
-/// iteration.
+/// Returns the node of a host number. One that changes with the iteration of a loop around it is
+/// computed in the iteration.
 int InSequence::number(int k) {
     const auto [known, added] = numbers_.try_emplace(k, -1);
     if (!added) return known->second;

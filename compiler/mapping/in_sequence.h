@@ -12,13 +12,13 @@
 
 namespace firn {
 
-/// Takes kernels of one group each (for each band), all of as many invocations, into one kernel
-/// that runs them in order: after each the group waits for its own, and what was stored is seen by
-/// what comes next.
+/// Joins kernels of one group each (or one for each band), all with the same number of invocations,
+/// into one kernel that runs them in order. After each kernel the group waits at a barrier, so that
+/// the next one sees its stores.
 class InSequence {
   public:
-    /// Parameters are those of `program`. With bands (bands.h) there is a group for each, else one.
-    /// The buffers `own` lie in the group's memory.
+    /// The parameters are those of `program`. With bands (bands.h) each band has a group, else
+    /// there is one. The buffers `own` lie in the group's memory.
     InSequence(uint32_t invocations, const Program& program, const Size& bands = Size(1),
                std::set<int> own = {});
     /// `part` is mapped and placed, has its parameters from the host, and never needs a second
@@ -28,11 +28,11 @@ class InSequence {
     /// The same of a part that copies a buffer of the group's own memory from where others see it,
     /// or to there.
     void add_copy(const KernelCode& part, bool in);
-    /// What is added until close_loop() is run `trips` times, `most` at most; `induction` is the
-    /// number of the iteration.
+    /// Opens a loop of `trips` iterations, at most `most`, around all that is added until
+    /// close_loop(); `induction` is the number of the iteration.
     void open_loop(const Size& trips, int64_t most, const std::string& induction);
     void close_loop();
-    /// In what is added until forget_turn(), the number of the iteration is `iteration`.
+    /// Sets the number of the iteration to `turn` for all that is added until forget_turn().
     void set_turn(const std::string& induction, const Size& turn) { iterations_[induction] = turn; }
     void forget_turn(const std::string& induction) { iterations_.erase(induction); }
     /// The kernel. Bound buffers that it writes are coherent.
@@ -55,7 +55,7 @@ class InSequence {
     int invocation();
     int place(const KernelCode& part, int dim);
     int first_of_unused(const KernelCode& part);
-    /// What became of the nodes of a part: its own number, or several that stand in its place.
+    /// The new nodes of a part's nodes: one for each, or several that stand in its place.
     struct Taken {
         std::vector<int> nodes;
         std::map<int, std::vector<int>> several;
@@ -72,7 +72,7 @@ class InSequence {
     const Program& program_;
     const Size bands_;
     std::set<int> own_;
-    std::optional<bool> bound_side_;  // of a copy: whether what is stored to, or loaded, is bound
+    std::optional<bool> bound_side_;  // for a copy: whether its target, or its source, is bound
     KernelCode code_;
     std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
     SizeMap iterations_;
@@ -82,8 +82,8 @@ class InSequence {
 /// Elements of a buffer in the group's memory: whole blocks of four.
 Size own_elements(const Size& elements);
 
-/// True where `size` is a number without `induction` plus another times it: what a loop in a kernel
-/// can compute.
+/// Returns whether `size` is a linear function of `induction`, which a loop in a kernel can
+/// compute: a number without it plus another times it.
 bool linear_in(const Size& size, const std::string& induction);
 
 }  // namespace firn

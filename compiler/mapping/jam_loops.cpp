@@ -67,8 +67,8 @@ class JammedLoop {
         for (size_t k = 0; k < jam_.around.size(); ++k)
             around.emplace_back(run_, run_.from.nodes[jam_.around[k]].region, jam_.group,
                                 joined_.index(k), current_);
-        // What is staged has many chains already; a product and a sum are one operation in each.
-        // What is stored needs every value on the way.
+        // Staged loops have many chains already, and a product and a sum are one operation in each.
+        // Loops that store need every intermediate value.
         const bool gathers = part_.deal.unrolled > 1 && !run_.tile.arrays && !jam_.stores;
         for (int64_t c = 0; c < part_.deal.unrolled; ++c) iteration(base, c, gathers);
         return close(region, effects, std::move(values));
@@ -82,7 +82,7 @@ class JammedLoop {
         return range;
     }
 
-    /// Makes the range that of the whole nest, whose innermost loop it is.
+    /// Makes the range of the innermost loop that of the whole nest.
     void join(Range& range) {
         if (jam_.around.empty()) return;
         for (int outer : jam_.around) {
@@ -107,8 +107,8 @@ class JammedLoop {
         current_ = args_;
     }
 
-    /// Copies that may end at different iterations run until the last one ends. What has ended
-    /// keeps its values.
+    /// Copies that may end at different iterations run until the last one ends; a copy that has
+    /// ended keeps its values.
     bool end_together() const { return old_.alive >= 0 && jam_.group.size() > 1; }
     void keep_ended(size_t g, std::vector<int>& next) {
         const int alive = copy_value(run_, old_.alive, jam_.group[g]);

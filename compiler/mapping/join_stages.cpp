@@ -73,7 +73,7 @@ class BandWriter {
             }
             point_.push_back(ranges.at(range_of(k)));
         }
-        // Of dimensions in one range the last is the fastest.
+        // The last dimension in a range is the fastest.
         for (size_t k = stages_.axes.size(); k-- > 0;) {
             int& rest = ranges.at(range_of(k));
             const int extent = b_.size(extent_of(k));
@@ -105,13 +105,14 @@ class BandWriter {
         const int grid = stages_.axes[axis].grid;
         return grid >= 0 ? grid : -1 - static_cast<int>(axis);
     }
-    /// Of the axis in the kernel that is made.
+    /// Returns the extent of the axis in the kernel that is made.
     Size extent_of(size_t axis) const {
         const Size& extent = stages_.axes[axis].extent;
         return axis == stages_.axis ? floor_div(extent, Size(points_ * copies_)) : extent;
     }
 
-    /// The iterations on one band, whose elements are kept by the buffer they are stored to.
+    /// Runs the iterations on one band. The band's elements are kept by the buffer they are stored
+    /// to.
     void run_band(int copy) {
         copy_ = copy;
         held_.clear();
@@ -190,8 +191,9 @@ class BandWriter {
         return made;
     }
 
-    /// Which element of the band an access is to; all have the same scale, and the same rest, in
-    /// which every other axis takes part: so no band is another point's.
+    /// Returns which element of the band an access is to. All accesses must have the same scale and
+    /// the same rest, to which every other axis contributes; then no band contains another point's
+    /// elements.
     int slot_of(const BandSum& index) {
         const int64_t scale = coefficient_of(index, kLow), far = coefficient_of(index, kFar);
         BandSum rest = index;
@@ -410,12 +412,13 @@ class BandWriter {
     std::vector<int> point_;           // by axis: the index of the grid
     int high_ = -1, far_ = -1, low_ = -1, high_far_ = -1, shift_ = -1;
     bool refused_ = false;
-    // What is being run.
+    // The copy, stage and kernel nodes that are being run.
     int copy_ = 0, stage_ = 0;
     int64_t place_ = 0;
     std::vector<int> nodes_;
     std::vector<std::optional<BandSum>> sums_;
-    // Bands: before the iteration by what is read, after it by what is written.
+    // The bands: `held_` before the iteration, by the buffer read; `made_` after it, by the buffer
+    // written.
     std::map<int, Band> held_, made_;
     std::map<int, std::vector<Band>> stored_;
     std::map<int, int> buffer_of_;

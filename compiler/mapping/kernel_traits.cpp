@@ -1,4 +1,4 @@
-// What the choice of a mapping asks of a kernel.
+// Counts the properties of a kernel that the choice of a mapping needs.
 #include "compiler/mapping/kernel_traits.h"
 
 #include "compiler/kernel/index_form.h"
@@ -25,7 +25,7 @@ bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     return false;
 }
 
-/// Where a load stands is decided by what was loaded, or by what a loop carries.
+/// Returns whether the place of a load depends on a loaded value or on a value that a loop carries.
 bool is_placed_by_values(const KernelCode& code, int index, std::vector<bool>& seen) {
     if (seen[index]) return false;
     seen[index] = true;

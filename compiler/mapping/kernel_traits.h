@@ -1,4 +1,4 @@
-// What the choice of a mapping asks of a kernel.
+// The properties of a kernel that the choice of a mapping needs.
 #pragma once
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-// What passes over the list of a program's kernels share.
+// Helpers that the passes over the list of a program's kernels share.
 #include "compiler/mapping/list_passes.h"
 
 namespace firn {

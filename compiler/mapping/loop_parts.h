@@ -1,5 +1,5 @@
-// The parts that the iterations of a lowered kernel's loop are taken in: how many are unrolled, and
-// what is left.
+// Divides the iterations of a lowered kernel's loop into parts: how many are unrolled, and the
+// remainder.
 #pragma once
 #include <vector>
 
@@ -14,11 +14,11 @@ struct MappingRun;
 bool is_split(const MappingRun& run, int loop);
 /// No other loop stands in the values of this loop's body. `region`: the body.
 bool is_innermost(const MappingRun& run, int region);
-/// With `unrolled` iterations at once, or fewer where there are not as many; dealt to the lanes
-/// where they share the loop. `extent`: the trip count, a node that is built.
+/// Deals the iterations `unrolled` at once, or fewer if there are not as many; also to the lanes if
+/// they share the loop. `extent`: the trip count, a node that is built.
 std::vector<Part> deal_loop(MappingRun& run, int loop, int extent, int64_t unrolled);
-/// With as many iterations at once as the mapping says for a loop like this. `copy`: whose trip
-/// count it is.
+/// Deals as many iterations at once as the mapping says for such a loop. `copy`: the copy whose
+/// trip count is used.
 std::vector<Part> parts_of_loop(MappingRun& run, int loop, size_t copy);
 
 }  // namespace firn

@@ -40,7 +40,8 @@ std::vector<int> open_effects(MappingRun& run) {
     return has_copies ? open_accumulators(run) : effects;
 }
 
-/// What all copies do, behind their guards, in the loops over the blocks that a group walks.
+/// Builds the effects of all copies, behind their guards, in the loops over the blocks that a group
+/// walks.
 std::vector<int> stores(MappingRun& run) {
     std::vector<std::vector<int>> by_copy(run.copies.size());
     for (int effect : run.from.regions[0].effects) build_effect(run, effect, by_copy);

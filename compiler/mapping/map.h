@@ -21,9 +21,9 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
 KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);
 
-/// Largest number of loop back edges of one invocation; -1 where only the data or the symbols know.
-/// As drivers count them that run lanes under masks: the pass in which a loop sees that it has
-/// ended counts, and goes through the loops inside once more; both sides of a branch are gone
+/// Returns the largest number of loop back edges of one invocation; -1 if it depends on data or
+/// symbols. Counts as drivers do that run lanes under masks: the pass in which a loop sees that it
+/// has ended counts, and goes through the loops inside once more; both sides of a branch are gone
 /// through.
 int64_t count_back_edges(const KernelCode& code);
 /// Loops of a region, those inside of others too.

@@ -55,8 +55,8 @@ class GridMapper {
     }
 
   private:
-    /// How a Grid range is taken apart. A unit is what one invocation computes: `tile` neighbours,
-    /// or `strides` such blocks that stand the width of a group apart.
+    /// How a Grid range is divided. A unit is the work of one invocation along it: `tile`
+    /// neighbours, or `strides` such blocks that stand the width of a group apart.
     struct Axis {
         Size extent, blocks, units;  // indices; tiles of neighbours; units
         int64_t tile = 1, strides = 1;
@@ -77,7 +77,7 @@ class GridMapper {
         return firn::new_range(b_, name, kind, extent, dim);
     }
 
-    /// Every index along x is the work of a subgroup, whose lanes have numbers of their own.
+    /// Makes every index along x the work of a subgroup, whose lanes have numbers of their own.
     void share_rows() { out_.lane = new_range("l", RangeKind::Subgroup, Size(mapping_.lanes), 0); }
 
     /// A group is one row of subgroups.
@@ -161,9 +161,9 @@ class GridMapper {
             int unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
                 axis.covered ? -1 : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
-            // What takes part behind the end too does as the last block does, but stores nothing:
-            // lanes that hand loads round or hold a row, groups that load together, and loads that
-            // do not wait for the stores of the stride or the copy before.
+            // Invocations behind the end that must take part do the last block's work but store
+            // nothing: lanes that shuffle loads or hold a row, groups that load together, and loads
+            // that do not wait for the stores of the stride or the copy before.
             b_.code().loads_first |= axis.strides > 1 || pads_;
             const bool all = mapping_.shuffled_loads > 1 || mapping_.staged_iterations > 1 ||
                              axis.strides > 1 || rows_ || pads_;
@@ -199,7 +199,7 @@ class GridMapper {
         }
     }
 
-    /// That an index is inside; -1: always.
+    /// Returns the condition that an index is inside; -1: it always is.
     int within(size_t d, int index) {
         const int condition = b_.make(KernelOp::Less, boolean, {index, b_.size(axes_[d].extent)});
         const bool always = b_.is_constant(condition) && b_.node(condition).constant.i;

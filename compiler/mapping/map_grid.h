@@ -33,24 +33,25 @@ struct MappedGrid {
     std::vector<int> walked;  // Serial ranges over the blocks of a group, innermost first
     int subgroup = -1;        // where groups hold rows: the subgroup's number
     int in_row = -1;      // the same: that the invocation's indices along x are inside; -1: always
-    bool padded = false;  // copies may lie behind the end: what they load has to be clamped
+    bool padded = false;  // copies may lie behind the end: their loads have to be clamped
 };
 
 /// The extents of the grid, x first.
 std::vector<Size> grid_extents(const KernelCode& code);
 /// A Load or Store at the index of the grid, or at a constant one.
 bool is_at_own_index(const KernelCode& code, const KernelNode& access);
-/// A kernel with one Grid range whose last tile of four may reach behind the range's end: it only
-/// loads and stores, at the grid's index, elements of four bytes at the most; memory is there in
-/// blocks of 16 bytes.
+/// Returns whether the last tile of four of a kernel with one Grid range may reach behind the
+/// range's end: the kernel only loads and stores, at the grid's index, elements of at most four
+/// bytes, and memory is allocated in blocks of 16 bytes.
 bool may_pass_the_end(const KernelCode& ready);
 
 /// All that a kernel of one range does is to store each at its own index, so that the copies of a
 /// block may store behind the end whatever they have.
 bool stores_pass_the_end(const KernelCode& ready);
 
-/// Some tile does not divide its range and the kernel is none that may_pass_the_end(): copies
-/// behind the end load what is nearest inside, and store nothing.
+/// Returns whether some tile does not divide its range and the kernel is none that
+/// may_pass_the_end(): copies behind the end then load the nearest element inside, and store
+/// nothing.
 bool pads_tiles(const KernelCode& ready, const Mapping& mapping);
 
 /// Why the grid cannot have a number for each range: it has fewer. Empty: it can.

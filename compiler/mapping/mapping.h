@@ -1,4 +1,4 @@
-// How a kernel's ranges are run: the steps that are taken, as data and as text.
+// How a kernel's ranges are run: the list of steps, as data and as text.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,20 +23,21 @@ struct GroupShape {
     bool operator==(const GroupShape&) const = default;
 };
 
-/// A field for each step, with what the step is given; one that has its default is not taken. There
-/// is one Mapping for each set of steps: mappings are compared, kept and searched by their text.
+/// A field for each step, which holds its argument; a step whose field has its default is not
+/// taken. There is one Mapping for each set of steps: mappings are compared, kept and searched by
+/// their text.
 struct Mapping {
 #define FIRN_STEP(word, Type, field, ...) Type field = __VA_ARGS__;
 #include "compiler/mapping/steps.def"
 
     int64_t tile_of(size_t range) const { return range < tile.size() ? tile[range] : 1; }
     int64_t walk_of(size_t range) const { return range < walk.size() ? walk[range] : 1; }
-    /// Copies of the body are neighbours, which share blocks of what they load.
+    /// Returns whether copies of the body are neighbours, which share the blocks that they load.
     bool has_neighbours() const { return tile_of(0) * unroll >= 4 || staged_iterations >= 4; }
     int64_t copies() const;  // of the kernel's body in one invocation
 };
 
-/// What a step is asked about: a kernel that is Ready, and all that is done to it.
+/// The question put to a step: a kernel that is Ready, and the whole mapping.
 struct MappingCase {
     const KernelCode& ready;
     const Mapping& mapping;

@@ -27,7 +27,7 @@ class Scoped {
     }
     Scoped(const Scoped&) = delete;
     Scoped& operator=(const Scoped&) = delete;
-    /// Ends the scope here: what the place holds, which has its old value again.
+    /// Ends the scope here: restores the place's old value, and returns the value that it held.
     T end() {
         open_ = false;
         return std::exchange(place_, std::move(before_));
@@ -39,14 +39,14 @@ class Scoped {
     bool open_ = true;
 };
 
-/// Who executes what is built now, and how often.
+/// Which lanes and copies execute the code that is built now, and how often.
 struct Surroundings {
     bool together = true;    // all lanes of a subgroup
-    bool all_copies = true;  // and all copies: what is asked for one can be asked for another
+    bool all_copies = true;  // and all copies: what is built for one serves all
     bool in_branch = false;  // each copy branches for itself: no loop serves several
     int64_t unrolled = 1;    // iterations of the loop around it that one new iteration takes
 
-    /// In one copy, for which lanes may branch.
+    /// The surroundings of code that runs for one copy, for which lanes may branch.
     Surroundings apart() const { return {false, false, in_branch, 1}; }
     Surroundings in_loop(bool same_trips, bool for_all_copies, int64_t unrolled_copies) const {
         return {together && same_trips, all_copies && for_all_copies, in_branch, unrolled_copies};
@@ -57,7 +57,7 @@ struct Surroundings {
 struct OpenTile {
     StagedTile* arrays = nullptr;  // null: none
     int region = -1;               // of the lowered kernel: the loop's body
-    int start = -1;                // node: the first iteration whose operands the arrays hold
+    int start = -1;                // node: the first iteration whose operands are in the arrays
     int iteration = -1;            // node: the one that is built now, counted from `start`
 };
 
@@ -69,16 +69,16 @@ struct MappingRun {
     MappingRun(const MappingRun&) = delete;
     MappingRun& operator=(const MappingRun&) = delete;
 
-    // What is mapped, and how.
+    // The kernel that is mapped, and the mapping.
     const KernelCode& from;
     const Mapping& mapping;
     const DeviceProfile& profile;
     const SymbolFacts& facts;
 
-    // What is known before a node is built; `varies` once the grid is mapped.
+    // Facts that are known before a node is built; `varies` once the grid is mapped.
     std::vector<std::vector<int>> needs;  // regions whose indices or carried values a node uses
     std::vector<double> operations;       // of one iteration, by region
-    std::map<int, StagedLoop> staged;     // loops whose operands groups load together
+    std::map<int, StagedLoop> staged;     // loops whose operands are staged by groups
     std::map<int, SharedLoop> shared;     // loops that the lanes of a subgroup share
     std::vector<bool> varies;             // nodes that differ between copies
 
@@ -92,12 +92,12 @@ struct MappingRun {
     std::vector<std::vector<int>> memo;  // by copy and old node: the new one, -1: none yet
     std::map<std::pair<int, size_t>, std::vector<int>> results;  // by loop and copy, likewise
 
-    // Where building stands.
+    // The state of building.
     Surroundings around;
     std::vector<int> of_one_copy;  // regions around of loops that one copy runs by itself
     OpenTile tile;
-    std::vector<int> effects;  // of the region that is built now: what is staged and read
-    Recursion recursion;       // nodes that wait for what they are made of
+    std::vector<int> effects;  // of the region that is built now: staging and its reads
+    Recursion recursion;       // nodes that wait for their operands
 };
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Which lowered kernels are products of two f16 matrices, as a matrix unit computes them.
+// Recognises lowered kernels that are products of two f16 matrices, as a matrix unit computes them.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// Where a matrix lies in a buffer: neighbours in memory along one of its two ranges.
+/// The layout of a matrix in a buffer: neighbours in memory along one of its two ranges.
 struct MatrixPlace {
     int node = -1;  // the Load or Store
     Size stride;    // elements from a row to the next, from a column where `column_major`
@@ -23,14 +23,15 @@ struct MatrixProduct {
     int row = -1, column = -1, turn = -1;  // ranges
     Size iterations;
     MatrixPlace left, right;
-    /// Where the kernel stores the sum and nothing else: in f32, or rounded to f16.
+    /// The place where the kernel stores the sum and nothing else: in f32, or rounded to f16.
     std::optional<MatrixPlace> target;
 };
 
-/// The product that a lowered kernel computes, where the matrix unit of the device can: one loop, a
-/// sum in f32 from 0 on of products of two loads of f16 whose indices are linear in the ranges;
-/// extents that are multiples of the unit's; addresses that are aligned as the unit asks. Else
-/// nothing: another number of loops, branches around the loads, and whatever else is not just that.
+/// Returns the product that a lowered kernel computes if the device's matrix unit can compute it.
+/// The kernel must have exactly one loop: a sum in f32, from 0 on, of products of two loads of f16
+/// whose indices are linear in the ranges; the extents must be multiples of the unit's; the
+/// addresses must be aligned as the unit requires. Any other kernel gives nothing, such as one with
+/// another number of loops or with branches around the loads.
 std::optional<MatrixProduct> matrix_product(const KernelCode& lowered,
                                             const DeviceProfile& profile);
 

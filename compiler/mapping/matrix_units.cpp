@@ -230,7 +230,8 @@ class MatrixMapper {
         return effects;
     }
 
-    /// The lanes take the elements of a row of matrices in turn, neighbours next to each other.
+    /// Deals the elements of a row of matrices to the lanes, neighbouring elements to neighbouring
+    /// lanes.
     int finish_row(size_t i, int buffer, int begin, int lane, int64_t part, int64_t width) {
         Range range;
         range.name = "e";

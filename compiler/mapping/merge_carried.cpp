@@ -1,4 +1,4 @@
-// What a loop carries twice is carried once.
+// Merges carried values of a loop that are always equal.
 #include "compiler/mapping/merge_carried.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// By For node, for every value that the loop carries: the first one that is equal to it.
+/// By For node, for every value that the loop carries: the first carried value that equals it.
 using EqualCarried = std::unordered_map<int, std::vector<int>>;
 
 /// Names nodes so that two have the same name only where they have the same value, if the carried

@@ -1,4 +1,4 @@
-// What a loop carries twice is carried once.
+// Merges carried values of a loop that are always equal.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 

@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// What a text begins with.
+/// The first word of a text.
 enum Word : int64_t {
     kLeafText,
     kConstantText,
@@ -78,7 +78,7 @@ std::pair<int, int64_t> MovedNodes::place_of(int region) const {
     return whole ? std::pair{parents_[region], trips} : std::pair{region, int64_t{-1}};
 }
 
-/// Of an index that is a sum in which the range stands.
+/// Moves an index that is a sum with the range as a term.
 std::optional<MovedNodes::Moved> MovedNodes::sum(int id, int range) {
     if (code_.nodes[id].dtype != i32) return std::nullopt;
     const IndexForm& form = forms_.of(id);
@@ -97,7 +97,7 @@ std::optional<MovedNodes::Moved> MovedNodes::sum(int id, int range) {
     return Moved{text_of(std::move(text)), along.constant() < 0 ? -steps : steps, true};
 }
 
-/// Adds parts to the text of a whole, whose step is that of the first one that has one.
+/// Adds parts to the text of a whole; its step is that of the first part that has one.
 void MovedNodes::write(std::vector<int> parts, bool in_order, std::vector<int64_t>& words,
                        Moved& whole) const {
     const auto text_and_step = [&](int id) { return std::pair{moved_[id].text, moved_[id].step}; };
@@ -111,7 +111,7 @@ void MovedNodes::write(std::vector<int> parts, bool in_order, std::vector<int64_
     }
 }
 
-/// What begins alike in loops of one text is carried alike.
+/// Loops of one text whose initial values are alike carry alike values.
 std::vector<int64_t> MovedNodes::carried(int id) const {
     const KernelNode& n = code_.nodes[id];
     const auto [region, trips] = place_of(n.region);

@@ -14,8 +14,8 @@ namespace firn {
 /// No loop stands in the region, which is placed.
 bool is_innermost(const KernelCode& code, const KernelRegion& region);
 
-/// What a node computes at x is what another one computes at x + step: found by their texts, in
-/// which indices are sums of ranges, not by their values.
+/// Finds nodes that compute at x what another node computes at x + step. Compares their texts, in
+/// which indices are sums of ranges, and not their values.
 class MovedNodes {
   public:
     /// `code` is placed. Innermost loops of at most `written_out` iterations count as written out:

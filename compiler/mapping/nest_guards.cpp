@@ -8,8 +8,8 @@
 namespace firn {
 namespace {
 
-/// What all lanes of a subgroup have is stored by one of them; the iterations of loops of stores
-/// are dealt to them already.
+/// Lets one lane store what all lanes of a subgroup have; the iterations of loops of stores are
+/// dealt to the lanes already.
 std::vector<int> by_first_lane(MappingRun& run, const std::vector<int>& effects) {
     if (run.mapping.lanes == 1) return effects;
     std::vector<int> out, alone;

@@ -6,7 +6,7 @@ namespace firn {
 
 struct MappingRun;
 
-/// Effects of the root for those of each copy, behind the copies' guards. Where lanes share an
+/// Returns effects of the root for those of each copy, behind the copies' guards. If lanes share an
 /// index, one of them stores what is not dealt to them.
 std::vector<int> nest_guards(MappingRun& run, const std::vector<std::vector<int>>& by_copy);
 

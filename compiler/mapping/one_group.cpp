@@ -76,7 +76,7 @@ GroupShape stand(uint32_t invocations, const std::vector<Size>& grid, int64_t ti
     return {x, invocations / x};
 }
 
-/// What one group takes longer than all cores, in seconds. `grid`: x first.
+/// Returns how much longer one group takes than all cores, in seconds. `grid`: x first.
 double excess_of(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
                  const DeviceProfile& profile, const SymbolFacts& facts) {
     double indices = 1;  // of lanes that have nothing to do, too
@@ -104,7 +104,7 @@ std::optional<std::vector<Size>> walkable_grid(const KernelCode& lowered, const 
     std::vector<Size> grid = grid_extents(lowered);
     int64_t most = 1;
     for (size_t d = 0; d + kept < grid.size(); ++d) {
-        // Where there may be nothing to do, a guard must say so: the group comes by all the same.
+        // A dispatch that may be empty needs a guard, because the group runs it all the same.
         const int64_t largest = grid[d].upper_bound(facts.largest);
         if (largest < 1 || (d > 1 && !grid[d].is_constant())) return std::nullopt;
         if (largest > costs::kMostInOneGroup || (most *= largest) > costs::kMostInOneGroup)
@@ -130,8 +130,8 @@ bool leaves_lanes(const KernelCode& lowered, const std::vector<Size>& grid, uint
 /// their own. `lanes` share an index along x.
 Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Size>& grid,
                 size_t kept, uint32_t invocations, uint32_t lanes, const SymbolFacts& facts) {
-    // What is small counted the work of one lane, and what a group loads together it loads once,
-    // before its blocks.
+    // Small kernels were counted with the work of one lane, and a group that stages operands loads
+    // them once, before its blocks.
     mapping.lanes = lanes;
     mapping.staged_iterations = 1;
     mapping.matrix = {};

@@ -1,4 +1,4 @@
-// Orders values by how long the rest waits for them, as a scheduler of instructions does.
+// Orders values by how much work still waits for them, as an instruction scheduler does.
 #include "compiler/mapping/order_values.h"
 
 #include <algorithm>
@@ -73,12 +73,13 @@ class BlockNesting {
         return order;
     }
 
-    /// By block: the first lane of the region's stores of four that asks for it. All 0 where a lane
-    /// alone is less than what a core has in flight: then the lanes are computed side by side.
+    /// Returns by block the first lane of the region's stores of four that needs it. All are 0 if
+    /// the work of one lane is less than what a core has in flight: then the lanes are computed
+    /// side by side.
     std::vector<int> lanes(const KernelRegion& region) const {
         constexpr int kLanes = 4;
         std::vector<int> out(blocks_.size(), kLanes);
-        double last = 0;  // of what only the last lane asks for
+        double last = 0;  // work that only the last lane needs
         for (int lane = kLanes; lane-- > 0;)
             for (int id : region.effects) {
                 const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
@@ -92,8 +93,8 @@ class BlockNesting {
         return out;
     }
 
-    /// Lane by lane, of the blocks whose operands are there, always the one for which most waits;
-    /// while many values wait to be used, one that lets most of them go.
+    /// Orders the blocks lane by lane. Of the blocks whose operands are ready takes the one for
+    /// which most work waits; while many values wait for a use, one that frees most of them.
     std::vector<int> side_by_side(const std::vector<int>& lanes) const {
         std::vector<int> order, ready;
         std::vector<size_t> left(*std::max_element(lanes.begin(), lanes.end()) + 1);
@@ -167,7 +168,7 @@ class BlockNesting {
         }
     }
 
-    /// By node: who uses it, -1 where nobody does, or not exactly one does.
+    /// Returns by node its only user; a negative number if it has none or several uses.
     static std::vector<int> uses_in(const KernelCode& code) {
         constexpr int kNobody = -2;
         std::vector<int> user(code.nodes.size(), kNobody);
@@ -189,7 +190,7 @@ class BlockNesting {
     void find_blocks(const std::vector<int>& order, const std::vector<int>& user) {
         constexpr int kHere = -2;
         for (int id : order) block_of_[static_cast<size_t>(id)] = kHere;
-        // From the last on: who uses a value has its block already.
+        // Goes from the last node to the first: the user of a value has its block already.
         for (size_t k = order.size(); k-- > 0;) {
             const auto id = static_cast<size_t>(order[k]);
             const double own = work(code_.nodes[id]);
@@ -239,7 +240,7 @@ class BlockNesting {
         }
     }
 
-    /// Values that nobody waits for any more once the block is computed, less its own.
+    /// Returns how many values have their last use in the block, less the block's own value.
     static int released(const Block& block, const std::vector<size_t>& unused) {
         int out = block.users.empty() ? 0 : -1;
         for (int need : block.needs) out += unused[static_cast<size_t>(need)] == 1;

@@ -1,14 +1,14 @@
-// In which order the values of long straight regions are computed.
+// Orders the values of long straight-line regions.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 
 namespace firn {
 
-/// Of placed code: where a region of many values keeps a core waiting, because what stands close
-/// together is one chain, chains that do not wait for one another come to stand side by side.
-/// Others are left as they are. Post-condition: every KernelRegion::order has the same nodes,
-/// operands first. For drivers that run shaders on the CPU: their code keeps this order, and a core
-/// looks a few hundred operations ahead.
+/// Reorders regions of many values in placed code so that independent chains of operations stand
+/// side by side, if a region keeps a core waiting because the values that stand close together form
+/// one chain. Others are left as they are. Post-condition: every KernelRegion::order has the same
+/// nodes, operands first. For drivers that run shaders on the CPU: their code keeps this order, and
+/// a core looks a few hundred operations ahead.
 void order_values(KernelCode& code);
 
 }  // namespace firn

@@ -11,16 +11,16 @@
 
 namespace firn {
 
-/// What kernels are made for. `mapping` is null where their user has mapped their ranges (kernels
-/// by hand), and before one is chosen.
+/// The target that kernels are made for. `mapping` is null if the user has mapped the ranges
+/// (kernels by hand), and before one is chosen.
 struct KernelTarget {
     const DeviceProfile& profile;
     const SymbolFacts& facts;
     const Mapping* mapping = nullptr;
 };
 
-/// What is done to kernels after the walk that writes them. All of it only makes them faster: tests
-/// leave it out, one by one.
+/// The passes over kernels that run after lowering. All of them only make kernels faster: tests
+/// leave them out, one by one.
 struct KernelSteps {
     bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true,
          share_dispatches = true, raise_radix = true;
@@ -36,7 +36,7 @@ struct KernelPass {
     bool (*applies)(const KernelTarget&) = nullptr;  // null: to every kernel
     bool KernelSteps::*optional = nullptr;           // null: it is always run
 };
-/// In the order in which they run.
+/// Returns the passes in the order in which they run.
 std::span<const KernelPass> kernel_passes();
 
 /// One run of one pass.

@@ -38,14 +38,14 @@ void add_pieces(std::span<const SequencePiece> pieces, InSequence& sequence) {
     }
 }
 
-/// Adds what is known of the steps, which are run `times` times, to what is known of their kernel.
+/// Adds the records of the steps, which are run `times` times, to those of their kernel.
 void describe(std::span<const ListedStep> steps, const Size& times, ListedKernel& all) {
     for (const ListedStep& step : steps) {
         if (const auto* listed = std::get_if<ListedLoop>(&step.step)) {
             ListedKernel body;
             const Size trips = max(listed->loop.trips, Size(0));
             describe(listed->body, times * trips, body);
-            // Where iterations differ, as the last.
+            // Iterations that differ count as the last one.
             for (Size Work::*part : {&Work::operations, &Work::bytes_read, &Work::bytes_written})
                 body.work.*part = (body.work.*part).substitute({{listed->loop.induction, trips}});
             add_part(all, body);
@@ -60,8 +60,8 @@ struct SequenceRun {
     const ListTarget& target;
 };
 
-/// The buffers in the group's memory, and kernels that copy those that others see. What is not
-/// stored to keeps what it was: they are copied before all, too.
+/// Returns the buffers in the group's memory, and kernels that copy those that other steps see.
+/// They are copied before all as well, because elements that are not stored to keep their values.
 std::pair<std::set<int>, std::vector<KernelCode>> own_memory(const SequenceContext& context,
                                                              const SequenceNeeds& needs) {
     OwnMemory own = needs.own_memory();
@@ -114,7 +114,7 @@ IterationSpan span_of_chunk(const ListedLoop& listed, int64_t most) {
 std::optional<Chunk> longest_chunk(const SequenceContext& context, const ListedLoop& listed) {
     int64_t most = std::min<int64_t>(
         costs::kMostSequenced, max(listed.loop.trips, Size(0)).upper_bound(context.facts.largest));
-    // What comes beside the iterations is in no proportion to their number.
+    // The work beside the iterations is in no proportion to their number.
     constexpr int kTries = 4;
     for (int tries = 0; tries < kTries; ++tries) {
         // Buffers have their names again after each.
@@ -126,13 +126,13 @@ std::optional<Chunk> longest_chunk(const SequenceContext& context, const ListedL
         needs.add(listed, *piece);
         if (needs.fits()) return Chunk{most, std::move(*piece), std::move(needs)};
         const int64_t allowed = most_back_edges(context.profile);
-        if (needs.back_edges() <= allowed) return std::nullopt;  // that is not what is too much
+        if (needs.back_edges() <= allowed) return std::nullopt;  // something else exceeds its limit
         most = std::min(most - 1, most * allowed / needs.back_edges());
     }
     return std::nullopt;
 }
 
-/// A loop as a loop of kernels that take so many iterations each: as many as fit.
+/// Returns a loop as a loop of kernels that take several iterations each: as many as fit.
 std::optional<ListedLoop> in_chunks(const ListTarget& target,
                                     std::span<const SequenceContext> groups,
                                     const ListedLoop& listed) {
@@ -191,7 +191,7 @@ void add_as_it_is(const SequenceRun& run, ListedStep step, std::vector<ListedSte
 
 using Pieces = std::vector<SequencePiece>;
 
-/// The steps from `first` on that fit into one kernel, as many as do.
+/// Returns how many steps from `first` on fit into one kernel.
 size_t longest_fitting(const SequenceContext& context, std::span<const ListedStep> steps,
                        const Pieces& pieces, size_t first) {
     SequenceNeeds needs(context);

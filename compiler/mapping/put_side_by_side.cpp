@@ -8,12 +8,12 @@
 namespace firn {
 namespace {
 
-/// Where the steps of one region stand: `out` comes before those that wait, which do not need each
+/// The state of one region's steps: `out` comes before the steps that wait, which do not need each
 /// other.
 struct Waiting {
     const ListTarget& target;
     std::vector<KernelCode> parts;
-    ListedKernel all;  // what is known of those that wait, without code
+    ListedKernel all;  // the records of the steps that wait, without code
     std::vector<ListedStep> out;
 };
 
@@ -41,7 +41,7 @@ void add(Waiting& run, ListedKernel kernel) {
     const auto is_free = [&](const KernelCode& w) { return independent(w, kernel.code); };
     if (kernel.apart || !std::all_of(run.parts.begin(), run.parts.end(), is_free)) close(run);
     if (!kernel.row_root && is_small_kernel(kernel.code, profile)) {
-        // Where two do not fit, the smaller waits for another.
+        // If two do not fit, the smaller one waits for another.
         const bool fits = may_stand_beside(run.parts, kernel.code, profile, run.target.facts);
         if (!fits && !is_larger(kernel.code, run.parts)) close(run);
         if (fits || run.parts.empty()) return wait(run, std::move(kernel));

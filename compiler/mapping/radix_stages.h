@@ -26,7 +26,7 @@ struct PointAxis {
 struct RadixStages {
     const KernelCode* code = nullptr;
     std::string induction;
-    std::map<int, int> next;  // buffers of the program: what is read, what is written for it
+    std::map<int, int> next;  // the program's buffers: the one read, and the one written for it
     std::vector<PointAxis> axes;
     size_t axis = 0;  // along which the elements lie that meet
     Size exponent;    // of the induction
@@ -37,14 +37,14 @@ struct RadixStages {
 /// Bands that an invocation takes side by side where distances are multiples of as many.
 inline constexpr int kBandsInBlock = 4;
 
-/// How far the elements of a band are from one another.
+/// The distance of a band's elements from one another.
 enum class BandDistance {
     Any,
     One,     // a band is a run of neighbours
     Blocks,  // a multiple of kBandsInBlock
 };
 
-/// What the loop of the program may be; each is to be tried by join_stages.
+/// Returns all stages that the loop of the program may be; join_stages tries each.
 std::vector<RadixStages> find_stages(const Program& program, const ListedLoop& loop);
 
 /// The exponent of the least distance of `count` iterations from `first` on.
@@ -57,10 +57,10 @@ struct JoinedStages {
 /// `count` iterations from `first` on as one kernel. With 2^exponent the least of their
 /// distances, elements whose indices along the axis differ by less than 2^count of it, and by
 /// multiples of it, are a band: an invocation loads one, runs the iterations on it in registers,
-/// and stores it. Nothing where it is not shown that each iteration reads of the band alone and
-/// writes every element of it once.
+/// and stores it. Returns nothing if it cannot prove that each iteration reads only the band and
+/// writes each of its elements once.
 ///
-/// It holds where 2^exponent is at least 1 and, times the points of a band, divides the extent of
+/// Requires that 2^exponent is at least 1 and, times the points of a band, divides the extent of
 /// the axis: the caller makes sure of that, and of what `distance` says.
 std::optional<JoinedStages> join_stages(const RadixStages& stages, int count, const Size& first,
                                         BandDistance distance, const SymbolFacts& facts);

@@ -1,4 +1,4 @@
-// Loops of butterflies whose kernels take several iterations each.
+// Runs several iterations of loops of butterflies in one kernel.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -30,7 +30,7 @@ Size power_in(const Size& size) {
     return out;
 }
 
-/// What the steps of one loop are made with.
+/// The inputs and the facts for the steps of one loop.
 struct RaiseRun {
     const ListTarget& target;
     const ListedLoop& loop;
@@ -38,7 +38,7 @@ struct RaiseRun {
     const RadixStages& stages;
     int most_stages = 0;                  // in one kernel
     std::vector<BandDistance> distances;  // there is a kernel for each
-    SymbolFacts facts;                    // with what is known of inductions
+    SymbolFacts facts;                    // with the bounds of inductions
     int loops = 0;
 };
 
@@ -131,17 +131,17 @@ bool add_iterations(RaiseRun& run, const Size& first, const Size& trips, int cou
     return falls || add_iterations(run, first + whole * Size(count), rest, count / 2, out);
 }
 
-/// A CPU driver loads and stores blocks of four neighbours. Where bands lie beside one another the
-/// mapping finds them.
+/// Returns the distances to try. A CPU driver loads and stores blocks of four neighbours. If bands
+/// lie beside one another the mapping finds the blocks itself.
 std::vector<BandDistance> distances(int64_t scale, const DeviceProfile& profile) {
     if (scale > 1) return {BandDistance::Any};
     return {BandDistance::One,
             rules_of(profile).in_turn ? BandDistance::Blocks : BandDistance::Any};
 }
 
-/// One group, or a group for each row, had better run all iterations: see put_in_sequence. Joined
-/// iterations take little longer than one, and a launch: what one group takes for as many must be
-/// worth less than that.
+/// Returns whether one group, or a group for each row, runs all iterations faster (see
+/// put_in_sequence). Joined iterations take little longer than one, and cost one launch: the extra
+/// time of one group for as many iterations must be less than that.
 bool needs_no_launches(const KernelList& list, const ListedLoop& loop, const ListTarget& target) {
     ListedLoop mapped = loop;
     auto& kernel = std::get<ListedKernel>(mapped.body[0].step);

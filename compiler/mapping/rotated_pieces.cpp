@@ -1,4 +1,4 @@
-// Loops whose buffers rotate, with iterations written out until the buffers have their names again.
+// Writes out iterations of loops whose buffers rotate, until the buffers have their names again.
 #include "compiler/mapping/rotated_pieces.h"
 
 #include <algorithm>

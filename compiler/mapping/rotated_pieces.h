@@ -1,4 +1,4 @@
-// Loops whose buffers rotate, with iterations written out until the buffers have their names again.
+// Writes out iterations of loops whose buffers rotate, until the buffers have their names again.
 #pragma once
 #include <cstdint>
 
@@ -11,8 +11,9 @@ inline constexpr int64_t kCommonPeriod = 6;
 /// Writing iterations out costs less than copying `elements` of each buffer that is moved. `loop`
 /// is the piece of `listed`.
 bool is_worth_writing_out(const ListedLoop& listed, const SequencePiece& loop, int64_t elements);
-/// As many iterations as it takes until all buffers have their names again, each on those that have
-/// them then; what iterations are left copy. `first`: the number of the loop's first iteration.
+/// Writes out as many iterations as it takes until all buffers have their names again, each with
+/// the buffers' names at that iteration; the remaining iterations copy. `first`: the number of the
+/// loop's first iteration.
 SequencePiece written_out(const RepeatStep& repeat, const SequencePiece& loop,
                           const std::vector<SequencePiece>& copies, const Size& first);
 

@@ -1,4 +1,4 @@
-// Kernels whose workgroups hold whole rows.
+// Maps kernels whose workgroups hold whole rows.
 #include "compiler/mapping/row_groups.h"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ class Exchange {
     int64_t parts_ = 1;  // lanes that have parts of one value in the end
 };
 
-/// In the order in which they need one another.
+/// Returns the live row reductions, each behind those that it needs.
 std::vector<int> live_row_reductions(const KernelCode& lowered) {
     KernelCode placed = lowered;
     place(placed);
@@ -147,7 +147,7 @@ std::vector<int> live_row_reductions(const KernelCode& lowered) {
     return out;
 }
 
-/// What an invocation has of a row: `width` copies from `first` on.
+/// Reduces the part of a row that an invocation holds: `width` copies from `first` on.
 int own_part(MappingRun& run, const KernelNode& n, size_t first, size_t width) {
     std::vector<int> each;
     for (size_t v = 0; v < width; ++v) each.push_back(copy_value(run, n.args[0], first + v));

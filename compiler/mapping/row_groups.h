@@ -1,5 +1,5 @@
-// Kernels whose workgroups hold whole rows: which mappings they can have, and what the invocations
-// exchange.
+// Kernels whose workgroups hold whole rows: the mappings that they can have, and the exchange
+// between their invocations.
 #pragma once
 #include <vector>
 
@@ -13,7 +13,8 @@ struct MappingRun;
 /// Its invocations combine values along the last Grid range (RowReduce).
 bool reduces_rows(const KernelCode& lowered);
 
-/// Whether every group of the mapping holds whole rows, where the kernel needs that (steps.h).
+/// Returns why a group of the mapping does not hold whole rows although the kernel needs that;
+/// empty: all is well (steps.h).
 std::string why_no_rows(const MappingCase& of);
 
 /// Makes the mapping hold whole rows where the kernel needs them: one group along x, of whole
@@ -32,9 +33,9 @@ struct RowGroup {
 std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
                                     std::vector<int> values, std::vector<int>& effects);
 
-/// Reduces the rows of the kernel that is mapped, where every invocation of a group takes part:
-/// each its own copies' elements, then the group what they have. The results are those of the
-/// kernel's RowReduce nodes. Gives effects of the root, in order.
+/// Reduces the rows of the kernel that is mapped. Every invocation of a group takes part: it
+/// reduces its own copies' elements, then the group combines the partial results, which become
+/// those of the kernel's RowReduce nodes. Gives effects of the root, in order.
 std::vector<int> reduce_rows(MappingRun& run);
 
 }  // namespace firn

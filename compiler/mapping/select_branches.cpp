@@ -1,4 +1,4 @@
-// Choices whose sides are dear become branches.
+// Turns choices with expensive sides into branches.
 #include "compiler/mapping/select_branches.h"
 
 #include <algorithm>
@@ -137,7 +137,8 @@ class Chooser {
         return !masked_ && total >= costs::kBranchOperations;
     }
 
-    /// What is evaluated for one side of the selects alone, less what a device does all the same.
+    /// Returns the cost of what is evaluated for one side of the selects alone, less what the
+    /// device evaluates anyway.
     double saved(const KernelRegion& region, const std::vector<int>& group, size_t side) const {
         double out = 0;
         for (int id : choices_.needed_for(region, group, side)) {
@@ -200,7 +201,7 @@ KernelCode with_one_branch(KernelCode code, int first, int second) {
     return Renumber(code).run();
 }
 
-/// Per loop and load, how many loops it stands in, summed up: what a branch must not raise.
+/// Returns the sum of the loop depths of all loops and loads; a branch must not raise it.
 int64_t dear_depths(const KernelCode& code) {
     const std::vector<int> parents = region_parents(code);
     int64_t out = 0;
@@ -218,7 +219,8 @@ int64_t dear_depths(const KernelCode& code) {
     return out;
 }
 
-/// Whether there can be anything to do: kernels without loops have nothing dear for a CPU driver.
+/// Returns whether branches can pay at all: without a loop nothing is expensive enough for a CPU
+/// driver.
 bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
     auto count = [&](KernelOp op) {
         return std::count_if(code.nodes.begin(), code.nodes.end(),
@@ -228,8 +230,8 @@ bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
            (count(KernelOp::Select) && (!rules_of(profile).masked || count(KernelOp::For)));
 }
 
-/// The kernel as it is would be tiled, to less than what is left where half of all indices pass its
-/// loops by.
+/// Returns whether the kernel as it is would have a tile that reduces the work to less than half:
+/// what remains if half of all indices skip the loops.
 bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(),
                                     [](const Range& r) { return r.kind == RangeKind::Grid; });
@@ -257,8 +259,8 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
         if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
         KernelCode branched = with_branch(code, group);
         place(branched);
-        // What a loop evaluated once, before its iterations, would stand in the branch, in every
-        // iteration.
+        // A value that a loop evaluated once, before its iterations, would move into the branch and
+        // be evaluated in every iteration.
         if (dear_depths(branched) > dear_depths(code)) break;
         code = std::move(branched);
     }

@@ -5,11 +5,11 @@
 
 namespace firn {
 
-/// The walk joins short last dimensions, such as the taps of a filter, to one range that is as long
-/// as a group's rows. Where the lanes of a subgroup share each index, rows of the grid need no
-/// length, and tiles along the dimensions share more: what is read at the sum of a tap and an
-/// iteration, and whether it is inside. Where such a tile is chosen, the range becomes one per
-/// dimension. Takes and gives lowered kernels, before mapping. Not placed.
+/// Gives each dimension of a joined range a range of its own if a tile along the dimensions shares
+/// more. The walk joins short last dimensions, such as the taps of a filter, to one range that is
+/// as long as a group's rows. If the lanes of a subgroup share each index, rows of the grid need no
+/// length, and tiles along single dimensions share reads at the sum of a tap and an iteration, and
+/// their bounds checks. Takes and gives lowered kernels, before mapping. Not placed.
 KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

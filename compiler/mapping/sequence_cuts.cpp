@@ -1,4 +1,4 @@
-// Where a list of steps is cut into kernels that one group runs in order.
+// Cuts a list of steps into kernels that one group runs in order.
 #include "compiler/mapping/sequence_cuts.h"
 
 #include <algorithm>

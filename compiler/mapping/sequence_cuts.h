@@ -1,4 +1,4 @@
-// Where a list of steps is cut into kernels that one group runs in order.
+// Cuts a list of steps into kernels that one group runs in order.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -6,11 +6,11 @@
 
 namespace firn {
 
-/// A step by what it costs beyond what all cores take for it, in seconds.
+/// The cost of a step beyond its time on all cores, in seconds.
 struct CutStep {
     bool may_join = false;  // one kernel may take it with the steps beside it
     double alone = 0;       // as steps of its own: their launches
-    double joined = 0;      // in such a kernel: what one group takes longer than all cores
+    double joined = 0;      // in such a kernel: the extra time of one group over all cores
 };
 
 struct SequenceCuts {
@@ -18,8 +18,8 @@ struct SequenceCuts {
     double seconds = 0;        // of all
 };
 
-/// The cuts that cost least, where each kernel costs a launch: what one group takes long for stands
-/// in a kernel all the same where its neighbours are worth more launches. Linear in the steps.
+/// Returns the cuts of least cost, if each kernel costs a launch. A step that is slow on one group
+/// may still stand in a kernel if that saves more launches of its neighbours. Linear in the steps.
 SequenceCuts cheapest_cuts(std::span<const CutStep> steps, double launch);
 
 }  // namespace firn

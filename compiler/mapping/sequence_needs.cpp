@@ -1,4 +1,4 @@
-// What pieces that one group runs in order need of its kernel.
+// Counts what the kernel of pieces that one group runs in order needs.
 #include "compiler/mapping/sequence_needs.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int64_t loops_of(const SequencePiece& piece) {
     return loops;
 }
 
-/// As count_back_edges() finds them in their kernel.
+/// Counts as count_back_edges() does in their kernel.
 int64_t back_edges_of(const SequencePiece& piece) {
     if (piece.kernel) return piece.kernel->back_edges + (piece.kernel->back_edges > 0);
     int64_t edges = 0;
@@ -127,7 +127,7 @@ std::set<int> SequenceNeeds::unseen_buffers(int64_t& bytes) const {
 OwnMemory SequenceNeeds::own_memory() const {
     int64_t bytes = 0;
     OwnMemory out{unseen_buffers(bytes), {}};
-    // For what one iteration stores in bound memory the next one waits.
+    // In bound memory each iteration would wait for the stores of the one before it.
     if (context_.bands || !repeats_ || context_.profile.shared_loads > 1) return out;
     std::vector<int> seen;
     for (int buffer : stored_)

@@ -1,4 +1,4 @@
-// What pieces that one group runs in order need of its kernel.
+// Counts what the kernel of pieces that one group runs in order needs.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,8 +16,8 @@ int64_t most_back_edges(const DeviceProfile& profile);
 /// Buffers that lie in the memory of the group.
 struct OwnMemory {
     std::set<int> buffers;
-    /// Of these, what others see, too: stored to in loops, copied before and behind all. All others
-    /// no other step sees.
+    /// Those of `buffers` that other steps see too: stored to in loops, copied before and behind
+    /// all. No other step sees the others.
     std::vector<int> copied;
 };
 
@@ -31,11 +31,13 @@ class SequenceNeeds {
 
     /// The device takes them as one kernel.
     bool fits() const;
-    /// More steps may fit, though these alone do not: what is used by them alone needs no binding.
+    /// Returns whether more steps may fit although these alone do not: a buffer that only these
+    /// steps use needs no binding.
     bool may_grow() const;
     int64_t back_edges() const { return back_edges_; }
-    /// The smallest first, as many as there is room for; where such memory is slower, as many as
-    /// leave bindings that fit. Groups for bands have none.
+    /// Returns the buffers for the group's memory, the smallest first: as many as there is room
+    /// for; if such memory is slower, only as many as leave bindings that fit. Groups for bands
+    /// have none.
     OwnMemory own_memory() const;
 
   private:
@@ -44,7 +46,8 @@ class SequenceNeeds {
     bool binds_without(const std::set<int>& own) const;
     bool may_be_own(int buffer) const;
     bool is_seen(int buffer) const;
-    /// Those of `buffers`, the smallest first, until they take so many bytes or `enough` says so.
+    /// Adds buffers of `buffers`, the smallest first, until they fill the memory (`bytes`) or
+    /// `enough` returns true.
     template <class Enough>
     void add_smallest(std::vector<int> buffers, int64_t& bytes, std::set<int>& own,
                       const Enough& enough) const;

@@ -34,7 +34,7 @@ Accessed accessed_by(const KernelCode& code) {
     return out;
 }
 
-/// What of the pieces changes with the iteration can be computed in the kernel.
+/// Returns whether the kernel can compute everything in the pieces that changes with the iteration.
 bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induction,
               const Program& program) {
     const auto is_bad = [&](const Size& size) { return !linear_in(size, induction); };
@@ -73,7 +73,7 @@ std::optional<SequencePiece> kernel_piece(const SequenceContext& context, const 
     return out;
 }
 
-/// Each first buffer takes what the second has, all at once.
+/// Returns a piece that copies the second buffer of each pair to the first, all at once.
 std::optional<SequencePiece> copy_piece(const SequenceContext& context,
                                         const std::vector<std::pair<int, int>>& pairs) {
     const auto info = [&](int buffer) -> const BufferInfo& {
@@ -138,8 +138,8 @@ std::optional<std::vector<SequencePiece>> copy_pieces(const SequenceContext& con
     return out;
 }
 
-/// What of the rotation somebody sees: what is new in every iteration needs no value from the one
-/// before.
+/// Returns the pairs of the rotation that a later step sees: a buffer that every iteration writes
+/// anew needs no value from the one before.
 std::vector<std::pair<int, int>> moved_values(const SequenceContext& context,
                                               const ListedLoop& listed, const SequencePiece& loop) {
     std::set<int> live, stored;

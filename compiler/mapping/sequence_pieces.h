@@ -16,7 +16,7 @@
 
 namespace firn {
 
-/// What is run in order: a kernel, a loop, or what stands in `body`.
+/// A part of a sequence: a kernel, a loop, or the pieces in `body`.
 struct SequencePiece {
     std::optional<KernelCode> kernel;  // mapped to one group
     std::vector<SequencePiece> body;
@@ -28,7 +28,7 @@ struct SequencePiece {
     std::optional<Size> iteration;  // what `induction` stands for in the body, where it is no loop
 };
 
-/// What pieces are made for.
+/// The context that pieces are made for.
 struct SequenceContext {
     const Program& program;
     const DeviceProfile& profile;
@@ -46,8 +46,8 @@ SequenceContext sequence_context(const KernelList& list, const DeviceProfile& pr
 /// of a loop.
 void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses);
 void count_uses(const ListedLoop& loop, std::map<int, int>& uses);
-/// Adds the buffers whose values from before the pieces are asked for: loaded before they are
-/// stored to. `stored`: what is stored to before, and by the pieces.
+/// Adds the buffers whose values from before the pieces are needed: they are loaded before they are
+/// stored to. `stored`: the buffers that were stored to before; those of the pieces are added.
 void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::set<int>& stored);
 
 /// Nothing where one group cannot run the step, or a kernel takes more than so many launches longer
@@ -55,7 +55,7 @@ void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::
 /// where there are bands: where the step leaves them.
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step,
                                       size_t launches);
-/// What the step costs beside others, with its piece, if it has one.
+/// Returns the cost of the step beside others, with its piece if it has one.
 CutStep cut_step(const SequenceContext& context, const std::optional<SequencePiece>& piece);
 
 /// A kernel of the group that stores all elements of the buffer where they are.

@@ -1,4 +1,4 @@
-// Loops of the lowered kernel whose results are values.
+// Builds loops of the lowered kernel that give values.
 #include "compiler/mapping/serial_loops.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Carried build_loop(MappingRun& run, int id, const std::vector<size_t>& group, Ca
     return values;
 }
 
-/// What the lanes have of a reduction that began at `init`, combined.
+/// Combines the lanes' parts of a reduction that began at `init`.
 int combine_lanes(MappingRun& run, const KernelNode& loop, const Combine& by, int init, int part) {
     run.b.set_lines(loop.lines);
     const DType dtype = run.b.node(part).dtype;

@@ -1,4 +1,4 @@
-// Loops of the lowered kernel whose results are values.
+// Builds loops of the lowered kernel that give values.
 #pragma once
 #include <cstddef>
 #include <vector>

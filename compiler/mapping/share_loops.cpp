@@ -1,4 +1,4 @@
-// Which loops of a kernel the lanes of a subgroup can share.
+// Finds the loops of a kernel that the lanes of a subgroup can share.
 #include "compiler/mapping/share_loops.h"
 
 #include <algorithm>

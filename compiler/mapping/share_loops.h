@@ -1,4 +1,4 @@
-// Which loops of a kernel the lanes of a subgroup can share, and how their parts combine.
+// Finds the loops of a kernel that the lanes of a subgroup can share, and how their parts combine.
 #pragma once
 #include <map>
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace firn {
 
-/// How the parts of a carried value combine: by `step` two at a time, by `reduce` over the lanes.
+/// How the parts of a carried value combine: two at a time by `step`, over the lanes by `reduce`.
 struct Combine {
     KernelOp step = KernelOp::Add;
     ReduceOp reduce = ReduceOp::Sum;
 };
 
-/// What a loop (a For node) does when a whole subgroup does the work of one invocation.
+/// How a loop (a For node) runs if a whole subgroup does the work of one invocation.
 struct SharedLoop {
     bool split = false;  // its iterations are dealt to the lanes; else each takes all
     /// The outermost loop of a reduction: its results are combined over the lanes, one by
@@ -24,14 +24,14 @@ struct SharedLoop {
     std::vector<Combine> combine;
 };
 
-/// The loops that lanes share, by For node. Loops of stores: each iteration stores for itself.
-/// Reductions, nests of them too, that stand where all lanes do the same, outside every other
-/// shared loop. Of a nest one loop is split: the innermost, where it is not known to be short;
-/// `evenly`: rather one of whole rounds of the lanes, where the innermost would leave some idle in
-/// its last one. On a CPU driver such lanes are masked, and neighbours that read from places apart
-/// cost no more.
-/// Loops that are not listed are taken by every lane with the same values. Empty, too, for a kernel
-/// whose effects stand in other loops or in branches of them, or combine in loops.
+/// Returns the loops that lanes share, by For node. These are loops of stores, in which each
+/// iteration stores for itself, and reductions, nests of them too, that all lanes run alike outside
+/// every other shared loop. Of a nest one loop is split: the innermost that is not known to be
+/// short; if `evenly`, rather one whose trip count is a multiple of the lanes, where the innermost
+/// would leave some lanes idle at its end. On a CPU driver idle lanes are masked, and neighbours
+/// that read from places apart cost no more.
+/// Every lane takes loops that are not listed with the same values. The result is also empty for a
+/// kernel whose effects stand in other loops or in branches of them, or combine in loops.
 std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly = false);
 
 /// The step `lanes` (steps.h).
@@ -41,8 +41,8 @@ std::string why_lanes_do_not_share(const MappingCase& of);
 /// through; -1: none.
 int handed_through(const KernelCode& code, int loop);
 
-/// The operation that a body only gathers terms with (arg = arg + term) for its carried value k,
-/// and that term; nobody sees the value in between.
+/// The operation by which a body only gathers terms (arg = arg + term) into its carried value k,
+/// and that term; the value in between has no other use.
 struct GatheredTerm {
     KernelOp op = KernelOp::Add;
     int term = -1;

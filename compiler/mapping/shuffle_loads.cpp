@@ -1,4 +1,4 @@
-// Loads of what all lanes of a subgroup read.
+// Shuffles loads that all lanes of a subgroup read.
 #include "compiler/mapping/shuffle_loads.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
     return -1;
 }
 
-/// Of what a load of bound memory gives.
+/// Returns whether the shuffle's source is a load of bound memory.
 bool is_plain_load(const KernelCode& code, int shuffle) {
     const KernelNode& source =
         code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];

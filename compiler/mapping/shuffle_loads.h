@@ -1,5 +1,5 @@
-// Loads of what all lanes of a subgroup read: each lane loads one element, and they hand them
-// round.
+// Shuffles loads that all lanes of a subgroup read: each lane loads one element, and shuffles give
+// it to the others.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,7 +17,7 @@ class SameInSubgroup {
   public:
     explicit SameInSubgroup(const KernelBuilder& b) : b_(b) {}
     bool operator()(int id);
-    /// What is true of a carried value.
+    /// Notes whether a carried value is the same for all lanes.
     void mark(int id, bool same);
 
   private:
@@ -25,9 +25,10 @@ class SameInSubgroup {
     std::vector<signed char> known_;  // by node: -1 not asked yet
 };
 
-/// A load whose element, at the new node `index`, all lanes of a subgroup read, one of as many in a
-/// row as there are lanes: each loads one, and they hand them round. undo_lonely_shuffles() undoes
-/// it where few of them are used. `copy`: of the kernel's body. -1: not so.
+/// Deals a load to the lanes: its element, at the new node `index`, is read by all lanes of a
+/// subgroup, and is one of as many in a row as there are lanes. Each lane loads one element, and
+/// shuffles give it to the others. undo_lonely_shuffles() undoes this where few of the elements are
+/// used. `copy`: of the kernel's body. Returns -1 if the load is none of these.
 int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy);
 
 /// Undoes what pays for few elements: shuffles of a load that fewer than half of `lanes` elements

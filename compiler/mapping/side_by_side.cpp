@@ -45,13 +45,13 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
            stores * costs::kStoreOnCpu;
 }
 
-/// How a part's indices are dealt to invocations, whole subgroups of them.
+/// How a part's indices are dealt to invocations, in whole subgroups.
 struct Runs {
     int64_t count = 0, invocations = 0, length = 0;
 };
 Runs runs_of(int64_t indices, const DeviceProfile& profile) {
     const int64_t lanes = profile.subgroup_size, fair = (indices + lanes - 1) / lanes;
-    // A loop of one iteration is none: what it loads behind the end would be loaded by all.
+    // A run of one iteration has no loop, and all invocations would load what lies behind the end.
     const int64_t least = indices % kBlock == 0 ? kBlock : 2 * kBlock;
     const int64_t length =
         std::clamp((fair + kBlock - 1) / kBlock * kBlock, least, costs::kLongestRun);
@@ -89,7 +89,7 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     BindingCount bound;
     double units = 0, others = 0, own = 0;
     auto count = [&](const KernelCode& code) {
-        // A CPU driver's runs that do not end with a block of four bind what they use as elements,
+        // Runs of a CPU driver that do not end with a block of four bind their buffers as elements
         // too.
         const bool twice = in_runs && indices_of(code) % kBlock != 0;
         for (const KernelBuffer& b : code.buffers)
@@ -146,8 +146,7 @@ class Beside {
     struct Place {
         int at, inside;  // outside it is the nearest inside
     };
-    /// Where the index stands among the next `count` ones, behind which come those of nobody, `all`
-    /// in all.
+    /// Returns the place of the index among the next `count` ones; they are padded to `all`.
     Place next(int64_t count, int64_t all) {
         const int own = b_.sub(index_, b_.integer(begin_));
         begin_ += all;
@@ -172,8 +171,8 @@ class Beside {
         return b_.branch(place.inside, region, -1, true);
     }
 
-    /// A CPU driver does what a branch holds under a mask: where every index computes a run, the
-    /// other parts cost it one iteration each.
+    /// A CPU driver runs a branch under a mask: if every index computes a run, the other parts cost
+    /// it one iteration each.
     int add_runs(const KernelCode& part) {
         const int64_t count = indices_of(part);
         const Runs runs = runs_of(count, profile_);

@@ -20,7 +20,8 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
 /// It has more indices than all parts together.
 bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 
-/// Neither reads or writes what the other writes: their order does not matter.
+/// Returns whether neither kernel reads or writes what the other writes, so that their order does
+/// not matter.
 bool independent(const KernelCode& a, const KernelCode& b);
 
 /// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of

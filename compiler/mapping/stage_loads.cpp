@@ -1,4 +1,4 @@
-// Which operands of a kernel's loops the invocations of a group share.
+// Finds the operands of a kernel's loops that the invocations of a group share.
 #include "compiler/mapping/stage_loads.h"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ class StagedLoops {
         return out;
     }
 
-    /// Of a loop of the nest and those around it, but for the outermost.
+    /// Returns the iterations of a loop of the nest and the loops around it, without the outermost.
     int64_t iterations_inside(int region) const {
         int64_t out = 1;
         for (int at = region; at != nest_[0]; at = parents_[at])
@@ -133,8 +133,8 @@ class StagedLoops {
     /// The same for all invocations: of sizes, arguments and iterations.
     bool is_uniform(int id) const { return facts_[id].uniform; }
 
-    /// Which nodes are the same for all invocations; which ones any invocation can compute at other
-    /// indices than its own, and the Grid ranges that they depend on.
+    /// Finds the nodes that are the same for all invocations, those that any invocation can compute
+    /// at other indices than its own, and the Grid ranges that they depend on.
     void find_facts() {
         facts_.resize(code_.nodes.size());
         for (size_t id = 0; id < facts_.size(); ++id) {
@@ -171,11 +171,11 @@ class StagedLoops {
         return out;
     }
 
-    /// Of a nest's iterations.
+    /// Returns whether the node is a load in a nest's iterations.
     bool is_load(int id) const { return code_.nodes[id].op == KernelOp::Load && in_nest(id); }
 
-    /// What is worth staging in a nest: loads, or what is computed of them where that is no more to
-    /// keep.
+    /// Returns the values worth staging in a nest: loads, or values computed from them if these
+    /// take no more memory.
     std::vector<StagedValue> values() const {
         std::vector<bool> shared(code_.nodes.size());
         std::vector<int> loads, results;
@@ -238,7 +238,7 @@ class StagedLoops {
         return out;
     }
 
-    /// By node: it is a load of the nest, or computed of one.
+    /// Marks, by node, the loads of the nest and the values computed from one.
     std::vector<bool> follows_from_load() const {
         std::vector<bool> out(code_.nodes.size());
         for (size_t id = 0; id < out.size(); ++id) {
@@ -257,7 +257,7 @@ class StagedLoops {
     const Mapping& m_;
     std::vector<std::vector<int>> needs_;
     std::vector<int> parents_, grid_,
-        owner_;  // Grid ranges, x first; per region, the loop whose body it is
+        owner_;  // Grid ranges, x first; by region, the loop that owns it
     std::vector<Facts> facts_;
     std::vector<int> nest_;  // bodies of the loop that is looked at and of those inside
 };

@@ -1,5 +1,5 @@
-// Operands in shared memory: what the invocations of a group would read again and again in the
-// iterations of a reduction they load together, some iterations at a time.
+// Finds operands to stage in shared memory: operands that the invocations of a group would read
+// again and again in the iterations of a reduction are loaded together, some iterations at a time.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,14 +13,15 @@ namespace firn {
 /// A value in a loop's body that invocations share: it is the same for all that differ along other
 /// ranges only.
 struct StagedValue {
-    /// Of the lowered kernel: a load, or what follows from loads of the same ranges alone.
+    /// A node of the lowered kernel: a load, or a value computed only from loads of the same
+    /// ranges.
     int node = -1;
     std::vector<size_t> axes;  // the Grid ranges that it depends on; 0 is x
-    /// The ranges of short loops inside whose iterations it depends on too, innermost first; how
-    /// many.
+    /// The ranges of short inner loops on whose iterations it depends too, innermost first, with
+    /// their trip counts.
     std::vector<std::pair<int, int64_t>> inside;
-    int along =
-        -1;  // whose neighbours are neighbours in memory: one of `axes`, or -1, the iterations
+    int along = -1;  // the axis whose neighbours are neighbours in memory: one of `axes`, or -1,
+                     // the iterations
 };
 
 struct StagedLoop {
@@ -28,10 +29,11 @@ struct StagedLoop {
     std::vector<StagedValue> values;
 };
 
-/// The loops (For nodes of the lowered kernel) whose operands the groups of a mapping share,
-/// whatever they compute: loops that all invocations take alike, with none or short ones inside,
-/// most of whose loads miss a range along which a group has several invocations. Empty, too, for
-/// kernels with other effects than stores, of rows, and where invocations share work.
+/// Returns the loops (For nodes of the lowered kernel) whose operands the groups of a mapping
+/// share, whatever they compute: loops that all invocations take alike, with no inner loops or
+/// short ones, most of whose loads do not depend on some range along which a group has several
+/// invocations. Empty for kernels with other effects than stores, for kernels of rows, and if
+/// invocations share work.
 std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);
 
 /// The step `stage` (steps.h).

@@ -52,7 +52,7 @@ Range range_of_blocks(KernelBuilder& b, const Range& old, const StagedBlocks& bl
     return range;
 }
 
-/// Reads what the block's arrays hold, in each of its iterations.
+/// Builds the iterations of a block, which read the block's arrays.
 Carried read_block(MappingRun& run, int id, const std::vector<size_t>& group, Carried values,
                    const StagedBlocks& blocks) {
     KernelBuilder& b = run.b;

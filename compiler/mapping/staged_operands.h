@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// One of the run's staged loops in blocks of iterations: before each the group loads what it reads
-/// in them, and waits. Takes the values before it, gives those after it.
+/// Builds one of the run's staged loops in blocks of iterations: before each block the group loads
+/// the operands of the block, and waits. Takes the values before it, gives those after it.
 Carried build_staged_loop(MappingRun& run, int loop, const std::vector<size_t>& group,
                           Carried values);
 

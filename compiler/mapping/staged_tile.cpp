@@ -1,4 +1,4 @@
-// The shared arrays of a loop whose operands a group loads together.
+// Builds the shared arrays of a loop whose operands a group loads together.
 #include "compiler/mapping/staged_tile.h"
 
 #include <algorithm>
@@ -99,8 +99,8 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     for (const auto& [range, trips] : array.value.inside) units *= trips;
     units /= width;
     const int64_t shares = (units + members_ - 1) / members_;
-    // What two arrays load may come to stand outside the guards of both: what is beyond the last
-    // unit loads that unit again.
+    // The loads of two arrays may move out of both guards, so invocations beyond the last unit load
+    // that unit again.
     auto load_share = [&](int share, bool guarded) {
         const int unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
         const int loaded =
@@ -245,8 +245,8 @@ int StagedTile::value_of(const Array& array, int node, const Element& element, c
     return block.value_at(node, at, iteration, loops);
 }
 
-/// The index `ahead` of `first`, in a run of `width`. What lies behind the end is not read: the
-/// last element, or run where runs fill the extent, stands there.
+/// Returns the index `ahead` of `first`, in a run of `width`. An index behind the end is replaced
+/// by that of the last element, or of the last run if runs fill the extent.
 int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, int64_t width) {
     const int step = b_.integer(ahead);
     if (extent < 0) return b_.add(first, step);

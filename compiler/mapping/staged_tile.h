@@ -1,4 +1,5 @@
-// The shared arrays of a loop whose operands a group loads together, and who loads and reads what.
+// The shared arrays of a loop whose operands a group loads together, and which invocation loads and
+// reads which element.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,10 +12,9 @@
 
 namespace firn {
 
-/// Where the elements of a staged value lie: neighbouring invocations side by side, whatever their
-/// tiles, with one element each or four neighbours of its tile that it reads at once. What is
-/// further apart is an odd number of those away, so that few neighbours along a range meet in a
-/// bank.
+/// The layout of a staged value: the elements of neighbouring invocations lie side by side,
+/// whatever their tiles, with one element each or four neighbours of a tile that are read at once.
+/// Larger distances are odd multiples of that, so that few neighbours along a range meet in a bank.
 struct StagedLayout {
     struct Axis {
         size_t range = 0;                         // 0 is x
@@ -45,8 +45,8 @@ class StagedTile {
         int start = -1;       // the first
         int extent = -1;      // of the loop; -1: all of them are inside
         int64_t divisor = 1;  // of its extent
-        /// What a node of the lowered kernel is at an index of each Grid range, in iteration
-        /// `iteration` of the loop and `inside` of the ranges of loops inside.
+        /// Returns the value of a node of the lowered kernel at an index of each Grid range, in
+        /// iteration `iteration` of the loop and `inside` of the ranges of inner loops.
         std::function<int(int node, const std::vector<int>& at, int iteration,
                           const std::map<int, int>& inside)>
             value_at;
@@ -54,14 +54,16 @@ class StagedTile {
 
     StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
                const StagedLoop& loop, int range, const Mapping& mapping);
-    /// Effects of all invocations of the group that load what it reads in a block, and wait for it.
+    /// Returns effects by which all invocations of the group load a block's operands, and wait for
+    /// them.
     std::vector<int> fill(const Block& block);
     /// A node as a copy of the body reads it in iteration `iteration` since `start`, with the
     /// effect that reads it. `inside`: the iteration of a loop inside, by its range. -1: it is not
     /// staged.
     int read(int node, size_t copy, int iteration, const std::function<int(int range)>& inside,
              std::vector<int>& effects);
-    /// What is to be read where the iterations of `range` begin: what depends on no loop inside it.
+    /// Returns the values to read at the begin of an iteration of `range`: those that depend on no
+    /// loop inside it.
     std::vector<int> values_of(int range) const;
 
   private:
@@ -84,7 +86,7 @@ class StagedTile {
         int place = -1;  // the first's
         std::vector<int> values;
     };
-    /// What an invocation takes at once. `guarded`: not every one has a unit.
+    /// The units that an invocation takes at once. `guarded`: some invocations have none.
     struct Share {
         int unit = -1;
         bool guarded = false;

@@ -1,4 +1,4 @@
-// What follows from the table of steps: texts, legality, what is left out.
+// Derives from the table of steps: texts, legality, and the steps that are left out.
 #include "compiler/mapping/steps.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<int64_t> split(const std::string& words) {
     return out;
 }
 
-// What a field says, and its reading, by its type.
+// Writes and reads a field, by its type.
 
 template <class Number>
 requires std::is_integral_v<Number> std::string words_of(Number value) {

@@ -1,4 +1,4 @@
-// The table of the steps of mappings, and what each step's own file says of it.
+// The table of the steps of mappings, and what each step's own file provides.
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -19,10 +19,11 @@ struct Variations;
 struct StepRules {
     /// Steps that it cannot stand beside, by their words, with spaces between: one of two says so.
     std::string_view excludes = {};
-    /// In words, why the kernel cannot take it with the other steps of the mapping; empty: it can.
+    /// Returns in words why the kernel cannot take the step with the other steps of the mapping;
+    /// empty: it can.
     std::string (*why_not)(const MappingCase&) = nullptr;
-    /// Its place in the template of the device's class: what the steps before it have made of the
-    /// kernel is known (choice.h).
+    /// Chooses the step in the template of the device's class, after the steps before it
+    /// (choice.h).
     void (*choose)(Choice&) = nullptr;
     /// A mapping that is sized around this step, in place of the template, where that is faster.
     std::optional<Mapping> (*choose_alone)(const Choice&) = nullptr;
@@ -30,7 +31,7 @@ struct StepRules {
     void (*vary)(Variations&) = nullptr;
     /// Maps a kernel in place of the walk.
     KernelCode (*map)(const MappingCase&) = nullptr;
-    /// What is left to do to the mapped kernel.
+    /// Does the step's remaining work on the mapped kernel.
     void (*finish)(KernelCode&, const KernelTarget&) = nullptr;
 };
 
@@ -45,12 +46,12 @@ struct MappingStep {
     const StepRules& rules;
     bool (*is_taken)(const Mapping&);
     void (*leave_out)(Mapping&);
-    /// What stands behind its name; empty for a step that is taken or not.
+    /// Returns the argument behind the step's name; empty for a step that is taken or not.
     std::string (*words)(const Mapping&);
     /// Takes such words, and none for a step that has none. False: they are not.
     bool (*read)(Mapping&, const std::string&);
 };
-/// In the order of steps.def.
+/// Returns the steps in the order of steps.def.
 std::span<const MappingStep> mapping_steps();
 
 /// Leaves these steps out.

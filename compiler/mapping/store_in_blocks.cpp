@@ -162,7 +162,7 @@ class Joiner {
                 code_.nodes[static_cast<size_t>(run[static_cast<size_t>(at[e])])].args[1]);
         block.buffer = wide_buffer(code_, block.buffer, profile_, facts_);
         block.width = kStoredTogether;
-        // What is in a region comes before the node that owns it: the last of the four stores
+        // The nodes of a region come before the node that owns it: the last of the four stores
         // becomes the block's, the others store nothing.
         const int last = *std::max_element(at.begin(), at.end(), [&](int a, int b) {
             return run[static_cast<size_t>(a)] < run[static_cast<size_t>(b)];

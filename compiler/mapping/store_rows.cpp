@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// What the unrolled iterations of a part store, by effect of the row's body.
+/// The stores of the unrolled iterations of a part, by effect of the row's body.
 struct RowStores {
     std::vector<std::vector<int>> index, value;
 };

@@ -10,8 +10,8 @@ struct MappingRun;
 
 /// A loop of stores and nothing else, each of them to a buffer of its own; or of one such loop.
 bool is_row(const MappingRun& run, int effect);
-/// Adds the loops that walk a row for one copy: over `unroll` iterations at once, and over
-/// what they leave.
+/// Adds the loops that walk a row for one copy: over `unroll` iterations at once, and over the
+/// remainder.
 void walk_row(MappingRun& run, int loop, size_t copy, std::vector<int>& effects);
 /// Adds the stores of one Store node of the lowered kernel at several indices, four neighbours at a
 /// time where they are aligned.

@@ -1,4 +1,5 @@
-// What a register tile saves: copies of a body share what they do not differ in.
+// Models what a register tile saves: copies of a body share the values that do not differ between
+// them.
 #include "compiler/mapping/tile_model.h"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ void TileModel::find_windows(const KernelCode& code) {
             const bool apart = of.along ? of.region != window.region
                                         : window.along && iterations_with(arg, window.region);
             if (apart) window = {};
-            // Along what it depends on otherwise too, every copy has its own.
+            // Copies also have their own value along every other range that it depends on.
             window.along &= ~(node_[arg] & ~of.along);
         }
     }
@@ -138,7 +139,7 @@ void TileModel::meet(const std::map<int64_t, std::vector<int>>& nodes, int range
     std::set<int64_t> left;
     for (const auto& [step, ids] : nodes) left.insert(step);
     while (!left.empty()) {
-        // From the first one on, in steps that a tile may have.
+        // Goes from the first one on, in steps that a tile may have.
         const int64_t first = *left.begin();
         std::vector<int64_t> members{first};
         for (int64_t steps = 1; steps < costs::kLongestTile; ++steps)

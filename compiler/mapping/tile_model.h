@@ -1,4 +1,5 @@
-// What a register tile saves: copies of a body share what they do not differ in.
+// Models what a register tile saves: copies of a body share the values that do not differ between
+// them.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -13,10 +14,10 @@ namespace firn {
 struct IndexForm;
 
 /// The work of a lowered kernel by the Grid ranges that it depends on. A node that does not depend
-/// on a range is evaluated once for all copies along it; one that depends on the sum of the range
-/// and an iteration, as what a convolution reads does, once for all copies and iterations of equal
-/// sum; nodes that are one another's moved by constants, as those of a stencil are, once for all
-/// copies that meet.
+/// on a range is evaluated once for all copies along it. One that depends on the sum of the range
+/// and an iteration, such as a convolution's read, is evaluated once for all copies and iterations
+/// of equal sum. Nodes that are copies of one another moved by constants, such as those of a
+/// stencil, are evaluated once for all copies that coincide.
 class TileModel {
   public:
     /// `lanes_share`: the lanes of a subgroup have the same indices; else neighbours along x.
@@ -28,18 +29,19 @@ class TileModel {
     double time(const std::vector<int64_t>& tile) const;
     /// Nodes of the body in such a tile.
     int64_t nodes(const std::vector<int64_t>& tile) const;
-    /// Those of them that stand in loops or branches.
+    /// Returns how many of them stand in loops or branches.
     int64_t loop_nodes(const std::vector<int64_t>& tile) const;
     /// Values that its outermost loops carry.
     int64_t carried(const std::vector<int64_t>& tile) const;
-    /// With so many iterations of innermost loops written out: nodes in loops, and all simple
-    /// operations.
+    /// The body with so many iterations of innermost loops written out: its nodes in loops, and all
+    /// its simple operations.
     struct Body {
         int64_t nodes = 0;
         double operations = 0;
     };
     Body body(const std::vector<int64_t>& tile, int64_t iterations) const;
-    /// Neighbours along some range read what an innermost loop reads in another iteration.
+    /// Returns whether neighbours along some range read what an innermost loop reads in another
+    /// iteration.
     bool has_windows() const { return has_windows_; }
     /// Some load in a loop is the same for all indices along x, and differs along the range.
     bool same_along_x(size_t range) const {
@@ -51,7 +53,7 @@ class TileModel {
         double time = 0, operations = 0, inner_operations = 0;
         int64_t nodes = 0, loop_nodes = 0, inner_nodes = 0, carried = 0;
     };
-    /// What depends on ranges and on the iteration of an innermost loop by their sums alone:
+    /// A value that depends on ranges and on the iteration of an innermost loop only by their sums:
     /// neighbours along such a range share it with other iterations that are computed at once.
     struct Window {
         uint64_t along = 0;

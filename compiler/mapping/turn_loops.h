@@ -1,15 +1,15 @@
-// A nest of two loops in the other order, so that the inner one's iterations share what they read.
+// Interchanges a nest of two loops, so that the inner one's iterations share what they read.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
 
-/// Where neighbours along a range of the grid read what the outer loop of a nest reads in another
-/// iteration, and no inner loop reads so, the nest is turned, if the inner loop is then written out
-/// as a whole: a window over the neighbours is loaded once for all of it. Only nests that gather
-/// terms, whose order does not matter, and whose trip counts do not depend on one another. Takes
-/// and gives lowered kernels, before mapping. Not placed.
+/// Interchanges the loops of a nest if neighbours along a range of the grid read what the outer
+/// loop reads in another iteration, no inner loop reads so, and the new inner loop is then written
+/// out as a whole: a window over the neighbours is loaded once for all of it. Only for nests that
+/// gather terms, whose order does not matter, and whose trip counts do not depend on one another.
+/// Takes and gives lowered kernels, before mapping. Not placed.
 KernelCode turn_loops(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// The grid's ranges in another order, so that lanes lie along what they read.
+// Swaps axes of the grid, so that lanes follow contiguous reads.
 #include "compiler/mapping/turn_ranges.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace firn {
 namespace {
 
-/// What is to become of the ranges: `last` and the `joined` before it (the nearest first) become
-/// one for the last dimension, `width` long, and one for the others.
+/// The new ranges: `last` and the `joined` before it (the nearest first) become one for the last
+/// dimension, `width` long, and one for the others.
 struct Turn {
     int last = -1;
     int64_t width = 1, beside = 1;  // beside: of the last range without the last dimension
     std::vector<int> joined;
-    Size length;  // of what lanes lie along then
+    Size length;  // of the axis that lanes then lie along
 };
 
 /// Turns that join more and more of the ranges before the last one, to more than that has.
@@ -101,8 +101,8 @@ struct Cost {
     double apart = 0;  // share of the loads in loops for which lanes read from places apart
 };
 
-/// The time of its tile, more where lanes have nothing to do and where they read from places apart.
-/// None: lanes do not lie along the last range, or no loop reads.
+/// Returns the time of the kernel's tile, more if lanes are idle and if they read from places
+/// apart. Nothing if lanes do not lie along the last range, or if no loop reads.
 std::optional<Cost> cost_of(const KernelCode& code, const DeviceProfile& profile,
                             const SymbolFacts& facts) {
     const Mapping mapping = mapping_of_lowered(code, profile, facts);
@@ -143,7 +143,7 @@ KernelCode turn_ranges(KernelCode code, const DeviceProfile& profile, const Symb
                                    [](const KernelNode& n) { return n.op == KernelOp::For; });
     if (!loops || reduces_rows(code)) return code;
     const std::vector<Turn> turns = turns_of(code);
-    // Where every lane of a subgroup has a tile along the last axis there is nothing to gain.
+    // If every lane of a subgroup has a tile along the last axis there is nothing to gain.
     if (turns.empty() || turns[0].width >= profile.subgroup_size * costs::kLongestTile) return code;
     std::optional<Cost> least = cost_of(code, profile, facts);
     if (!least) return code;

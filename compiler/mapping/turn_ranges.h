@@ -1,15 +1,15 @@
-// The grid's ranges in another order, so that lanes lie along what they read.
+// Swaps axes of the grid, so that lanes follow contiguous reads.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {
 
-/// Lanes lie along the last axis of what is stored. Where that is short and loops read along the
-/// one before it, as the gradient of a narrow matrix by a sum over many rows does, most lanes have
-/// nothing to do, or read each from another place; the last axis becomes the range before, if by
-/// the model of tiles the loops take less time then. Takes and gives lowered kernels, before
-/// mapping. Not placed.
+/// Makes the axis before the last the one that lanes follow, if by the model of tiles the loops
+/// take less time then. Lanes follow the last axis of the stored value. If that axis is short and
+/// loops read along the one before it, as the gradient of a narrow matrix by a sum over many rows
+/// does, most lanes are idle, or each reads from another place. Takes and gives lowered kernels,
+/// before mapping. Not placed.
 KernelCode turn_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What differs between the copies of a kernel's body in one invocation.
+// Finds the nodes that differ between the copies of a kernel's body in one invocation.
 #include "compiler/mapping/varying_nodes.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// What is known to vary so far.
+/// The nodes, ranges and regions that are known to vary so far.
 struct Varying {
     const KernelCode& from;
     std::vector<bool> nodes, ranges, regions;

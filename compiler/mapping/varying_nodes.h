@@ -1,4 +1,4 @@
-// What differs between the copies of a kernel's body in one invocation.
+// Finds the nodes that differ between the copies of a kernel's body in one invocation.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// By node of the lowered kernel: it depends on a Grid range whose index differs between copies, or
-/// on the index or a carried value of a loop that does.
+/// Returns, by node of the lowered kernel, whether it depends on a Grid range whose index differs
+/// between copies, or on the index or a carried value of a loop that does.
 std::vector<bool> varying_nodes(const KernelCode& from, const std::vector<int>& grid,
                                 const std::vector<GridCopy>& copies);
 

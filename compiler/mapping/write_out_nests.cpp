@@ -28,9 +28,9 @@ int64_t constant_trips(const KernelCode& code, int loop) {
     return extent.op == KernelOp::Constant ? extent.constant.i : -1;
 }
 
-/// Whether the outer loop of a nest moves a window: all that it carries are sums, whose terms
-/// depend on its index, and on that of a range of the grid, by the sum of these two alone. What a
-/// copy of the body sums up in an iteration is what its neighbour sums up in another one.
+/// Returns whether the outer loop of a nest moves a window: all its carried values are sums, whose
+/// terms depend on its index and on that of a range of the grid only by the sum of these two. Then
+/// a copy of the body sums up in one iteration what its neighbour sums up in another.
 bool moves_a_window(const KernelCode& code, int outer, int inner) {
     IndexForms forms(code);
     const int turn = code.regions[code.nodes[outer].region].range;

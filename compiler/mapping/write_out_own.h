@@ -5,11 +5,11 @@
 
 namespace firn {
 
-/// Marks loops to be written out by a driver that would leave them (Range::written_out), so that
-/// what they find in arrays of an invocation's own lies in registers: those of constant trip counts
-/// on which alone every index into an array depends. Arrays that one index reaches by anything
-/// else, or whose loops are long together, stay in memory, and their loops loops. Takes and gives
-/// placed kernels.
+/// Marks loops to be written out where a driver would not unroll them (Range::written_out), so that
+/// the arrays of an invocation that they index lie in registers. These are loops of constant trip
+/// count on which alone every index into an array depends. An array that some index reaches by
+/// anything else, or whose loops are long together, stays in memory, and its loops stay loops.
+/// Takes and gives placed kernels.
 void write_out_own(KernelCode& code, const DeviceProfile& profile);
 
 }  // namespace firn

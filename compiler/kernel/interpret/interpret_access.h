@@ -16,12 +16,13 @@ std::span<std::byte> memory_of(InterpretRun& run, int buffer);
 /// Counts what `lanes` lanes load or store by a node.
 void count_loads(InterpretRun& run, const KernelNode& n, int lanes);
 void count_stores(InterpretRun& run, const KernelNode& n, int lanes);
-/// Where the array is shared, an access by the lanes that run must be ordered with those of others.
+/// Checks, for a shared array, that an access by the lanes that run is ordered with those of other
+/// lanes.
 void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
                  const LaneMask& mask);
 
 void run_load(InterpretRun& run, int id, const LaneMask& mask);
-/// A Load before its turn: it is neither counted nor in anybody's way.
+/// Runs a Load before its place in the order: it is not counted, and races with no access.
 void load_early(InterpretRun& run, int id, const LaneMask& mask);
 void run_store(InterpretRun& run, int id, const LaneMask& mask);
 void run_atomic(InterpretRun& run, int id, const LaneMask& mask);

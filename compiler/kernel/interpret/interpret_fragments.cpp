@@ -1,4 +1,4 @@
-// Nodes whose values are matrices that subgroups hold together, for the host interpreter.
+// Nodes whose values are matrices that a subgroup holds together, for the host interpreter.
 #include "compiler/kernel/interpret/interpret_fragments.h"
 
 #include "compiler/kernel/interpret/interpret_access.h"
@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// Where the elements of part `part` lie, by lane.
+/// Returns the indices of the elements of part `part`, by lane.
 std::vector<int32_t> part_indices(const InterpretRun& run, const KernelNode& n, int part,
                                   const LaneMask& mask) {
     const int32_t *first = run.values[n.args[0]].words(), *stride = run.values[n.args[1]].words();
@@ -22,7 +22,7 @@ std::vector<int32_t> part_indices(const InterpretRun& run, const KernelNode& n, 
     return index;
 }
 
-/// Of the lanes in `mask`, those that have an element in part `part`.
+/// Returns the lanes of `mask` that have an element in part `part`.
 LaneMask part_mask(const InterpretRun& run, const KernelNode& n, int part, const LaneMask& mask) {
     LaneMask some = mask;
     for (int lane = 0; lane < run.lanes; ++lane)
@@ -57,7 +57,7 @@ void run_matrix(InterpretRun& run, int id, const LaneMask& mask) {
 void move_matrix(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
     const bool stores = n.op == KernelOp::MatrixStore;
-    // A MatrixStore has the shape of what it stores.
+    // A MatrixStore has the shape of the matrix that it stores.
     const LaneMatrix whole = {n.matrix, run.values[stores ? n.args[2] : id], run.lanes,
                               run.subgroup};
     for (int k = 0; k < whole.count(); ++k) {

@@ -1,4 +1,4 @@
-// Runs Kernel code on the host and counts what it does: checks the compiler without a driver.
+// Runs Kernel code on the host and counts its work: checks the compiler without a driver.
 #pragma once
 #include <array>
 #include <cstdint>

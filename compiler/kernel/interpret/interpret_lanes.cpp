@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-// Blocks of constant length are what the optimiser turns into vector instructions.
+// Optimisers turn blocks of constant length into vector instructions.
 template <class Out, class In, class F>
 void map(Out* __restrict out, const In* __restrict a, int lanes, F f) {
     for (int begin = 0; begin < lanes; begin += kLaneBlock)
@@ -132,7 +132,7 @@ bool unsigned_binary(KernelOp op, int32_t* out, const int32_t* a, const int32_t*
     }
 }
 
-/// What i32 and u32 share.
+/// The operations that i32 and u32 share.
 bool word_binary(KernelOp op, int32_t* out, const int32_t* a, const int32_t* b, int lanes) {
     auto by = [&](auto f) {
         map(out, a, b, lanes, [f](int32_t x, int32_t y) { return wrap(f(bits(x), bits(y))); });

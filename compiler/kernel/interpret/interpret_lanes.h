@@ -13,8 +13,8 @@ namespace firn {
 /// Lanes are computed in blocks of this many; storage is padded to it.
 inline constexpr int kLaneBlock = 16;
 
-/// How the lanes of a value are stored: f32 as floats; i32, u32 and bool as 32-bit words (a bool is
-/// 0 or 1); every other type as Scalars.
+/// The storage of a value's lanes: f32 as floats; i32, u32 and bool as 32-bit words (a bool is 0 or
+/// 1); every other type as Scalars.
 enum class LaneForm : uint8_t { Float, Word, Scalar };
 LaneForm lane_form(DType dtype);
 /// Bytes of one lane.

@@ -11,9 +11,9 @@ namespace firn {
 /// Values that a lane has of a matrix.
 int matrix_parts(MatrixShape shape, int subgroup);
 
-/// The lane of a subgroup that has element `element` of a matrix, as its part element / subgroup.
-/// Devices deal them in orders of their own: here from the last lane on, so that nobody can count
-/// on one.
+/// Returns the lane of a subgroup that has element `element` of a matrix, as its part element /
+/// subgroup. Devices deal the elements in orders of their own: here from the last lane on, so that
+/// no kernel can rely on one.
 inline int lane_of(int element, int subgroup) { return subgroup - 1 - element % subgroup; }
 
 struct LaneMatrix {
@@ -28,9 +28,9 @@ struct LaneMatrix {
     void set(int element, int begin, const Scalar& value) const;
 };
 
-/// Flat indices of part `part` of a matrix whose first element is at `first`, by lane of the
-/// subgroup; -1: the lane has no element there. `stride`: from a row to the next, or from a column
-/// where `node` is column-major.
+/// Gives the flat indices of part `part` of a matrix whose first element is at `first`, by lane of
+/// the subgroup; -1: the lane has no element there. `stride`: from a row to the next, or from a
+/// column if `node` is column-major.
 void matrix_indices(const KernelNode& node, int subgroup, int part, int32_t first, int32_t stride,
                     int32_t* index);
 /// Every element as `source` has it, in the type of `target`.

@@ -22,7 +22,7 @@ const KernelBuffer& buffer_of(const LaneAccess& access) {
                         in_brackets(node.lines));
 }
 
-/// Where the elements of an access lie, checked: worked out once for all lanes.
+/// The checked indices of an access, worked out once for all lanes.
 class Elements {
   public:
     Elements(const LaneAccess& access, int width)
@@ -54,7 +54,7 @@ void check_written(const LaneAccess& access) {
     if (!buffer_of(access).written) fail(access, "which is bound read-only");
 }
 
-/// What the elements are to a kernel that uses them as `used`.
+/// Returns the type of the elements in a kernel that uses them as `used`.
 DType element_type(const KernelBuffer& buffer, DType used) {
     return holds_bits(buffer, used) ? used : buffer.dtype;
 }
@@ -75,8 +75,8 @@ void for_running(const LaneMask& mask, F f) {
 void load_lanes(const LaneAccess& access, const Lanes& target) {
     DType stored = element_type(buffer_of(access), target.dtype);
     int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
-    // What is read of an empty tensor is chosen away; where that is, is no place at all. Devices
-    // read within bounds.
+    // A select drops the values that are read from an empty tensor, whose elements have no index.
+    // Devices read within bounds.
     if (access.memory.empty()) {
         for_running(access.mask, [&](int lane) {
             for (int k = 0; k < width; ++k)

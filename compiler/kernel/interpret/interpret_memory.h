@@ -19,10 +19,10 @@ struct LaneAccess {
 };
 /// `target` holds node.width values per lane, one after the other.
 void load_lanes(const LaneAccess& access, const Lanes& target);
-/// As many values as the node is wide; each goes lane after lane.
+/// Stores as many values as the node is wide, each lane after lane.
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values);
-/// Lane after lane: memory = memory combined with value, as the node's dtype. `old`, where not
-/// null: what was there.
+/// Combines memory with the value, lane after lane, as the node's dtype. `old`, unless null, gets
+/// the value before.
 void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* old);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// The lanes that use what a load of a group's memory gives, for the host interpreter.
+// Finds the lanes that use the value of a load of a group's memory, for the host interpreter.
 #include "compiler/kernel/interpret/interpret_needs.h"
 
 #include <algorithm>
@@ -123,7 +123,8 @@ class LoadNeeds::Finder {
     }
 
   private:
-    /// Of a node in this iteration, or in a later one, of the loops around the load.
+    /// Returns the place of a node in this iteration (or in a later one, if `next`) of the loops
+    /// around the load.
     int place(int id, bool next) {
         const auto [it, added] =
             places_.emplace(std::pair(id, next), static_cast<int>(nodes_.size()));
@@ -150,8 +151,8 @@ class LoadNeeds::Finder {
         return found[0];
     }
 
-    /// Those on the way from the region of a value to the one that uses it, and the use's own; what
-    /// is not known where the load runs may hold.
+    /// Returns the conditions on the way from the region of a value to the one that uses it, and
+    /// the use's own. A condition that is not known when the load runs may hold.
     std::vector<LaneCondition> conditions(const Use& use, int home, bool next) {
         std::vector<LaneCondition> out;
         auto add = [&](const LaneCondition& condition) {
@@ -169,7 +170,8 @@ class LoadNeeds::Finder {
         return out;
     }
 
-    /// It has been computed where the load runs, or can be from what has.
+    /// Returns whether the condition has been computed when the load runs, or can be from computed
+    /// values.
     bool is_known(int condition, bool next) {
         int behind = -1;  // a loop that has not begun
         for (int loop : facts_.loops_[condition]) {
@@ -186,7 +188,8 @@ class LoadNeeds::Finder {
         return true;
     }
 
-    /// Of a loop with few iterations, as many for every lane; -1: of any other.
+    /// Returns the trip count of a loop with few iterations, the same for every lane; -1 for any
+    /// other loop.
     int trips_of(int loop) const {
         const Range& range = code_.ranges[code_.regions[loop].range];
         const KernelNode* counted =
@@ -219,7 +222,7 @@ class LoadNeeds::Finder {
         return home >= 0 && facts_.position_[id] < reached_[home];
     }
 
-    /// It may be computed before its turn.
+    /// Returns whether the node may be computed before its place in the order.
     bool is_pure(int id) const {
         const KernelNode& n = code_.nodes[id];
         if (is_elementwise(n.op) || is_combined(n.op)) return true;
@@ -227,7 +230,7 @@ class LoadNeeds::Finder {
         if (n.op != KernelOp::Load || home < 0 || reached_[home] < 0) return false;
         if (!n.pinned) return !code_.buffers[n.buffer].written;
         if (home != facts_.home_[nodes_[0].first]) return false;
-        // Nothing between may store what it loads.
+        // No effect in between may store to the loaded elements.
         const std::vector<int>& order = code_.regions[home].order;
         const auto end = static_cast<size_t>(facts_.position_[id] - 1);
         for (auto at = static_cast<size_t>(reached_[home]); at < end && at < order.size(); ++at) {
@@ -285,7 +288,7 @@ HeldInLoops held_in_loops(InterpretRun& run, const LoadUses& found, const LaneMa
     return out;
 }
 
-/// Adds the lanes of one use to those of what it uses; says whether there are more now.
+/// Adds the lanes of one use to those of the value it uses; returns whether that has more now.
 bool add_lanes(const InterpretRun& run, const HeldInLoops& in_loops, const LoadUses::Use& use,
                const std::vector<uint8_t>& of_user, std::vector<uint8_t>& lanes) {
     bool more = false;
@@ -311,7 +314,7 @@ LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask) {
     const KernelCounts counts = run.counts;
     run_early(run, found.early, mask);
     const HeldInLoops in_loops = held_in_loops(run, found, mask);
-    run.counts = counts;  // they count when their turn comes
+    run.counts = counts;  // they count when they run in order
     std::vector<std::vector<uint8_t>> lanes(found.uses.size(),
                                             std::vector<uint8_t>(mask.on.size()));
     for (bool more = true; more;) {

@@ -1,4 +1,4 @@
-// The lanes that use what a load of a group's memory gives, for the host interpreter.
+// Finds the lanes that use the value of a load of a group's memory, for the host interpreter.
 #pragma once
 #include <unordered_map>
 #include <utility>
@@ -14,18 +14,17 @@ struct InterpretRun;
 /// A node that is used only where this one is not 0, or only where it is.
 using LaneCondition = std::pair<int, bool>;
 
-/// How the lanes that use a load are found. Place 0 is the load; the others stand for what is
-/// computed from it.
+/// The uses of a load. Place 0 is the load; the others stand for values computed from it.
 struct LoadUses {
     struct Use {
-        int place = -1;                         // of what uses it; -1: it leaves a trace
+        int place = -1;                         // of the user; -1: it has an effect
         std::vector<LaneCondition> conditions;  // all hold
     };
     /// A condition that differs from iteration to iteration of a loop behind the load.
     struct InLoop {
         int node = -1, range = -1;  // the condition, and the index of the loop
         int trips = 0;
-        std::vector<int> early;  // what it needs in each iteration, operands first
+        std::vector<int> early;  // the nodes that it needs in each iteration, operands first
     };
     bool always = false;                 // every lane may use it
     std::vector<std::vector<Use>> uses;  // by place
@@ -33,18 +32,18 @@ struct LoadUses {
     std::vector<InLoop> in_loops;
 };
 
-/// Finds and keeps the uses of the loads of a kernel. What an `if_` with a condition per invocation
-/// reads is loaded by all invocations, and thrown away by a choice or a guarded store where the
-/// condition does not hold: there it is nobody's read.
+/// Finds and keeps the uses of the loads of a kernel. All invocations load what an `if_` with a
+/// condition per invocation reads; if the condition does not hold, a select or a guarded store
+/// drops the value, and then the load does not count as a read.
 class LoadNeeds {
   public:
-    /// Of a pinned Load.
+    /// Returns the uses of a pinned Load.
     const LoadUses& uses_of(const KernelCode& code, int load);
 
   private:
     struct Use {
         int at = 0;     // the region that uses it
-        int user = -1;  // what it becomes part of; -1: it leaves a trace
+        int user = -1;  // the node that uses it; -1: it has an effect
         LaneCondition condition{-1, true};
         bool next = false;  // in the next iteration of a loop
     };
@@ -63,7 +62,7 @@ class LoadNeeds {
     std::unordered_map<int, LoadUses> found_;
 };
 
-/// The lanes out of `mask` that use what the pinned Load gives.
+/// Returns the lanes of `mask` that use the value of the pinned Load.
 LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask);
 
 }  // namespace firn

@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// What fresh memory holds, so that a read of it shows: nan as a float, -1 as an integer.
+/// Fills fresh memory, so that a read of it shows: nan as a float, -1 as an integer.
 constexpr std::byte kUnwritten{0xff};
 
 class HostMemory : public Memory {
@@ -308,7 +308,7 @@ class Interpreter : public Executor {
         return size;
     }
 
-    /// What the host gives, and between it the sizes that only the device knows.
+    /// Merges the parameters that the host gives with the sizes that only the device knows.
     static std::vector<Scalar> all_params(const KernelCode& code,
                                           const std::vector<std::span<std::byte>>& buffers,
                                           const std::vector<Scalar>& given) {

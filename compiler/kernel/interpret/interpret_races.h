@@ -8,11 +8,11 @@
 
 namespace firn {
 
-/// Remembers, between two barriers, who has read and stored each element of the shared arrays of
-/// the group that runs.
+/// Remembers, between two barriers, which lanes have read and stored each element of the shared
+/// arrays of the group that runs.
 class SharedRaces {
   public:
-    /// What came before is ordered: a barrier, or another group begins.
+    /// Orders all accesses so far: at a barrier, or when another group begins.
     void order() { ++epoch_; }
     /// A Load, Store or Atomic of a shared buffer with `elements` by the lanes that run. UserError
     /// where another lane has stored the element, or reads what this one stores, with no barrier
@@ -20,7 +20,7 @@ class SharedRaces {
     void access(const KernelNode& node, int64_t elements, const int32_t* index,
                 const LaneMask& mask);
 
-    /// An array begins as zeros, which `lanes` of a group store in turn.
+    /// An array begins as zeros; `lanes` of a group store them one after the other.
     void clear(const KernelNode& node, int64_t elements, int lanes);
 
   private:

@@ -24,7 +24,7 @@ LaneMask restricted(const LaneMask& mask, const int32_t* condition, bool wanted)
     return result;
 }
 
-/// Lanes whose loop has another iteration stay in the mask.
+/// Drops from the mask the lanes whose loop has no further iteration.
 void drop_finished(const InterpretRun& run, LaneMask& mask, const Range& range, int64_t iteration) {
     if (range.extent_node < 0) {
         if (iteration < range.extent.evaluate(run.env)) return;

@@ -18,7 +18,7 @@ namespace firn {
 /// "Lanes" are the invocations that run in step: those of a group, or of a chunk of the grid where
 /// it is not mapped to groups.
 struct InterpretRun {
-    // What is run, and on what.
+    // The kernel that runs, and its inputs.
     const KernelCode& code;
     const std::vector<std::span<std::byte>>& bound;  // memory, by buffer
     const std::vector<Scalar>& params;
@@ -26,19 +26,19 @@ struct InterpretRun {
     int subgroup;   // lanes of one
     int lanes = 0;  // padded to whole blocks
 
-    // What the nodes have become.
+    // The values of the nodes.
     std::vector<Lanes> values;                      // by node; no data where it takes no part
     std::vector<std::vector<Lanes>> results;        // by Branch node
     std::vector<std::pair<int, int>> range_values;  // range, its Range node
     std::vector<std::vector<uint64_t>> storage;     // of all these lanes
 
-    // What the kernel has beside its bindings.
+    // Memory of the kernel beside its bindings.
     std::vector<std::vector<std::byte>> own_memory;  // of the buffers that are not bound
     std::vector<int32_t> own_index;                  // of the access to one that runs, by lane
     SharedRaces races;
     LoadNeeds needs;
 
-    // What it has done.
+    // Counters.
     std::vector<int64_t> back_edges;  // by lane, of those that run
     KernelCounts counts;
 };

@@ -6,8 +6,8 @@
 namespace firn {
 namespace {
 
-/// What each lane of a subgroup has of `n`, where `own` are the lanes' operands and `from` the
-/// lanes that a SubgroupRead names.
+/// Returns the value of `n` in each lane of a subgroup. `own` are the lanes' operands, and `from`
+/// the lanes that a SubgroupRead names.
 std::vector<Scalar> exchanged(const KernelNode& n, const std::vector<Scalar>& own,
                               const int32_t* from, int subgroup) {
     std::vector<Scalar> values = own;

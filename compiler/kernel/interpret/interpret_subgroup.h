@@ -8,8 +8,8 @@
 
 namespace firn {
 
-/// Visits the subgroups that run, by their first lane and the one behind their last: whole ones,
-/// since what they do needs every lane.
+/// Visits the subgroups that run, by their first lane and the one behind their last. They are whole
+/// ones, because a subgroup operation needs every lane.
 template <class Visit>
 void for_subgroups(const InterpretRun& run, const LaneMask& mask, Visit visit) {
     for (int begin = 0; begin < run.lanes; begin += run.subgroup) {

@@ -1,4 +1,4 @@
-// Where the lanes of a kernel's nodes are, for the host interpreter.
+// Gives the lanes of a kernel's nodes their memory, for the host interpreter.
 #include "compiler/kernel/interpret/interpret_values.h"
 
 #include "compiler/kernel/interpret/interpret_matrix.h"
@@ -20,7 +20,7 @@ void place_value(InterpretRun& run, int id) {
     const KernelNode& n = code.nodes[id];
     Lanes& value = run.values[id];
     value.dtype = n.dtype;
-    // Results and lanes of vectors are views of what their operand has stored.
+    // Results, and lanes of vectors, are views of their operand's memory.
     if (n.op == KernelOp::Result) {
         const KernelNode& owner = code.nodes[n.args[0]];
         value.data = owner.op == KernelOp::For
@@ -37,7 +37,8 @@ void place_value(InterpretRun& run, int id) {
     value.data = allocate(run, n.dtype, n.matrix ? matrix_parts(n.matrix, run.subgroup) : n.width);
 }
 
-/// The regions that run: a region of a dead loop still has its yields, which nobody evaluates.
+/// Returns the regions that run. A region of a dead loop still has its yields, which are never
+/// evaluated.
 std::vector<int> live_regions(const KernelCode& code) {
     std::vector<int> live{0};
     for (size_t next = 0; next < live.size(); ++next) {
@@ -53,7 +54,7 @@ std::vector<int> live_regions(const KernelCode& code) {
     return live;
 }
 
-/// By node: these regions evaluate it, or ask for it.
+/// Marks, by node, those that these regions evaluate or use.
 std::vector<bool> needed_nodes(const KernelCode& code, const std::vector<int>& regions) {
     std::vector<bool> needed(code.nodes.size());
     auto need = [&](int id) {

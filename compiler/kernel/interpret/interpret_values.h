@@ -1,4 +1,4 @@
-// Where the lanes of a kernel's nodes are, for the host interpreter.
+// Gives the lanes of a kernel's nodes their memory, for the host interpreter.
 #pragma once
 #include "compiler/kernel/interpret/interpret_run.h"
 

@@ -12,7 +12,8 @@
 namespace firn {
 namespace {
 
-/// Iterations along each range, `wanted` in all or as many as there are blocks of the group.
+/// Returns the iterations along each range, `wanted` in all or as many as there are blocks of the
+/// group.
 std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFacts& facts,
                                    int64_t width, int64_t wanted) {
     std::vector<int64_t> out;
@@ -28,8 +29,8 @@ std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFa
     return out;
 }
 
-/// The most iterations that an invocation may walk, whose stores may stand in loops; 0: nobody
-/// knows.
+/// Returns the most iterations that an invocation may walk, whose stores may stand in loops; 0:
+/// unknown.
 int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
     if (!profile.max_back_edges) return costs::kMostWalked;
     place(lowered);

@@ -1,4 +1,4 @@
-// The step `collapse`: nests of loops that only hand on what they carry run as one.
+// The step `collapse`: runs nests of loops as one if they only pass on their carried values.
 #include "compiler/mapping/choice.h"
 #include "compiler/mapping/collapse_nests.h"
 #include "compiler/mapping/steps.h"

@@ -10,8 +10,8 @@
 namespace firn {
 namespace {
 
-/// Three dimensions of groups: what is further out shares the last. Where that is more than the
-/// device launches along one, all are one row, which is folded.
+/// Groups have three dimensions; outer dimensions share the last. If the device launches too few
+/// along one, all are one row, which is folded.
 std::string why_not(const MappingCase& of) {
     const GroupShape& group = of.mapping.group;
     const DeviceProfile& p = of.profile;
@@ -49,7 +49,7 @@ int64_t rows_that_fill(int64_t units, int64_t most) {
     return best;
 }
 
-/// Where rows leave lanes idle, groups have whole rows of which so many are launched as one that
+/// If rows leave lanes idle, makes groups of whole rows, and launches so many of them as one that
 /// they fill whole subgroups (launched_group()).
 void fill_lanes(Choice& c, int64_t units_x, int64_t units_y) {
     const int64_t lanes = c.profile.subgroup_size, taken = round_up(units_x, lanes),

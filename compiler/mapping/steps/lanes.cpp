@@ -1,5 +1,5 @@
-// The step `lanes`: whether the lanes of a subgroup share one index, and what a kernel whose lanes
-// do is mapped to.
+// The step `lanes`: decides whether the lanes of a subgroup share one index, and maps a kernel
+// whose lanes do.
 #include <algorithm>
 
 #include "compiler/kernel/index_form.h"
@@ -16,7 +16,7 @@
 namespace firn {
 namespace {
 
-/// What the lanes of a subgroup would share.
+/// The work that the lanes of a subgroup would share.
 struct Sharing {
     int64_t iterations = 0;       // the most iterations of a loop that is dealt
     int64_t all_iterations = 0;   // the same, with the shared loops around it
@@ -26,7 +26,7 @@ struct Sharing {
     bool along_loop = false;      // neighbouring iterations read neighbours in memory
     bool along_grid = false;      // neighbouring indices do
     bool streams = false;         // iterations read something that no other index reads too
-    bool scattered = false;       // neighbouring indices read what is far apart
+    bool scattered = false;       // neighbouring indices read elements that are far apart
     bool blocks = true;           // rows hold whole blocks of four
 };
 
@@ -97,7 +97,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     return out;
 }
 
-/// Subgroups whose lanes share, that keep all cores busy.
+/// Returns how many subgroups whose lanes share keep all cores busy.
 int64_t enough_shared(const Choice& c) {
     const int64_t slots =
         std::max<int64_t>(1, c.profile.parallel_invocations / c.profile.subgroup_size);
@@ -126,8 +126,8 @@ std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
     return best;
 }
 
-/// Of few indices each invocation would have one, or a few; where lanes share them, invocations are
-/// enough for tiles, whose copies share what they read.
+/// With few indices each invocation has one or a few; if lanes share indices there are enough
+/// invocations for tiles, whose copies share reads.
 bool tiles_pay(const Choice& c) {
     const KernelTraits& traits = c.traits;
     if (!traits.plain() || traits.grid.empty()) return false;
@@ -145,11 +145,11 @@ bool tiles_pay(const Choice& c) {
            costs::kLeastSaving * padded_time(alone, few, traits.grid, c.least_width());
 }
 
-/// Lanes share one index where that is faster. On a CPU driver the gain is in loads of whole blocks
-/// of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in filling a
-/// device that the grid alone leaves idle, unless neighbouring indices read neighbours as they are.
-/// Products of matrices, whose neighbouring indices read the same rows again and again, are better
-/// tiled; in shared memory, where loads are staged.
+/// Returns whether it is faster if lanes share one index. On a CPU driver the gain is in loads of
+/// whole blocks of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in
+/// filling a device that the grid alone leaves idle, unless neighbouring indices read neighbours as
+/// they are. Products of matrices, whose neighbouring indices read the same rows again and again,
+/// run faster tiled, or in shared memory if loads are staged.
 bool pays(const Choice& c) {
     const DeviceProfile& profile = c.profile;
     if (!lanes_share(profile)) return false;
@@ -157,8 +157,8 @@ bool pays(const Choice& c) {
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(c.ready, profile);
     const ClassRules& rules = c.rules();
-    // Of a nest that lanes share only the end costs an exchange; on a CPU driver a loop of few
-    // iterations costs more than they do.
+    // In a nest that lanes share only the end costs an exchange; on a CPU driver entering a loop of
+    // few iterations costs more than the iterations do.
     const bool nested = !rules.in_turn && sharing.iterations >= lanes;
     const int64_t iterations = nested ? sharing.all_iterations : sharing.iterations;
     const auto fills_idle_cores = [&] {
@@ -166,7 +166,7 @@ bool pays(const Choice& c) {
                tiles_pay(c);
     };
     if (sharing.repeated) return false;
-    // Of a loop that is so short, the rounds are written out: it costs nothing to enter.
+    // A loop this short is written out, so entering it costs nothing.
     if (iterations < costs::kLeastShare * lanes)
         return sharing.iterations >= lanes && fills_idle_cores();
     const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;

@@ -60,7 +60,7 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
             *count *= 2;
     }
     m.group.x = static_cast<uint32_t>(lanes());
-    // What the lanes finish is handed to them through shared memory.
+    // Shared memory passes the values to the lanes that finish them.
     while (!why_illegal({lowered, m, profile, facts}).empty() && t.subgroups() > 1) {
         (t.subgroups_down > 1 ? t.subgroups_down : t.subgroups_across) /= 2;
         m.group.x = static_cast<uint32_t>(lanes());

@@ -12,8 +12,9 @@
 namespace firn {
 namespace {
 
-/// Copies behind the end of this range may load what is nearest inside: the kernel stores, behind
-/// conditions at the most, and nothing that it loads. An extent of 0 has nothing inside.
+/// Returns whether copies behind the end of this range may load the nearest element inside: the
+/// kernel only stores, at most under conditions, and loads none of the buffers that it stores to.
+/// An extent of 0 has nothing inside.
 bool may_pad(const KernelCode& ready, const Size& extent) {
     if (!extent.is_constant() || extent.is(0) || reduces_rows(ready)) return false;
     std::set<int> loaded, stored;
@@ -61,8 +62,8 @@ bool fits(const Choice& c, size_t range, int64_t tile) {
            (may_pad(c.ready, extent) && padding(extent, tile) * costs::kLeastSaving <= 1);
 }
 
-/// By what copies and iterations share. Longer loops than others are written out where neighbours
-/// share what their iterations read.
+/// Sizes the tile by what copies and iterations share. Writes out loops longer than usual if
+/// neighbours share what their iterations read.
 void size_tile(Choice& c) {
     const KernelTraits& traits = c.traits;
     const double most = c.profile.max_body_operations;
@@ -83,7 +84,7 @@ void size_tile(Choice& c) {
                              iterations, pads, costs::kTileBudget, loops_alone);
         };
         std::vector<int64_t> tile = grown_from(start), from = start;
-        // Where a shorter one leaves fewer invocations without a tile, it may be the better start.
+        // A shorter one may be the better start if it leaves fewer invocations without a tile.
         while (from[0] > 1) {
             from[0] /= 2;
             if (padding(traits.grid[0], from[0] * width) ==
@@ -117,8 +118,8 @@ void grow_by_shares(Choice& c) {
                          may_pad(c.ready, traits.grid[0]), nodes);
 }
 
-/// Of what all lanes read in turn each loads one element and hands it round, where an iteration for
-/// every lane fits: fewer neighbours are better than none of that.
+/// Takes fewer neighbours if that makes room for a shuffled iteration for every lane: elements that
+/// all lanes read one after the other are then loaded by one lane each and shuffled.
 void leave_room_to_hand_round(Choice& c) {
     const int64_t lanes = c.profile.subgroup_size;
     if (!c.may_hand_round()) return;
@@ -148,8 +149,8 @@ void choose(Choice& c) {
     const bool passes =
         !traits.loops && traits.x > 0 && stores_pass_the_end(c.ready) && fits(c, 0, 4);
     const bool padded = c.dims() == 1 && (passes || may_pass_the_end(c.ready));
-    // Where bodies keep a core busy alone, or stores weigh more than all else, four are computed
-    // one after the other, to be loaded and stored together.
+    // If one body keeps a core busy, or stores weigh more than all else, four are computed one
+    // after the other, and loaded and stored together.
     const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
                         static_cast<double>(traits.nodes);
     const bool in_turn = c.rules().in_turn && by_four && !traits.loops &&
@@ -157,9 +158,9 @@ void choose(Choice& c) {
                          traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
     if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || in_turn))
         m.tile[0] = 4;
-    // Of a short body a core waits for one operation after the other: elements side by side fill
+    // In a short body a core waits for one operation after the other: elements side by side fill
     // the gaps, though they run until the last one ends. Reads at places that values decide leave
-    // none: each lane's is an operation of its own, also of elements that have ended.
+    // no gaps: each lane's read is an operation of its own, also for elements that have ended.
     if (c.rules().in_turn && traits.ends_early && !traits.gathers_to_its_end && !traits.divergent &&
         !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
         m.tile[0] = 4;
@@ -178,7 +179,7 @@ void choose(Choice& c) {
             c.dealt_copies |= m.tile[d] % c.profile.subgroup_size == 0 && c.model->same_along_x(d);
         leave_room_to_hand_round(c);
     } else if (traits.shifted) {
-        // Neighbours share what they load.
+        // Neighbours share their loads.
         if (m.tile[0] == 1 && fits(c, 0, 4) && c.has_room(4)) m.tile[0] = 4;
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})

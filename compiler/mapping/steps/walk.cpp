@@ -1,5 +1,5 @@
-// The step `walk`: blocks of a group that it walks one after the other, with the same copies of
-// what it combines into (accumulate.cpp chooses and varies it).
+// The step `walk`: a group walks several blocks one after the other, with the same copies of its
+// reduction targets (accumulate.cpp chooses and varies it).
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/steps.h"
 
