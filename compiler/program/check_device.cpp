@@ -1,5 +1,5 @@
-// Whether a device can run a program: limits that kernels state, and capabilities that their code
-// declares.
+// Checks whether a device can run a program: limits that kernels state, and capabilities that their
+// code declares.
 #include "compiler/program/check_device.h"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ void check_bindings(const KernelInfo& kernel, const DeviceProfile& device) {
                   device.buffer_addresses ? kernel.bindings.size() : 0);
 }
 
-/// What two devices must agree on for a kernel that was made for the first to be right on the
-/// second.
+/// Checks the properties that two devices must share so that a kernel made for the first is correct
+/// on the second.
 void check_meaning(const KernelInfo& kernel, const DeviceProfile& made_for,
                    const DeviceProfile& device) {
     if (uses_subgroups(kernel.spirv)) {

@@ -1,4 +1,4 @@
-// Whether all parts of a saved program fit together.
+// Checks whether all parts of a saved program fit together.
 #include "compiler/program/check_program.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ bool in(int64_t index, const List& list) {
 
 std::string numbered(const char* kind, size_t k) { return kind + (" " + std::to_string(k)); }
 
-/// What a call gives a value: sizes that an argument has by themselves, and integer arguments.
+/// Returns the symbols that a call gives a value: sizes that stand alone in an argument's shape,
+/// and integer arguments.
 Names symbols_of_calls(const Program& program) {
     Names out;
     for (size_t k = 0; k < program.arguments.size(); ++k) {
@@ -105,7 +106,7 @@ class ProgramCheck {
         if (argument.scalar)
             return fits(argument.shape.empty() && argument.buffer == -1,
                         who + " is a number and has a shape or a buffer");
-        if (argument.buffer == -1) return;  // nobody reads it
+        if (argument.buffer == -1) return;  // it is not read
         const BufferInfo& memory = buffer(argument.buffer, who);
         fits(memory.role == BufferRole::Argument && memory.dtype == argument.dtype,
              who + " lies in a buffer of another kind");

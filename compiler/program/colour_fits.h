@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// Red, green and blue of the coefficients, from the lowest power on, of a value from 0 to 1; what
-/// they give is cut to 0 to 1.
+/// Polynomials for red, green and blue, coefficients from the lowest power on, of a value from 0 to
+/// 1; results are clamped to 0 to 1.
 using ColourFit = std::array<std::array<float, 3>, 7>;
 inline constexpr ColourFit kViridisFit{{{0.27772733f, 0.00540734f, 0.33409981f},
                                         {0.10509304f, 1.40461353f, 1.38459016f},

@@ -1,4 +1,4 @@
-// How far a compile is, for whoever waits for it.
+// Reports the progress of a compile.
 #include "compiler/program/compile_progress.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-// How far a compile is, for whoever waits for it.
+// Reports the progress of a compile.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// Kernels that the driver, or the shader compiler before it, has made of a program; 0 of 0 while
-/// Firn's own passes find out what the kernels are.
+/// The kernels of a program that the driver, or the shader compiler before it, has compiled; 0 of 0
+/// while Firn's own passes run.
 struct CompileProgress {
     std::string program;
     size_t done = 0, kernels = 0;
@@ -15,7 +15,7 @@ struct CompileProgress {
 /// `compiling wave.cpp:12, 3 of 8 kernels`.
 std::string text(const CompileProgress& progress);
 
-/// What it throws ends the compile, and arrives at who waits for it.
+/// An exception that it throws ends the compile and reaches the caller who waits for it.
 using CompileWatch = std::function<void(const CompileProgress&)>;
 
 }  // namespace firn

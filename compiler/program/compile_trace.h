@@ -1,4 +1,4 @@
-// What the compiler made of a program, pass by pass.
+// The program behind each pass of the compiler.
 #pragma once
 #include <map>
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace firn {
 
-/// What it compiles, not what another run of the same passes would make.
+/// A record of this compile itself; the passes are not run again for it.
 struct CompileTrace {
     struct Pass {
         std::string name;
         double milliseconds = 0;
         size_t nodes_before = 0, nodes_after = 0;
         std::map<std::string, int> fired;  // rules
-        std::string text;                  // of what it left
+        std::string text;                  // its result
     };
     struct Kernel {
         std::string name;  // of KernelInfo

@@ -1,7 +1,7 @@
-// The numbers by which the compiler chooses, that no profile has: each with its unit, its reason
-// and where it was measured. "limits.md, N": paragraph or table N of the measurements
-// beside this file, on the software driver of cpu_profile(). What depends on the device belongs in
-// DeviceProfile, what depends on its class in device_class.h.
+// The constants of the compiler's choices that no profile has, each with its unit, its reason and
+// where it was measured. "limits.md, N": paragraph or table N of the measurements beside this file,
+// on the software driver of cpu_profile(). Values that depend on the device belong in
+// DeviceProfile, values that depend on its class in device_class.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,13 @@ namespace firn::costs {
 
 // --- What nothing tells.
 
-/// Iterations of a loop whose bounds tell nothing. Few, because such loops stand in one another.
-/// Not measured.
+/// Expected iterations of a loop whose bounds are unknown. Few, because such loops are nested. Not
+/// measured.
 inline constexpr double kUnknownTrips = 8;
 /// The largest bound of an integer argument that says something of a loop's trip count: beyond it
 /// the bound is that of the type, or of memory. Not measured.
 inline constexpr double kLongestKnown = 65536;
-/// One in so many of the most that an integer argument can be is what it is expected to be. Not
-/// measured.
+/// An integer argument is expected to be its maximum divided by this. Not measured.
 inline constexpr double kOfMostExpected = 4;
 /// Times that a symbolic trip count may be more than its estimate, where a driver's limit of back
 /// edges is at stake. Not measured.
@@ -32,7 +31,7 @@ inline constexpr double kIndexOperations = 3;
 /// measured.
 inline constexpr double kLeastHostOperations = 8;
 
-/// Simple operations whose time in the driver's compiler is that of a loop. LLVM's scalar evolution
+/// Simple operations that take the driver's compiler as long as a loop. LLVM's scalar evolution
 /// follows sums of indices through one loop after another, in a time that grows with the third
 /// power of their number: lavapipe takes 1.7 s for 24 loops over a quotient whose results the next
 /// one loads by, 2.8 s for 32, 12 s for 48, 28 s for 64. 32 fill a body.
@@ -40,8 +39,8 @@ inline constexpr double kLoopInBody = 96;
 
 // --- Verdicts.
 
-/// Tensors of a value's size that pass through the cache between two uses of it: what is larger
-/// than the cache's share comes from memory again. Not measured.
+/// Tensors of a value's size that pass through the cache between two uses of it: a value larger
+/// than the cache's share is read from memory again. Not measured.
 inline constexpr double kWorkingSet = 16;
 /// Iterations of a reduction that make it a stage of its own inside another one: nested, it would
 /// walk memory in long strides. Not measured.
@@ -68,7 +67,7 @@ inline constexpr double kLeastHeldRow = 16;
 inline constexpr int64_t kLargestTile = 8;
 /// Elements of a row that one invocation computes side by side. Not measured.
 inline constexpr int64_t kShortRow = 8;
-/// Of every kOfLanes lanes that hold a row so many have an element at least. Not measured.
+/// At least kLeastFilled of every kOfLanes lanes that hold a row have an element. Not measured.
 inline constexpr int64_t kLeastFilled = 2, kOfLanes = 3;
 /// Loads of shared memory that take as long as a store there and a barrier. Not measured as a
 /// whole: limits.md, 5 has 11 ns for the store and 2 to 4 for the barrier, which is 1.4 of them.
@@ -78,16 +77,16 @@ inline constexpr double kExchange = 4;
 
 /// Values that leave one kernel. Not measured.
 inline constexpr size_t kMaxOutputs = 12;
-/// Of one result's operations, shared with another: better a longer body than to compute them
-/// twice. Not measured.
+/// Share of a result's operations that it has in common with another, from which on a longer body
+/// is better than computing them twice. Not measured.
 inline constexpr double kMostlyShared = 0.5;
 /// A product gets a kernel without other products where that kernel costs at most this fraction (1
 /// divided by the number) of the product's time. lavapipe, sums of
 /// products of [128, 1024] with [1024, 128]: two in a kernel are as fast as each alone, three take
 /// 1.8 times as long, five 3.6 and twelve 11 times.
 inline constexpr double kOfProduct = 16;
-/// Of a body that is too long by itself: better to add that to it than one more kernel. Not
-/// measured.
+/// Share of a body that is too long by itself, up to which more operations are added to it rather
+/// than to one more kernel. Not measured.
 inline constexpr double kLittleMore = 0.25;
 
 // --- Scatters that are read from the side of their target.
@@ -120,8 +119,8 @@ inline constexpr double kBeside = 16;
 /// Bytes from row to row from which on every row lies in another page of memory: the page size of
 /// the machine of limits.md.
 inline constexpr double kFarBytes = 4096;
-/// Rows whose pages a core keeps at hand. limits.md, sums of columns: chunks
-/// of 32 rows, 2.4 ms instead of 7 to 50.
+/// Rows whose pages a core keeps in its caches. limits.md, sums of columns: chunks of 32 rows, 2.4
+/// ms instead of 7 to 50.
 inline constexpr int64_t kNearRows = 32;
 /// One in so many of the elements that a product reads may be left behind by its parts. On the same
 /// driver, of [10000, 2000]: with [10000, 10] 50 ms whole, 25 in parts of 256 rows; with [10000,
@@ -131,9 +130,9 @@ inline constexpr double kLittleLeft = 8;
 /// MiB of second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 256
 /// rows (180 KiB), 15 of 1024 (720 KiB).
 inline constexpr double kRunBytes = 1 << 20;
-/// Results of a product that an element of a factor stands for, from which on two tiles of
-/// registers read it. With fewer, lanes share the whole product: [50000, 12] by [50000, 12] takes 2
-/// ms so, and 3 in runs.
+/// Results of a product per element of a factor, from which on two tiles of registers read the
+/// element. With fewer, lanes share the whole product: [50000, 12] by [50000, 12] takes 2 ms so,
+/// and 3 in runs.
 inline constexpr double kReadAgain = 16;
 /// Times kNearRows that make a walk down columns worth cutting. Not measured.
 inline constexpr int64_t kFarWalk = 8;
@@ -162,38 +161,39 @@ inline constexpr int64_t kBodyBudget = 700;
 inline constexpr int64_t kLongBody = 250;
 /// Nodes of a loop's body with its unrolled iterations. Not measured.
 inline constexpr int64_t kLoopBudget = 900;
-/// The same, where lanes hand round what they load. Not measured.
+/// The same, if lanes shuffle their loads. Not measured.
 inline constexpr int64_t kDealtBudget = 2600;
-/// Nodes of an iteration in a register tile: on a CPU driver those in loops alone. lavapipe, the
-/// gradient of 32 filters of 5 by 5 by what they read, 60 operations behind its loop: 30 ms in
-/// tiles of 8, to which these had kept it, 11 in tiles of 32.
+/// Nodes of an iteration in a register tile; on a CPU driver only those in loops. lavapipe, the
+/// gradient of 32 filters of 5 by 5 with respect to their input, 60 operations behind its loop: 30
+/// ms in tiles of 8, the largest if those counted too, 11 in tiles of 32.
 inline constexpr int64_t kTileBudget = 1000;
 /// Nodes of a short loop that is written out, and its iterations. Not measured.
 inline constexpr int64_t kWholeBudget = 2600, kShortLoop = 8;
-/// Iterations of a loop that is written out because neighbours share what it reads: entering a loop
-/// copies what it carries, and a loop that is unrolled in part shares less. lavapipe, 17 by 17 taps
-/// of four channels, eight rows in an invocation: written out 5.0 ms, 8 at once 9.3, 4 at once 8.4,
-/// 2 at once 9.9. More than 32 were not measured.
+/// Iterations of a loop that is written out because neighbours share its reads: entering a loop
+/// copies its carried values, and a loop that is unrolled in part shares less. lavapipe, 17 by 17
+/// taps of four channels, eight rows in an invocation: written out 5.0 ms, 8 at once 9.3, 4 at once
+/// 8.4, 2 at once 9.9. More than 32 were not measured.
 inline constexpr int64_t kLongestWindow = 32;
 /// Values that the loops of a register tile carry. limits.md, matmul: of 4x4 and 8x8 sums 8x8 are
 /// faster; more than 72 were not measured.
 inline constexpr int64_t kMostCarried = 72;
-/// Vectors that a stencil's tile loads on a CPU driver, which spills what is more. Not measured.
+/// Vectors that a stencil's tile loads on a CPU driver, which spills more. Not measured.
 inline constexpr int64_t kLoadedOnCpu = 36;
-/// Values that make entering a loop dear on a CPU driver, which copies all of them under a mask;
-/// iterations of an inner loop, for each that is taken at once, that make it cheap. Not measured.
+/// Carried values that make entering a loop expensive on a CPU driver, which copies all of them
+/// under a mask; and iterations of an inner loop, for each that is taken at once, that make it
+/// cheap. Not measured.
 inline constexpr int64_t kMuchCarried = 16, kLongInside = 16;
 /// Neighbours along one range in a register tile. Not measured.
 inline constexpr int64_t kLongestTile = 9;
-/// Neighbours of a body without loops that share what they compute. lavapipe, minima of sums over
-/// 512 nodes of a graph: 8 by 8 take 1.16 times as long as 4 by 4.
+/// Neighbours of a body without loops that share computed values. lavapipe, minima of sums over 512
+/// nodes of a graph: 8 by 8 take 1.16 times as long as 4 by 4.
 inline constexpr int64_t kMostSharing = 16;
-/// Of an iteration's time, that makes a tile worth growing. Not measured.
+/// Share of an iteration's time to which a larger tile must reduce it. Not measured.
 inline constexpr double kLeastSaving = 0.93;
 /// Iterations at once that read far apart. Not measured.
 inline constexpr int64_t kFarIterations = 4;
-/// Of what runs at once, one in so many is enough in tiles of registers that shared memory feeds.
-/// Not measured.
+/// The fraction 1 / kStagedShare of the invocations that run at once is enough in register tiles
+/// fed from shared memory. Not measured.
 inline constexpr int64_t kStagedShare = 4;
 /// Neighbours along a range with which a kernel is asked whether groups would load together. Not
 /// measured.
@@ -203,10 +203,9 @@ inline constexpr int64_t kStagedTile = 4;
 inline constexpr int64_t kLeastShare = 4, kLongShare = 64;
 /// Workgroups for each core of a CPU, that share it evenly. Not measured.
 inline constexpr int64_t kLeastGroups = 8;
-/// Subgroups for each core of a CPU, whose lanes share what each of them reduces: they have the
-/// same number of iterations, so that one more than divides evenly costs a fifth at most. lavapipe,
-/// products of [16384, 32] with [16384, 8]: tiles of 8 by 4, 4 for each core, take 0.6 of the time
-/// of 4 by 4.
+/// Subgroups for each core of a CPU whose lanes share a reduction: they have the same number of
+/// iterations, so that one more than divides evenly costs a fifth at most. lavapipe, products of
+/// [16384, 32] with [16384, 8]: tiles of 8 by 4, 4 for each core, take 0.6 of the time of 4 by 4.
 inline constexpr int64_t kLeastShared = 4;
 /// Iterations at once of an invocation's loops. limits.md, 7: 16 are enough for the peak.
 inline constexpr int64_t kMostUnrolled = 16;
@@ -214,28 +213,29 @@ inline constexpr int64_t kMostUnrolled = 16;
 inline constexpr int64_t kSmallDeal = 4;
 /// Invocations of a group, where the device has as many. Not measured.
 inline constexpr uint32_t kLargeGroup = 256;
-/// Along both axes of a GPU's group that shares what it reads: each element is read as often as can
-/// be. Not measured.
+/// Invocations along both axes of a GPU's group that shares its reads: each element is then read as
+/// often as possible. Not measured.
 inline constexpr uint32_t kSquareGroup = 16;
-/// Of a launch, what a step of one group that runs kernels in sequence costs beside its work: a
-/// barrier, and the lanes that wait at it. On a CPU driver: limits.md, 5 and 7 have some 3 ns for a
-/// subgroup, and what lives across it is stored and loaded, against 20 to 40 us. On a GPU: not
-/// measured.
+/// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a
+/// launch: a barrier, and the lanes that wait at it. On a CPU driver: limits.md, 5 and 7 have some
+/// 3 ns for a subgroup, and values that live across it are stored and loaded, against 20 to 40 us.
+/// On a GPU: not measured.
 inline constexpr double kBarrierOnCpu = 1.0 / 512, kBarrierOnGpu = 1.0 / 64;
-/// Operations of kernels that run in sequence, where the driver's compiler bears so many in one
+/// Operations of kernels that run in sequence, on a driver whose compiler can take so many in one
 /// body (DeviceProfile::max_body_operations): it looks at all of them together. With twice as many
 /// the first call of apps/fluid's step takes 1.3 times as long, and later ones as long.
 inline constexpr double kSequenceBody = 3072;
-/// Of these, what a loop of such kernels may have: as much as two, between which there would be
-/// launches in every iteration. Its time grows with the square of all of them: gradients of
+/// Bodies that a loop of such kernels may have: as much as two, between which there would be
+/// launches in every iteration. The compile time grows with the square of all of them: gradients of
 /// recurrent networks of 4,300 to 8,000 operations, of which 900 to 1,800 between two barriers,
 /// take lavapipe 1.7 to 5.8 s.
 inline constexpr double kBodiesInLoop = 2;
 /// Back edges of one group that runs kernels in sequence, and iterations of a loop of them: on any
 /// device it is to end before long. Not measured.
 inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;
-/// Elements of a buffer that are dearer to copy in each iteration than to write so many iterations
-/// out until buffers have their names again. Not measured.
+/// Elements of a buffer from which on copying it in each iteration costs more than writing out
+/// iterations until buffers have their names again; and how many iterations may be written out. Not
+/// measured.
 inline constexpr int64_t kWorthNames = 1024;
 inline constexpr int kMostPeriod = 3;
 /// Bytes of all that the iterations of a loop write, of the part that one group has: they stay in
@@ -245,7 +245,7 @@ inline constexpr int64_t kBandBytes = 128 << 10;
 /// (a tenth of its time, where it was measured) is worth more than one.
 inline constexpr double kBandLaunches = 10;
 /// Iterations for each lane from which on lanes share the few loops of a kernel that one group
-/// runs: less is as fast as what is exchanged at the end. Not measured.
+/// runs: fewer take no longer than the exchange at the end. Not measured.
 inline constexpr int64_t kLeastShareOfOne = 2;
 /// Rows of the one group that runs kernels in sequence: its barriers wait for all of them. Not
 /// measured.
@@ -270,7 +270,7 @@ inline constexpr int64_t kMostWalked = 32768;
 /// Not measured.
 inline constexpr int64_t kAccumulatedStrides = 8;
 
-/// What counts of a loop's iterations where a tile is weighed: more weigh the same. Not measured.
+/// Iterations of a loop that count when a tile is weighed: more weigh the same. Not measured.
 inline constexpr double kMostCountedTrips = 1024;
 /// Iterations of a longer loop that are unrolled while a tile is weighed. Not measured.
 inline constexpr int64_t kIterationsAtOnce = 4;
@@ -296,17 +296,17 @@ inline constexpr size_t kSmallTerm = 40;
 inline constexpr double kBranchOperations = 100;
 /// Operations that a loop under a mask takes as long as, on a CPU driver. Not measured.
 inline constexpr double kMaskedLoopOperations = 400;
-/// Of the indices, that pass a branch by, where nothing tells. Not measured.
+/// Share of the indices expected to skip a branch, if it is unknown. Not measured.
 inline constexpr double kPassedBy = 0.5;
 
 /// Iterations of a loop under a mask that go on without what some lanes wait for: of it, an
 /// iteration pays for a sixteenth at least.
 inline constexpr int64_t kLongestWait = 16;
-/// Times the rest of an iteration that it costs at least. Of eight lanes that come to it one by
-/// one, in an iteration of four, the last comes after 9 where each alone would after 4: that costs
-/// the rest 2.3 times instead of once, and what is dear a quarter. lavapipe, a random walk with 3
-/// or 8 roots and quotients: needed in every iteration 1.0 of the time, by nine in ten alone 1.1
-/// to 1.25, by a half 0.8 to 1.15, by a tenth 0.4 to 0.65, never 0.2 to 0.3.
+/// Least cost of the expensive side, as a multiple of the remainder of an iteration. If eight lanes
+/// reach it one by one, each in one of four iterations, the last comes after 9 instead of 4: the
+/// remainder costs 2.3 times as much, and the expensive side a quarter. lavapipe, a random walk
+/// with 3 or 8 roots and quotients: needed in every iteration 1.0 of the time, by nine in ten alone
+/// 1.1 to 1.25, by a half 0.8 to 1.15, by a tenth 0.4 to 0.65, never 0.2 to 0.3.
 inline constexpr double kLeastAwaited = 2;
 
 // --- Operands in shared memory.
@@ -317,14 +317,14 @@ inline constexpr int64_t kLeastReuse = 4;
 inline constexpr double kLeastStagedSaving = 2;
 /// Iterations at a time, for a barrier to cost little. Not measured.
 inline constexpr int64_t kEnoughIterations = 16;
-/// Groups that a core runs at once, whose shared memory must do for all of them. Not measured.
+/// Groups that a core runs at once, which share its memory for groups. Not measured.
 inline constexpr int64_t kGroupsAtOnce = 2;
 /// Loads of an invocation that are written out in a row. Not measured.
 inline constexpr int64_t kLoadsInARow = 16;
 /// Places of a copy of a target that are cleared or combined at once. Not measured.
 inline constexpr int64_t kPlacesAtOnce = 8;
 
-/// Elements of an array of an invocation's own that are cleared one after the other: as many as an
+/// Elements of an invocation's private array that are cleared one after the other: as many as an
 /// invocation may hold in registers and beside them. Not measured.
 inline constexpr int64_t kClearedAtOnce = 64;
 /// Elements of all such arrays of a kernel; larger ones lie in buffers. lavapipe zeroes each in one
@@ -333,8 +333,8 @@ inline constexpr int64_t kClearedAtOnce = 64;
 /// them takes 2.3 times as long with a buffer (4,096 invocations, 2,048 elements each: 20 and 46
 /// ms).
 inline constexpr int64_t kMostOwn = 1024;
-/// Bytes of such a buffer: the invocations that run at once have rows in it, and those that follow
-/// take the same. From 1 to 64 MB lavapipe takes as long.
+/// Bytes of such a buffer: the invocations that run at once have rows in it, and later ones reuse
+/// them. From 1 to 64 MB lavapipe takes as long.
 inline constexpr int64_t kOwnBytes = 4 << 20;
 /// Loops in sequence, of which a driver that counts iterations compiles the next one apart from
 /// them (loops_apart). lavapipe, loops of three iterations, seconds to compile: 8 take 0.03, 16
@@ -347,20 +347,20 @@ inline constexpr int64_t kLoopsInSequence = 8;
 inline constexpr int64_t kMostMatrices = 4;
 /// Subgroups of a group along an axis: they read the same operands through its cache. Not measured.
 inline constexpr int64_t kMostSubgroups = 2;
-/// Subgroups that take turns on a core, and hide its loads. Not measured.
+/// Subgroups that alternate on a core, and hide its loads. Not measured.
 inline constexpr int64_t kResident = 4;
 
 // --- Kernels and loops in one.
 
-/// Values that one fused loop carries: what loops apart carry stands beside what they compute
-/// twice. More were not measured.
+/// Values that one fused loop carries; more would cost more than the work that the loops share.
+/// More were not measured.
 inline constexpr size_t kMostFusedCarried = 12;
 /// Elements that one invocation of such a kernel computes. Not measured.
 inline constexpr int64_t kLongestRun = 64;
-/// Launches that a kernel lasts at the most where equal ones share a dispatch: of a longer one a
-/// launch is less than a tenth, and what each of a row of kernels leaves in the caches for the next
-/// one is worth that: four transforms of 256 x 256 take 0.71 as long together on lavapipe, of
-/// 512 x 512 0.92.
+/// Launches that a kernel lasts at most if equal ones share a dispatch: for a longer kernel a
+/// launch is less than a tenth, and the data that each of a row of kernels leaves in the caches for
+/// the next one is worth more: four transforms of 256 x 256 take 0.71 as long together on lavapipe,
+/// of 512 x 512 0.92.
 inline constexpr double kLongestShared = 8;
 /// Copies of a kernel in a dispatch: more would save less than a sixteenth of a launch each, and
 /// some find their parts by a choice for every copy.
@@ -368,7 +368,7 @@ inline constexpr size_t kMostShared = 16;
 /// Steps of a list among which a kernel looks for its equals. Not measured: it keeps the time of
 /// compiling programs of thousands of kernels linear.
 inline constexpr size_t kSharedWithin = 256;
-/// Times that the launches saved must be worth what is done for nothing. Not measured.
+/// Factor by which the launches saved must outweigh the wasted work. Not measured.
 inline constexpr double kLeastGain = 2;
 /// Indices of a kernel that one group runs, whatever they cost. Not measured.
 inline constexpr int64_t kMostInOneGroup = 1 << 16;
@@ -390,15 +390,15 @@ inline constexpr int64_t kHeldInBands = 64;
 inline constexpr double kLookAhead = 300, kPerCycle = 3;
 /// Operations of a load, which is a bounds test and a gather, and of a cast.
 inline constexpr double kLoadWork = 14, kCastWork = 4;
-/// Cycles until the value of a load is there, of a cast, of a simple operation, of one of medium
-/// cost, of a dear one.
+/// Latencies in cycles of a load, a cast, a simple operation, one of medium cost, and an expensive
+/// one.
 inline constexpr double kLoadCycles = 30, kCastCycles = 12, kSimpleCycles = 3, kMediumCycles = 15,
                         kDearCycles = 60;
-/// Of the cycles, that a region may take afterwards, for another order to be worth it.
+/// Share of a region's cycles to which another order must reduce them.
 inline constexpr double kWorthwhileOrder = 0.86;
 /// Operations of a block that is moved as a whole.
 inline constexpr double kOrderedBlock = 60;
-/// Values that wait to be used, about as many as there are registers.
+/// Values that wait for a use, about as many as there are registers.
 inline constexpr int kLiveValues = 20;
 
 // --- How much the compiler looks at. Beyond these it takes the safe answer.
@@ -409,7 +409,7 @@ inline constexpr size_t kMostMaps = 48, kMostMapsOfAll = 256;
 /// Rounds of verdicts that keep values so that those that they ask for need not be. A wavelet
 /// transform of five levels takes lavapipe 1.65 ms without, 1.32 with one round, 1.18 with two.
 inline constexpr int kEarlyCutRounds = 2;
-/// Values between the one that is judged and what is at hand.
+/// Values between the one that is judged and the loaded ones.
 inline constexpr int kMostBesideFollowed = 64;
 /// Values between one that is used more than once and what all of these uses end in, which bounds
 /// the time for a value that thousands use. Not measured.
@@ -420,16 +420,17 @@ inline constexpr size_t kMostLoopWalk = 20000;
 inline constexpr int kMostBoundSteps = 100;
 /// Operations inside one another of an integer that becomes a float.
 inline constexpr int kMostIntegerDepth = 6;
-/// Times that tuning makes a cost dearer or cheaper.
+/// Factor by which tuning scales a cost up or down at most.
 inline constexpr double kMostWeight = 1024;
 
 /// Branches of one kernel that choices become.
 inline constexpr int kMostBranches = 16;
 /// Rounds in which loops fuse: those inside fused loops meet in the next one.
 inline constexpr int kFusingRounds = 4;
-/// Iterations of short loops inside one whose operands are staged.
+/// Iterations of short loops inside a loop whose operands are staged.
 inline constexpr int64_t kMostInside = 32;
-/// Blocks of a region whose order is looked at: copies of longer ones are chains side by side.
+/// Blocks of a region whose order is optimised: copies in longer ones are chains side by side
+/// already.
 inline constexpr size_t kMostBlocks = 4000;
 /// Nodes and copies of a body that tuning tries: drivers take seconds beyond them.
 inline constexpr int64_t kMostTunedNodes = 4000, kMostTunedCopies = 128;

@@ -1,4 +1,4 @@
-// What differs between classes of devices in how kernels are best written.
+// How kernels are best written for each class of devices.
 #include "compiler/program/device_class.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr ClassRules kCpu{.in_turn = true,
                           .store_operations = costs::kStoreOnCpu,
                           .barrier_of_launch = costs::kBarrierOnCpu};
 
-// Of no make: what is known of most. Not measured.
+// A GPU of unknown make: the rules that suit most. Not measured.
 constexpr ClassRules kGpu{.in_turn = false,
                           .masked = false,
                           .stages_loads = true,

@@ -1,5 +1,5 @@
-// What differs between classes of devices in how kernels are best written: one row for each class.
-// A class that runs kernels like another one takes its row as a start.
+// How kernels are best written for each class of devices: one row for each class. A class that runs
+// kernels like another one takes its row as a start.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,8 +11,8 @@ namespace firn {
 struct ClassRules {
     // --- How kernels run.
 
-    /// A core runs the subgroups of a group one after the other, and its lanes go through memory
-    /// one by one; else the subgroups of a group run together, and wait for memory in turns.
+    /// A core runs the subgroups of a group one after the other, and its lanes access memory one by
+    /// one; else the subgroups of a group run together, and hide one another's memory latency.
     bool in_turn = false;
     /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
     /// nothing but loops, and entering a loop copies all that it carries.
@@ -43,31 +43,33 @@ struct ClassRules {
     double results = 0;
     /// Indices of a kernel that is small enough to run beside others.
     int64_t small_kernel = 0;
-    /// Invocations for each one that runs at once, which keep it busy: in plain kernels, and in
-    /// those with loops, whose invocations end at different times; and where lanes could share a
+    /// Invocations for each one that runs at once, which keep it busy: in plain kernels; in those
+    /// with loops, whose invocations end at different times; and in those whose lanes could share a
     /// loop instead.
     int64_t turns = 1, turns_of_loops = 1, turns_of_shared = 1;
     /// Workgroups that share a core evenly.
     int64_t groups_per_core = 1;
-    /// Subgroups of a group whose lanes share loops.
+    /// Subgroups in a group whose lanes share loops.
     int64_t sharing_subgroups = 1;
     /// Iterations at once of loops that lanes share.
     int64_t most_unrolled_shared = 1;
-    /// Along x of a group: enough to pay for the group, or as many as read one line of memory.
+    /// Invocations of a group along x: enough to pay for the group, or as many as read one line of
+    /// memory.
     uint32_t wide_group = 1;
     /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
     double store_operations = 0;
-    /// Of a launch, what a step of one group that runs kernels in sequence costs beside its work.
+    /// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a
+    /// launch.
     double barrier_of_launch = 1;
 };
 
 const ClassRules& rules_of(const DeviceProfile& profile);
 
-/// Invocations of the one group that runs small kernels in sequence, powers of two: the best first,
-/// others that may take more iterations than a driver allows. Where a core runs subgroups in turn,
-/// those beside the first only shorten its loops.
+/// Returns the sizes of the one group that runs small kernels in sequence, powers of two: the best
+/// first, others that may take more iterations than a driver allows. On a core that runs subgroups
+/// one after the other, subgroups beyond the first only shorten its loops.
 std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile);
-/// Such groups that the device runs at once.
+/// Returns how many such groups the device runs at once.
 double groups_at_once(const DeviceProfile& profile);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What the compiler must know of a device, as plain data: limits, features and measured rates.
+// The device as the compiler sees it, as plain data: limits, features and measured rates.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,8 +10,8 @@ namespace firn {
 /// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
 enum class DeviceClass : uint8_t { Cpu, Gpu };
 
-/// What a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth, columns] of
-/// f16, with sums in f32. No rows: there is none.
+/// The shape that a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth,
+/// columns] of f16, with sums in f32. No rows: there is no unit.
 struct MatrixUnit {
     uint32_t rows = 0, columns = 0, depth = 0;
     explicit operator bool() const { return rows > 0; }
@@ -38,10 +38,10 @@ struct DeviceProfile {
     uint32_t buffer_alignment = 64;             // for offsets of any binding form
     /// Loop back edges that one invocation may take before the driver cuts it off; 0: no limit.
     uint32_t max_back_edges = 65535;
-    /// Simple operations in the body of one kernel, copies and iterations that are written out
-    /// included: what the driver's compiler bears. Its time grows with the square of a straight
-    /// body: of so many in sines lavapipe takes 0.8 to 1.5 s, SwiftShader 10 s; of exponentials,
-    /// sums and products lavapipe takes 0.2 to 0.4 s.
+    /// Simple operations in the body of one kernel, copies and unrolled iterations included, that
+    /// the driver's compiler can take. Its time grows with the square of a straight-line body: for
+    /// so many in sines lavapipe takes 0.8 to 1.5 s, SwiftShader 10 s; for exponentials, sums and
+    /// products lavapipe takes 0.2 to 0.4 s.
     uint32_t max_body_operations = 6144;
 
     // Features.

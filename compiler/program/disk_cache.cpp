@@ -48,7 +48,7 @@ class Descriptor {
     Descriptor& operator=(const Descriptor&) = delete;
     explicit operator bool() const { return number_ >= 0; }
     int number() const { return number_; }
-    /// False where what was written may be lost.
+    /// Closes the file; returns false if written data may be lost.
     bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
   private:
@@ -101,7 +101,7 @@ bool write_all(int file, const void* from, size_t bytes) {
 
 /// One store in so many looks after the whole folder.
 constexpr unsigned kStoresPerTidy = 256;
-/// Writers need less; what is older was left by one that was killed.
+/// No writer needs as long: an older file was left by one that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
 /// Files of any version of Firn begin so; others that lie in the folder are left alone.
@@ -113,7 +113,8 @@ bool is_ours(const fs::path& path) {
 
 bool is_temporary(const fs::path& path) { return path.extension() == ".tmp"; }
 
-/// What is read stays longest. Once a day is often enough.
+/// Notes that the file was read, because files that are read stay longest. Once a day is often
+/// enough.
 void note_use(int file, const struct stat& status) {
     constexpr time_t kDay = 24 * 60 * 60;
     if (std::time(nullptr) - status.st_mtim.tv_sec > kDay) futimens(file, nullptr);
@@ -220,7 +221,7 @@ void cache_tidy(const std::string& directory, uint64_t most_bytes) {
     uint64_t total = 0;
     std::error_code error;
     const auto now = fs::file_time_type::clock::now();
-    // Other processes take files away while this one looks: what is gone is passed over.
+    // Other processes may remove files meanwhile: missing ones are skipped.
     for (const std::string& name : list_folder(directory).names) {
         std::error_code gone;
         const fs::path path = fs::path(directory) / name;

@@ -1,5 +1,5 @@
 // A directory of small files that can be made again: compiled shaders, pipelines, tuning results.
-// What it gives goes to the driver, so only what this user alone could write is used.
+// The driver gets its contents, so only files that this user alone could write are used.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +38,9 @@ std::string why_cache_is_not_used(const std::string& directory);
 /// now and then.
 void cache_tidy(const std::string& directory, uint64_t most_bytes = uint64_t{512} << 20);
 
-/// What was put under `key`: small texts, such as the winners of tuning. The key is all that could
-/// change the text, of any length; it is kept beside it, so that another key never finds it.
+/// Finds or stores a small text, such as the winner of tuning, under `key`. The key, of any length,
+/// holds all that could change the text; it is stored with the text, so that another key never
+/// finds it.
 std::optional<std::string> cache_find_text(const std::string& directory, const std::string& kind,
                                            const std::string& key);
 void cache_put_text(const std::string& directory, const std::string& kind, const std::string& key,

@@ -12,9 +12,9 @@
 namespace firn {
 namespace {
 
-/// Of the two floats around `value` the one with an odd mantissa: to round it to fewer bits gives
-/// what rounding `value` at once gives. S. Boldo and G. Melquiond, "When double rounding is odd",
-/// 2005.
+/// Returns the one of the two floats around `value` with an odd mantissa: rounding it to fewer bits
+/// gives the same as rounding `value` directly. S. Boldo and G. Melquiond, "When double rounding is
+/// odd", 2005.
 float rounded_to_odd(double value) {
     const auto nearest = static_cast<float>(value);
     if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;

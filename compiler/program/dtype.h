@@ -41,17 +41,17 @@ struct DType {
     template <class... Dims>
     ArgSpec operator()(Dims&&... dims) const;
 
-    /// Whether it is f32, f16, bf16 or f64.
+    /// Returns whether it is f32, f16, bf16 or f64.
     constexpr bool is_float() const {
         return type == Type::F32 || type == Type::F16 || type == Type::BF16 || type == Type::F64;
     }
     /// A float of 16 bits: it is computed in f32, and rounded after each operation.
     constexpr bool is_half() const { return type == Type::F16 || type == Type::BF16; }
-    /// Whether it is `boolean`.
+    /// Returns whether it is `boolean`.
     constexpr bool is_bool() const { return type == Type::Bool; }
-    /// Whether it is an integer; a bool is none.
+    /// Returns whether it is an integer; a bool is none.
     constexpr bool is_integer() const { return !is_float() && !is_bool(); }
-    /// Whether it has negative numbers: floats and signed integers.
+    /// Returns whether it has negative numbers: floats and signed integers.
     constexpr bool is_signed() const {
         return is_float() || type == Type::I32 || type == Type::I64 || type == Type::I16 ||
                type == Type::I8;
@@ -113,7 +113,7 @@ constexpr DType arithmetic_type(DType dtype) {
     return dtype.is_bool() || dtype.is_narrow() ? i32 : dtype;
 }
 
-/// What a compiled function expects of one argument: its type and its shape; rank 0 is a scalar.
+/// The type and shape that a compiled function expects of one argument; rank 0 is a scalar.
 struct ArgSpec {
     DType dtype;
     Shape shape;

@@ -34,10 +34,10 @@ struct Call {
     std::vector<std::shared_ptr<Memory>> results;    // one per result
 };
 
-/// How far a run is that takes long.
+/// The progress of a long run.
 struct RunProgress {
     std::string program, line;    // the user's line of the outermost loop that is under way
-    int64_t turn = 0, turns = 0;  // of that loop; `turns` is 0 where only the data knows
+    int64_t turn = 0, turns = 0;  // its iterations so far, and all; 0: depends on data
     double seconds = 0;           // since the run began
 };
 
@@ -57,8 +57,8 @@ class Executor {
     virtual std::byte* map_for_writing(Memory&) { return nullptr; }
     /// Runs in program order with everything else of this executor; may return before it is done.
     virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
-    /// Makes what takes long when a program first runs, such as pipelines; from any thread. The
-    /// program starts at once as long as somebody holds what this gives.
+    /// Prepares for a program's first run, such as by making pipelines; callable from any thread.
+    /// The program starts at once as long as the returned pointer is held.
     virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }
     /// Waits for everything.
     virtual void wait() = 0;
@@ -72,7 +72,7 @@ class Executor {
     /// thread of that call, which may do something else meanwhile, but for compiling.
     void on_compile(CompileWatch watch) { compile_watch_ = std::move(watch); }
     const CompileWatch& compile_watch() const { return compile_watch_; }
-    /// Per-kernel times of what ran since the last call; empty where profiling is off.
+    /// Returns the per-kernel times of all runs since the last call; empty if profiling is off.
     virtual void set_profiling(bool) {}
     virtual std::vector<KernelTime> take_kernel_times() { return {}; }
 

@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// Of two floats; the number where one is nan. Of two zeros the same one in either order, as a
-/// sorted operation needs: -0 is the smaller.
+/// Returns the smaller of two floats; the number if one is nan. Of two zeros it returns the same
+/// one in either order, as a sorted operation needs: -0 is the smaller.
 template <class T>
 T smaller(T x, T y) {
     return x != x ? y : y != y ? x : y < x || (x == y && std::signbit(y)) ? y : x;

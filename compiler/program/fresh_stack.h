@@ -6,15 +6,15 @@
 
 namespace firn {
 
-/// Calls `work` on a stack that is empty and returns when it is done; throws what it throws.
-/// Nothing else runs meanwhile.
+/// Calls `work` on an empty stack and returns when it is done; passes on its exceptions. Nothing
+/// else runs meanwhile.
 void on_fresh_stack(const std::function<void()>& work);
 
 /// The steps of one recursion: every so many of them inside one another, what follows goes on on a
 /// fresh stack, so that it needs little of the stack that it began on.
 class Recursion {
   public:
-    /// What `step` gives, which takes no more than some KiB of stack itself.
+    /// Returns the result of `step`, which itself needs no more than some KiB of stack.
     template <class Step>
     auto operator()(const Step& step) {
         const Inside inside(depth_);

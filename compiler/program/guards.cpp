@@ -1,4 +1,4 @@
-// What a program assumes of its symbols.
+// Checks a program's assumptions about its symbols.
 #include "compiler/program/guards.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which steps must wait for one another.
+// Finds which steps must wait for one another.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// Which slots were touched since the last barrier.
+/// The slots that were touched since the last barrier.
 class Hazards {
   public:
     Hazards(size_t slots, const SlotSets& shared)

@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// In double, where the oracle does it too.
+/// Computes in double, as the oracle does.
 double of_one(HostOp op, double x) {
     switch (op) {
         case HostOp::Neg: return -x;

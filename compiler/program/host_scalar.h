@@ -12,7 +12,7 @@
 
 namespace firn {
 
-/// How a number comes to be; all are f32, rounded after each operation.
+/// The operations of host numbers; all are f32, rounded after each operation.
 enum class HostOp : uint8_t {
     Constant,  // HostScalar::constant
     Argument,  // scalar argument `argument`, converted
@@ -71,7 +71,7 @@ class PlacedNumbers {
 void host_values(const std::vector<HostScalar>& scalars, const std::vector<Scalar>& arguments,
                  std::vector<Scalar>& values);
 
-/// Whether number `k` is made of a size for which `is` holds.
+/// Returns whether number `k` is computed from a size for which `is` holds.
 template <class Is>
 bool any_size(const std::vector<HostScalar>& scalars, int k, const Is& is) {
     std::vector<bool> needed(static_cast<size_t>(k) + 1);

@@ -1,4 +1,4 @@
-// What the 32-bit indices of kernels can count.
+// The limits of the 32-bit indices of kernels.
 #include "compiler/program/index_limits.h"
 
 #include "compiler/program/error.h"

@@ -1,4 +1,4 @@
-// What the 32-bit indices of kernels can count.
+// The limits of the 32-bit indices of kernels.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -9,8 +9,8 @@ namespace firn {
 
 /// Indices along one axis, and positions in a block of axes that is counted through.
 constexpr int64_t kMostIndices = INT32_MAX;
-/// Elements of a tensor in memory, and positions along one axis of a store: the last workgroup may
-/// reach behind the end by as many as it has elements, and its indices still are no negative ones.
+/// Most elements of a tensor in memory, and positions along one axis of a store: the last workgroup
+/// may reach behind the end by as many as it has elements without a negative index.
 constexpr int64_t kMostElements = INT32_MAX - (int64_t{1} << 20);
 
 /// The value of a size that a kernel is given as an i32; `what` begins the UserError where it does

@@ -1,4 +1,4 @@
-// What is known of an integer: between which numbers it lies, and what it is modulo another.
+// Bounds of an integer (an interval) and its congruence modulo another.
 #include "compiler/program/interval.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ int64_t saturated(Wide value) {
     return static_cast<int64_t>(std::clamp<Wide>(value, INT64_MIN, INT64_MAX));
 }
 
-/// Where an end is `nothing`, which says nothing, so does the sum.
+/// Adds two ends; if one is `nothing` (unbounded), so is the sum.
 int64_t sum(int64_t a, int64_t b, int64_t nothing) {
     return a == nothing || b == nothing ? nothing : saturated(Wide{a} + b);
 }

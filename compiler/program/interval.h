@@ -1,11 +1,11 @@
-// What is known of an integer: between which numbers it lies, and what it is modulo another.
+// Bounds of an integer (an interval) and its congruence modulo another.
 #pragma once
 #include <cstdint>
 
 namespace firn {
 
-/// A number of 64 bits lies in [lo, hi]. Where sums and products leave 64 bits they end there, and
-/// what is added to an end that says nothing changes nothing.
+/// A number of 64 bits lies in [lo, hi]. Sums and products saturate, and an unbounded end stays
+/// unbounded whatever is added.
 struct Interval {
     int64_t lo = INT64_MIN, hi = INT64_MAX;
     friend bool operator==(const Interval&, const Interval&) = default;
@@ -23,7 +23,7 @@ Interval min(const Interval& a, const Interval& b);
 Interval max(const Interval& a, const Interval& b);
 /// One of the two.
 Interval join(const Interval& a, const Interval& b);
-/// Rounded down, and what is left over, which has the sign of b. x / 0 and x % 0 are 0.
+/// Quotient rounded down, and its remainder, which has the sign of b. x / 0 and x % 0 are 0.
 Interval floor_div(const Interval& a, const Interval& b);
 Interval mod(const Interval& a, const Interval& b);
 
@@ -38,9 +38,9 @@ bool contains(const Congruence& a, int64_t value);
 Congruence operator+(const Congruence& a, const Congruence& b);
 Congruence operator*(const Congruence& a, const Congruence& b);
 Congruence join(const Congruence& a, const Congruence& b);
-/// Of what may have wrapped around by 2^32.
+/// The congruence of a value that may have wrapped around by 2^32.
 Congruence wrapped(const Congruence& a);
-/// What is left over when it is divided, from 0 to by - 1. -1: that is not known.
+/// Returns the remainder of a division by `by`, from 0 to by - 1; -1: unknown.
 int64_t remainder(const Congruence& a, int64_t by);
 
 }  // namespace firn

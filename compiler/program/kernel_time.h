@@ -1,4 +1,4 @@
-// How long a kernel took.
+// The time of a kernel.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ struct KernelTime {
     std::string name;
     double milliseconds = 0;  // per dispatch
     int dispatches = 0;
-    /// Tells the programs of an executor apart, whose kernels may have one name; 0: not known.
+    /// Distinguishes the programs of an executor, whose kernels may share a name; 0: unknown.
     int64_t program = 0;
 };
 

@@ -1,5 +1,5 @@
-// What lies in a folder, by functions of C: the iterator of the standard library opens it in a
-// function that may not throw, and allocates there.
+// Lists a folder by functions of C: the iterator of the standard library opens it in a function
+// that may not throw, and allocates there.
 #include "compiler/program/list_folder.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// What lies in a folder.
+// Lists a folder.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@ namespace firn {
 
 struct FolderNames {
     std::vector<std::string> names;  // in their order, the same on every file system
-    int error = 0;                   // errno of what could not be read: there are no names, or few
+    int error = 0;                   // errno if reading failed: names are missing then
 };
 /// The names in a folder but `.` and `..`. Throws std::bad_alloc where memory is out, where
 /// the iterator of the standard library would end the process.

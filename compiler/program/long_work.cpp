@@ -1,4 +1,4 @@
-// Work that takes long: how far it is, and whether somebody wants it to end.
+// Long work: progress reports, and requests to end it.
 #include "compiler/program/long_work.h"
 
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace firn {
 namespace {
 
 constexpr std::chrono::milliseconds kBetween{33};    // a person sees that it goes on
-constexpr std::chrono::milliseconds kPatience{500};  // what is done sooner needs no word
+constexpr std::chrono::milliseconds kPatience{500};  // shorter work reports nothing
 
 thread_local WorkWatch watch;
 thread_local CancelScope* innermost = nullptr;

@@ -1,4 +1,4 @@
-// Work that takes long: how far it is, and whether somebody wants it to end.
+// Long work: progress reports, and requests to end it.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -10,18 +10,18 @@
 namespace firn {
 
 struct WorkProgress {
-    std::string text;   // what is done, and how far: `loading 120 of 400 pictures`
-    double share = -1;  // of all of it, from 0 to 1; below 0 where nobody knows
+    std::string text;   // the work and its progress: `loading 120 of 400 pictures`
+    double share = -1;  // the share that is done, from 0 to 1; below 0: unknown
 };
-/// False: whoever watches wants the work to end.
+/// A callback for progress; it returns false to end the work.
 using WorkWatch = std::function<bool(const WorkProgress&)>;
 
-/// From now on told of the work of this thread; empty: nobody is.
+/// Makes `watch` the callback for the work of this thread from now on; empty: none.
 void watch_work(WorkWatch watch);
-/// Somebody watches this thread already.
+/// Returns whether this thread has a callback.
 bool is_work_watched();
 
-/// Work that was ended because whoever watches wanted that.
+/// Thrown by work that its callback ended.
 struct Cancelled : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -29,20 +29,20 @@ struct Cancelled : std::runtime_error {
 /// part ends by it. Else such work is finished.
 class CancelScope {
   public:
-    /// `is_asked_to_end`: whether all work of the thread is to end, as after Ctrl-C; empty: never.
-    /// `on_end` is told what ends before Cancelled is thrown, whose way up may take a while: it
-    /// waits for threads that took part.
+    /// `is_asked_to_end` returns whether all work of the thread is to end, as after Ctrl-C; empty:
+    /// never. `on_end` is called with the name of the work that ends before Cancelled is thrown,
+    /// because unwinding may take a while: it waits for threads that took part.
     explicit CancelScope(std::function<bool()> is_asked_to_end = {},
                          std::function<void(const std::string& text)> on_end = {});
     ~CancelScope();
     CancelScope(const CancelScope&) = delete;
     CancelScope& operator=(const CancelScope&) = delete;
     static bool is_open();
-    /// Throws Cancelled, which says what was ended, where the innermost scope of this thread is
-    /// asked to end. For what goes on for long: between programs, their parts, and in waits.
+    /// Throws Cancelled, which names the work that was ended, if the innermost scope of this thread
+    /// is asked to end. Long work calls this between programs, between their parts, and in waits.
     static void end_if_asked(const char* what, const std::string& of);
-    /// Whether end_if_asked would throw: never while something else is thrown, whose way up may
-    /// lead through long work.
+    /// Returns whether end_if_asked would throw. False during the unwinding of another exception,
+    /// which may lead through long work.
     static bool is_asked();
     /// Throws Cancelled, which says that `work` was ended.
     [[noreturn]] static void end(const std::string& work,
@@ -62,9 +62,9 @@ class LongWork {
     LongWork(const LongWork&) = delete;
     LongWork& operator=(const LongWork&) = delete;
 
-    /// Passes it on, 30 times a second at most: to who watches this thread, and, where it has taken
-    /// longer than half a second, as a line that is rewritten on a terminal (stderr). False where
-    /// who watches wants it to end.
+    /// Reports progress, 30 times a second at most: to the callback of this thread and, if the work
+    /// has taken longer than half a second, as a line that is rewritten on a terminal (stderr).
+    /// Returns false if the callback wants the work to end.
     bool tell(const WorkProgress& progress);
     /// The same for work that is of no use when it is done in part, see CancelScope.
     void tell_or_end(const WorkProgress& progress);
@@ -81,7 +81,7 @@ class LongWork {
 /// A watch that writes such a line too. Empty where `watch` is and there is no terminal.
 CompileWatch with_line(const CompileWatch& watch);
 
-/// Tells who watches this thread, and writes no line: for work that writes one of its own.
+/// Calls the callback of this thread, and writes no line: for work that writes a line of its own.
 bool tell_work(const WorkProgress& progress);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Calls of programs by who has no compiler.
+// Calls a Program without the compiler.
 #include "compiler/program/make_call.h"
 
 #include <algorithm>

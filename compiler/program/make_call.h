@@ -1,4 +1,4 @@
-// Calls of programs by who has no compiler: sizes bound and checked, memory for the results.
+// Calls a Program without the compiler: binds and checks sizes, allocates memory for the results.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace firn {
 
-/// A call of the program with these arguments, one each: memory and shape of a tensor, or the value
-/// of a number (of the declared type). Its results get memory of the executor's: `results[k]` has
-/// the elements of Program::results[k], whose sizes are those of its shape under `symbols`; of
-/// sizes that only the device knows it has room for the largest, and the first results are their
+/// Returns a call of the program with these arguments, one each: memory and shape of a tensor, or
+/// the value of a number (of the declared type). The executor allocates the results: `results[k]`
+/// has the elements of Program::results[k], whose sizes are those of its shape under `symbols`;
+/// sizes that only the device knows get room for the largest, and the first results are their
 /// values (Program::data_sizes). A result that is an argument, or another result, shares its
-/// memory. UserError where the sizes contradict one another, or are larger than the program can
+/// memory. Throws UserError if the sizes contradict one another, or are larger than the program can
 /// bind.
 Call make_call(Executor& executor, const Program& program,
                std::vector<std::shared_ptr<Memory>> arguments,

@@ -82,8 +82,8 @@ void join_lifetimes(const Program& program, const std::vector<int>& classes,
     }
 }
 
-/// What comes into steps that run again is needed until their last run. Inner loops first: they lie
-/// inside.
+/// Keeps values that enter repeated steps alive until their last run. Handles inner loops first,
+/// because they lie inside.
 void live_through_loops(const FlatProgram& flat, std::vector<Block>& blocks) {
     std::vector<int> epochs;  // by step
     for (const FlatStep& step : flat.steps)
@@ -228,7 +228,7 @@ MemoryPlan packed(const Program& program, const std::vector<Block>& blocks) {
     return plan;
 }
 
-/// By slot: those of other classes that lie in the memory of one of its class.
+/// Returns by slot the slots of other classes that lie in the memory of one of its class.
 SlotSets find_shared(const std::vector<Block>& blocks, const MemoryPlan& plan,
                      const std::vector<int>& classes) {
     const auto class_of = [&](const Block& block) {
@@ -278,7 +278,7 @@ std::vector<uint64_t> offsets_for(const RotatingMemory& memory, const Program& p
                                   const std::vector<int>& result_slots) {
     std::set<int> own, bound(result_slots.begin(), result_slots.end());
     for (const ResultInfo& result : program.results) own.insert(result.buffer);
-    // In each class, what was kept free of results is as much as what is free of them now.
+    // In each class, as much memory is free of results now as was reserved for them.
     std::vector<std::vector<uint64_t>> free(program.buffers.size());
     std::vector<uint64_t> offsets = memory.plan.offsets;
     const auto class_of = [&](size_t slot) { return static_cast<size_t>(memory.classes[slot]); };

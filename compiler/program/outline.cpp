@@ -1,4 +1,4 @@
-// A program whose loops take one iteration: what holds for any number of iterations is found there.
+// Makes a program whose loops take one iteration, to find what holds for any number of iterations.
 #include <algorithm>
 #include <numeric>
 

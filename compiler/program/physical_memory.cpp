@@ -1,4 +1,4 @@
-// How much memory the machine has.
+// Returns the size of the machine's memory.
 #include "compiler/program/physical_memory.h"
 
 #include <unistd.h>

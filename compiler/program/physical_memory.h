@@ -1,11 +1,11 @@
-// How much memory the machine has.
+// The size of the machine's memory.
 #pragma once
 #include <cstdint>
 
 namespace firn {
 
-/// Bytes, used or not. To ask the system for more may succeed, and end the process at the first
-/// touch.
+/// Returns the bytes of memory, used or not. Asking the system for more may succeed, and end the
+/// process at the first touch.
 uint64_t physical_memory();
 
 }  // namespace firn

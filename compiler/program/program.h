@@ -21,7 +21,7 @@ namespace firn {
 struct KernelCode;     // compiler/kernel/kernel_code.h; opaque to the engine
 struct ProgramSource;  // compiler/driver/program_source.h; the same
 
-/// How a kernel sees a buffer.
+/// The form in which a kernel binds a buffer.
 enum class BindingForm : uint8_t {
     Storage,  // std430 storage buffer
     Texel,    // storage texel buffer (`imageBuffer`), read only
@@ -37,8 +37,7 @@ struct BindingInfo {
     bool written = false;
 };
 
-/// Where a kernel parameter comes from. Every parameter is 4 bytes (8 for 64-bit types, aligned to
-/// 8).
+/// The source of a kernel parameter. Every parameter is 4 bytes (8 for 64-bit types, aligned to 8).
 struct ParamInfo {
     DType dtype = i32;
     Size size;  // the value, when `scalar` is -1
@@ -68,10 +67,9 @@ struct KernelInfo {
     int guards = 0;  // conditions that keep stores or invocations inside their ranges
     std::vector<std::string> lines;          // the user's lines
     std::shared_ptr<const KernelCode> code;  // for the host interpreter; absent in a saved program
-    std::string mapping;  // how its ranges are mapped; empty where its user said it
-    std::string
-        tuning_key;      // what a mapping found by tuning is kept under; empty where none can be
-    bool tuned = false;  // the mapping is one that tuning found
+    std::string mapping;     // how its ranges are mapped; empty where its user said it
+    std::string tuning_key;  // the key of a mapping found by tuning; empty if none can be
+    bool tuned = false;      // the mapping is one that tuning found
 };
 /// Byte offset of every parameter, and the total size (a multiple of 4) as the last element.
 std::vector<uint32_t> param_offsets(const std::vector<DType>& types);
@@ -95,7 +93,7 @@ struct BufferInfo {
 
 struct Step;
 
-/// What one dispatch does, as sizes: counted by the compiler, not measured.
+/// The work of one dispatch, as sizes: counted by the compiler, not measured.
 struct Work {
     Size operations, bytes_read, bytes_written;
 };
@@ -105,9 +103,9 @@ struct DispatchStep {
     std::vector<ParamInfo> params;
     std::array<Size, 3> groups;  // any zero: nothing is dispatched
     Work work;
-    /// Where only the device knows how many groups there are (`groups` and `work` are then the
-    /// most): the binding of the i32 buffer that an earlier dispatch wrote them to, and the element
-    /// where the three begin.
+    /// If only the device knows how many groups there are (`groups` and `work` are then the most):
+    /// the binding of the i32 buffer that an earlier dispatch wrote them to, and the element where
+    /// the three begin.
     int sizes_binding = -1;
     int64_t sizes_groups = 0;
     /// The kernel before it was mapped, for tuning; absent where it cannot be mapped otherwise, and
@@ -117,20 +115,18 @@ struct DispatchStep {
 struct CopyStep {
     int source = 0, target = 0;  // buffers of equal size
 };
-/// Runs `body` `trips` times. In iteration t the symbol `induction` is t (from 0). After each
-/// iteration the buffers rotate: afterwards `first` names what `second` named before; the pairs are
-/// a permutation. The rotation stays in force after the loop.
+/// A step that runs `body` `trips` times. In iteration t the symbol `induction` is t (from 0).
+/// After each iteration the buffers rotate: afterwards `first` names what `second` named before;
+/// the pairs are a permutation. The rotation stays in force after the loop.
 struct RepeatStep {
     std::string induction;
     Size trips;  // negative counts as 0
     std::vector<Step> body;
     std::vector<std::pair<int, int>> rotation;
-    /// A bool buffer of one element, -1 where there is none: once it is false further iterations
-    /// change nothing, and who runs the program may look at it between chunks of iterations and
-    /// stop.
+    /// A bool buffer of one element, -1 if there is none. Once it is false further iterations
+    /// change nothing, and an executor may read it between chunks of iterations and stop.
     int alive = -1;
-    /// What to say, as a UserError, where it is still true after the last iteration; empty:
-    /// nothing.
+    /// The text of a UserError if it is still true after the last iteration; empty: no error.
     std::string never_ended;
     std::string line;  // the user's
 };
@@ -174,7 +170,7 @@ struct Guard {
     std::string message;
 };
 
-/// A size that a call must keep within: a variant assumed it of what a kernel binds.
+/// A size that a call must keep within, because a variant assumed it for a kernel's bindings.
 struct AssumedSize {
     Size size;
     int64_t most = 0;
@@ -195,17 +191,17 @@ struct Program {
         data_sizes;  // result k is the value of data_sizes[k]; the others come after them
     std::vector<Guard> guards;
     std::vector<AssumedSize>
-        assumed;  // what it binds; where a call exceeds them another variant serves it
+        assumed;  // limits of its bindings; another variant serves a call that exceeds them
     std::vector<HostScalar> host_scalars;  // parameters that the host computes once per call
     std::vector<BufferInfo> buffers;
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
     std::string cuts;       // what tuning bent of the costs behind the verdicts; empty: nothing
-    DeviceProfile profile;  // what it was compiled for
+    DeviceProfile profile;  // the device that it was compiled for
     double compile_milliseconds = 0;  // from Graph to GLSL
     double spirv_milliseconds = 0;    // from GLSL to SPIR-V, by the shader compiler or its cache
-    /// What it was compiled from, for who wants to see how; absent where nobody kept it.
+    /// The source of the program, for diagnostics; may be null.
     std::shared_ptr<const ProgramSource> source;
 };
 
@@ -229,9 +225,9 @@ struct FlatProgram {
     std::vector<FlatLoop> loops;  // see outline (walk.h)
     std::vector<int> result_slots;
 };
-/// A program unrolled for given symbol values; of a loop whose end only the data knows, as many
-/// iterations as run before the device is first asked. Steps that do nothing (no groups, no
-/// elements, a copy onto itself) are left out. `program` must outlive the result, which points into
+/// Returns the program unrolled for given symbol values; of a loop whose end depends on data, as
+/// many iterations as run before the device is first asked. Leaves out steps that do nothing (no
+/// groups, no elements, a copy onto itself). `program` must outlive the result, which points into
 /// it.
 FlatProgram flatten(const Program& program, const SizeEnv& env);
 /// The values of a dispatch's parameters, each of its type. Throws UserError when a size does not

@@ -1,20 +1,20 @@
-// What a program does, in numbers.
+// A program's work, in numbers.
 #pragma once
 #include <cstdint>
 
 namespace firn {
 
-/// What a program does at given sizes.
+/// The work of a program at given sizes.
 struct ProgramStats {
     int64_t kernels = 0;     // distinct kernels
-    int64_t dispatches = 0;  // indirect ones too; what they do is counted as the most they can
+    int64_t dispatches = 0;  // indirect ones too, whose work counts as its upper bound
     int64_t indirect_dispatches = 0;
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;
     int64_t barriers = 0;    // pipeline barriers recorded
     int64_t guards = 0;      // conditions that keep stores or invocations inside their ranges
     int64_t back_edges = 0;  // the largest bound of a kernel
     int64_t peak_bytes = 0;  // temporaries after packing
-    /// Of a function: the last call ran a program that assumes less of its sizes than it could,
+    /// For a function: the last call ran a program that assumes less of its sizes than it could,
     /// until the one that fits is compiled in the background.
     bool better_is_compiling = false;
 };

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 /// Lists and objects inside one another: more than any program has, few enough for the stack.
 constexpr size_t kDeepestValue = 200;
 
-/// Where a value stands, as a path that is written down only where something is wrong with it.
+/// The place of a value, as a path that is only written out for an error message.
 struct Place {
     const Place* outer = nullptr;
     const char* key = nullptr;  // null: element `index` of a list
@@ -194,8 +194,8 @@ class Reader {
     const Place& place_;
 };
 
-/// Ends the reading of what is nested so deep that reading it would not fit on the stack: the
-/// reader of CBOR calls itself.
+/// Ends the reading of values that are nested too deeply for the stack: the reader of CBOR is
+/// recursive.
 class DepthCheck : public nlohmann::json_sax<Json> {
   public:
     bool null() override { return true; }

@@ -1,4 +1,4 @@
-// A cache of bounded size: what was used longest ago goes first.
+// A cache of bounded size: drops the least recently used entry first.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -25,7 +25,7 @@ class Recent {
         entries_.splice(entries_.begin(), entries_, at->second);
         return &entries_.front().second;
     }
-    /// Replaces what was there.
+    /// Replaces the value of the key.
     Value& put(Key key, Value value) {
         erase(key);
         entries_.emplace_front(std::move(key), std::move(value));

@@ -11,8 +11,8 @@ namespace firn {
 
 std::vector<uint8_t> write_body(const SavedProgram& saved);
 
-/// Throws UserError that says what is wrong and where, in words that go on behind "cannot be read:
-/// ". What it gives has the right types; whether it fits together is for check_saved.
+/// Throws UserError with the error and its place, in words that follow "cannot be read: ". The
+/// fields of the result have the right types; check_saved checks whether they fit together.
 SavedProgram read_body(std::span<const std::byte> body);
 
 }  // namespace firn

@@ -140,7 +140,7 @@ void fields(auto& v, Is<VerdictInfo> auto& x) {
     v("materialise_seconds", materialised);
 }
 
-/// Without what it was compiled from.
+/// Visits all fields but the source.
 void fields(auto& v, Is<Program> auto& x) {
     auto& [name, arguments, results, data_sizes, guards, assumed, host_scalars, buffers, kernels,
            steps, verdicts, cuts, profile, compile_milliseconds, spirv_milliseconds, source] = x;

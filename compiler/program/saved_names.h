@@ -1,4 +1,4 @@
-// What the enumerators of a saved program are called in its file, in their order; internal.
+// The names of enumerators in the file of a saved program, in their order; internal.
 #pragma once
 #include <cstddef>
 #include <iterator>

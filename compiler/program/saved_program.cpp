@@ -15,7 +15,8 @@
 namespace firn {
 namespace {
 
-/// Of the fields: another list of them, or another meaning of one, is another format.
+/// The version of the format: a change in the list of fields, or in the meaning of one, needs a new
+/// one.
 constexpr uint32_t kSavedFormat = 2;
 
 struct SavedHeader {
@@ -30,7 +31,7 @@ uint64_t saved_checksum(std::span<const std::byte> body) {
     return XXH3_64bits(body.data(), body.size());
 }
 
-/// What stands behind the header, which is checked.
+/// Returns the bytes behind the header, which is checked.
 std::span<const std::byte> body_of(std::span<const std::byte> bytes) {
     SavedHeader header{};
     if (bytes.size() < sizeof header.magic ||

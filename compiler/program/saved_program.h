@@ -13,7 +13,7 @@
 
 namespace firn {
 
-/// A value that people turn while the program runs, and the scalar arguments that it feeds.
+/// A value that a user changes while the program runs, and the scalar arguments that it feeds.
 struct ProgramParameter {
     enum class Kind : uint8_t { Float, Int, Bool, Choice, Vector, Colour, Angle };
     std::string name;
@@ -21,10 +21,10 @@ struct ProgramParameter {
     /// Scalar arguments of the program. One for every component, in order; where there are more,
     /// the same components again.
     std::vector<int> arguments;
-    /// What it was when it was saved: a number for every component, the index of a choice, 0 or 1,
-    /// radians, red, green and blue from 0 to 1.
+    /// The value when the program was saved: a number for every component, the index of a choice, 0
+    /// or 1, radians, red, green and blue from 0 to 1.
     std::vector<double> value;
-    std::optional<double> min, max;            // what it takes, ends included; of each component
+    std::optional<double> min, max;  // the accepted range, ends included, for each component
     std::optional<double> soft_min, soft_max;  // the ends of its slider
     bool log = false;                          // the slider moves in powers
     float step = 0;  // above 0: of a pixel that the mouse is dragged, in place of a slider
@@ -38,25 +38,24 @@ struct SavedProgram {
     std::string name;  // by which presets of its parameters know it
     std::shared_ptr<const Program> program;
     std::vector<ProgramParameter> parameters;
-    // Of the call that it was saved with, one per argument of the program:
+    // The call that it was saved with, one entry per argument of the program:
     std::vector<Scalar> scalars;               // its values; 0 where the argument is a tensor
     std::vector<std::vector<int64_t>> shapes;  // of its tensors; empty where it is a scalar
 };
 
-/// Writes a file that holds all of it but what only a compiler can use (Program::source and the
-/// code of kernels before GLSL). Who opens such a file sees all of it, or the file that was there
-/// before. UserError where it cannot be written, and where the program cannot run from a file: it
-/// has no SPIR-V.
+/// Writes a file that holds all of it except for what only a compiler can use (Program::source and
+/// the code of kernels before GLSL). A reader of such a file sees either all of it or the file that
+/// was there before. Throws UserError if it cannot be written, or if the program cannot run from a
+/// file because it has no SPIR-V.
 void write_program(const std::string& path, const SavedProgram& saved);
 
-/// Reads what write_program wrote. UserError that names the file where it is damaged, none of ours,
-/// of another version of the format, or where anything in it does not fit together. The kernels
-/// are checked for what they say they need, not for what they do: take files from whom you would
-/// take a program.
+/// Reads a file of write_program. Throws UserError that names the file if it is damaged, no file of
+/// ours, of another version of the format, or if anything in it does not fit together. Checks the
+/// requirements that kernels state, but not what they do: a file needs as much trust as a program.
 SavedProgram read_program(const std::string& path);
 
-/// The same bytes in memory, for who keeps them in an archive of his own. `origin` names them in
-/// messages.
+/// Gives or takes the same bytes in memory, for a caller that keeps them in its own archive.
+/// `origin` names them in messages.
 std::vector<std::byte> program_bytes(const SavedProgram& saved);
 SavedProgram program_from_bytes(std::span<const std::byte> bytes, const std::string& origin);
 

@@ -1,4 +1,4 @@
-// Shared ownership in public headers: <memory> would be a third of what they bring in.
+// Shared ownership for public headers: <memory> would be a third of the code that they include.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace firn {
 
-/// A shared pointer of <memory>, by what tells it from other pointers.
+/// A shared pointer of <memory>, by the members that other pointers lack.
 template <class Pointer, class T>
 concept StandardPointer = requires(const Pointer& pointer) {
     { pointer.get() } -> std::convertible_to<T*>;
     pointer.use_count();
 };
 
-/// What a SharedPtr keeps in place: a shared pointer of <memory> to const void.
+/// The storage of a SharedPtr: a shared pointer of <memory> to const void.
 struct SharedOwner {
     alignas(void*) std::byte place[2 * sizeof(void*)];
 

@@ -306,7 +306,7 @@ Size Size::substitute(const SizeMap& map) const {
         for (const SizeAtom& atom : term.atoms) {
             if (atom.kind != SizeAtom::Kind::Symbol) {
                 const Size a = atom.args[0].substitute(map), b = atom.args[1].substitute(map);
-                // What stays as it is need not be simplified again.
+                // Unchanged parts need not be simplified again.
                 const bool same = a == atom.args[0] && b == atom.args[1];
                 product *= same ? SizeBuilder::atom(atom) : apply(atom.kind, a, b);
             } else {

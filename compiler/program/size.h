@@ -20,7 +20,7 @@ class Size;
 ///
 /// Examples: `floor_div(-7, 2)` is `-4`, `floor_div(4 * Size::symbol("n") + 2, 4).text()` is `"n"`.
 Size floor_div(const Size& a, const Size& b);
-/// What floor_div leaves, with the sign of b, simplified; by 0 it is 0.
+/// The remainder of floor_div, with the sign of b, simplified; by 0 it is 0.
 ///
 /// Examples: `mod(-7, 2)` is `1`, `mod(4 * Size::symbol("n") + 3, 4)` is `3`.
 Size mod(const Size& a, const Size& b);
@@ -48,21 +48,22 @@ class Size {
     static Size data(const std::string& name, const Size& most,
                      SharedPtr<const void> source = nullptr);
 
-    /// Whether it is a number, without symbols.
+    /// Returns whether it is a number, without symbols.
     bool is_constant() const { return !terms_; }
     /// The value; throws InternalError when it is symbolic.
     int64_t constant() const;
-    /// Whether it is this number.
+    /// Returns whether it is this number.
     bool is(int64_t value) const { return !terms_ && constant_ == value; }
 
-    /// In canonical form; a number beyond 64 bits is a UserError.
+    /// Arithmetic; results are in canonical form, and a number beyond 64 bits is a UserError.
     /// @{
     friend Size operator+(const Size& a, const Size& b);
     friend Size operator-(const Size& a, const Size& b);
     friend Size operator*(const Size& a, const Size& b);
     /// @}
 
-    /// Rounded down, as floor_div; what remains, from 0 on for b above 0. By 0: 0.
+    /// Quotient rounded down, as floor_div, and its remainder, which is not negative if b is above
+    /// 0. By 0: 0.
     /// @{
     friend Size operator/(const Size& a, const Size& b) { return floor_div(a, b); }
     friend Size operator%(const Size& a, const Size& b) { return mod(a, b); }
@@ -74,7 +75,7 @@ class Size {
     Size& operator*=(const Size& b) { return *this = *this * b; }
     /// @}
 
-    /// Of forms, not of values: `<` orders them for containers.
+    /// Comparisons of forms, not of values: `<` orders them for containers.
     /// @{
     friend bool operator==(const Size& a, const Size& b) { return compare(a, b) == 0; }
     friend bool operator<(const Size& a, const Size& b) { return compare(a, b) < 0; }
@@ -90,7 +91,7 @@ class Size {
     Size substitute(const SizeMap& map) const;
     /// Names of all symbols inside, sorted, each once.
     std::vector<std::string> symbols() const;
-    /// Bounds known for every value of the symbols (dimensions are in [0, 2^31 - 1]).
+    /// Returns bounds for every value of the symbols (dimensions are in [0, 2^31 - 1]).
     /// `largest` names symbols whose value is known to be at most that (and at least 0).
     /// @{
     int64_t lower_bound() const;
@@ -106,7 +107,7 @@ class Size {
     /// Text such as `2*m*n + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its
     /// largest value: `?3(n)`.
     std::string text() const;
-    /// Of the form: equal sizes have equal ones.
+    /// A hash of the form: equal sizes have equal ones.
     size_t hash() const;
 
   private:
@@ -125,7 +126,7 @@ struct SizeAtom {
     std::vector<Size> args;        // the others: two sizes. A data symbol: its largest value
     SharedPtr<const void> source;  // of a data symbol
     int atoms = 1, depth = 1;      // in it, itself counted; what occurs twice counts twice
-    /// Whether it is a data symbol.
+    /// Returns whether it is a data symbol.
     bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
 /// coefficient x product of atoms.
@@ -191,7 +192,7 @@ struct SizeSum {
 };
 /// See SizeSum.
 SizeSum as_sum(const Size& size);
-/// Whether the symbol of this name is somewhere inside.
+/// Returns whether the symbol of this name is somewhere inside.
 bool mentions(const Size& size, const std::string& symbol);
 
 /// @endcond

@@ -1,4 +1,4 @@
-// What is known of a symbolic integer for every value of its symbols: bounds and divisors.
+// Bounds and divisors of a symbolic integer, for every value of its symbols.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -45,9 +45,8 @@ Interval bounds(const Size& size, const SizeEnv& largest) {
     return total;
 }
 
-/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the other way round; of floordiv(a,
-/// c*d) with a factor k*c it is the same with floordiv(a, d). Nothing where the size has no such
-/// term.
+/// Rewrites k*c * floordiv(a, c) as k * (a - mod(a, c)), or the reverse; floordiv(a, c*d) with a
+/// factor k*c likewise with floordiv(a, d). Returns nothing if the size has no such term.
 std::optional<Size> rewritten(const Size& size, Kind from) {
     Size result = SizeBuilder::constant_term(size);
     std::vector<SizeTerm> kept;
@@ -77,7 +76,7 @@ std::optional<Size> rewritten(const Size& size, Kind from) {
     return result + SizeBuilder::make(std::move(kept), 0);
 }
 
-/// The term that is a multiple of one minimum or maximum, and the rest of the size.
+/// The term that is a multiple of one minimum or maximum, and the remaining terms of the size.
 struct Extremum {
     SizeTerm term;
     Size rest;
@@ -170,7 +169,7 @@ int64_t Size::lower_bound() const { return lower_bound(SizeEnv{}); }
 
 int64_t Size::lower_bound(const SizeEnv& largest) const {
     const int64_t best = lower(*this, kOpenedExtrema, largest);
-    if (best >= 0) return best;  // what is asked for is mostly whether it can be negative
+    if (best >= 0) return best;  // callers mostly ask whether it can be negative
     const auto scaled = without_quotient(*this);
     if (!scaled) return best;
     const int64_t least = scaled->size.lower_bound(largest);

@@ -60,7 +60,7 @@ SizeTerm leading(const Size& size) {
 std::optional<Size> divide_exactly(const Size& whole, const Size& by) {
     Size rest = whole, quotient;
     SizeTerm first = leading(by);
-    // Every iteration removes the leading monomial, so the rest sinks in a well-founded order.
+    // Every iteration removes the leading monomial, so the remainder sinks in a well-founded order.
     while (!rest.is(0)) {
         auto term = divide_term(leading(rest), first);
         if (!term) return std::nullopt;
@@ -120,7 +120,7 @@ Size divide_rest(Size rest, int64_t divisor) {
     if (atom && atom->kind == Kind::FloorDiv && atom->args[1].is_constant() &&
         atom->args[1].constant() > 0) {
         int64_t inner = atom->args[1].constant(), shift, both;
-        // Where the product does not fit the divisions stay nested.
+        // If the product does not fit, the divisions stay nested.
         if (!__builtin_mul_overflow(SizeBuilder::constant_term(rest), inner, &shift) &&
             !__builtin_mul_overflow(inner, divisor, &both))
             return floor_div(atom->args[0] + shift, both);

@@ -1,4 +1,4 @@
-// What symbols are taken for where only the call knows them.
+// Values for symbols that only the call knows.
 #include "compiler/program/size_env.h"
 
 #include <algorithm>

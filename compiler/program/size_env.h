@@ -1,4 +1,4 @@
-// What symbols stand for: values, other sizes, and what may be assumed of them.
+// The values of symbols, other sizes in their place, and assumptions about them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,7 +19,7 @@ struct SizeMap : std::map<std::string, Size> {
     using map::map;
 };
 
-/// What a variant of a program assumes of its symbols.
+/// The assumptions of a program's variant about its symbols.
 struct SymbolFacts {
     SizeEnv exact;     // the value; such a symbol has no other fact
     SizeEnv divisors;  // the value is a multiple of this
@@ -32,7 +32,7 @@ struct SymbolFacts {
 bool assumes_nothing(const SymbolFacts& facts);
 /// The facts as a key: "c==3 n%64 n<=256 large".
 std::string text(const SymbolFacts& facts);
-/// What is assumed of values is so.
+/// Returns whether the values satisfy the assumptions.
 bool hold(const SymbolFacts& facts, const SizeEnv& symbols);
 
 /// Estimated value of a size: a symbol counts as half of the most that it can be, or as 1024.

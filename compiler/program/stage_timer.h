@@ -1,4 +1,4 @@
-// How long the stages of a compile take.
+// Measures the time of a compile's stages.
 #pragma once
 #include <ctime>
 
@@ -11,7 +11,7 @@ inline double thread_milliseconds() {
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// Adds what the thread computes from its birth to its end to `sum`.
+/// Adds the thread's processor time between its construction and its destruction to `sum`.
 class StageTimer {
   public:
     explicit StageTimer(double& sum) : sum_(sum), start_(thread_milliseconds()) {}

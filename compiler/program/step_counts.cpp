@@ -1,4 +1,5 @@
-// How often each step of a program runs, without going through long loops turn by turn.
+// Counts how often each step of a program runs, without going through long loops iteration by
+// iteration.
 #include "compiler/program/step_counts.h"
 
 #include <algorithm>

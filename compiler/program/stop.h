@@ -1,4 +1,4 @@
-// A compile that somebody ends early.
+// A request to end a compile early.
 #pragma once
 #include <atomic>
 #include <stdexcept>

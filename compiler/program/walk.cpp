@@ -14,9 +14,9 @@
 namespace firn {
 namespace {
 
-/// Iterations of a loop whose end only the data knows between two looks at whether it has ended,
-/// and the launches of kernels that these take at the most: a look takes as long as some tens of
-/// launches, and what runs after the end is in vain.
+/// Iterations between two reads of whether a loop has ended, if its end depends on data, and the
+/// most kernel launches in between: a read takes as long as some tens of launches, and work after
+/// the end is wasted.
 constexpr int64_t kTurnsPerLook = 16;
 constexpr double kLaunchesPerLook = 64;
 /// Back edges of one invocation in between at the most: kernels that may take more are chunks of a
@@ -41,13 +41,13 @@ int64_t period_of(const std::vector<std::pair<int, int>>& rotation) {
     return period;
 }
 
-/// At least so many, and as many as bring every buffer back to its own memory.
+/// Returns at least so many iterations, and as many as bring every buffer back to its own memory.
 int64_t whole_periods(const RepeatStep& repeat, int64_t turns) {
     const int64_t period = period_of(repeat.rotation);
     return (turns + period - 1) / period * period;
 }
 
-/// Of an invocation of one of the kernels.
+/// Returns the most back edges of an invocation of any of the kernels.
 int64_t most_back_edges(const std::vector<Step>& steps, const Program& program) {
     int64_t most = 0;
     for (const Step& step : steps)
@@ -60,7 +60,7 @@ int64_t most_back_edges(const std::vector<Step>& steps, const Program& program) 
 /// Some loop among the steps may have to be asked whether it goes on.
 bool may_ask(const std::vector<Step>& steps);
 
-/// Whether this loop must be; one that is so short that it ends before the first look need not.
+/// Returns whether the device must be asked; a loop that ends before the first read needs no read.
 bool is_asked(const RepeatStep& repeat, int64_t trips) {
     return repeat.alive >= 0 && (trips > whole_periods(repeat, kTurnsPerLook) ||
                                  !repeat.never_ended.empty() || may_ask(repeat.body));
@@ -75,8 +75,7 @@ bool may_ask(const std::vector<Step>& steps) {
     });
 }
 
-/// Whether anything that decides which steps there are depends on the iteration of a loop around
-/// them.
+/// Returns whether the number or size of steps depends on the iteration of a loop around them.
 bool shapes_mention(const std::vector<Step>& steps, const std::string& induction) {
     return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
         const auto* repeat = std::get_if<RepeatStep>(&step.step);
@@ -85,7 +84,8 @@ bool shapes_mention(const std::vector<Step>& steps, const std::string& induction
     });
 }
 
-/// Of all steps together, or more than `most`; `weight(step, env)` is that of one, at least 1 or 0.
+/// Returns the weight of all steps together, or more than `most`; `weight(step, env)` is that of
+/// one step, at least 1 or 0.
 template <class Weight>
 double weigh_steps(const std::vector<Step>& steps, const SizeEnv& env, double most,
                    const Weight& weight) {
@@ -109,7 +109,7 @@ double weigh_steps(const std::vector<Step>& steps, const SizeEnv& env, double mo
     return sum;
 }
 
-/// At least as many as there are, or more than `most`.
+/// Returns at least the number of steps, or more than `most`.
 double count_steps(const std::vector<Step>& steps, const SizeEnv& env, int64_t most) {
     return weigh_steps(steps, env, static_cast<double>(most),
                        [](const Step&, const SizeEnv&) { return 1.0; });
@@ -142,7 +142,7 @@ class Walker {
         return result_slots();
     }
 
-    /// Where the results end, by the rotations alone.
+    /// Returns where the results end, by following only the rotations.
     std::vector<int> skip() {
         skip(program_.steps);
         return result_slots();
@@ -218,10 +218,10 @@ class Walker {
         rotate(repeat.rotation);
     }
 
-    /// None beyond the trip count: kernels are made for no larger numbers of iterations. Those
-    /// after the end change nothing, but they must end themselves: a loop inside that asks the
-    /// device could go on for ever on values that no iteration has, so the loops around it are
-    /// asked before every iteration.
+    /// Never takes more iterations than the trip count, because kernels are made for no larger
+    /// iteration numbers. Iterations after the end change nothing, but they must end themselves: an
+    /// inner loop that asks the device could run for ever on values that no iteration has, so the
+    /// loops around it are asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
         const int64_t turns = turns_before_look(program_, repeat, trips, now_.env);
@@ -253,12 +253,12 @@ class Walker {
             skip(repeat.body);
             rotate(repeat.rotation);
             if (!seek || slot_of_ != start) continue;
-            turn = trips - trips % (turn + 1) - 1;  // what is left after whole periods
+            turn = trips - trips % (turn + 1) - 1;  // the remainder after whole periods
             seek = false;
         }
     }
 
-    /// Gives the number of the iteration of a loop around back to what it was.
+    /// Restores the iteration number of a loop around it.
     class InductionScope {
       public:
         InductionScope(SizeEnv& env, const std::string& induction)
@@ -348,7 +348,7 @@ int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int6
     const int64_t most = std::clamp<int64_t>(kBackEdgesPerLook / edges, 1, kTurnsPerLook);
     const int64_t turns =
         std::clamp<int64_t>(static_cast<int64_t>(kLaunchesPerLook / launches), 1, most);
-    // Where buffers have their own memory again, nothing needs to be brought there at the end.
+    // If buffers have their own memory again, nothing needs to be copied at the end.
     const int64_t period = period_of(repeat.rotation);
     return turns < period ? turns : turns / period * period;
 }

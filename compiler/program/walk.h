@@ -1,5 +1,5 @@
-// The steps of a program in the order in which they run: loops are unrolled as they are reached, so
-// that what is held does not grow with their iterations.
+// Visits the steps of a program in the order in which they run: loops are unrolled as they are
+// reached, so that memory does not grow with their iterations.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace firn {
 
-/// What a walk meets.
+/// The callbacks of a walk.
 struct StepVisitor {
     virtual ~StepVisitor() = default;
     /// The next step that runs; valid during the call.
     virtual void step(const FlatStep& step) = 0;
-    /// Whether the bool in `slot` is true when all steps so far have run. The loop that asks has
-    /// taken `turns`.
+    /// Returns whether the bool in `slot` is true when all steps so far have run. The loop that
+    /// asks has taken `turns` iterations.
     virtual bool goes_on(int slot, int64_t turns) = 0;
     /// An iteration of a loop that stands in no other loop begins; `trips` is -1 where only the
     /// data knows.
     virtual void outermost_turn(const RepeatStep&, int64_t /*turn*/, int64_t /*trips*/) {}
 };
 
-/// By slot: the slots in whose memory it lies too.
+/// By slot: the other slots in whose memory it lies.
 using SlotSets = std::vector<std::vector<int>>;
 
 /// Visits every step that does something. Steps that touch memory which `shared` says is the same
@@ -30,15 +30,15 @@ using SlotSets = std::vector<std::vector<int>>;
 std::vector<int> walk_steps(const Program& program, const SizeEnv& env, StepVisitor& visitor,
                             const SlotSets& shared = {});
 
-/// Steps that are held at once: some megabytes with what is recorded of them.
+/// Steps that are held at once: some megabytes with their records.
 inline constexpr int64_t kMostFlatSteps = 8192;
 /// All steps are known when the program begins, and no more than kMostFlatSteps.
 bool can_be_flat(const Program& program, const SizeEnv& env);
-/// The slots in which the results end, where loops whose end only the data knows leave every buffer
-/// in its own.
+/// Returns the slots in which the results end, if loops whose end depends on data leave every
+/// buffer in its own slot.
 std::vector<int> expected_result_slots(const Program& program, const SizeEnv& env);
 
-/// As many of the `trips` iterations of a loop as run before the device is first asked whether it
+/// Returns how many of a loop's `trips` iterations run before the device is first asked whether it
 /// goes on.
 int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int64_t trips,
                           const SizeEnv& env);
@@ -46,7 +46,8 @@ int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int6
 /// The body of every loop once, empty steps too, and buffers in place of slots. `loops` are the
 /// loops.
 FlatProgram outline(const Program& program);
-/// By buffer: the first of those that take its memory, and it theirs, by rotations.
+/// Returns by buffer the first buffer of its rotation class, that is, of the buffers that exchange
+/// memory by rotations.
 std::vector<int> rotation_classes(const Program& program);
 
 /// Memory that is right for any number of iterations of every loop: buffers that rotate live as

@@ -62,7 +62,7 @@ std::vector<std::byte> read_whole_file(const std::string& path) {
     const double whole = fstat(file.number(), &facts) == 0 ? double(facts.st_size) : 0;
     LongWork work;
     constexpr size_t kPart = size_t{1} << 20;
-    // Room for all of it at once: vectors that grow copy what they have.
+    // Reserves room for all of it at once, because growing vectors copy their elements.
     const size_t expected = whole > 0 ? static_cast<size_t>(facts.st_size) : 0;
     try {
         bytes.reserve(expected + 1);

@@ -12,8 +12,8 @@ namespace firn {
 /// UserError where it cannot be read.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-/// `count` bytes from `at` on, to memory that has room for them, or as many as the file has, and
-/// how many that are. UserError where it cannot be read.
+/// Reads `count` bytes from `at` on into memory that has room for them, or as many as the file has;
+/// returns how many. Throws UserError if it cannot be read.
 size_t read_file_part(const std::string& path, uint64_t at, std::byte* to, size_t count);
 /// UserError where it cannot be read.
 uint64_t size_of_file(const std::string& path);
