@@ -52,7 +52,7 @@ bool is_part(const Node& node) { return node.op == Op::Scatter && node.as<Scatte
 
 namespace {
 
-/// A version whose parts are stored by one kernel.
+/// Returns the parts of a version that one kernel stores.
 Written parts_of(const Node& node) {
     Written out;
     Ref target;

@@ -1,5 +1,5 @@
-// Values that are written position by position: stores, and what the iterations of a loop combine
-// into a tensor.
+// Values that are written position by position: stores, and loops whose iterations combine into a
+// tensor.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -26,13 +26,12 @@ struct Written {
     }
     std::vector<const Node*> scatters;  // empty: the value is not written by position
     Ref target;
-    const Node* loop =
-        nullptr;  // the Loop inside the kernel whose iterations do it, null where there is none
+    const Node* loop = nullptr;  // the Loop inside the kernel whose iterations combine; null: none
     const Shape& positions() const { return scatters[0]->inputs[1]->shape; }
     explicit operator bool() const { return !scatters.empty(); }
 };
-/// Of a Scatter that is no function of its result's index, and of a Result into which the
-/// iterations of a Loop combine, where the Loop stands inside a kernel.
+/// Returns how a value is written: a Scatter that is no function of its result's index, or a Result
+/// of a Loop inside a kernel, whose iterations combine into it.
 Written written(const Node& node, const std::unordered_set<const Node*>& host_loops);
 
 }  // namespace firn

@@ -142,7 +142,7 @@ bool is_invertible_store(const Node& scatter) {
         if (index->index.axis >= 0) solved[static_cast<size_t>(index->index.axis)] = true;
         guarded |= index->guard != nullptr;
     }
-    // Of positions that write one place the last wins; with a guard nobody knows which that is.
+    // If positions write one place, the last wins; with a guard the last is unknown.
     for (size_t axis = 0; guarded && axis < solved.size(); ++axis)
         if (!solved[axis] && !scatter.inputs[1]->shape[axis].is(1)) return false;
     return true;

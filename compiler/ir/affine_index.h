@@ -12,8 +12,8 @@ namespace firn {
 using AffineForm = Affine<int, int64_t, Size>;
 std::optional<AffineForm> affine_form(const Node& node);
 
-/// How an index tensor depends on the position: offset + index along `axis` (-1: a constant), where
-/// it is of that form.
+/// The dependence of an index tensor on the position, if it has this form: offset + index along
+/// `axis` (-1: a constant).
 struct AffineIndex {
     int axis = -1;
     Size offset;
@@ -24,7 +24,7 @@ std::optional<AffineIndex> affine_index(const Node& node);
 /// it wraps around.
 bool has_i32_factors(const Size& size);
 
-/// What is repeated along axes, or the node itself.
+/// Returns the node below its Expands, or the node itself.
 const Node& without_expand(const Node& node);
 
 /// An index that is nowhere inside any tensor: a negative constant, of any shape.

@@ -18,8 +18,8 @@ constexpr size_t kIndexSteps = 200;  // nodes of an index that are followed
 constexpr int64_t kLargest = int64_t{1}
                              << 40;  // of a factor, so that products and sums of them fit
 
-/// What a sum has multiples of: the place in a group along an axis, the group's place, or the value
-/// of a node.
+/// The factors of a sum's terms: the place in a group along an axis, the group's place, or the
+/// value of a node.
 struct Term {
     enum class Kind : uint8_t { Local, Group, Value } kind;
     int axis = 0;
@@ -27,7 +27,7 @@ struct Term {
     friend auto operator<=>(const Term&, const Term&) = default;
 };
 
-/// In integers that do not wrap.
+/// A sum of integers that do not wrap.
 using Sum = Affine<Term>;
 
 int64_t largest_number(const Sum& sum) {
@@ -218,7 +218,8 @@ class Difference {
         return !contains(exact_ ? congruence_ : wrapped(congruence_), 0);
     }
 
-    /// Where it is 0, these terms are equal for both invocations: the digits of a number.
+    /// Returns the terms that are equal for both invocations if the difference is 0: the digits of
+    /// a number.
     std::vector<Term> equal_terms() const {
         if (!exact_ || !plain_) return {};
         std::vector<std::pair<int64_t, Term>> digits = digits_;
@@ -247,7 +248,7 @@ class Difference {
     std::vector<std::pair<int64_t, Term>> digits_;
 };
 
-/// What the access touches is what its index says, or nothing.
+/// Returns whether the access touches exactly the element of its index, or none.
 bool is_plain(const PlaceIndex& place) {
     return place.mode == Bounds::Constant || place.mode == Bounds::Unchecked;
 }

@@ -141,7 +141,7 @@ namespace {
 
 bool is_bitwise_logic(Op op) { return op == Op::And || op == Op::Or || op == Op::Xor; }
 
-/// What all value inputs meet in; weak ones give way.
+/// Returns the common dtype of all value inputs; weak ones adapt.
 DType joined(const std::vector<Ref>& values, const std::vector<bool>& weak) {
     bool any_strong = std::find(weak.begin(), weak.end(), false) != weak.end();
     DType dtype = boolean;

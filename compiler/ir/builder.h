@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// Where nodes are made, the user's line that they carry, and where sizes that are not proved equal
-/// go (null: such sizes are a UserError).
+/// The table in which nodes are made, the user's line that they carry, and the list for guards of
+/// sizes that are not proved equal (null: such sizes are a UserError).
 struct Builder {
     NodeTable& table;
     SourceLine line = {};
@@ -26,12 +26,12 @@ Ref size_value(Builder b, const Size& size);  // a Constant where the size is on
 Ref input(Builder b, int index, DType dtype, Shape shape, bool scalar);
 Ref region_arg(Builder b, DType dtype, Shape shape);
 Ref index(Builder b, Shape shape, int axis);
-/// What nobody reads before it is stored to.
+/// A value that is not read before it is stored to.
 Ref empty(Builder b, DType dtype, Shape shape);
 
-/// dtype that two tensors meet in: float beats int beats bool, then the wider; i32 with u32 is i32
-/// (the bits of the u32 are kept); f16 and bf16 meet in f32; integers of 8 and 16 bits meet in the
-/// wider where it holds both, otherwise in i32. In arithmetic those and bools are i32.
+/// Returns the common dtype of two tensors: float beats int beats bool, then the wider; i32 with
+/// u32 is i32 (the bits of the u32 are kept); f16 with bf16 is f32; two integers of 8 and 16 bits
+/// are the wider one if it holds both, otherwise i32. In arithmetic those and bools are i32.
 DType join(DType a, DType b);
 /// numpy's rule, right-aligned: equal, or one is 1. Symbols never broadcast as 1: two different
 /// ones add a guard. `what` names the operation in messages.
@@ -74,17 +74,18 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
 Ref loop(Builder b, const Ref& begin, const Ref& end, const Ref& step, std::vector<Ref> inits,
          Region body, int active, MustEnd must_end = MustEnd::No, std::vector<Size> sizes = {},
          int64_t checkpoint = 0);
-/// What is said of a `must_end` loop that did not end, which stands at a line.
+/// Returns the message for a `must_end` loop that did not end, with its line.
 std::string never_ended(SourceLine line);
 std::string never_ended(const Node& loop);
 /// A kernel by hand: body.args[0] is its iteration, then one argument per tensor that it stores to.
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
                    std::vector<uint32_t> group, bool rounded);
-/// The group of a kernel that nobody chose one for: the last axes take what there is to share.
+/// Returns the group of a kernel without one of its user's: the last axes take all invocations.
 std::vector<uint32_t> usual_group(size_t rank);
 /// The own index of each invocation of a kernel by hand along an axis of its grid.
 Ref invocation(Builder b, const Ref& turn, const Shape& grid, int axis);
-/// What was in memory before each position's own part of `scatter` (a Scatter of a kernel by hand).
+/// Returns the values in memory before each position's own part of `scatter` (a Scatter of a kernel
+/// by hand).
 Ref fetched(Builder b, const Ref& scatter);
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body);
 Ref result(Builder b, const Ref& region_node, int index);

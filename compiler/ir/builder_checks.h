@@ -1,4 +1,4 @@
-// What the builder's files share: failing with the user's line, guards, and fitting shapes.
+// Helpers that the builder's files share: errors with the user's line, guards, and fitting shapes.
 #pragma once
 #include <string>
 

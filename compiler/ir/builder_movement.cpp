@@ -178,7 +178,7 @@ Ref within_period(const Builder& b, const Ref& index, Bounds mode, const Size& s
     if (mode != Bounds::Wrap && mode != Bounds::Mirror && mode != Bounds::Reflect) return index;
     Ref period = cast(b, size_value(b, size), own);
     if (mode != Bounds::Wrap) period = elementwise(b, Op::Add, {period, period});
-    if (mode == Bounds::Reflect)  // 0 of one element, and what is left by 0 is 0
+    if (mode == Bounds::Reflect)  // 0 for one element, and a remainder by 0 is 0
         period = elementwise(b, Op::Sub, {period, cast(b, constant_int(b, 2), own)});
     return elementwise(b, Op::Mod, {index, period});
 }

@@ -1,4 +1,4 @@
-// What stands in a kernel by hand: versions of arrays, and what invocations may read of them.
+// The contents of a kernel by hand: versions of arrays, and which elements invocations may read.
 #include "compiler/ir/by_hand.h"
 
 #include <algorithm>
@@ -26,9 +26,10 @@ namespace {
 
 using Roots = std::unordered_map<const Node*, const Node*>;
 
-/// Of every version among the nodes (operands first): what it is a version of.
+/// Finds, for every version among the nodes (operands first), the array or argument that it is a
+/// version of.
 Roots version_roots(const Node& kernel, const std::vector<Ref>& order) {
-    std::unordered_map<const Node*, const Node*> init;  // of what loops carry
+    std::unordered_map<const Node*, const Node*> init;  // of carried values
     for (const Ref& node : order)
         if (node->op == Op::Loop && node.get() != &kernel)
             for (size_t k = 3; k < node->inputs.size(); ++k)
@@ -152,7 +153,7 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
             uses[k].read_apart = true;
     });
     for (const PlacedRegion& region : placement.regions)
-        for (const Ref& node : region.order)  // what an exchange or a sum found there
+        for (const Ref& node : region.order)  // the old value of an exchange or a sum
             if (node->op == Op::Fetched)
                 if (const int k = target_of(*node->inputs[0]); k >= 0)
                     read[static_cast<size_t>(k)] = true;
@@ -192,7 +193,7 @@ class AccessCheck {
             const Node& root = *root_.at(node.get());
             std::vector<const Node*>& all = stores[&root];
             all.push_back(node.get());
-            // What belongs to one invocation has its order.
+            // Steps on an invocation's private array keep its order.
             if (root.op == Op::Array && !root.as<ArrayAttr>().shared) continue;
             for (const Node* other : all)
                 if (!in_any_order(*node, *other) &&
@@ -263,7 +264,7 @@ class AccessCheck {
         return proved_apart(place(read, 1, root), place(store, 2, root), invocations(root));
     }
 
-    /// Those that can touch the same element.
+    /// Returns the invocations that can touch the same element.
     Invocations invocations(const Node& root) const {
         const auto& attr = kernel_.as<LoopAttr>();
         return {attr.grid, attr.group, root.op == Op::Array, [&](const Node& node) {

@@ -1,4 +1,4 @@
-// What stands in a kernel by hand: versions of arrays, and what invocations may read of them.
+// The contents of a kernel by hand: versions of arrays, and which elements invocations may read.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -11,14 +11,14 @@ namespace firn {
 
 /// The arrays of a kernel by hand (`kernel`, a Loop), and the tensors that it stores to.
 struct HandArrays {
-    /// `apart`: arguments of the kernel whose versions at entry live elsewhere; reading them takes
-    /// no step.
+    /// `apart`: arguments of the kernel whose versions at entry lie in other buffers; reading them
+    /// is no step.
     HandArrays(const Node& kernel, const Placement& placement,
                const std::unordered_set<const Node*>& apart = {});
 
-    /// Of every version: the Array, or the kernel's argument, that it is a version of.
+    /// For every version: its Array, or the kernel's argument.
     std::unordered_map<const Node*, const Node*> root;
-    /// Of the kernel's arguments: which carried tensor.
+    /// For the kernel's arguments: the index of the carried tensor.
     std::unordered_map<const Node*, int> carried;
     /// Arrays of which elements are combined or exchanged; true where by more than adding.
     std::unordered_map<const Node*, bool> exchanged;
@@ -31,14 +31,13 @@ struct HandArrays {
 /// The first index of a store without the condition that stands in it.
 const Node& unmasked(const Node& index);
 
-/// How a kernel by hand uses a tensor that it stores to.
+/// The uses of a tensor that a kernel by hand stores to.
 struct TargetUse {
-    bool covered =
-        false;  // every element is stored, and none is read: what it was before does not matter
+    bool covered = false;     // every element is stored, and none is read: old values do not matter
     bool read_apart = false;  // invocations read elements at entry that others store to: that
                               // version must be kept apart
 };
-/// By the kernel's carried values; `results` are those that somebody reads.
+/// Returns the uses by the kernel's carried values; `results` are the results that are read.
 std::vector<TargetUse> target_uses(const Node& kernel, const std::vector<Ref>& results);
 
 /// UserError where an invocation reads what another may have stored: an element of a tensor, or of

@@ -23,7 +23,7 @@ std::optional<int64_t> number(const Node& node) {
     return at.as<ConstantAttr>().value.i;
 }
 
-/// What a block is long: a number, or a power of two by its exponent.
+/// The length of a block: a number, or a power of two by its exponent.
 struct Length {
     const Node *value = nullptr, *exponent = nullptr;
     const Node& node() const { return value ? *value : *exponent; }
@@ -102,7 +102,7 @@ bool is_quotient(const Node& node, const Node& x, const Length& d) {
                               : d.exponent == &without_expand(*node.inputs[1]);
 }
 
-/// How many times d the quotient of x by d is taken, 0: by something else.
+/// Returns k if `high` is k d times the quotient of x by d; 0 if it is anything else.
 int64_t times_quotient(const Node& high, const Node& x, const Length& d) {
     if (high.op == Op::Mul)
         for (size_t k : {0, 1})
@@ -115,7 +115,7 @@ int64_t times_quotient(const Node& high, const Node& x, const Length& d) {
     return less && &without_expand(*less) == d.exponent ? 2 : 0;
 }
 
-/// Of two that are added, or joined where they have no bits in common.
+/// Returns the block index of a sum, or of a bitwise join of values without common bits.
 std::optional<BlockIndex> block_index(const Node& node) {
     if (node.op != Op::Add && node.op != Op::Or && node.op != Op::Xor) return std::nullopt;
     for (size_t k : {0, 1}) {
@@ -127,8 +127,8 @@ std::optional<BlockIndex> block_index(const Node& node) {
     return std::nullopt;
 }
 
-/// `high` is d more than `low`, whose multiples of 2 d have room for that. Of a power of two it is
-/// a bit that `low` does not have.
+/// Returns whether `high` is d more than `low`, which lies in the lower half of a block of 2 d. For
+/// a power of two d may be a bit that `low` does not have.
 bool is_more(const Node& high, const Node& low, const Length& d) {
     const bool by_bits = high.op == Op::Xor || high.op == Op::Or;
     if (high.op != Op::Add && !(by_bits && is_power_of_two(d))) return false;
@@ -234,7 +234,7 @@ bool has_distinct_positions(const Node& scatter) {
 
 namespace {
 
-/// The axis of the positions whose index the value is.
+/// Returns the axis of the positions whose index the value is.
 std::optional<int> own_axis(const Node& node, size_t rank) {
     int axis = 0;
     const Node* at = &node;
@@ -250,7 +250,7 @@ bool divides(const Length& d, const Size& extent, const CountedBy& loops) {
     int64_t largest = d.value ? number(*d.value).value_or(0) : 0;
     if (d.exponent) {
         const Interval count = value_bounds(*d.exponent, {}, loops);
-        // Powers of two divide what the largest of them divides.
+        // A multiple of the largest power of two is a multiple of the smaller ones.
         if (count.lo >= 0 && count.hi < 31) largest = int64_t{1} << count.hi;
     }
     return largest > 0 && extent.divisor() % largest == 0;

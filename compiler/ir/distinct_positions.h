@@ -4,10 +4,11 @@
 
 namespace firn {
 
-/// True when no two positions of a Scatter have the same index: for each axis of the positions some
-/// index differs along it, whatever the others are. Such an index is made of the axis' own by
-///  - sums with what is the same at all positions, differences, xor with it, multiples;
-///  - x / d * (k d) + x % d for a k of 1 or 2, which leaves a gap behind each block of d: the
+/// Returns whether no two positions of a Scatter have the same index: for each axis of the
+/// positions some index differs along it, whatever the others are. Such an index is computed from
+/// the axis' own index by
+/// - sums with a value that is the same at all positions, differences, xor with it, multiples;
+/// - x / d * (k d) + x % d for a k of 1 or 2, which leaves a gap behind each block of d: the
 ///    pairs of a butterfly; of a power of two by shifts and masks, too, as in
 ///    x >> s << (s + 1) | x & ((1 << s) - 1), and d more than that.
 /// Arithmetic wraps around. A condition around the store only leaves positions out.

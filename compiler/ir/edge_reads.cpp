@@ -1,5 +1,5 @@
-// An invocation outside of a tensor reads another one's element; what it computes from that is
-// followed to the stores, which drop it where their index is outside, too.
+// Follows reads outside of a tensor, which give another invocation's element, to the stores, which
+// drop the results if their index is outside too.
 #include "compiler/ir/edge_reads.h"
 
 #include <algorithm>
@@ -66,7 +66,8 @@ class EdgeUses {
         return node.op != Op::Scatter || drops(node);
     }
 
-    /// How often a loop goes round may depend on all that it carries.
+    /// Marks a loop or branch as reached if any input or result is: the trip count of a loop may
+    /// depend on all its carried values.
     bool follow_region(const Node& node) {
         const std::vector<const Region*> regions = regions_of(node);
         const bool reached = is_reached(node.inputs) ||
@@ -89,7 +90,7 @@ class EdgeUses {
         return true;
     }
 
-    /// The store drops what an invocation stores that reads outside.
+    /// Returns whether the store drops the values of every invocation that reads outside.
     bool drops(const Node& store) const {
         if (root_.at(&store)->op == Op::Array || store.as<ScatterAttr>().complete) return false;
         return std::all_of(beyond_.begin(), beyond_.end(), [&](const PlaceIndex& read) {

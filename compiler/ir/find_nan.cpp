@@ -1,5 +1,5 @@
-// Notes, while the oracle evaluates a graph, where each value first holds what is not a number, and
-// goes back from the results.
+// Notes, while the oracle evaluates a graph, where each value first holds a nan, and goes back from
+// the results.
 #include "compiler/ir/find_nan.h"
 
 #include <cmath>
@@ -44,7 +44,7 @@ class NanSearch {
         found_.emplace(&seen.node, std::move(out));
     }
 
-    /// Of a loop's arguments: what they begin with, and what an iteration leaves.
+    /// Notes, for a loop's arguments, their initial values and the values of the next iteration.
     void note_loops(const Graph& graph) {
         for (const Ref& node : topological(graph.results)) {
             if (node->op != Op::Loop) continue;
@@ -80,8 +80,8 @@ class NanSearch {
     }
 
   private:
-    /// The element whose operands are all numbers, if there is one; else the operands that are not,
-    /// at the first. A choice has the side that it takes.
+    /// Finds an element that is nan although its operands are all numbers; if there is none, blames
+    /// the operands that are nan at the first element. A select has only the operand that it takes.
     void blame_operands(Finding& out, const Evaluated& seen, int64_t first) {
         const bool choice = seen.node.op == Op::Select;
         for (int64_t e = first; e < seen.value.elements() && !choice; ++e) {

@@ -1,4 +1,4 @@
-// Where a value that is not a number comes from.
+// Finds the origin of a nan.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace firn {
 
-/// The first value in the way of a result that is not a number though all that it is made of are
-/// numbers. What a choice leaves out is not in the way.
+/// The first value on the way to a nan result that is nan although all its operands are numbers.
+/// Operands that a select does not take are not on the way.
 struct NanSource {
     Op op = Op::Constant;
     std::vector<SourceLine> lines;

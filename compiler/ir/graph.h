@@ -28,8 +28,8 @@ using Ref = std::shared_ptr<const Node>;
 enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Reflect, Constant, Unchecked };
 
 enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
-/// What a Scatter does where it writes: Last replaces (where indices collide, the last in row-major
-/// order wins); the others combine with what is there.
+/// How a Scatter writes: Last replaces (if indices collide, the last in row-major order wins); the
+/// others combine with the old value.
 enum class ScatterOp : uint8_t { Last, Add, Mul, Min, Max, And, Or, Xor };
 
 /// A body with arguments; `results` may use the arguments and any node of the enclosing regions.
@@ -37,7 +37,8 @@ struct Region {
     std::vector<Ref> args;
     std::vector<Ref> results;
 };
-/// Regions inside one another in what is recorded or parsed: what walks them is recursive.
+/// Limit of nested regions in a recorded or parsed graph: the functions that walk them are
+/// recursive.
 constexpr int kMostNested = 200;
 
 /// `parameter`, where it is not 0: an id of a number that differs from one recording to the next; a
@@ -85,12 +86,12 @@ struct GatherAttr {
     bool own = false;
 };
 /// Stores outside are dropped. `unique`: the caller promises that no two indices are equal;
-/// `complete`: and that every element of the target has one, so that nothing of it is left.
-/// `by_hand`: in a kernel by hand; where indices collide, which one wins is left to the device.
-/// `part`: one of several with the same positions, each with the one before as its target, that
-/// store inside of it and fill it together: one kernel does all of it (store_parts, join_stores).
-/// `finds_last`: of a Max of positions, made by settle_stores to find which store of the user's is
-/// the last at each element; it changes nothing but what is said of it.
+/// `complete`: and that every element of the target has one, so that no old element remains.
+/// `by_hand`: in a kernel by hand; if indices collide, the device decides which one wins. `part`:
+/// one of several with the same positions, each with the one before as its target, that store
+/// inside of it and fill it together: one kernel does them all (store_parts, join_stores).
+/// `finds_last`: marks a Max of positions, made by settle_stores to find which store of the user's
+/// is the last at each element; it only changes how the store is described.
 struct ScatterAttr {
     ScatterOp op = ScatterOp::Last;
     bool unique = false, complete = false, by_hand = false, part = false, finds_last = false;
@@ -99,29 +100,29 @@ struct ReduceAttr {
     ReduceOp op = ReduceOp::Sum;
     std::vector<int> axes;
 };  // axes sorted
-/// What becomes of a loop whose active value is still true somewhere after the last iteration,
-/// though its bounds are only there so that nobody hangs: a UserError; or the kernel by hand that
-/// it was recorded in stores that it went on, and who asks for what the kernel stores throws.
+/// The end of a loop whose active value is still true somewhere after the last iteration, although
+/// its bounds only prevent an endless run. Throws: a UserError. Stored: the kernel by hand that it
+/// was recorded in stores that it went on, and a read of the kernel's results throws.
 enum class MustEnd : uint8_t { No, Throws, Stored };
 /// Region arguments: the induction value (i32), then the carried values. Results: the next carried
-/// values. `active`: which carried value (bool) says that an element still runs, -1 where no break
-/// exists: the loop ends when no element of it is true. Where it is false the body gives an
-/// element's carried values back as they are (but stores by position, which leave out positions by
-/// their index): a loop inside a kernel leaves each element on its own. `host`: the scheduler wants
-/// it as a loop of kernels, whatever the body allows.
+/// values. `active`: the carried value (bool) that is true while an element runs, -1 if there is no
+/// break: the loop ends when no element of it is true. For elements where it is false the body
+/// returns the carried values unchanged (except for stores by position, which leave out positions
+/// by their index): a loop inside a kernel ends for each element by itself. `host`: the scheduler
+/// wants it as a loop of kernels, whatever the body allows.
 /// `open`: iterations after the one that makes the active value (one element) false change nothing,
-/// so that whoever runs the loop need not look at it after every iteration. `must_end`: see
-/// MustEnd. `sizes`: data symbols that
+/// so that it need not be read after every iteration. `must_end`: see MustEnd. `sizes`: data
+/// symbols that
 /// begin anew in every iteration, and that nothing outside of the body mentions: the value that the
 /// body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this
 /// iteration. Each depends only on those before it. A loop that has some is one of kernels.
-/// `checkpoint`, where it is not 0: a gradient keeps what the loop carries of every so many
-/// iterations (1: of all), and computes those between again.
-/// `group`, where it is not empty: a kernel by hand. It takes one iteration, which is one dispatch
-/// of invocations for every index of `grid`, in groups of `group` (both by axis); it carries the
-/// tensors that it stores to. `rounded`: its user said the group, and `grid` is as many whole ones
-/// as the shape takes, so that what the last ones store outside is dropped; else lowering may
-/// choose.
+/// `checkpoint`, unless 0: a gradient keeps the carried values of every so many iterations (1: of
+/// all), and recomputes those between.
+/// `group`, unless empty: the loop is a kernel by hand. It takes one iteration, which is one
+/// dispatch of invocations for every index of `grid`, in groups of `group` (both by axis); it
+/// carries the tensors that it stores to. `rounded`: the user chose the group, and `grid` is
+/// rounded up to whole groups, so that stores of the last ones outside are dropped; else lowering
+/// may choose.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;
@@ -185,8 +186,8 @@ struct Node {
     Shape shape;
     std::vector<Ref> inputs;
     Attr attr;
-    /// Where it is not 0: an id of a value that a user has recorded. Equal values with other ids
-    /// are other nodes, since each has derivatives of its own; merge_equal makes them one.
+    /// Unless 0, the id of a value that a user has recorded. Equal values with other ids are other
+    /// nodes, because each has its own derivatives; merge_equal makes them one.
     uint64_t own = 0;
     uint64_t hash = 0;
     uint64_t serial = 0;  // order of creation; not part of identity
@@ -194,13 +195,13 @@ struct Node {
     std::shared_ptr<const std::vector<uint64_t>> free_args;
     mutable std::vector<SourceLine> lines;  // at most 4; not part of identity
 
-    // What a session knows of the node; not part of identity either.
+    // The session's records of the node; not part of identity either.
     mutable std::atomic<int32_t> handles{0};  // tensors whose value it is
     mutable Ref computed;                     // the Buffer that it was computed to; null: none
     mutable bool is_source = false;           // of some history, or was one
 
-    // Of a Buffer: the nodes that were computed to it and are alive; Node::serial of the oldest
-    // that there ever was; what it was computed from.
+    // Set for a Buffer: the number of live nodes that were computed to it; Node::serial of the
+    // oldest that there ever was; the history that it was computed from.
     mutable int32_t forms = 0;
     mutable uint64_t oldest_form = UINT64_MAX;
     mutable History* history = nullptr;
@@ -226,9 +227,9 @@ struct Graph {
     std::vector<Size> data_sizes;
 };
 
-/// Holds every live node once. Weak: a node lives as long as somebody refers to it, also longer
+/// Holds every live node once. Weak: a node lives as long as a reference to it exists, also longer
 /// than its table; long chains are released without recursion. A table and its nodes belong to one
-/// thread at a time; nodes may be let go of on any.
+/// thread at a time; nodes may be released on any.
 class NodeTable {
   public:
     /// Only tests give a mask: fewer bits force collisions.
@@ -242,7 +243,7 @@ class NodeTable {
     /// RegionArgs, which are never merged, stay as they are.
     Ref as_own(Ref node, uint64_t own = 0);
     size_t live_nodes() const;
-    /// Who uses the table now; making a node enters it.
+    /// The thread that uses the table now; making a node enters it.
     OneThread& thread() const;
 
   private:
@@ -251,7 +252,7 @@ class NodeTable {
     std::shared_ptr<State> state_;
 };
 
-/// From now on the node is known to have been computed to the Buffer; null: to none.
+/// Notes that the node has been computed to the Buffer; null: to none.
 void set_computed(const Node& node, const Ref& buffer);
 
 /// Adds the user's lines that `node` now also stands for: at most 4, no repeats.
@@ -270,15 +271,15 @@ std::vector<Ref> topological(const std::vector<Ref>& results);
 std::vector<Ref> topological(const std::vector<Ref>& results,
                              const std::function<bool(const Node&)>& is_leaf);
 
-/// Rebuilds `results` bottom-up. `visit(node, new_inputs)` gives the replacement of a node whose
+/// Rebuilds `results` bottom-up. `visit(node, new_inputs)` returns the replacement of a node whose
 /// inputs were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop
-/// or If comes to `visit` already rebuilt: its regions are final. Where anything inside a Loop
-/// changed its arguments are fresh, so that old and new may live in one graph (by `replace` or
-/// `visit`, where these replace all of them by others); where nothing changed the node itself
-/// stays. `replace` seeds the memo: those nodes are replaced as given (region arguments, inputs).
-/// `visit_region(node, rebuilt)`, where given, is asked for Loops and Ifs instead of `visit`; it
-/// sees the original node too. Loops that `is_idle`, where given, are not looked into: their
-/// results are what they begin with.
+/// or If comes to `visit` already rebuilt: its regions are final. If anything inside a Loop changed
+/// its arguments are fresh, so that old and new may live in one graph (the replacements, if
+/// `replace` or `visit` replaces all of them); if nothing changed the node itself stays. `replace`
+/// seeds the memo: those nodes are replaced as given (region arguments, inputs).
+/// `visit_region(node, rebuilt)`, if given, is called for Loops and Ifs instead of `visit`; it sees
+/// the original node too. Loops for which `is_idle`, if given, is true are skipped: their results
+/// are their initial values.
 using Visit = std::function<Ref(const Node& node, const std::vector<Ref>& inputs)>;
 using VisitRegion = std::function<Ref(const Node& node, const Ref& rebuilt)>;
 using IsIdle = std::function<bool(const Node& node)>;
@@ -290,8 +291,8 @@ std::vector<Ref> merge_equal(NodeTable& table, const std::vector<Ref>& results,
                              const std::unordered_map<const Node*, Ref>& replace = {});
 /// A region with arguments of its own that computes the same.
 Region with_fresh_args(NodeTable& table, const Region& region);
-/// `results` with nodes replaced, and nothing else changed. Where only region arguments are
-/// replaced, what does not depend on them is not looked at.
+/// Returns `results` with nodes replaced, and nothing else changed. If only region arguments are
+/// replaced, nodes that do not depend on them are not visited.
 std::vector<Ref> substitute(NodeTable& table, const std::vector<Ref>& results,
                             const std::unordered_map<const Node*, Ref>& replace);
 

@@ -24,7 +24,7 @@ inline std::optional<HostOp> host_op(Op op) {
     return std::nullopt;
 }
 
-/// Of those with operands.
+/// Returns the Op of a HostOp that has operands.
 inline std::optional<Op> op_of(HostOp op) {
     for (const auto& [ours, hosts] : kHostOps)
         if (hosts == op) return ours;

@@ -22,7 +22,7 @@ class HostSizes {
         if (known_.size() >= kHostSteps) return std::nullopt;
         known_[&node] = std::nullopt;
         std::optional<Size> out = find(node);
-        // What the user wrote as a size stays one, however long it is.
+        // A size that the user wrote stays one, however long it is.
         const bool may_be_long = node.op == Op::SizeValue;
         if (out && ((!may_be_long && out->atoms() > kHostAtoms) || !has_i32_factors(*out)))
             out.reset();  // factors beyond wrap around

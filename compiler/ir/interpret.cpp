@@ -121,7 +121,7 @@ class Interpreter {
                                 std::to_string(guard.right.evaluate(env_)));
     }
 
-    /// dies_[region][k]: nodes of the region whose last use is its k-th node (or that nobody uses).
+    /// dies_[region][k]: nodes of the region whose last use is its k-th node (or that have no use).
     void find_last_uses() {
         std::unordered_map<const Node*, size_t> position, last;
         for (const PlacedRegion& region : placement_.regions)
@@ -296,7 +296,7 @@ class Interpreter {
             case Op::Constant: return filled(node.as<ConstantAttr>().value, {});
             case Op::SizeValue:
                 return filled(scalar_int(node.as<SizeAttr>().size.evaluate(env_)), {});
-            // Whoever reads it shows it.
+            // A read of it shows.
             case Op::Empty:
                 return filled(node.dtype.is_float() ? scalar_float(std::nan(""), node.dtype)
                                                     : scalar_int(-77).to(node.dtype),

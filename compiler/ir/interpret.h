@@ -26,7 +26,7 @@ struct HostTensor {
 struct Evaluated {
     const Node& node;
     const HostTensor& value;
-    std::span<const HostTensor* const> inputs;  // none of what a loop or branch gives
+    std::span<const HostTensor* const> inputs;  // empty for results of a loop or branch
     std::span<const int64_t> iterations;        // of the loops around it, outermost first, from 0
 };
 

@@ -6,7 +6,8 @@
 
 namespace firn {
 
-/// All inputs have `shape`. Common types run in typed loops, the rest through evaluate().
+/// Evaluates an elementwise operation; all inputs have `shape`. Common types run in typed loops,
+/// the others through evaluate().
 HostTensor interpret_elementwise(Op op, DType dtype, const std::vector<int64_t>& shape,
                                  std::span<const HostTensor* const> inputs);
 

@@ -240,7 +240,7 @@ HostTensor scattered(const HostTensor& target, const HostTensor& values,
     const auto store = [&](const HostTensor& to, const HostTensor& of) {
         return stored(to, of, indices, attr, [](const HostTensor&, int64_t, int64_t) {});
     };
-    // As kernels do (settle_stores): halves that meet are combined in f32, and rounded once.
+    // Does as kernels do (settle_stores): combines colliding halves in f32, and rounds once.
     const DType type = target.dtype;
     if (!type.is_half() || attr.by_hand || attr.op == ScatterOp::Last) return store(target, values);
     return converted(store(converted(target, f32), converted(values, f32)), type);

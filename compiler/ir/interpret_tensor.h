@@ -22,8 +22,8 @@ HostTensor gathered(const HostTensor& x, std::span<const HostTensor* const> indi
 /// leaves something out.
 HostTensor scattered(const HostTensor& target, const HostTensor& values,
                      std::span<const HostTensor* const> indices, const ScatterAttr& attr);
-/// What stood at each position's index before its own part of `scattered` (row-major order); 0
-/// where it is dropped.
+/// Returns the value at each position's index before its own part of `scattered` (row-major order);
+/// 0 for positions that are dropped.
 HostTensor fetched(const HostTensor& target, const HostTensor& values,
                    std::span<const HostTensor* const> indices, const ScatterAttr& attr);
 /// A subgroup operation over the grid that `x` has. `lane`: of a shuffle.

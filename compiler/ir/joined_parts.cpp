@@ -28,7 +28,7 @@ Size begin_of(const JoinedParts& joined, size_t k) {
     return Size(static_cast<int64_t>(k)) * joined.extent;
 }
 
-/// What stands at `begin` along the axis of the pad, and nowhere else; null: something else.
+/// Returns whether `side` is a Pad that puts its input at `begin` along the axis, and nowhere else.
 bool pads(const Node& side, size_t axis, const Size& begin, const Size& extent) {
     if (side.op != Op::Pad || !(side.inputs[0]->shape[axis] == extent)) return false;
     const std::vector<Size>& before = side.as<PadAttr>().before;
@@ -88,8 +88,8 @@ std::vector<size_t> long_axes(const Shape& shape) {
 
 PlacedParts placed(const Builder& b, const Ref& x, size_t most);
 
-/// Of a reshape that adds or drops axes of one index, as stacks do before they join; nothing of
-/// others.
+/// Returns the parts below a reshape that adds or drops axes of one index, as stacks do before they
+/// join; nothing for other nodes.
 std::optional<PlacedParts> placed_below(const Builder& b, const Ref& x, size_t most) {
     if (x->op != Op::Reshape) return std::nullopt;
     const Ref& input = x->inputs[0];
@@ -128,7 +128,7 @@ PlacedParts placed(const Builder& b, const Ref& x, size_t most) {
         const Ref part = part_of(b, *joined, k, sides[k]);
         flat.parts.push_back({start, part});
         flat.parts.back().begin[axis] = begin_of(*joined, k);
-        // What a part is joined of is seen below the padding around it, or before it is cut out.
+        // Looks for the parts of a part below the padding around it, or before it is cut out.
         const bool padded = pads(*sides[k], axis, begin_of(*joined, k), joined->extent);
         PlacedParts inner = placed(b, padded ? part : sides[k], most);
         alike = alike && !inner.along(joined->axis);

@@ -16,10 +16,10 @@ struct JoinedParts {
                                      // place
 };
 
-/// Of a choice between several sides by the own index along one axis.
+/// Returns the parts of a select between several sides by the own index along one axis.
 std::optional<JoinedParts> joined_parts(const Node& node);
 
-/// Part k of a value whose sides are `sides`: [.., extent, ..].
+/// Returns part k of a value whose sides are `sides`: [.., extent, ..].
 Ref part_of(const Builder& b, const JoinedParts& joined, size_t k, const Ref& side);
 
 /// A part of a value that is joined along several axes, and where it begins along each axis.
@@ -28,7 +28,7 @@ struct PlacedPart {
     Ref value;
 };
 
-/// Parts of one shape that fill a value: what is joined of parts that are joined alike, too.
+/// Parts of one shape that fill a value; parts that are joined alike are divided further.
 struct PlacedParts {
     Shape extents;          // of each part
     std::vector<int> axes;  // along which there are several, in order
@@ -37,8 +37,8 @@ struct PlacedParts {
     bool along(int axis) const;  // there are several along this axis
 };
 
-/// Of the innermost parts, or of those around them where they are more than `most`; nothing where x
-/// is not joined.
+/// Returns the innermost parts, or those around them if they are more than `most`; nothing if x is
+/// not joined.
 std::optional<PlacedParts> placed_parts(const Builder& b, const Ref& x, size_t most);
 
 }  // namespace firn

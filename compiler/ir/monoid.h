@@ -16,13 +16,14 @@ struct Monoid {
 };
 
 const Monoid& monoid(ReduceOp op);
-/// None for Last, which combines nothing: InternalError.
+/// Returns the monoid; InternalError for Last, which combines nothing.
 const Monoid& monoid(ScatterOp op);
 
-/// What changes nothing, in a dtype.
+/// Returns the neutral element in a dtype.
 Scalar identity(const Monoid& monoid, DType dtype);
 
-/// The elementwise operation that combines a Scatter's value with what is there; none for Last.
+/// Returns the elementwise operation that combines a Scatter's value with the old one; nothing for
+/// Last.
 Op combining_op(ScatterOp op);
 /// The reduction that combines in the same way, where there is one.
 std::optional<ReduceOp> reduce_op(ScatterOp op);

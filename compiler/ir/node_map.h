@@ -43,7 +43,7 @@ class NodeMap {
   private:
     using Slot = std::pair<const Node*, T>;
 
-    /// Where `node` is, or where it would be put.
+    /// Returns the slot of `node`, or the free slot for it.
     size_t position(const Node* node) const {
         size_t mask = slots_.size() - 1;
         size_t at = (reinterpret_cast<uintptr_t>(node) * 0x9e3779b97f4a7c15ull >> 20) & mask;

@@ -1,4 +1,5 @@
-// One thread at a time: who is inside a session, and what other threads leave to be released there.
+// Lets one thread at a time into a session, and keeps objects that other threads leave to be
+// released there.
 #include "compiler/ir/one_thread.h"
 
 #include <string>
@@ -59,7 +60,7 @@ void OneThread::leave() {
         if (handed_over_) run_handed_over();
         depth_ = 0;
         inside_ = 0;
-        // What was handed over since then waits for nobody else.
+        // Objects that were handed over since then have no other thread to release them.
         if (!handed_over_ || !try_enter()) return;
     }
 }

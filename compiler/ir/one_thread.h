@@ -1,4 +1,5 @@
-// One thread at a time: who is inside a session, and what other threads leave to be released there.
+// Lets one thread at a time into a session, and keeps objects that other threads leave to be
+// released there.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace firn {
 
-/// Guards what belongs to one thread at a time by a check that costs no lock: entering is an atomic
-/// exchange, entering again on the same thread a comparison. Whoever enters sees all that the
-/// threads before did.
+/// Guards data that belongs to one thread at a time by a check that costs no lock: entering is an
+/// atomic exchange, entering again on the same thread a comparison. A thread that enters sees all
+/// writes of the threads before.
 class OneThread {
   public:
     OneThread() = default;
@@ -33,7 +34,7 @@ class OneThread {
     }
 
   private:
-    /// Inside for as long as a release takes: whoever enters then waits for it.
+    /// Enters for as long as a release takes: a thread that enters meanwhile waits for it.
     bool try_enter();
     void hand_over(std::function<void()> release);
     void run_handed_over();

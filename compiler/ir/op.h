@@ -27,10 +27,10 @@ enum OpProperty : uint32_t {
     kLong = 1024,     // of long text: see body_cost
 };
 
-/// Of operands.
+/// The types of operands.
 enum OpTypes : uint32_t { kBools = 1, kIntegers = 2, kFloats = 4 };
 
-/// How the result's dtype follows from the inputs; see ops.def.
+/// The rule by which the result's dtype follows from the inputs; see ops.def.
 enum class ResultRule : uint8_t { Same, Bool, Float, Int, Given, None };
 
 struct OpInfo {
@@ -55,9 +55,9 @@ inline bool is_movement(Op op) { return info(op).properties & kMovement; }
 /// Cost of one evaluation in simple operations.
 double operation_cost(const OpInfo& row);
 inline double operation_cost(Op op) { return operation_cost(info(op)); }
-/// What the driver's compiler takes for it, in simple operations: at least one.
+/// Returns the cost for the driver's compiler, in simple operations: at least one.
 double body_cost(const OpInfo& row);
-/// What every table of operations must hold for each of its rows.
+/// Checks a row of a table of operations.
 constexpr bool is_sound(const OpInfo& row) {
     const bool elementwise = row.properties & (kElementwise | kCombined);
     if ((row.properties & kElementwise) && row.types == 0) return false;

@@ -1,4 +1,4 @@
-// What the text of a Graph says of a node besides its operation and inputs.
+// Parses the attributes of a node in the text of a Graph.
 #include "compiler/ir/parse_attribute.h"
 
 #include <utility>

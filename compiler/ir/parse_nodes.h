@@ -12,7 +12,7 @@ namespace firn {
 void declare_number(GraphParseRun& run);
 /// Nodes up to `end`, and what stands after it.
 std::vector<Ref> parse_nodes(GraphParseRun& run, std::string_view end);
-/// Nodes in braces, and what they yield.
+/// Parses nodes in braces, and their results.
 std::shared_ptr<const Region> parse_body(GraphParseRun& run);
 
 }  // namespace firn

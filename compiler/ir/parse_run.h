@@ -12,10 +12,10 @@ namespace firn {
 struct GraphParseRun {
     NodeTable& table;
     const std::string& text;
-    size_t at = 0;   // what is read next of the text
+    size_t at = 0;   // the next character of the text
     int nested = 0;  // bodies around
 
-    // What has been read.
+    // The parts that have been read.
     Graph graph;
     std::vector<Ref> nodes;                               // by their numbers
     std::map<int64_t, std::shared_ptr<Memory>> memories;  // by number

@@ -23,10 +23,10 @@ void skip_space(GraphParseRun& run);
 bool accept(GraphParseRun& run, std::string_view token);
 void expect(GraphParseRun& run, std::string_view token);
 
-// What comes next; it must be of this kind.
+// Each takes the next word, which must be of this kind.
 std::string take_word(GraphParseRun& run, const char* what);
 int64_t take_number(GraphParseRun& run);
-/// Of 32 bits; others are a UserError.
+/// Takes a number of 32 bits; others are a UserError.
 int take_small(GraphParseRun& run);
 /// The text up to one of `stops` outside parentheses, as a size.
 Size take_size(GraphParseRun& run, std::string_view stops);

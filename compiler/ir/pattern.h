@@ -1,5 +1,5 @@
-// Small expressions such as `Add(x, Neg(y))`: matched against nodes, and built from what they
-// bound.
+// Small expressions such as `Add(x, Neg(y))`: matched against nodes, and built from the nodes that
+// they bound.
 #pragma once
 #include <array>
 #include <functional>

@@ -86,8 +86,9 @@ struct Placer {
                });
     }
 
-    /// Where a step of a kernel by hand takes place that only `home` uses. What other versions are
-    /// made of stays with them: an array that begins in an iteration begins anew in each.
+    /// Returns the region of a step of a kernel by hand that only `home` uses: it moves out of
+    /// loops that it does not depend on. A step that makes another version stays with it: an array
+    /// that begins in an iteration begins anew in each.
     int out_of_loops(const Node& node, int home) const {
         const bool step = node.op == Op::Scatter || node.op == Op::Barrier ||
                           node.op == Op::Gather || node.op == Op::Subgroup || node.op == Op::Loop ||
@@ -103,8 +104,8 @@ struct Placer {
         return found;
     }
 
-    /// Where a loop takes place that only `home` uses: before the kernels by hand that it does not
-    /// depend on, whose every iteration would run it.
+    /// Returns the region of a loop that only `home` uses: before the kernels by hand that it does
+    /// not depend on, because each of their iterations would run it.
     int out_of_kernels(const Node& node, int home) const {
         if (node.op != Op::Loop) return home;
         int found = home;
@@ -137,8 +138,8 @@ struct Placer {
     }
 };
 
-/// What other kernels by hand leave in memory: theirs is not the placement that is sought, nor what
-/// they need.
+/// Returns the nodes without those of other kernels by hand, whose results lie in memory: they are
+/// placed apart.
 std::vector<Ref> own_nodes(const std::vector<Ref>& results) {
     std::unordered_set<const Node*> own;
     for (const Ref& result : results)
@@ -185,7 +186,7 @@ bool OwnNodes::is_own(const Node& node) const {
 
 void OwnNodes::visit(const Ref& root) {
     std::vector<std::pair<Ref, bool>> open{
-        {root, false}};  // and whether what it needs stands above it
+        {root, false}};  // and whether its operands stand above it
     while (!open.empty()) {
         const auto [node, entered] = open.back();
         if (entered || !is_own(*node) || !seen_.insert(node.get()).second) {

@@ -1,5 +1,5 @@
-// Where every node of a Graph is evaluated: in the innermost region that holds all its uses; loops
-// outside of kernels by hand that they do not depend on.
+// Places every node of a Graph in the innermost region that holds all its uses; loops outside of
+// kernels by hand that they do not depend on.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -30,16 +30,17 @@ struct Placement {
 /// Throws InternalError where a region argument is used outside its region or belongs to two.
 /// Deterministic: the order depends on structure alone.
 Placement place(const std::vector<Ref>& results);
-/// The same for `results` of a kernel by hand, which stand inside regions of a larger graph: those
-/// regions' arguments belong to the root. What reads or stores arrays comes out of loops that it
-/// does not depend on, though only they use it: there it would take place in every iteration.
+/// Places `results` of a kernel by hand, which stand inside regions of a larger graph: those
+/// regions' arguments belong to the root. Reads and stores of arrays move out of loops that they do
+/// not depend on, although only those use them: inside they would run in every iteration.
 Placement place_by_hand(const std::vector<Ref>& results);
 
 /// The bodies of a Loop or an If; none of any other node.
 std::vector<const Region*> regions_of(const Node& node);
 
-/// What belongs to the body of a loop or of a kernel by hand, operands first: all that needs its
-/// arguments, and those of the loops inside. Loops and kernels whose results it reads are apart.
+/// The nodes of the body of a loop or of a kernel by hand, operands first: all that need its
+/// arguments, and those of the loops inside. Loops and kernels whose results it reads are not among
+/// them.
 class OwnNodes {
   public:
     explicit OwnNodes(const Region& body);

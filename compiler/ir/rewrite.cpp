@@ -40,7 +40,7 @@ struct Frame {
 constexpr size_t kNodesBetween = 4096;
 
 /// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false
-/// skips. Of nodes that `is_idle` only the inputs are children.
+/// skips. Nodes for which `is_idle` is true have only their inputs as children.
 template <class Enter, class Leave>
 void walk(const std::vector<Ref>& roots, const Enter& enter, const Leave& leave,
           const IsIdle& is_idle = {}) {
@@ -82,8 +82,8 @@ class Rewriter {
         for (const auto& [node, replacement] : replace) memo_.insert(node, replacement);
     }
 
-    /// Leaves every node as it is that needs none of these region arguments (ids). Loops that do
-    /// have fresh arguments from the start: what is in loops within loops is rebuilt once.
+    /// Keeps every node that needs none of these region arguments (ids). Loops that need one have
+    /// fresh arguments from the start, so that nested loops are rebuilt once.
     void only_users_of(std::unordered_set<uint64_t> args) { args_ = std::move(args); }
 
     std::vector<Ref> run(const std::vector<Ref>& results) {
@@ -120,7 +120,7 @@ class Rewriter {
     }
 
     Ref rebuild(const Ref& node) {
-        if (is_idle_ && is_idle_(*node)) return node;  // nobody asks for it
+        if (is_idle_ && is_idle_(*node)) return node;  // its result is not used
         if (is_idle_ && node->op == Op::Result && is_idle_(*node->inputs[0]))
             return memo_.at(node->inputs[0]
                                 ->inputs[static_cast<size_t>(node->as<ResultAttr>().index) + 3]
@@ -139,7 +139,8 @@ class Rewriter {
     Ref remake_as(const Node& node, std::vector<Ref> inputs, Attr attr) {
         SourceLine line = first_line(node.lines);
         Ref made = remake(Builder{table_, line}, node, std::move(inputs), std::move(attr));
-        // Not what a movement was folded to, such as the memory itself.
+        // Only a node of the same operation: a movement may be folded to another node, such as the
+        // memory itself.
         if (node.own && made->op == node.op) made = table_.as_own(std::move(made), node.own);
         note_lines(*made, node.lines);
         return made;

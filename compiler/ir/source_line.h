@@ -21,7 +21,7 @@ inline SourceLine first_line(const std::vector<SourceLine>& lines) {
 /// The same behind a message: ` (scene.cpp:41)`, or nothing.
 std::string in_brackets(const std::vector<SourceLine>& lines);
 
-/// As a default argument: the line of the call.
+/// The line of the call, as a default argument.
 constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
 }

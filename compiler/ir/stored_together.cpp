@@ -62,7 +62,7 @@ std::optional<GridIndex> grid_index(const Node& index, const Shape& grid,
 }
 
 /// The elements of a tensor that all invocations together store to: along each of its axes every
-/// `stride`th, along that axis of the grid, from `first` on. Where `axis` is -1 the stride is the
+/// `stride`th, along that axis of the grid, from `first` on. If `axis` is -1 the stride is the
 /// tensor's own size: one element.
 struct StoredAxis {
     int axis = -1;
@@ -109,7 +109,8 @@ std::optional<StoredElements> stored_elements(const Node& store, const LoopAttr&
     return out;
 }
 
-/// What several stores together leave nothing of: one to each element of a pixel, for example.
+/// Finds whether several stores together replace every element: one for each component of a pixel,
+/// for example.
 class StoredTogether {
   public:
     explicit StoredTogether(const LoopAttr& attr) : attr_(attr) {}
@@ -139,7 +140,7 @@ class StoredTogether {
     }
 
   private:
-    /// 0: some invocation may leave an iteration out, or nobody knows how many there are.
+    /// Returns the trip count; 0 if it is unknown, or some invocation may skip an iteration.
     static int64_t whole_trips(const Node& loop) {
         const LoopAttr& attr = loop.as<LoopAttr>();
         const auto begin = constant_value(*loop.inputs[0]), end = constant_value(*loop.inputs[1]),
@@ -164,7 +165,7 @@ class StoredTogether {
     const LoopAttr& attr_;
     std::vector<WholeLoop> loops_;
     std::map<std::vector<StoredAxis>, std::set<std::vector<int64_t>>> stored_;
-    bool all_ = false, replaces_ = true;  // what is there, and not combined with it
+    bool all_ = false, replaces_ = true;  // the old value is not combined with
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace firn {
 
-/// The axis of the grid whose index an index of an access is, plus a number; -1 for any other.
+/// Returns the axis of the grid if an index of an access is that axis' own index plus a number;
+/// else -1.
 int own_axis(const Node& index);
 
 /// The stores that made a version of a tensor, in the kernel that `kernel` describes, reach every

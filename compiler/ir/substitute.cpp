@@ -56,7 +56,7 @@ std::optional<int64_t> number(const Node& node, Substitution& size) {
     return value.is_constant() ? std::optional(value.constant()) : std::nullopt;
 }
 
-/// A loop whose end is known to come before its beginning.
+/// Returns whether the loop's end is known to come before its beginning.
 bool ends_at_once(const Node& node, Substitution& size) {
     if (node.op != Op::Loop || node.as<LoopAttr>().by_hand()) return false;
     const auto begin = number(*node.inputs[0], size), end = number(*node.inputs[1], size),
@@ -114,7 +114,7 @@ std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& root
 Graph copied_graph(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());
-    // Rules hold tensors of whoever gave them, and so their session, which must not end here.
+    // Rules hold tensors of their callers, and so their session, which must not end here.
     roots = rebuilt(table, roots, {}, known_sizes(facts), {}, false);
     Graph out = graph;
     const auto results = roots.begin() + static_cast<std::ptrdiff_t>(graph.args.size());

@@ -9,13 +9,13 @@
 
 namespace firn {
 
-/// What is known of symbols, as sizes that say it: numbers, or multiples of what divides them.
+/// Returns the facts of symbols as sizes: numbers, or multiples of their divisors.
 SizeMap known_sizes(const SymbolFacts& facts);
 /// `shape` with symbols replaced.
 Shape substituted(const Shape& shape, const SizeMap& map);
 /// Rebuilds `roots` with symbols replaced in every shape and attribute; region arguments become
-/// fresh. `replace`: nodes to be taken as given. Loops that are known to end at once give what they
-/// begin with, and nothing of them is looked at.
+/// fresh. `replace`: nodes to be taken as given. Loops that are known to end at once give their
+/// initial values, and their bodies are not visited.
 std::vector<Ref> substitute_sizes(NodeTable& table, const std::vector<Ref>& roots,
                                   const SizeMap& map,
                                   const std::unordered_map<const Node*, Ref>& replace = {});

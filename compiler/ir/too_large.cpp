@@ -1,4 +1,4 @@
-// What is said of a value that no memory holds.
+// The error message for a value that no memory holds.
 #include "compiler/ir/too_large.h"
 
 #include <cctype>

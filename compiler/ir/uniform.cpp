@@ -51,7 +51,7 @@ class Uniform {
     bool judge(const Node& node) const {
         if (element_count(node.shape).is(1) || is_group_index(node)) return true;
         if (!depends_on_inputs(node)) return false;
-        // What is read is one memory for all; at one index it has one value.
+        // All invocations read one memory, and one index has one value.
         for (size_t k = node.op == Op::Gather ? 1 : 0; k < node.inputs.size(); ++k)
             if (!memo_.at(node.inputs[k].get())) return false;
         return true;

@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// True where every invocation of a kernel's group has the same value, as far as the graph tells:
-/// numbers, what is computed from group_index, and reads at such indices. `known`: nodes to be
-/// taken as such.
+/// Returns whether every invocation of a kernel's group has the same value, as far as the graph
+/// shows: numbers, values computed from group_index, and reads at such indices. `known`: nodes to
+/// be taken as uniform.
 bool is_uniform(const Node& node, const std::vector<uint32_t>& group,
                 const std::unordered_set<const Node*>& known = {});
 

@@ -1,4 +1,4 @@
-// What a graph tells of an integer value's size.
+// Bounds of integer values that follow from the graph.
 #include "compiler/ir/value_bounds.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Bounder {
                 return join(input(0), {outside, outside});
             }
             case Op::Gather: {
-                // What is read of an empty tensor is 0.
+                // A read of an empty tensor gives 0.
                 const int64_t outside = node.as<GatherAttr>().fill.i;
                 return join(join(input(0), {outside, outside}), {0, 0});
             }
@@ -105,7 +105,7 @@ class Bounder {
 
 namespace {
 
-/// Of two's complement bits: at most what is not negative.
+/// Bounds of a bitwise and in two's complement: at most its operand that is not negative.
 Interval masked(const Interval& a, const Interval& b) {
     if (a.lo < 0 && b.lo < 0) return kAnyI32;
     if (a.lo < 0 || b.lo < 0) return {0, a.lo < 0 ? b.hi : a.hi};

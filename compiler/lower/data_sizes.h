@@ -8,9 +8,8 @@
 
 namespace firn {
 
-/// What a mapped kernel needs of sizes that only the device knows: its parameters that are such, in
-/// their order, then, where its grid is one, the three group counts, cut to what the device can
-/// launch.
+/// The sizes that a mapped kernel needs and only the device knows: parameters, in their order,
+/// then, if its grid is one, the three group counts, clamped to the launch limits of the device.
 struct NeededSizes {
     std::vector<Size> params, groups;
 };

@@ -42,14 +42,14 @@ int copied(LowerRun& run, const Node& loop, const Node& value, int from,
     return to;
 }
 
-/// Memory for what the iterations store before they read it.
+/// Adds memory for a carried value that the iterations store before they read it.
 int opened(LowerRun& run, const Node& loop, const Node& value, std::vector<ListedStep>& out) {
     const int to = add_buffer(run, "carried " + first_line(loop), value.dtype, value.shape);
     add_opening(run, value, to, out);
     return to;
 }
 
-/// The buffer that carried value k lives in: that of its initial value where nobody else needs it.
+/// Returns the buffer of carried value k: that of its initial value if it has no other use.
 int start_buffer(LowerRun& run, const Node& loop, size_t k, std::vector<ListedStep>& out) {
     const Node& init = *loop.inputs[k + 3];
     if (init.op == Op::Empty) return opened(run, loop, init, out);
@@ -57,7 +57,7 @@ int start_buffer(LowerRun& run, const Node& loop, size_t k, std::vector<ListedSt
     return may_write_over(run, init, loop) ? from : copied(run, loop, init, from, out);
 }
 
-/// Where the values that the next iteration begins with are, each in a buffer of its own.
+/// Returns the buffers of the values that the next iteration begins with, each one different.
 std::vector<int> next_buffers(LowerRun& run, const Node& loop, const std::vector<int>& current,
                               std::vector<ListedStep>& steps) {
     std::vector<int> source;
@@ -97,7 +97,8 @@ std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
     return pairs;
 }
 
-/// What the host computes of the loop's induction, it computes of the iteration of the step.
+/// Rewrites numbers that the host computes from the loop's induction in terms of the step's
+/// iteration.
 void count_iterations(LowerRun& run, const Node& arg, const Size& index) {
     run.context.host_values[&arg] = index;
     const SizeMap in_steps{{run.schedule.numbers.inductions.at(&arg).symbols()[0], index}};

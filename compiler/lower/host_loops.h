@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// The loop of the item as a RepeatStep whose carried values rotate among buffers. UserError where
-/// the host cannot know its trip count.
+/// Adds the loop of the item as a RepeatStep whose carried values rotate among buffers. Throws
+/// UserError if the host cannot know its trip count.
 void add_loop(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
 
 }  // namespace firn

@@ -11,12 +11,12 @@
 namespace firn {
 namespace {
 
-/// Target k of the kernel, from then on `version`, has what it had before.
+/// Gives target k of the kernel, as `version`, its old values; returns its buffer.
 int start_target(LowerRun& run, const Node& kernel, size_t k, const Node& version,
                  const TargetUse& use, std::vector<ListedStep>& out) {
     const Ref& before = kernel.inputs[k + 3];
     const Node& entry = *kernel.as<LoopAttr>().body->args[k + 1];
-    // What was never set nobody reads before it is stored to.
+    // An unset value is not read before it is stored to.
     const bool unset = before->op == Op::Empty && !use.read_apart;
     if (use.covered || unset) return value_buffer(run, version);
     const auto from = run.context.buffers.find(before.get());

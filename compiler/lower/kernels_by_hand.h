@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// The tensors that a kernel by hand stores to start as what they were, in place where nobody else
-/// needs that; then it is run. `outputs`: its results that somebody asks for.
+/// Adds a kernel by hand. The tensors that it stores to start with their old values, in place if
+/// these have no other use. `outputs`: its results that are used.
 void add_by_hand(LowerRun& run, const std::vector<Ref>& outputs, std::vector<ListedStep>& out);
 
 }  // namespace firn

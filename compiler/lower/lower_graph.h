@@ -5,11 +5,11 @@
 
 namespace firn {
 
-/// Every kernel of the schedule as the walk writes it (Lowered), with copies and loops in the order
-/// in which they are to run; and the program that they are of, with its arguments, buffers and
-/// results. Which values share a buffer is decided here, since kernels name buffers: a version of a
-/// tensor is made in place where nobody needs the one before, and what a loop carries rotates.
-/// Throws UserError where a loop's bounds are not known to the host.
+/// Returns every kernel of the schedule as the walk writes it (Lowered), with copies and loops in
+/// the order in which they run; and their program, with its arguments, buffers and results. Decides
+/// which values share a buffer, because kernels name buffers: a version of a tensor is made in
+/// place if the one before has no other use, and carried values rotate. Throws UserError if a
+/// loop's bounds are not known to the host.
 KernelList lower_graph(const Graph& graph, const Schedule& schedule, const DeviceProfile& profile,
                        const SymbolFacts& facts);
 

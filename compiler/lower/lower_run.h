@@ -19,15 +19,15 @@ struct LowerRun {
     LowerRun(const LowerRun&) = delete;
     LowerRun& operator=(const LowerRun&) = delete;
 
-    // What is lowered, and what is known of it.
+    // The graph that is lowered, and facts about it.
     const Graph& graph;
     const Schedule& schedule;
     const DeviceProfile& profile;
     std::unordered_map<const Node*, int> uses;
     std::unordered_map<const Node*, std::vector<Ref>> results_of;  // by loop
-    std::optional<RegionFacts> regions;                            // once somebody asks: regions_of
+    std::optional<RegionFacts> regions;                            // computed on demand: regions_of
 
-    // What is made of it.
+    // The result.
     std::shared_ptr<Program> program;  // of the list
     LowerContext context;              // with the buffer of every value that has one
     int loops = 0;

@@ -34,14 +34,14 @@ void add_item(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& 
     std::move(steps.begin(), steps.end(), std::back_inserter(out));
 }
 
-/// Says of the kernels since step `first` what they compute.
+/// Notes which values the kernels since step `first` compute.
 void note_values(const ScheduleItem& item, size_t first, std::vector<ListedStep>& out) {
     for (size_t k = first; k < out.size(); ++k)
         if (auto* kernel = std::get_if<ListedKernel>(&out[k].step))
             for (const Ref& output : item.outputs) kernel->values.push_back(output.get());
 }
 
-/// Which of the sizes are known by now and were not yet.
+/// Adds the sizes that have become known.
 void add_known_sizes(const LowerRun& run, const CountedSizes& counted, std::vector<bool>& known,
                      std::vector<ListedStep>& out) {
     for (size_t k = 0; k < known.size(); ++k) {

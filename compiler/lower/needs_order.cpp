@@ -1,4 +1,4 @@
-// Which kernels by hand only their user can map.
+// Finds the kernels by hand that only their user can map.
 #include "compiler/lower/needs_order.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class OrderCheck {
                     asked_.insert(node->inputs[0].get());
     }
 
-    /// Of the steps of a region, in their order.
+    /// Returns whether the steps of a region may run in any order.
     bool is_free(int region, bool in_loop) {
         const std::vector<HandStep> steps = order_steps(arrays_, placement_, region);
         return std::all_of(steps.begin(), steps.end(),
@@ -42,7 +42,7 @@ class OrderCheck {
                 const int first = placement_.first_region.at(&step);
                 return is_free(first, in_loop) && is_free(first + 1, in_loop) && count_ == before;
             }
-            default: return false;  // arrays, barriers, subgroups, what an atomic returns
+            default: return false;  // arrays, barriers, subgroups, results of atomics
         }
     }
 
@@ -68,7 +68,7 @@ class OrderCheck {
         for (size_t k = 2; k < a.inputs.size(); ++k) {
             const auto [base, offset] = place_of(*a.inputs[k]);
             const auto [other, other_offset] = place_of(*b.inputs[k]);
-            // In a loop the same node may be another number.
+            // In a loop the same node may have another value.
             if (base == other && (!base || !in_loop) && offset != other_offset) return true;
         }
         return false;
@@ -114,7 +114,7 @@ bool may_meet(const KernelCode& code, IndexForms& forms, int region, int loops, 
     return std::any_of(effects.begin(), effects.end(), [&](int id) {
         const KernelNode& n = code.nodes[static_cast<size_t>(id)];
         if (n.op == KernelOp::Store && loops > 0) {
-            // Where a factor that is a size is 0 there is no element.
+            // If a factor that is a size is 0, there is no element.
             const IndexForm& index = forms.of(n.args[0]);
             const bool moves = !index.carried && !index.others.contains(range) &&
                                !coefficient_of(index.sum, range).is(0);

@@ -1,4 +1,4 @@
-// The order of what a kernel by hand reads and stores.
+// Orders the reads and stores of a kernel by hand.
 #include "compiler/lower/order_steps.h"
 
 #include <algorithm>

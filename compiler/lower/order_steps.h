@@ -1,4 +1,4 @@
-// The order of what a kernel by hand reads and stores.
+// Orders the reads and stores of a kernel by hand.
 #pragma once
 #include <vector>
 
@@ -10,8 +10,9 @@ namespace firn {
 struct HandStep {
     std::vector<const Node*> nodes;
 };
-/// The steps of a region (of Placement) so that what reads a version comes before what makes the
-/// next one. UserError where that cannot be: an old version is still read after a store.
+/// Returns the steps of a region (of Placement), ordered so that reads of a version come before the
+/// step that makes the next one. Throws UserError if that cannot be: an old version is still read
+/// after a store.
 std::vector<HandStep> order_steps(const HandArrays& arrays, const Placement& placement, int region);
 
 }  // namespace firn

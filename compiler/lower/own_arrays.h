@@ -11,19 +11,20 @@
 
 namespace firn {
 
-/// Which arrays of a kernel by hand lie in buffers of the program, and how. Each invocation that
-/// runs at the same time has a row of its own in the buffer of an array; `groups` of them run at
-/// the same time, slice by slice of the grid. So memory is bounded whatever the grid is.
+/// The arrays of a kernel by hand that lie in buffers of the program, and their layout. Each
+/// invocation that runs at the same time has a row of its own in the buffer of an array; `groups`
+/// of them run at the same time, slice by slice of the grid. So memory is bounded whatever the grid
+/// is.
 struct OwnArrays {
     std::unordered_set<const Node*> arrays;
     Size total;           // groups of the grid
     int64_t members = 0;  // invocations of a group
     int64_t groups = 0;   // 0: all of the grid at once
-    int64_t lanes = 1;    // invocations whose rows are interleaved: neighbours reach neighbours
+    int64_t lanes = 1;    // invocations whose rows are interleaved: neighbours access neighbours
 
     /// Invocations that have rows.
     Size rows() const;
-    /// How often the kernel runs.
+    /// Returns how often the kernel runs.
     Size slices() const;
 };
 
@@ -34,11 +35,11 @@ OwnArrays choose_own_arrays(const Placement& placement, size_t rank, const Size&
                             const std::vector<uint32_t>& group, const DeviceProfile& profile,
                             const SymbolFacts& facts);
 
-/// The shape of an array of a kernel whose grid has `rank` dimensions, without those.
+/// Returns the shape of an array of a kernel without the kernel's `rank` grid dimensions.
 Shape own_shape(const Node& array, size_t rank);
 
-/// Where the row of the invocation `row` begins in a buffer of rows of `elements` each; the next
-/// element of the row is `lanes` further.
+/// Returns the begin of the row of invocation `row` in a buffer of rows of `elements` each; the
+/// next element of the row is `lanes` further.
 int begin_of_row(KernelBuilder& b, const OwnArrays& own, int row, int64_t elements);
 
 }  // namespace firn

@@ -53,8 +53,8 @@ bool reads_apart(const LowerRun& run, const Node& read, const Node& store) {
     return distance.is_constant() && !distance.is(0);
 }
 
-/// Whoever else uses the value that the version starts from reads nothing that the version stores
-/// to.
+/// Returns whether all other reads of the value that the version starts from are of elements that
+/// the version does not store to.
 bool others_read_apart(LowerRun& run, const Node& old, const Node& version) {
     if (old.op != Op::RegionArg || version.op != Op::Scatter || old.shape.empty()) return false;
     const RegionFacts& regions = regions_of(run);

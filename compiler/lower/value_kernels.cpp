@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::vector<Ref>& outputs) {
 
 int computed_buffer(LowerRun& run, const Ref& value) {
     if (value->shape.empty() && value->dtype == i32)
-        // Who asks for it later need not load it.
+        // A later use then needs no load.
         if (const auto size = host_size(*value, run.context.host_values))
             run.context.host_values[value.get()] = *size;
     return value_buffer(run, *value);

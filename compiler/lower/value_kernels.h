@@ -10,17 +10,17 @@ namespace firn {
 /// The buffer of a value that a kernel gives.
 int computed_buffer(LowerRun& run, const Ref& value);
 
-/// The kernel that computes what the item asks for.
+/// Adds the kernel that computes the item's values.
 void add_kernel(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
-/// Of `outputs` over the grid `shape`; output k goes to buffer targets[k]. `again`: see
-/// ScheduleItem.
+/// Adds the kernel that computes `outputs` over the grid `shape`; output k goes to buffer
+/// targets[k]. `again`: see ScheduleItem.
 void add_kernel(LowerRun& run, const std::vector<Ref>& outputs, const std::vector<int>& targets,
                 const Shape& shape, std::vector<ListedStep>& out, const NodeSet& again = {});
 
 /// Makes a buffer of an Empty value alive from here on: its first element is stored.
 void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<ListedStep>& out);
 
-/// The user's lines of what a kernel computes.
+/// Returns the user's lines of the values that a kernel computes.
 std::vector<std::string> lines_of(const std::vector<Ref>& outputs);
 
 }  // namespace firn

@@ -73,7 +73,7 @@ void Walk::ask_operands(const Node& node, const Indices& at) {
 }
 
 Indices Walk::normal(const Shape& shape, Indices at) {
-    // One element has one index, whatever the rank of what asks for it.
+    // One element has one index, whatever the rank of the value that reads it.
     if (!shape.empty() &&
         std::all_of(shape.begin(), shape.end(), [](const Size& size) { return size.is(1); }))
         return Indices(shape.size(), b_.integer(0));
@@ -104,7 +104,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
     auto own = own_.find(&node);
     const bool in_memory = context_.buffers.contains(&node);
     if (own != own_.end() && own->second != at) {
-        // Where it is asked at other indices, too, an index that was kept inside of a shape may be
+        // If a value is also evaluated at other indices, an index clamped into a shape may equal
         // one of these: the same constant, or an edge.
         const bool again = request_.again.contains(&node);
         if (again ? is_guarded(at, own->second) : stands_for(at, own->second))

@@ -1,4 +1,5 @@
-// Stage 4: one demand walk per kernel turns Graph values into Kernel code.
+// Stage 4: one demand walk per kernel turns Graph values into Kernel code: it evaluates the outputs
+// at the grid's indices and recurses into their inputs.
 #pragma once
 #include <map>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace firn {
 
-/// What a kernel needs to know of the rest of the program.
+/// The facts that a kernel needs about the rest of the program.
 struct LowerContext {
     /// Values that live in memory: Program buffer of each (inputs, carried values of host loops,
     /// materialised values). A kernel's own outputs are found here too.
@@ -35,16 +36,17 @@ struct KernelRequest {
     int inner = 0;  // trailing dimensions of `shape` that each invocation walks in loops
     std::vector<Ref> outputs;
     std::vector<int> targets;
-    /// Reductions over the last dimension of values of `shape`, asked at the row that the index
-    /// itself stands in: the invocations of a group combine what each of them has.
+    /// Reductions over the last dimension of values of `shape`, evaluated at the row of the own
+    /// index: the invocations of a group combine their partial results.
     std::unordered_set<const Node*> row_reductions;
     /// Outputs that are computed again where they are asked at another index than their own.
     std::unordered_set<const Node*> again;
-    /// Or a kernel by hand (a Loop): targets[k] is what becomes of the tensor that it carries as k.
-    /// Where the versions at entry live elsewhere, LowerContext::buffers has the Loop's arguments.
+    /// Or a kernel by hand (a Loop): targets[k] is the buffer of the tensor that it carries as k,
+    /// after the kernel. If the versions at entry lie in other buffers, LowerContext::buffers has
+    /// the Loop's arguments.
     const Node* by_hand = nullptr;
-    /// Arrays of its invocations that lie in memory take the buffers from this one on. Where it
-    /// runs in slices, this symbol counts them.
+    /// Arrays of its invocations that lie in memory take the buffers from this one on. If it runs
+    /// in slices, this symbol counts them.
     int next_buffer = -1;
     std::string slice;
 };

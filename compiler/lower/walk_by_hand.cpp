@@ -1,4 +1,4 @@
-// Kernels by hand: what an invocation reads and stores, in an order that the versions of arrays
+// Kernels by hand: the reads and stores of an invocation, in an order that the versions of arrays
 // allow.
 #include <utility>
 
@@ -66,7 +66,7 @@ void HandWalk::note_fetched() {
 void HandWalk::effect(int node) { b_.code().regions[region_].effects.push_back(node); }
 
 void HandWalk::run_level(int level) {
-    bool cleared = false;  // shared arrays, which nobody may read before all are
+    bool cleared = false;  // shared arrays: no invocation may read one before all are
     for (const HandStep& step : order_steps(arrays_, placement_, level)) {
         const Node& node = *step.nodes[0];
         if (cleared && node.op != Op::Array && node.op != Op::Barrier)
@@ -96,7 +96,7 @@ void HandWalk::give(const Node& node, int value) { remember({&node, own_at(node.
 
 void HandWalk::run_loop(const Node& loop) {
     const Region& body = *loop.as<LoopAttr>().body;
-    std::vector<int> values;  // what it carries beside arrays
+    std::vector<int> values;  // carried values without arrays
     for (size_t k = 0; k < body.results.size(); ++k)
         if (!arrays_.root.contains(body.args[k + 1].get())) values.push_back(static_cast<int>(k));
     const OpenLoop open = open_loop(loop, values, attr_.grid, self_);

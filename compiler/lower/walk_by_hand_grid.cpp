@@ -9,9 +9,9 @@
 namespace firn {
 namespace {
 
-/// Invocations of a group that its user leaves open. A group costs about as much as twelve
-/// subgroups on CPU drivers (limits.md), so that of 32 subgroups it is a quarter, of 8 the larger
-/// part. As many groups as there are invocations that run at once keep every core busy to the end.
+/// Invocations of a group that the user leaves open. A group costs about as much as twelve
+/// subgroups on CPU drivers (limits.md): for one of 32 subgroups that is a quarter, of 8 the larger
+/// part. With as many groups as invocations that run at once every core is busy to the end.
 constexpr int64_t kWideGroup = 256;
 
 int new_range(KernelBuilder& b, const char* name, RangeKind kind, const Size& extent, size_t dim) {
@@ -23,8 +23,8 @@ int new_range(KernelBuilder& b, const char* name, RangeKind kind, const Size& ex
     return b.range(b.add_range(range));
 }
 
-/// Subgroups are made of neighbours by their own numbers, not by those of invocations, which
-/// nobody promises.
+/// Numbers lanes so that neighbours form subgroups; no specification promises that for the numbers
+/// of invocations.
 int deal_lanes(KernelBuilder& b, const std::vector<uint32_t>& group, int64_t lanes) {
     int64_t members = 1;
     for (uint32_t g : group) members *= g;

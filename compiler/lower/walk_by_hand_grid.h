@@ -15,18 +15,18 @@ std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& prof
 /// The groups of such a grid.
 Size groups_of(const Shape& grid, const std::vector<uint32_t>& group);
 
-/// What an invocation knows of its place.
+/// The place of an invocation.
 struct HandGrid {
     std::vector<int> self;  // its own index, along each axis
-    /// Whether it is one of the grid: groups are whole, or the grid ends inside one and the rest of
-    /// it does nothing.
+    /// Whether it is one of the grid: the grid may end inside a group, whose other invocations do
+    /// nothing. -1: groups are whole.
     int inside = -1;
     int row = -1;  // its row in the buffers of arrays of its own; -1: there are none
 };
 
-/// Ranges of the groups and of the invocations in a group, and the place they give; with `lanes`
-/// invocations in a subgroup, or 0 where the kernel uses none. Where `own` says that the grid runs
-/// in slices, its groups are those of one slice, which the symbol `slice` counts.
+/// Adds the ranges of the groups and of the invocations in a group, and returns the place they
+/// give; with `lanes` invocations in a subgroup, or 0 if the kernel uses none. If `own` runs the
+/// grid in slices, its groups are those of one slice, which the symbol `slice` counts.
 HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32_t>& group,
                    int64_t lanes, const OwnArrays& own, const std::string& slice,
                    const DeviceProfile& profile);

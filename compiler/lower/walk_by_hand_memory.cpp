@@ -1,4 +1,4 @@
-// Kernels by hand: what an invocation reads, stores and exchanges.
+// Kernels by hand: the reads, stores and exchanges of an invocation.
 #include <unordered_set>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace firn {
 
 int HandWalk::memory_of(const Node& array) {
     if (auto it = memory_.find(&array); it != memory_.end()) return it->second;
-    // What the device cannot add to a float is done by exchanging its bits.
+    // Additions of floats that the device lacks are done by exchanging the bits.
     const bool bits = array.dtype.is_float() && arrays_.exchanged.contains(&array) &&
                       (array.op == Op::Array || array.dtype == f64 || !context_.float_atomic_add ||
                        arrays_.exchanged.at(&array));
@@ -29,8 +29,8 @@ int HandWalk::memory_of(const Node& array) {
     return memory_[&array] = buffer;
 }
 
-/// What has a known place in an aligned block of four is read with it, as where a mapping makes
-/// copies; split_lonely_blocks() undoes it where nothing else of the block is read.
+/// Loads an element with a known place in an aligned block of four through the block, as a mapping
+/// with copies does; split_lonely_blocks() undoes it if no other element of the block is read.
 int HandWalk::load_element(const Node& node, int index) {
     if (!b_.code().in_order) return Walk::load_element(node, index);
     const int64_t rest = b_.place_in_block(node.dtype, index);
@@ -76,8 +76,8 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
     return {in_memory(array) ? place_in_row(array, index) : index, inside};
 }
 
-/// The index may be one that a condition chose: whatever the rules have made of the choice, a bool
-/// is among what it is computed from. What was read, counted or carried is a number already.
+/// Returns whether the index may have been chosen by a condition: whatever the rules have made of
+/// the select, it is then computed from a bool. Read, counted and carried values are plain numbers.
 bool HandWalk::may_be_masked(const Node& index) {
     constexpr size_t kMost = 200;  // nodes of an index that are looked at
     std::vector<const Node*> open{&index};
@@ -105,8 +105,9 @@ int HandWalk::mask_of(const Node& index, const Node& user) {
 /// invocation.
 constexpr int64_t kMostClears = 8192;
 
-/// As Array does of what is no buffer of the program. An iteration clears several elements of a
-/// long row, since drivers bound their number; the last one may clear its last element repeatedly.
+/// Clears the row, as Array does for arrays that are no buffer of the program. An iteration clears
+/// several elements of a long row, because drivers bound their number; the last one may clear its
+/// last element repeatedly.
 void HandWalk::clear_row(const Node& array) {
     const int64_t elements = element_count(shape_of(array)).constant(),
                   at_once = ceil_div(elements, kMostClears).constant(),

@@ -15,23 +15,24 @@
 
 namespace firn {
 
-/// Goes through the steps of a kernel by hand, and asks for what they need.
+/// Lowers the steps of a kernel by hand, and evaluates their operands.
 class HandWalk : public Walk {
   public:
     HandWalk(const KernelRequest& request, const LowerContext& context,
              const DeviceProfile& profile, KernelCode& code);
     /// See firn::needs_order.
     bool needs_order() const;
-    /// As a kernel that computes values, of which a mapping makes groups and invocations.
+    /// Lowers it as a kernel that computes values; a mapping makes the groups and invocations.
     void lower();
-    /// With groups, and effects in the order in which they were recorded.
+    /// Lowers it with groups, and effects in the order in which they were recorded.
     void lower_in_order();
-    /// How often the kernel runs, and the buffers that arrays of its own lie in.
+    /// How often the kernel runs, and the buffers of its private arrays.
     Size slices() const { return own_.slices(); }
     const std::vector<KernelBuffer>& own_buffers() const { return own_buffers_; }
 
   private:
-    /// Arguments whose versions at entry live elsewhere than what becomes of them.
+    /// Returns the arguments whose versions at entry lie in other buffers than the versions after
+    /// the kernel.
     std::unordered_set<const Node*> kept_apart(const LowerContext& context) const;
     /// The invocation's own index into a value of a shape that broadcasts to the grid.
     Indices own_at(const Shape& shape);
@@ -47,10 +48,10 @@ class HandWalk : public Walk {
     int memory_of(const Node& array);
     /// The dimensions of an array behind those of the grid, or of its groups.
     Shape shape_of(const Node& array) const { return own_shape(array, attr_.grid.size()); }
-    /// Whether the array is the invocation's own and lies in a buffer of the program.
+    /// Returns whether the array is the invocation's own and lies in a buffer of the program.
     bool in_memory(const Node& array) const { return own_.arrays.contains(&array); }
     int own_buffer(const Node& array, DType stored);
-    /// Where the element at an index of such an array is in its buffer.
+    /// Returns the index in its buffer of an element of such an array.
     int place_in_row(const Node& array, int index);
     void clear_row(const Node& array);
 
@@ -60,7 +61,7 @@ class HandWalk : public Walk {
     Place place_of(const Node& array, std::span<const Ref> indices,
                    const std::vector<Bounds>* modes, const Node& user);
     static bool may_be_masked(const Node& index);
-    /// Where the first index of a store is not -1.
+    /// Returns the condition that the first index of a store is not -1.
     int mask_of(const Node& index, const Node& user);
     void start_array(const Node& node);
     void read(const Node& node);

@@ -104,7 +104,8 @@ class WayOut {
                        at);
     }
 
-    /// Where input `k` is asked, along each axis; kSomewhere where that takes more than the node.
+    /// Returns the index at which input `k` is evaluated, along each axis; kSomewhere if the node
+    /// alone does not tell.
     Indices input_index(const Node& node, size_t k, const Indices& at) {
         const Shape& in = node.inputs[k]->shape;
         Indices to(in.size(), kSomewhere);
@@ -137,7 +138,7 @@ class WayOut {
         return b_.add(b_.size(by), b_.mul(index, b_.integer(step)));
     }
 
-    /// Of a reshape that only adds and drops dimensions of 1.
+    /// Returns the index before a reshape that only adds and drops dimensions of 1.
     static Indices without_ones(const Shape& from, const Shape& to, const Indices& at) {
         Shape kept;
         Indices kept_at, out(to.size(), kSomewhere);
@@ -155,7 +156,7 @@ class WayOut {
     KernelBuilder& b_;
     const LowerContext& context_;
     Carried carried_;
-    std::unordered_map<const Node*, Slot> entered_;  // what the loops on the way carry
+    std::unordered_map<const Node*, Slot> entered_;  // carried values of the loops on the way
     std::set<std::pair<const Node*, Indices>> seen_;
     std::vector<std::pair<const Node*, Indices>> queue_;
 };

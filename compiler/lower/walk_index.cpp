@@ -138,7 +138,7 @@ std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Sha
 
 namespace {
 
-/// As unflatten(flatten()), by way of 64 bits.
+/// Computes unflatten(flatten()) in 64 bits.
 std::vector<int> renumbered(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
                             const Shape& to) {
     auto wide = [&](int x) { return b.make(KernelOp::Cast, i64, {x}); };
@@ -180,8 +180,8 @@ std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, con
 
 namespace {
 
-/// Whether an axis of size n that is read at i has elements: true where i runs over as many, or the
-/// whole grid does.
+/// Returns whether an axis of size n that is read at i has elements: true if i runs over as many,
+/// or the whole grid does.
 int has_elements(KernelBuilder& b, int i, const Size& n) {
     if (n.lower_bound() > 0 || n.is(0)) return b.boolean_value(!n.is(0));
     const KernelCode& code = b.code();
@@ -238,7 +238,7 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
             return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
         case Bounds::Reflect: {
-            // Of one element the period would be 0.
+            // For one element the period would be 0.
             const int period = b.size(max(n * Size(2) - Size(2), Size(1)));
             const int rest = b.make(KernelOp::Mod, i32, {i, period});
             const int up =

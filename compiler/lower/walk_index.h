@@ -13,9 +13,9 @@ struct Grid {
     std::vector<int> indices;
     int flat = -1;
 };
-/// A Grid range per dimension; small constant trailing dimensions are merged. `flat`: one range
-/// over all elements, and `indices` holds that index alone. Without `in_memory` nobody asks for the
-/// flat position, and there may be more than 32 bits count.
+/// Makes a Grid range per dimension; small constant trailing dimensions are merged. `flat`: one
+/// range over all elements, and `indices` holds that index alone. Without `in_memory` the flat
+/// position is not used, and there may be more than 32 bits can count.
 Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
 /// True when every value that the outputs ask for inside the kernel has the kernel's shape or a
 /// single element, so that one flat index serves all.
@@ -39,10 +39,10 @@ struct Read {
 };
 Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode);
 
-/// A Serial range with `extent` turns (never negative).
+/// Makes a Serial range of `extent` iterations (never negative).
 int serial_range(KernelBuilder& b, const Size& extent, const std::string& name);
-/// The Serial range of a loop from begin to end by step (i32 nodes); step 0 gives no turn, nor does
-/// a false `starts` (bool node).
+/// Makes the Serial range of a loop from begin to end by step (i32 nodes); a step of 0 gives no
+/// iteration, nor does a false `starts` (bool node).
 int loop_range(KernelBuilder& b, int begin, int end, int step, int starts);
 
 }  // namespace firn

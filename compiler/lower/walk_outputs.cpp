@@ -79,7 +79,7 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     const int value = ask(*scatter.inputs[1], at);
     b_.set_lines(scatter.lines);
     const ScatterOp op = scatter.as<ScatterAttr>().op;
-    // What the device cannot do to floats is done by exchanging their bits.
+    // Operations on floats that the device lacks are done by exchanging the bits.
     const bool own = op == ScatterOp::Last ||
                      (scatter.dtype == f32 && op == ScatterOp::Add && context_.float_atomic_add);
     const DType stored =
@@ -120,7 +120,7 @@ void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
     }
     const Size& extent = request_.shape[at.size()];
     if (is_short_row(request_.shape, request_.inner)) {
-        // Side by side, so that loops of the same turns meet.
+        // Side by side, so that loops of equal trip counts can be fused.
         for (int64_t k = 0; k < extent.constant(); ++k) {
             at.push_back(b_.integer(k));
             walk_row(output, at, effects);

@@ -39,8 +39,8 @@ int Walk::pad(const Node& node, const Indices& at) {
         inside = b_.make(KernelOp::And, boolean, {inside, read.inside});
         in.push_back(read.index);
     }
-    // What lies outside for sure is not asked: of an axis without elements no index is a loop's
-    // own.
+    // A value that is outside for certain is not evaluated: on an axis without elements no index is
+    // a loop's own.
     if (never(inside)) return b_.constant(pad.value.to(node.dtype));
     const int value = ask(*node.inputs[0], in);
     b_.set_lines(node.lines);
@@ -93,12 +93,12 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
             require(b_.make(KernelOp::Equal, boolean, {at[k], offset}));
             continue;
         }
-        // Of several the last one counts, as in access maps.
+        // Of several solutions the last one counts, as in access maps.
         const int solved = b_.sub(at[k], offset), before = std::exchange(p[index.axis], solved);
         if (before >= 0) require(b_.make(KernelOp::Equal, boolean, {before, solved}));
     }
     for (size_t axis = 0; axis < p.size(); ++axis) {
-        // An axis that no index uses writes one place over and over: its last turn wins.
+        // All positions along an axis that no index uses write one place: the last one wins.
         if (p[axis] < 0) p[axis] = b_.size(positions[axis] - Size(1));
         const Read read = inside_of(*node.inputs[1], p[axis], positions[axis], Bounds::Constant);
         require(read.inside);
@@ -131,7 +131,8 @@ int Walk::stored_value(const Node& store, const Indices& p, const Indices& store
     for (size_t k = mark; k < log_.size(); ++k)
         if (borrowed_.erase(log_[k])) memo_.erase(log_[k]);
     std::erase_if(loop_results_, [&](const auto& entry) { return entry.second >= first_new; });
-    // What the store leaves is true of its element, whoever asks; other stores may be open yet.
+    // The value that the store leaves holds for every use of its element; other stores may be open
+    // yet.
     if (open_stores_.empty()) borrows_ = before;
     return value;
 }

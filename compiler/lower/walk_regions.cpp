@@ -185,7 +185,7 @@ bool Walk::is_guarded(const Indices& at, const Indices& own) const {
 }
 
 int Walk::carried_value(const Node& arg, const Indices& at) {
-    // Where the index lies outside, a store or a padding takes another value.
+    // If the index lies outside, a store or a padding takes another value.
     ensure(is_carried_at(arg, at), "what a loop carries is asked at another index");
     return memo_.at({&arg, carried_at_.at(&arg)});
 }

@@ -26,7 +26,8 @@ struct KeyHash {
     }
 };
 
-/// Asks values at indices, and gives Kernel code nodes. Equal questions have one answer.
+/// Evaluates values at indices, and gives Kernel code nodes. Equal values at equal indices share
+/// one node.
 class Walk {
   public:
     Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code);
@@ -38,7 +39,7 @@ class Walk {
     void store_own(size_t output, const Grid& grid, std::vector<int>& effects);
     /// The invocation of each position stores or combines at the position's own index.
     void write_position(size_t output, const Indices& at, std::vector<int>& effects);
-    /// The same of all outputs, in every turn of the loop.
+    /// Does the same for all outputs, in every iteration of the loop.
     void write_in_turns(const Node& loop, const Indices& at);
     void store_position(const Node& scatter, int program_buffer, const Indices& at,
                         std::vector<int>& effects);
@@ -51,17 +52,17 @@ class Walk {
     /// Value of `node` at `at` as a Kernel code node.
     int ask(const Node& node, const Indices& asked);
 
-    /// Asks what an elementwise node is made of, innermost first: a chain of any length takes no
-    /// stack.
+    /// Evaluates the elementwise operands of a node, innermost first and without recursion, so that
+    /// long chains need no stack.
     void ask_operands(const Node& node, const Indices& at);
 
     /// The index along a dimension of 1 is 0: equal places have equal indices.
     Indices normal(const Shape& shape, Indices at);
     void remember(const std::pair<const Node*, Indices>& key, int value);
 
-    /// Forgets what was computed since `mark` from the turn of a range that is closed now: the same
-    /// body asked at another index gets a loop of its own, and so does a value of few axes that a
-    /// loop carried beside one of more.
+    /// Forgets values computed since `mark` that depend on the index of a range that is closed now:
+    /// the same body evaluated at another index gets a loop of its own, and so does a value of few
+    /// axes that a loop carried beside one of more.
     void forget_turn(size_t mark, int range);
     virtual int evaluate(const Node& node, const Indices& at);
     int load(const Node& node, const Indices& at);
@@ -76,9 +77,9 @@ class Walk {
 
     /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
     int store_as_read(const Node& node, const Indices& at);
-    /// The value that a store of the element `at` leaves there, asked at the position `p`. Where it
-    /// reads that element of its own target, at `stored`, `at` is as good: where `p` was kept
-    /// inside, the value is not taken.
+    /// Returns the value that a store of the element `at` leaves there, evaluated at the position
+    /// `p`. A read of that element of its own target, at `stored`, may use `at` instead: if `p` was
+    /// clamped, the value is not taken.
     int stored_value(const Node& store, const Indices& p, const Indices& stored, const Indices& at);
     /// Few values are asked on the way to `root`, and no loop.
     bool is_small(const Node& root) const;
@@ -90,7 +91,7 @@ class Walk {
         std::vector<int> carried;  // carried values that run together
         std::vector<int> inits;
         int region = -1, range = -1;
-        size_t mark = 0;  // what was remembered before
+        size_t mark = 0;  // the length of the log before
     };
 
     /// Results of a loop at one index share one For: carried values that have the asked shape, as
@@ -101,49 +102,51 @@ class Walk {
                        const Indices& at);
     int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at);
 
-    /// What an open loop carries, asked at the element's own index up to what keeps an index inside
-    /// of a shape.
+    /// Returns a value that an open loop carries, evaluated at the element's own index, without
+    /// regard to clamps.
     int carried_value(const Node& arg, const Indices& at);
     /// It has a value at `at`: an open loop carries it, and there.
     bool is_carried_at(const Node& arg, const Indices& at) const;
 
-    /// `bounded` for an index at which `asked` is asked, with a note of what the index was.
+    /// Does `bounded` for an index at which `asked` is evaluated, and notes the index before it.
     Read inside_of(const Node& asked, int i, const Size& n, Bounds mode);
-    /// Whether it can be computed also where nobody asks for it: no loop that may take long there,
-    /// and no read whose place is promised to be inside.
+    /// Returns whether a value can be computed where it is not needed: it has no loop that may take
+    /// long there, and no read whose index is only promised to be inside.
     bool is_harmless(const Node& value);
-    /// An index of a load, of an axis of `n`: of those who ask inside alone each is kept inside the
-    /// memory that is read, so that loads of neighbours stay neighbours.
+    /// Returns an index of a load, on an axis of `n`: indices that are only used inside are each
+    /// clamped into the memory that is read, so that loads of neighbours stay neighbours.
     int unguarded(int i, const Size& n);
     /// The index as it was before; `scaled`: also where it is multiplied then.
     int without_guards(int i, bool scaled);
-    /// Whether `at` is `own` wherever it lies inside of the shapes that it was kept inside of.
+    /// Returns whether `at` equals `own` wherever it lies inside of the shapes that it was clamped
+    /// into.
     bool stands_for(const Indices& at, const Indices& own) const;
-    /// The same of indices that nobody asks for outside, each of which is a node of its own.
+    /// Does the same for indices that are never used outside, each of which is a node of its own.
     bool is_guarded(const Indices& at, const Indices& own) const;
 
-    /// Whether the loop takes any turn: an element that broke off before does not go on.
+    /// Returns the condition that the loop takes an iteration: an element that broke off before
+    /// does not go on.
     template <class Project>
     int may_start(const Node& loop, Project project_to);
 
-    /// The carried values to run together when result `wanted` is asked at `at`: the active
-    /// flag, those of the same shape that come along, and what they depend on.
+    /// Returns the carried values to run together when result `wanted` is evaluated at `at`: the
+    /// active flag, those of the same shape that can be evaluated there, and those they depend on.
     std::vector<int> run_together(const Node& loop, int wanted, const Indices& at);
-    /// Carried value `k` can be asked at `at`, whether anything asks for it there or not: what it
-    /// needs of the values that loops around carry stands at the index that they are carried at.
+    /// Returns whether carried value `k` can be evaluated at `at`, used there or not: the values of
+    /// outer loops that it needs stand at the index that they are carried at.
     bool comes_along(const Node& loop, int k, const Indices& at);
 
-    /// What carried value `k` of a loop cannot be computed without.
+    /// Returns the carried values that carried value `k` of a loop depends on.
     const std::vector<int>& needed_members(const Node& loop, int k);
 
-    /// `needed`, the active flag, and what they depend on.
+    /// Returns `needed`, the active flag, and the carried values they depend on.
     std::vector<int> members_of(const Node& loop, std::set<int> needed);
 
     /// The carried values of the loop that `value` depends on.
     void add_needed(const Node& loop, const Node& value, std::set<int>& needed);
 
-    /// Every node whose value is asked on the way to `root`; of a loop inside, only what the
-    /// carried value that is asked cannot do without.
+    /// Returns every node that is evaluated on the way to `root`; in an inner loop, only those that
+    /// the needed carried value depends on.
     std::unordered_set<const Node*> needed_by(const Node& root);
     int branch_result(const Node& node, const Indices& at);
 
@@ -152,25 +155,24 @@ class Walk {
     KernelBuilder b_;
     std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
     std::unordered_map<const Node*, Indices>
-        carried_at_;                     // where what a loop carries was asked first
-    std::multimap<int, int> unbounded_;  // what an index was before it was kept inside
-    std::map<int, int> guards_;          // of those, indices that are asked inside alone
+        carried_at_;                     // the index of the first evaluation of a carried value
+    std::multimap<int, int> unbounded_;  // an index before it was clamped
+    std::map<int, int> guards_;          // of those, indices that are only used inside
     std::unordered_map<const Node*, bool> harmless_;
-    /// A store whose value is being asked.
+    /// A store whose value is being evaluated.
     struct OpenStore {
         const Node* target;
         Indices stored, at;
     };
     std::vector<OpenStore> open_stores_;
-    /// What was computed with such an element read at `at`: known only as long as the store is
-    /// open.
+    /// Values computed with such an element read at `at`: valid only as long as the store is open.
     std::unordered_set<std::pair<const Node*, Indices>, KeyHash> borrowed_;
-    int64_t borrows_ = 0;  // how often one was read, or what was computed with it
+    int64_t borrows_ = 0;  // reads of one, or of a value computed with it
     std::vector<std::pair<const Node*, Indices>> log_;  // keys in the order they were remembered
     int open_loops_ = 0;
     std::map<std::pair<const Node*, int>, std::vector<int>> members_;
     Recursion nested_;    // questions that wait for the one that is answered now
-    int64_t copies_ = 1;  // of what is asked now, in short reductions written out
+    int64_t copies_ = 1;  // of the current value, in short unrolled reductions
     std::unordered_map<const Node*, Indices> own_;
     Indices row_;  // the kernel's own indices, where it has row_reductions
     std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;

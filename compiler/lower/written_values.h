@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// The new versions start as what their targets are, in place where nobody else needs that; then
-/// every position is stored. UserError where the device lacks the atomics for that.
+/// Starts the new versions as their targets, in place if these have no other use; then stores every
+/// position. Throws UserError if the device lacks the atomics for that.
 void add_written(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What a caller of the compiler may ask for, and what it is told.
+// The options and the results of a call of the compiler.
 #pragma once
 #include <atomic>
 #include <map>
@@ -26,18 +26,18 @@ struct CompileTimes {
 
 struct CompileOptions {
     std::string name = "program";
-    /// What this variant assumes of the symbols; checked at the call. Empty: nothing.
+    /// Assumptions of this variant about the symbols; checked at the call. Empty: none.
     SymbolFacts facts;
-    /// By argument: the caller gives its memory away, so that results may be written over it.
+    /// By argument: whether the caller donates its memory, so that results may be written over it.
     /// Empty: none.
     std::vector<bool> donated;
     bool spirv = true;  // false: stop at GLSL
     std::string
         cache_directory;  // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
-    /// What tuning found: mappings by KernelInfo::tuning_key, cuts by cuts_key(); asked before the
-    /// directory. Null: none.
+    /// Winners of tuning: mappings by KernelInfo::tuning_key, cuts by cuts_key(); looked up before
+    /// the directory. Null: none.
     const std::map<std::string, std::string>* tuned = nullptr;
-    /// How cuts are chosen. Empty: as tuning found, else as the profile says.
+    /// The weights that choose cuts. Empty: those that tuning found, else the profile's.
     std::optional<CutWeights> cuts;
     bool validate =
 #ifdef NDEBUG
@@ -55,10 +55,10 @@ struct CompileOptions {
     bool all_cores = true;  // for SPIR-V; false: this thread alone
     CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
     const std::atomic<bool>* stop =
-        nullptr;                          // where it turns true, the compile ends early by Stopped
-    CompileTimes* times = nullptr;        // receives what each stage took
-    std::shared_ptr<CompileTrace> trace;  // receives what each pass made; texts take their time
-    std::shared_ptr<const ProgramSource> source;  // what the program keeps of where it comes from
+        nullptr;                          // if it becomes true, the compile ends early by Stopped
+    CompileTimes* times = nullptr;        // receives the time of each stage
+    std::shared_ptr<CompileTrace> trace;  // receives the result of each pass; texts take their time
+    std::shared_ptr<const ProgramSource> source;  // the source that the program keeps
 };
 
 inline void check_stop(const CompileOptions& options) { check_stop(options.stop); }

@@ -12,16 +12,16 @@
 
 namespace firn {
 
-/// What is kept for a kernel, as the heuristics map it.
+/// The tuning entry of a kernel, as the heuristics map it.
 struct KernelTuning {
     std::string key;
     std::optional<Mapping> found;
 };
 
-/// Kernels that were emitted, by what equal ones have in common (kernel/structure.h).
+/// Kernels that were emitted, by their structure (kernel/structure.h), which equal ones share.
 struct EmittedKernel {
     std::shared_ptr<const KernelInfo> info;
-    std::optional<KernelTuning> tuning;  // once somebody asks
+    std::optional<KernelTuning> tuning;  // computed on demand
 };
 using EmittedKernels = std::unordered_map<KernelStructure, EmittedKernel, KernelStructureHash>;
 

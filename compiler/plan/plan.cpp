@@ -16,11 +16,11 @@ struct PlanRun {
     Program& program;
     const DeviceProfile& profile;
     CompileTrace* trace;
-    std::unordered_map<const KernelInfo*, int> places;  // of what was emitted
+    std::unordered_map<const KernelInfo*, int> places;  // of emitted kernels
     std::vector<std::vector<const Node*>> values;       // by dispatch
 };
 
-/// What the program says of a kernel, as its first dispatch does.
+/// Adds a kernel's description to the program, with its first dispatch.
 int add_kernel(PlanRun& run, ListedKernel kernel) {
     std::vector<KernelInfo>& all = run.program.kernels;
     const auto place = static_cast<int>(all.size());
@@ -46,7 +46,7 @@ void share_kernel(KernelInfo& shared, const ListedKernel& kernel) {
     shared.code = std::move(widened);
 }
 
-/// Of a kernel that cannot run the trace keeps what it was.
+/// Checks limits; keeps the trail of a kernel that cannot run in the trace.
 void check(const PlanRun& run, const ListedKernel& kernel) {
     try {
         check_limits(kernel.code, run.profile,

@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// The list's program, which computes `graph`, with its steps, its kernels (equal ones once) and
-/// what is said of them. Throws UserError where a kernel cannot run within the profile's limits.
+/// Makes the list's program, which computes `graph`, with its steps, its kernels (equal ones once)
+/// and their descriptions. Throws UserError if a kernel cannot run within the profile's limits.
 std::shared_ptr<Program> make_plan(KernelList list, const Graph& graph,
                                    const std::vector<ValueVerdict>& verdicts,
                                    const DeviceProfile& profile, const CompileOptions& options);

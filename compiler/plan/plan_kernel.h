@@ -9,13 +9,13 @@
 
 namespace firn {
 
-/// Its GLSL and what whoever launches it must know. Without name, lines and SPIR-V.
+/// Returns its GLSL and all data that a launch needs. Without name, lines and SPIR-V.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
-/// How it is launched: groups, parameters and buffers of the step.
+/// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
 /// No invocation takes more iterations than the driver lets it take.
 bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile);
-/// UserError where the kernel exceeds a limit of the device: what is over, by how much, what to
+/// Throws UserError if the kernel exceeds a limit of the device: which, by how much, and what to
 /// change. `at`: the user's line.
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at);
 

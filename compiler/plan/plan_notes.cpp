@@ -1,4 +1,4 @@
-// What a program says of itself, once its steps are known.
+// Adds a program's notes about itself, once its steps are known.
 #include "compiler/plan/plan_notes.h"
 
 #include <algorithm>

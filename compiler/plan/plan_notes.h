@@ -1,4 +1,4 @@
-// What a program says of itself, once its steps are known.
+// Adds a program's notes about itself, once its steps are known.
 #pragma once
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// What is left open of the sizes that the kernels bind.
+/// Adds the limits that the sizes of the kernels' bindings are assumed to keep.
 void note_assumed(Program& program, const SymbolFacts& facts);
-/// What was decided of each value, and why.
+/// Adds each value's verdict and its reason.
 void add_verdicts(Program& program, const std::vector<ValueVerdict>& verdicts);
 
 }  // namespace firn

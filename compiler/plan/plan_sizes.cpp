@@ -95,7 +95,7 @@ void bind_kernel(SizesRun& run, ListedKernel& kernel) {
         kernel.group_counts = at + static_cast<int64_t>(needed.params.size());
 }
 
-/// What computes the sizes of a region takes its places between the steps.
+/// Inserts the kernels that compute the sizes of a region between the steps.
 void add_computations(SizesRun& run, const Region& region, std::vector<ListedStep>& steps) {
     std::vector<std::pair<size_t, ListedKernel>> made;  // by the step that it stands before
     for (const auto& [symbols, table] : region.tables) {

@@ -9,8 +9,8 @@
 namespace firn {
 namespace {
 
-/// Whoever runs the step asks the device whether to go on: the program may fail there, after what
-/// came before has run.
+/// Returns whether a run of the step asks the device whether to go on: the program may fail there,
+/// after the steps before have run.
 bool asks(const ListedStep& step) {
     const auto* listed = std::get_if<ListedLoop>(&step.step);
     return listed &&

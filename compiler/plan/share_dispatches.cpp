@@ -57,7 +57,7 @@ Size stride_of(const BufferInfo& part) {
     return ceil_div(part.elements, kPartAlignment) * Size(kPartAlignment);
 }
 
-/// What some steps read and write: whether another one may pass them by.
+/// The buffers that some steps read and write, to decide whether another step may move past them.
 class Touched {
   public:
     void add(const ListedStep& step) {
@@ -68,7 +68,7 @@ class Touched {
     }
 
     bool meets(const ListedStep& step) const {
-        // What the device only knows is known from its step on.
+        // A size that only the device knows is known from its step on.
         if (size_ || std::holds_alternative<ListedSize>(step.step)) return true;
         const auto [read, written] = buffers_of(step);
         return std::any_of(read.begin(), read.end(), [&](int b) { return written_.contains(b); }) ||
@@ -175,7 +175,8 @@ class Sharing {
         return seconds <= costs::kLongestShared * profile.seconds_per_launch;
     }
 
-    /// As many can be launched, and find in the cache what those before them left there.
+    /// Returns how many can be launched together and still find the data of those before them in
+    /// the cache.
     size_t most_together(const ListedKernel& kernel) const {
         const DeviceProfile& profile = target_.profile;
         const double cached = static_cast<double>(profile.cache_bytes) / bytes_of(kernel);
@@ -184,8 +185,8 @@ class Sharing {
                          static_cast<size_t>(std::min(cached, 1.0 * costs::kMostShared))});
     }
 
-    /// Brings others to the kernel at a place of the order. Gives its place then: what they need
-    /// and it does not comes before it.
+    /// Moves alike kernels to the kernel at a place of the order. Returns its new place: steps that
+    /// they need, and it does not, come before it.
     size_t gather(SharedPlan& plan, size_t at) {
         const auto begin = plan.order.begin() + static_cast<std::ptrdiff_t>(at);
         const auto end = begin + std::min(static_cast<std::ptrdiff_t>(costs::kSharedWithin),
@@ -225,7 +226,7 @@ class Sharing {
         return own;
     }
 
-    /// What stands between two places and must run before the later one.
+    /// Returns the steps between two places that must run before the later one.
     static std::vector<size_t> needed_between(const SharedPlan& plan,
                                               const std::vector<Together>& order, size_t own,
                                               size_t other) {
@@ -238,7 +239,7 @@ class Sharing {
         return out;
     }
 
-    /// As much stands before `other` as did.
+    /// Joins `other` to `own`, and moves the steps that it needs before them.
     static size_t bring(std::vector<Together>& order, size_t own, size_t other,
                         const std::vector<size_t>& needed) {
         const auto at = [&](size_t place) {
@@ -273,7 +274,8 @@ class Sharing {
         return info(buffer).role == BufferRole::Temporary && !fixed_.contains(buffer);
     }
 
-    /// What the members bind apart becomes parts of one buffer each; false where it cannot.
+    /// Makes the different buffers of the members' bindings parts of one buffer each; returns false
+    /// if it cannot.
     bool join_buffers(const SharedPlan& plan, const Together& members) {
         Joints joints = joints_;
         for (size_t k = 0; k < bound_buffers(kernel_of(plan, members[0])->code); ++k) {
@@ -287,7 +289,7 @@ class Sharing {
         return true;
     }
 
-    /// What each of them has as binding k.
+    /// Returns each member's buffer at binding k.
     static std::vector<int> bound_by(const SharedPlan& plan, const Together& members, size_t k) {
         std::vector<int> out;
         for (size_t step : members) out.push_back(kernel_of(plan, step)->code.buffers[k].buffer);
@@ -337,7 +339,7 @@ class Sharing {
         return static_cast<int>(program_.buffers.size()) - 1;
     }
 
-    /// Where copies of a kernel find what they have as one binding.
+    /// Returns the part of the joined buffer in which the copies of a kernel find a binding.
     PartOf part_of(const std::vector<int>& buffers) const {
         const auto joint = joints_.joint_of.find(buffers[0]);
         if (joint == joints_.joint_of.end()) return {};

@@ -1,4 +1,4 @@
-// Where tuned mappings and cuts are kept.
+// Keeps tuned mappings and cuts.
 #include "compiler/plan/tuned.h"
 
 #include <sstream>

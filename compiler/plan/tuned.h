@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// What a tuned mapping is kept under: the kernel as the heuristics map it (its GLSL), what was
-/// assumed of its sizes, the device with its driver and rates.
+/// Returns the key of a tuned mapping: the kernel as the heuristics map it (its GLSL), the
+/// assumptions about its sizes, the device with its driver and rates.
 std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
                        const SymbolFacts& facts);
 
@@ -20,7 +20,7 @@ std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& 
 /// Keeps one on disk, where `directory` is not empty.
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory);
 
-/// What tuned cuts are kept under: the kernels of the program as the profile alone cuts it.
+/// Returns the key of tuned cuts: the kernels of the program as the profile alone cuts it.
 std::string cuts_key(const Program& program, const SymbolFacts& facts);
 /// The same for cuts; nothing where they are those of the profile.
 std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options);

@@ -15,7 +15,7 @@ namespace {
 
 using Rotation = std::vector<std::pair<int, int>>;
 
-/// What an iteration stores to before it reads it.
+/// Returns whether the step stores to the buffer before it reads it.
 bool begins_with_a_store(const ListedStep& step, int buffer) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy->target == buffer && copy->source != buffer;
@@ -59,7 +59,7 @@ bool may_be_one(const KernelList& list, const ListedLoop& loop, int old, int mad
     return over && !is_seen_outside(list, loop, made);
 }
 
-/// The buffers are one: who named `made` after an iteration names `old`.
+/// Makes the buffers one: a buffer that took the name `made` after an iteration takes `old`.
 void join(Rotation& rotation, int old, int made) {
     std::erase(rotation, std::pair(made, old));
     for (auto& [first, second] : rotation)

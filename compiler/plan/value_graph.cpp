@@ -1,4 +1,4 @@
-// Which value of a schedule is computed from which, and by which kernels.
+// Finds which value of a schedule is computed from which, and by which kernels.
 #include "compiler/plan/value_graph.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// What a value that has no verdict passes on at most: of long chains of numbers nobody sees all.
+/// Limit of the sources that a value without verdict passes on: long chains of numbers are cut off.
 constexpr size_t kMostPassedOn = 64;
 
 void add(std::vector<int>& to, const std::vector<int>& more) {
@@ -17,8 +17,8 @@ void add(std::vector<int>& to, const std::vector<int>& more) {
         if (std::find(to.begin(), to.end(), each) == to.end()) to.push_back(each);
 }
 
-/// Computes nothing: other places of what is there, or a number for every element. In a picture of
-/// what is computed it says nothing.
+/// Returns whether the value is not computed: a movement of another value, or a number for every
+/// element. It is left out of a picture of the computation.
 bool only_places(const ValueVerdict& verdict) {
     const Node& node = *verdict.value;
     return verdict.verdict == Verdict::Inlined &&
@@ -26,8 +26,8 @@ bool only_places(const ValueVerdict& verdict) {
             node.op == Op::SizeValue);
 }
 
-/// What a value is computed from: verdicts by their rows, values that loops carry by a number of
-/// their own, arguments by index.
+/// The sources of a value: verdicts by their rows, carried values by a number of their own,
+/// arguments by index.
 struct Sources {
     std::vector<int> rows, carried, arguments;
 };
@@ -56,7 +56,7 @@ class Walk {
         const auto at = rows_.find(node);
         return at == rows_.end() ? -1 : at->second;
     }
-    /// With what loops carry followed to where it comes from.
+    /// Returns the sources, with carried values followed to their own sources.
     Sources read(const Node& node) {
         Sources out = read_[&node];
         for (size_t k = 0; k < out.carried.size(); ++k) add(out, carried(out.carried[k]));
@@ -93,8 +93,8 @@ class Walk {
         return out;
     }
 
-    /// What a carried value begins with, and what an iteration gives to the next; of a loop's
-    /// number, nothing.
+    /// Returns the sources of a carried value's initial value and of its next value; none for a
+    /// loop's induction.
     Sources carried(int number) {
         const Node* arg = arguments_[static_cast<size_t>(number)];
         const Node& loop = *facts_.arg_owner.at(arg);
@@ -110,7 +110,7 @@ class Walk {
     std::unordered_map<const Node*, int> rows_;
     std::unordered_map<const Node*, int> numbers_;    // of the arguments of loops
     std::vector<const Node*> arguments_;              // by number
-    std::unordered_map<const Node*, Sources> given_;  // to whoever reads it
+    std::unordered_map<const Node*, Sources> given_;  // to a value that reads it
     std::unordered_map<const Node*, Sources> read_;   // by a value that has a verdict
 };
 
@@ -130,7 +130,7 @@ std::vector<CompileTrace::Value> value_graph(
         for (const Node* node : computed[d])
             if (const int row = walk.row(node); row >= 0)
                 add(out[static_cast<size_t>(row)].dispatches, {static_cast<int>(d)});
-    // Who asks stands behind.
+    // A value stands before those that read it.
     for (size_t k = out.size(); k-- > 0;)
         for (int source : out[k].reads) {
             const auto s = static_cast<size_t>(source);

@@ -1,4 +1,4 @@
-// Which value of a schedule is computed from which, and by which kernels.
+// Finds which value of a schedule is computed from which, and by which kernels.
 #pragma once
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// A row for each verdict. `computed`: by dispatch, the values that it leaves in memory; those that
-/// are not in memory belong to the dispatches of whoever reads them. What has no verdict, such as a
-/// number, and what computes nothing is passed over: who reads it reads what it is made of.
+/// Returns a row for each verdict. `computed`: by dispatch, the values that it leaves in memory;
+/// those that are not in memory belong to the dispatches that read them. Values without verdict,
+/// such as numbers, and movements are passed over: a value that reads one reads its sources.
 std::vector<CompileTrace::Value> value_graph(const Graph& graph,
                                              const std::vector<ValueVerdict>& verdicts,
                                              const std::vector<std::vector<const Node*>>& computed);

@@ -30,7 +30,7 @@ class Order {
         walk(0, false);
     }
     int at(int node) const { return at_[static_cast<size_t>(node)]; }
-    /// Whoever evaluates `load` comes to `store` afterwards.
+    /// Returns whether every run of `load` is followed by `store`.
     bool leads_to(int load, int store) const {
         return at(load) < at(store) && region_start_[static_cast<size_t>(store)] <= at(load);
     }
@@ -60,8 +60,8 @@ class Order {
     int next_ = 0;
 };
 
-/// Invocations work together on an element: one may store what another still loads. In a kernel by
-/// hand nobody knows.
+/// Returns whether invocations work together on an element, so that one may store what another
+/// still loads. Assumed for kernels by hand.
 bool shares_elements(const KernelCode& code) {
     return code.in_order ||
            std::any_of(code.ranges.begin(), code.ranges.end(),
@@ -71,7 +71,7 @@ bool shares_elements(const KernelCode& code) {
            });
 }
 
-/// What of the code is made of one node: values, and what loops carry and give.
+/// Marks the values computed from one node, with carried values and results.
 std::vector<bool> made_of(const KernelCode& code, const Order& order, int origin) {
     std::vector<bool> out(code.nodes.size());
     out[static_cast<size_t>(origin)] = true;
@@ -100,7 +100,8 @@ std::vector<bool> made_of(const KernelCode& code, const Order& order, int origin
     return out;
 }
 
-/// The store needs what is loaded, and no other effect does, nor how often anything is run.
+/// Returns whether the store needs the loaded value, and no other effect, branch or trip count
+/// does.
 bool feeds_only(const KernelCode& code, const Order& order, int load, int store) {
     const std::vector<bool> made = made_of(code, order, load);
     for (size_t id = 0; id < code.nodes.size(); ++id) {
@@ -120,7 +121,8 @@ bool feeds_only(const KernelCode& code, const Order& order, int load, int store)
            });
 }
 
-/// Every invocation loads from binding `from` only what it stores to binding `to` later.
+/// Returns whether every invocation loads from binding `from` only elements that it later stores to
+/// binding `to`.
 bool element_by_element(const KernelCode& code, size_t from, size_t to) {
     const KernelBuffer &read = code.buffers[from], &written = code.buffers[to];
     if (read.written || shares_elements(code)) return false;
@@ -140,8 +142,8 @@ bool element_by_element(const KernelCode& code, size_t from, size_t to) {
         stores.push_back(&node);
     }
     auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
-    // What is loaded in another form is not known to be the same memory: only what a store is made
-    // of surely comes before it.
+    // A load in another form is not known to be of the same memory: it surely comes before a store
+    // only if the store needs it.
     const bool any_order = read.form != written.form;
     return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {
         return std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
@@ -163,8 +165,8 @@ void add_stores(const KernelCode& code, int region, std::vector<const KernelNode
     }
 }
 
-/// The same of code whose points may yet be given to invocations in any way (a sequence of kernels
-/// does): every point loads only what it stores itself.
+/// Returns the same for code whose points may yet be given to invocations in any way (as a sequence
+/// of kernels does): every point loads only elements that it stores itself.
 bool point_by_point(const KernelCode& lowered, int old, int made) {
     const auto is_of = [&](const KernelNode& node, int buffer) {
         return node.buffer >= 0 &&
