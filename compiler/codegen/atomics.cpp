@@ -16,7 +16,7 @@ struct Atomic {
     const KernelNode& n;
     const KernelBuffer& b;
     bool bits;   // the element is a float, held as its bits
-    bool asked;  // somebody asks for what was there before
+    bool asked;  // the old value is used
 };
 
 std::string as_stored(const Atomic& a, const std::string& value) {
@@ -31,7 +31,7 @@ std::string as_used(const Atomic& a, const std::string& stored) {
                                  : stored;
 }
 
-/// What is stored where `old` was.
+/// Returns the text of the value that is stored in place of `old`.
 std::string next_text(GlslRun& run, const Atomic& a, const std::string& old) {
     return as_stored(a, combined_text(run, kernel_op(combining_op(a.n.combine)), a.n.dtype,
                                       as_used(a, old), run.text[a.n.args[1]]));

@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// An Atomic: by the device's own operation where there is one, else by compare and exchange. In
-/// memory of the invocation's own nobody else combines, and neither is needed.
+/// Writes an Atomic: by the device's own operation if there is one, else by compare and exchange.
+/// In the invocation's private memory no other invocation combines, so it needs neither.
 void write_atomic(GlslRun& run, int id, int indent);
 
 }  // namespace firn

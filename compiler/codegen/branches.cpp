@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// One side of branch `id`, with what it gives.
+/// Writes one side of branch `id`, with its results.
 void write_side(GlslRun& run, int id, int region, int indent) {
     write_region(run, region, indent);
     const KernelRegion& r = run.code.regions[region];

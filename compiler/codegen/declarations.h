@@ -1,4 +1,4 @@
-// What stands before the functions of a kernel: version, extensions, group size, buffers and
+// Writes the text before the functions of a kernel: version, extensions, group size, buffers and
 // parameters.
 #pragma once
 #include <iosfwd>

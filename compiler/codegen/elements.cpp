@@ -14,8 +14,8 @@ bool in_words(const KernelBuffer& b, const DeviceProfile& profile) {
     return b.space == MemorySpace::Bound && is_packed(b.dtype, profile);
 }
 
-/// What a load or a store names: an element or a block of four, where a binding or an array holds
-/// either.
+/// Returns the text of a load's or store's place: an element or a block of four, if a binding or an
+/// array holds either.
 std::string element_text(const GlslRun& run, const KernelNode& n) {
     const std::string array = array_text(run.code, n), at = place_text(run, n);
     if (n.width == 4) return array + "[" + at + " >> 2]";

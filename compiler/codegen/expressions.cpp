@@ -1,4 +1,4 @@
-// What nodes compute from values, as expressions.
+// Writes nodes that compute values from values, as expressions.
 #include "compiler/codegen/expressions.h"
 
 #include "compiler/codegen/elements.h"

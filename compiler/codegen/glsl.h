@@ -9,12 +9,12 @@
 
 namespace firn {
 
-/// A complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial or
-/// Subgroup. Code of equal structure (kernel/structure.h) gives text of equal meaning: one serves
-/// all.
+/// Returns a complete compute shader. Needs placed code whose ranges are Group, Invocation, Serial
+/// or Subgroup. Code of equal structure (kernel/structure.h) gives text of equal meaning: one text
+/// serves all.
 std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
-/// The lanes of a subgroup exchange values. Of placed code, as the next.
+/// Returns whether the lanes of a subgroup exchange values. Takes placed code, as the next.
 bool uses_lanes(const KernelCode& code);
 /// The group as it is launched: the kernel's group_size, or one row of as many invocations, in
 /// row-major order, where lanes exchange values (drivers differ in how they make subgroups of

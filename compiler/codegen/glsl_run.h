@@ -19,20 +19,19 @@ struct GlslRun {
     GlslRun(const GlslRun&) = delete;
     GlslRun& operator=(const GlslRun&) = delete;
 
-    // What is written, and for whom.
+    // The kernel, and its target.
     const KernelCode& code;
     const DeviceProfile& profile;
     NodeUses uses;
     std::array<uint32_t, 3> launched;  // see launched_group()
     std::set<int> apart;               // loops that stand in a loop of one iteration
 
-    // How it is written.
-    std::vector<std::string> text;          // each node, where it is used
-    std::map<int, std::vector<int>> loads;  // inlined nodes of the open region that nobody has
-                                            // asked for yet: what they load
+    // The texts so far.
+    std::vector<std::string> text;          // each node's text in a use
+    std::map<int, std::vector<int>> loads;  // loads in inlined nodes that have no use yet
     std::ostringstream body;                // of main
 
-    // What the body needs declared.
+    // Declarations that the body needs.
     std::set<std::string> functions;  // of math_library()
     bool loop_attributes = false;
     bool float_atomics = false, wide_atomics = false;

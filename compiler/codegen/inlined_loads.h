@@ -6,7 +6,8 @@
 
 namespace firn {
 
-/// What node `id` loads, itself and by the values that are inlined into it: these wait no longer.
+/// Returns the loads of node `id`, its own and those of values that are inlined into it: these no
+/// longer wait.
 std::vector<int> taken_loads(GlslRun& run, int id);
 
 /// Inlined values that wait, and load what `n` may store over, become variables here; all of them

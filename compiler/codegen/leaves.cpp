@@ -1,4 +1,4 @@
-// Constants, parameters and indices of the grid: what a kernel's values begin with.
+// Writes the leaves of a kernel's values: constants, parameters and indices of the grid.
 #include "compiler/codegen/leaves.h"
 
 #include <ostream>

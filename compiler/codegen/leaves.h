@@ -1,4 +1,4 @@
-// Constants, parameters and indices of the grid: what a kernel's values begin with.
+// Writes the leaves of a kernel's values: constants, parameters and indices of the grid.
 #pragma once
 #include <iosfwd>
 
@@ -8,7 +8,7 @@ namespace firn {
 
 /// The texts of all leaves.
 void name_leaves(GlslRun& run);
-/// Where main begins: the variables that these texts name.
+/// Writes the begin of main: the variables that these texts name.
 void read_leaves(std::ostream& out, const GlslRun& run);
 
 }  // namespace firn

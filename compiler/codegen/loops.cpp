@@ -10,13 +10,13 @@
 namespace firn {
 namespace {
 
-/// What carried value k becomes.
+/// The next value of carried value k.
 struct CarriedStep {
     size_t k;
     int value;
 };
 
-/// Of those that somebody asks for.
+/// Returns the steps of the carried values that are used.
 std::vector<CarriedStep> carried_steps(const GlslRun& run, int id, const KernelRegion& body) {
     const std::vector<KernelNode>& nodes = run.code.nodes;
     std::vector<bool> asked(body.args.size());
@@ -50,7 +50,7 @@ void assign(GlslRun& run, int id, const KernelRegion& body, const std::vector<Ca
             line(run, indent) << run.text[body.args[step.k]] << " = " << next(step.k) << ";\n";
 }
 
-/// What an iteration hands to the next, and whether there is one.
+/// Writes the carried values for the next iteration, and the condition for one.
 void end_iteration(GlslRun& run, int id, const KernelRegion& body, int indent) {
     std::vector<CarriedStep> steps = carried_steps(run, id, body);
     if (body.alive < 0) return assign(run, id, body, steps, indent);
@@ -81,8 +81,7 @@ void write_iterations(GlslRun& run, int id, const std::string& end, int indent) 
     const KernelNode& n = run.code.nodes[id];
     const KernelRegion& body = run.code.regions[n.region];
     const int trips = run.code.ranges[body.range].extent_node;
-    // How many iterations stand side by side has been decided; CPU drivers would unroll on, and
-    // spill.
+    // The mapping has chosen how far to unroll; CPU drivers would unroll further, and spill.
     if (rules_of(run.profile).unrolls_on && run.code.nodes[trips].op == KernelOp::Constant) {
         run.loop_attributes = true;
         const bool written_out = run.code.ranges[body.range].written_out;

@@ -52,7 +52,7 @@ std::string math_library(const std::set<std::string>& functions) {
                              "trigonometry_f64.glsl"})
         for (Section& section : sections(shader_source(file))) all.push_back(std::move(section));
     std::set<std::string_view> wanted(functions.begin(), functions.end());
-    // What a function needs stands before it, so one walk from the end finds everything.
+    // The functions that a function needs stand before it, so one walk from the end finds them all.
     std::vector<std::string_view> bodies;
     for (size_t k = all.size(); k-- > 0;) {
         if (!wanted.erase(all[k].name)) continue;

@@ -1,4 +1,4 @@
-// How a kernel declares and names the memory that it loads from and stores to.
+// Declares and names the memory that a kernel loads from and stores to.
 #include "compiler/codegen/memory.h"
 
 #include <ostream>
@@ -125,15 +125,16 @@ std::string packed_store(DType dtype, const std::string& memory, const std::stri
     const InWord at = in_word(dtype, "at");
     const std::string word = memory + "[" + at.word + "]",
                       mask = dtype.bytes() == 2 ? "0xffffu" : "0xffu";
-    // What is beyond the largest half is infinite, and nan takes 16 bits: packHalf2x16 may make
-    // anything of either.
+    // A value beyond the largest half is infinite, and a nan has 16 bits: packHalf2x16 may turn
+    // either into anything.
     const std::string bits = dtype == f16
                                  ? "abs(wide) >= 65520.0 ? 0x7c00u | floatBitsToUint(wide) >> 16 & "
                                    "0x8000u : packHalf2x16(vec2(wide, 0.0)) & 0xffffu"
                              : dtype == bf16 ? "floatBitsToUint(" + value + ") >> 16"
                                              : "uint(" + value + ") & " + mask;
     const std::string wide = dtype == f16 ? "float wide = " + value + "; " : "";
-    // Each leaves the other bits of the word as they are, whoever stores those meanwhile.
+    // Each leaves the other bits of the word as they are, even if other invocations store those
+    // meanwhile.
     return "{ int at = " + index + "; " + wide + "uint bits = " + bits + "; atomicAnd(" + word +
            ", ~(" + mask + " << (" + at.shift + "))); atomicOr(" + word + ", bits << (" + at.shift +
            ")); }";

@@ -1,4 +1,4 @@
-// How a kernel declares and names the memory that it loads from and stores to.
+// Declares and names the memory that a kernel loads from and stores to.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -10,7 +10,7 @@ namespace firn {
 
 /// The type that an element has in memory which the device stores as it is.
 std::string element_type(DType dtype);
-/// Such an element as a value of glsl_type(dtype), and back.
+/// Converts such an element to a value of glsl_type(dtype), and back.
 std::string from_element(DType dtype, const std::string& element);
 std::string to_element(DType dtype, const std::string& value);
 /// Elements narrower than a word that the device cannot store as such: buffers hold them in words,
@@ -23,7 +23,7 @@ std::string memory_name(const KernelCode& code, size_t k);
 /// Buffer `k` outside of main.
 void declare_memory(std::ostream& out, const KernelCode& code, size_t k,
                     const DeviceProfile& profile);
-/// In main, where a buffer is reached by its address: parameter `a<k>`, two words.
+/// Declares, in main, the buffers that are reached by their address: parameter `a<k>`, two words.
 void declare_addressed(std::ostream& out, const KernelCode& code);
 
 /// An element of words in which elements lie side by side.

@@ -1,4 +1,4 @@
-// How often, and from where, the nodes of a kernel are asked for.
+// Counts the uses of a kernel's nodes, and finds the regions that use them.
 #include "compiler/codegen/node_uses.h"
 
 namespace firn {
@@ -22,7 +22,7 @@ void hold(const KernelCode& code, int id, NodeUses& uses) {
     uses.held[k] = !code.on_device(code.params[k]);
 }
 
-/// What the nodes of `region` ask for, and what it gives on.
+/// Counts the uses in the nodes of `region` and in its results.
 void count_region(const KernelCode& code, int region, bool repeated, NodeUses& uses) {
     const KernelRegion& r = code.regions[region];
     auto use = [&](int id) {

@@ -1,4 +1,4 @@
-// How often, and from where, the nodes of a kernel are asked for.
+// Counts the uses of a kernel's nodes, and finds the regions that use them.
 #pragma once
 #include <vector>
 
@@ -7,18 +7,18 @@
 namespace firn {
 
 struct NodeUses {
-    // By node.
+    // By node:
     std::vector<int> count;
-    std::vector<int> home;    // the region whose order it stands in, -1: none
+    std::vector<int> home;    // the region with the node in its order, -1: none
     std::vector<int> asking;  // the last region that asks for it, -1: none
 
     std::vector<bool> range;  // by range: one of its nodes is asked for
-    /// By parameter: the host gives it, and a loop asks for it. It is read once, before all loops:
-    /// CPU drivers would read it in every iteration.
+    /// By parameter: the host gives it, and a loop uses it. It is read once, before all loops,
+    /// because CPU drivers would read it in every iteration.
     std::vector<bool> held;
 };
 
-/// Of placed code.
+/// Returns the uses in placed code.
 NodeUses uses_of(const KernelCode& code);
 
 }  // namespace firn

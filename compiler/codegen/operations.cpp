@@ -54,7 +54,8 @@ bool is_number(const std::string& text) {
     return text[digit] >= '0' && text[digit] <= '9';
 }
 
-/// A literal of a float whose reciprocal is exact, so that quotients by it are.
+/// Returns whether the text is a literal of a float with an exact reciprocal, so that quotients by
+/// it are exact too.
 bool is_power_of_two(const std::string& text) {
     if (!is_number(text)) return false;
     int exponent = 0;
@@ -78,7 +79,7 @@ std::string wrapped(const std::string& value, DType dtype) {
     return "(" + value + " & " + std::to_string((1 << bits) - 1) + "u)";
 }
 
-/// To the nearest f16 or bf16.
+/// Rounds to the nearest f16 or bf16.
 std::string rounded(const std::string& value, DType half) {
     return std::string("firn_round_") + half.name() + "(" + value + ")";
 }
@@ -107,7 +108,7 @@ bool is_exact(KernelOp op) {
     }
 }
 
-/// Operations whose name in arithmetic.glsl is firn_<name>_<type>.
+/// Returns the name of an operation in arithmetic.glsl: firn_<name>_<type>.
 std::string function_of(const std::string& name, DType dtype) {
     return "firn_" + name + "_" + computed_in(dtype);
 }
@@ -202,12 +203,12 @@ std::string bool_operation(KernelOp op, const Operands& in) {
 }
 
 std::string select_operation(const Operands& in) {
-    // A ternary whose arms are expressions becomes a branch.
+    // Drivers turn a ternary with expressions as arms into a branch.
     const bool plain = is_plain(in[1]) && is_plain(in[2]);
     return plain ? filled("({0} ? {1} : {2})", in) : filled("mix({2}, {1}, {0})", in);
 }
 
-/// From a float of either width, saturating.
+/// Converts a float of either width, saturating.
 std::string float_to_integer(DType to, DType from, const std::string& x) {
     const std::string value =
         "firn_" + computed_in(to) + "_from_" + computed_in(from) + "(" + x + ")";
@@ -313,8 +314,8 @@ std::string widened_glsl(DType to, const std::string& operand) {
     return to == i64 ? value : glsl_type(to) + "(" + value + ")";
 }
 
-/// The function that corrects what a device is off by; empty where it needs none: a reciprocal and
-/// a reciprocal root, of which nothing exact is expected, are the device's.
+/// Returns the call that corrects a device's error; empty if none is needed: a reciprocal and a
+/// reciprocal root need not be exact, and are the device's.
 std::string corrected_glsl(KernelOp op, DType dtype, const Operands& in) {
     if (!dtype.is_float() || dtype == f64) return {};
     if (op == KernelOp::Div && is_power_of_two(in[1])) return {};

@@ -22,8 +22,8 @@ std::string glsl_literal(const Scalar& value);
 /// same where it is evaluated again. The element of a vector is an expression.
 bool is_plain(const std::string& text);
 
-/// Names for `#extension NAME : require` in a kernel whose values or buffers have this type, with
-/// every function that operation_glsl() may call on it.
+/// Returns the names for `#extension NAME : require` in a kernel with values or buffers of this
+/// type, with every function that operation_glsl() may call on it.
 std::vector<std::string> required_extensions(DType dtype);
 
 /// The statement by which a kernel with values of these types asks for -0, inf and nan to be kept
@@ -41,8 +41,9 @@ bool supported(KernelOp op, DType operand);
 std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);
 
-/// The same for a device whose driver may get some of it wrong: integers that are widened and
-/// compared (DeviceProfile::compares_widened), quotients and roots of floats (rounds_exactly).
+/// Does the same for a device whose driver may compute some operations wrongly: comparisons of
+/// widened integers (DeviceProfile::compares_widened), quotients and roots of floats
+/// (rounds_exactly).
 std::string operation_glsl(const DeviceProfile& profile, KernelOp op, DType dtype,
                            const std::vector<DType>& input_types,
                            const std::vector<std::string>& operands);

@@ -46,7 +46,7 @@ spv_target_env environment(int vulkan_minor) {
     }
 }
 
-/// What the validator says against a module; empty: it is valid.
+/// Returns the validator's message about a module; empty: it is valid.
 std::string faults_of(std::span<const uint32_t> spirv, int vulkan_minor) {
     spvtools::SpirvTools tools(environment(vulkan_minor));
     std::string messages;
@@ -67,9 +67,9 @@ bool has_fixed_arrays(std::span<const uint32_t> spirv) {
     return false;
 }
 
-/// A driver trusts what it is given. The cache gives what was made of this very text or nothing, so
-/// that a module from disk is as good as one that was just made; the validator, which takes as long
-/// as all else that is done with it, has no more to say.
+/// Returns the module from the cache, if there is one. Drivers trust their input. The cache returns
+/// the module of this very text or nothing, so that a module from disk is as good as one just made,
+/// and needs no validator, which would take as long as all other steps together.
 std::vector<uint32_t> cached(const std::string& directory, const std::string& key) {
     const std::optional<std::string> bytes = cache_find_text(directory, kKind, key);
     if (!bytes || bytes->size() % 4 != 0) return {};

@@ -13,7 +13,8 @@ struct SpirvOptions {
     bool optimize = false;
     /// Vulkan 1.<minor> is the target: 2 gives SPIR-V 1.5, 3 gives SPIR-V 1.6.
     int vulkan_minor = 2;
-    /// Where compiled modules are kept between runs; empty: nowhere. See default_cache_directory().
+    /// The directory in which compiled modules are kept between runs; empty: none. See
+    /// default_cache_directory().
     std::string cache_directory;
 };
 
@@ -27,9 +28,9 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
 /// Throws InternalError with the validator's message.
 void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, int vulkan_minor = 2);
 
-/// The module with every index held within what it indexes, where there are arrays of fixed sizes
-/// (shared ones, and an invocation's own), which no device guards; devices guard buffers, and then
-/// it stays as it is. For kernels that Firn has not written. Throws InternalError where it cannot.
+/// Clamps every index into arrays of fixed sizes (shared ones, and an invocation's private ones),
+/// which no device guards; devices guard buffers, and a module without such arrays stays as it is.
+/// For kernels that Firn has not written. Throws InternalError if it fails.
 std::vector<uint32_t> with_indices_held(std::vector<uint32_t> spirv, const std::string& name,
                                         int vulkan_minor = 2);
 

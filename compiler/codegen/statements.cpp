@@ -26,7 +26,7 @@ void write_barrier(GlslRun& run, int indent) {
     line(run, indent) << (coherent ? "groupMemoryBarrier(); barrier();\n" : "barrier();\n");
 }
 
-/// A node that is an expression; `loads`: what it loads. Where one other asks for it, it is written
+/// Writes a node that is an expression; `loads`: its loads. If it has a single use, it is written
 /// there.
 void write_value(GlslRun& run, int id, std::vector<int> loads, int indent) {
     const KernelNode& n = run.code.nodes[id];

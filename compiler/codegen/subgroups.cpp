@@ -1,4 +1,4 @@
-// What the lanes of a subgroup give one another.
+// Writes the exchanges between the lanes of a subgroup.
 #include "compiler/codegen/subgroups.h"
 
 #include "compiler/codegen/expressions.h"

@@ -13,7 +13,7 @@ std::string branch_value(int id, size_t k);
 /// The type of a value that is no block of four.
 std::string value_type(const KernelNode& n);
 
-/// From here on node `id`, whose value is the expression `value`, is a variable.
+/// Makes node `id`, with the expression `value` as its value, a variable from here on.
 void define_value(GlslRun& run, int id, const std::string& value, int indent);
 
 /// A Result: what its loop carries or its branch gives.

@@ -69,7 +69,7 @@ Ref read_part(const Ref& source, const std::vector<Tensor::Index>& indices, Boun
     return read_chosen(b, part, mode, fill);
 }
 
-/// In numpy a negative number counts from the end.
+/// Warns of a negative index: in numpy it counts from the end.
 void warn_of_negative(const std::vector<Tensor::Index>& indices, SourceLine line) {
     for (const Tensor::Index& index : indices)
         if (index.arg()->is_scalar() && index.arg()->scalar().as_int() < 0)
@@ -104,8 +104,8 @@ Ref read_elements(const Ref& source, const std::vector<Tensor::Index>& indices, 
     return gather(b, source, std::move(places), std::move(modes), fill, own);
 }
 
-/// In a kernel by hand, values that are made there are one element for each invocation, or whole
-/// tensors that it reads.
+/// Requires a tensor in memory: in a kernel by hand, values made there are one element for each
+/// invocation, or whole tensors that it reads.
 void require_memory(const SessionState& session, const Slot& slot, SourceLine line) {
     if (!slot.array && slot.scope >= session.scopes[kernel_depth(session)].id)
         fail_at(line,
@@ -114,7 +114,7 @@ void require_memory(const SessionState& session, const Slot& slot, SourceLine li
                 "of the kernel's own: local(...) of an invocation, shared(...) of a group");
 }
 
-/// In a kernel by hand every invocation stores one element.
+/// Requires that every invocation of a kernel by hand stores one element.
 void require_one_each(const Builder& b, const std::vector<Ref>& indices, const Node& value,
                       const Node& target, const Shape& grid) {
     if (target.shape.empty())
@@ -255,7 +255,7 @@ void Access::operator=(const Access& value) && {
 
 namespace {
 
-/// Stores what `after` makes of what is read.
+/// Stores the result of `after` for the old value.
 template <class After>
 void store_changed(Access&& place, const Tensor& before, const Arg& value, After after) {
     const Tensor changed = after(Arg(before, value.line()), value);

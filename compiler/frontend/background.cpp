@@ -16,7 +16,7 @@ void compile(CompileJob& job) {
     } catch (const Stopped&) {
         job.program = nullptr;
     } catch (const std::exception&) {
-        // Whoever needs this very program compiles it again, and is told.
+        // A call that needs this very program compiles it again, and gets the error.
         job.program = nullptr;
         job.refused = true;
     }

@@ -16,8 +16,8 @@
 
 namespace firn {
 
-/// A program to be compiled, with all that it takes, copied. Whoever asked
-/// may look at what is made once it is done.
+/// A program to be compiled, with copies of all its inputs. The caller may read the result once it
+/// is done.
 struct CompileJob {
     CompileJob(const Graph& copied, const CompileOptions& with, std::shared_ptr<Executor> runs_it);
 
@@ -27,7 +27,7 @@ struct CompileJob {
     bool refused = false;                  // it cannot be compiled
     std::atomic<bool> done{false};
 
-    // Of the thread that compiles.
+    // Used by the thread that compiles.
     std::shared_ptr<Executor> executor;
     std::map<std::string, std::string> tuned;
     CompileOptions options;

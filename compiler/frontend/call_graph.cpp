@@ -27,15 +27,15 @@ bool is_of_numbers(const Node& node, const std::unordered_set<const Node*>& of_n
     }
 }
 
-/// What bounds of loops are made of that only the host can tell before the call: goes down through
-/// what sizes say to what they cannot.
+/// Finds the values in the bounds of loops that only the host can compute before the call: goes
+/// down through sizes to values that are no sizes.
 std::vector<Ref> find_host_bounds(const Graph& graph) {
     const std::vector<Ref> order = topological(graph.results);
     std::unordered_set<const Node*> of_numbers, called, seen;
     std::vector<Ref> asked, found;
     for (const Ref& node : order) {
         if (is_of_numbers(*node, of_numbers)) of_numbers.insert(node.get());
-        // What the call does not change is for the passes to fold.
+        // Passes fold values that do not depend on the call.
         if (node->op == Op::Input ||
             std::any_of(node->inputs.begin(), node->inputs.end(),
                         [&](const Ref& input) { return called.contains(input.get()); }))

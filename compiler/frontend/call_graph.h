@@ -1,5 +1,5 @@
-// The graph of a function for one kind of call, and what the host computes before such a call;
-// internal.
+// The graph of a function for one kind of call, and the numbers that the host computes before such
+// a call; internal.
 #pragma once
 #include <set>
 #include <string>

@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// What a function sees of `node`, the value that a slot from outside has now: a plain constant as
-/// it is, anything else as a Buffer, which becomes a hidden argument. `depth` is that of the
-/// function's scope.
+/// Returns the value of a slot from outside as a function sees it; `node` is the slot's value now.
+/// A plain constant stays one, anything else is a Buffer, which becomes a hidden argument. `depth`
+/// is that of the function's scope.
 Ref capture(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& node,
             size_t depth);
 

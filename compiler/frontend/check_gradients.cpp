@@ -103,12 +103,13 @@ struct Line {
     double step, at, up, down, up_half, down_half;
     double central() const { return (up - down) / (2 * step); }
     double central_half() const { return (up_half - down_half) / step; }
-    /// How far the slopes to both sides are apart: of what is smooth half as far for half the step.
+    /// Returns how far the slopes to both sides are apart: for a smooth function half as far for
+    /// half the step.
     double gap() const { return std::fabs(up - 2 * at + down) / step; }
     double gap_half() const { return std::fabs(up_half - 2 * at + down_half) * 2 / step; }
 };
 
-/// Differences that agree with one another say what the derivative is.
+/// Returns whether the differences agree with one another, so that they give the derivative.
 bool is_smooth(const Line& line, double tolerance) {
     const double noise = 1e-13 * std::max(1.0, std::fabs(line.at)) / line.step;
     return off_by(line.central(), line.central_half()) <= tolerance / 2 &&

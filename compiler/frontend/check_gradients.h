@@ -9,7 +9,7 @@
 
 namespace firn {
 
-/// How check_gradients() takes differences, and how far they may be off.
+/// The steps and tolerances of check_gradients().
 struct CheckGradientsOptions {
     double step = 1e-5;       ///< of the differences, relative to elements beyond 1
     double tolerance = 1e-6;  ///< of the derivative, relative where that is beyond 1
@@ -17,15 +17,15 @@ struct CheckGradientsOptions {
     uint64_t seed = 0;        ///< of the random weights and directions
 };
 
-/// What check_gradients() found: whether all agree, the largest difference (relative where the
-/// derivative is beyond 1), and where that is.
+/// The result of check_gradients(): whether all agree, the largest difference (relative where the
+/// derivative is beyond 1), and its place.
 struct GradientCheck {
     bool agree = true;
     double worst = 0;
     std::string where;   ///< the tensor and element, and the derivative by both ways
     int directions = 0;  ///< that were tried
     int not_smooth = 0;  ///< directions that were not judged
-    /// Whether all agree.
+    /// Returns whether all agree.
     explicit operator bool() const { return agree; }
 };
 

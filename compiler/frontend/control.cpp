@@ -34,7 +34,7 @@ LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step, const Lo
 
 namespace {
 
-/// How many iterations a loop with bounds of their own takes in each invocation.
+/// Returns the trip count of a loop in each invocation, if its bounds differ between invocations.
 Ref trips_of_each(const Builder& b, const Ref& begin, const Ref& end, const Ref& step) {
     const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const Ref zero = constant_int(b, 0), one = constant_int(b, 1);
@@ -60,8 +60,8 @@ int64_t most_beyond(const Ref& end, const Ref& begin) {
 
 }  // namespace
 
-/// Counts the iterations of the invocation that takes the most, and leaves out those that are done.
-/// Where nothing tells how many those are, the driver's limit may end it before.
+/// Counts the iterations of the invocation with the most, and masks invocations that are done. If
+/// their number is unknown, the driver's limit may end the loop early.
 void LoopRange::count_by_invocation() {
     const Builder b = builder(*session_, line_);
     const Ref begin = cast(b, begin_, i32), end = cast(b, end_, i32), step = cast(b, step_, i32);
@@ -149,15 +149,16 @@ Carried carried_values(const Scope& scope) {
     return out;
 }
 
-/// A loop that may never end, and that assigns nothing, gives out what it only reads: who asks for
-/// that after the loop learns that it never ended.
+/// Carries values that the body only reads, if the loop may never end and assigns nothing: a later
+/// use of them then finds out that it never ended.
 void carry_what_is_read(const Scope& scope, Carried& carried) {
     if (scope.must_end == MustEnd::No || carried.active < 0 || carried.entries.size() > 1) return;
     for (const ScopeEntry& entry : scope.entries)
         if (entry.arg && carried.replace.erase(entry.arg.get())) carried.entries.push_back(&entry);
 }
 
-/// What an entry leaves, where elements that had left before the iteration keep what they had.
+/// Returns an entry's value after an iteration; elements that left the loop before keep their old
+/// value.
 Ref kept_of_left(const Builder& b, const Carried& carried, const ScopeEntry& entry) {
     if (carried.active < 0 || !entry.reshaped) return entry.value;
     const Ref& active = carried.entries[static_cast<size_t>(carried.active)]->arg;
@@ -183,8 +184,8 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
         session.scopes[outer].asked.emplace_back(asked[k], scope.asked[k].second);
 }
 
-/// What a kernel's group does together is done in every iteration, so the group leaves the loop
-/// together.
+/// Checks that the group leaves the loop together, because every iteration has a collective
+/// operation of the kernel's group.
 void check_together(const SessionState& session, const Scope& scope, const LoopParts& parts) {
     if (!scope.together.first || parts.active < 0) return;
     const auto k = static_cast<size_t>(parts.active);
@@ -198,7 +199,7 @@ void check_together(const SessionState& session, const Scope& scope, const LoopP
                                            "condition the same for the whole group");
 }
 
-/// What the loop is made of: the sizes that begin in its iterations in front of what it carries.
+/// Returns the parts of the loop: the sizes that begin in its iterations, then the carried values.
 LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried) {
     LoopParts parts;
     std::vector<Ref> below;
@@ -326,7 +327,7 @@ Scope record_side(SessionState& session, const Callback<void()>& body) {
     return pop_scope(session);
 }
 
-/// What a side leaves in a slot.
+/// The value that a side leaves in a slot.
 struct Side {
     Ref value;              // null: it has no value there
     bool assigned = false;  // not only by stores
@@ -353,9 +354,9 @@ std::vector<std::shared_ptr<Slot>> written_slots(const Scope& then_side, const S
     return out;
 }
 
-/// What the second side wrote is on top of what the first did: elements that take the other side
-/// have what that left, and positions are masked already. Only where a branch takes one of its
-/// sides, the second begins as the first did.
+/// Records the second side on top of the first: elements that take the other side have the first
+/// side's result, and positions are masked already. Only if a branch takes one of its sides does
+/// the second begin as the first did.
 Scope record_otherwise(SessionState& session, SourceLine line, const Ref& condition,
                        const Scope& then_side, const Callback<void()>& body) {
     open_side(session, line, condition, then_side.masks);

@@ -12,14 +12,14 @@ struct SessionState;
 /// How a gradient keeps the states of a loop.
 struct LoopOptions {
     [[no_unique_address]] ByName by_name = {};
-    /// A gradient keeps what the loop carries of every so many iterations, and computes those
-    /// between again; 1 keeps all. 0: all where they fit, else about every sqrt(iterations)-th, and
-    /// where those do not, checkpoints between checkpoints.
+    /// A gradient keeps the carried values of every so many iterations, and recomputes those
+    /// between; 1 keeps all. 0: all if they fit, else about every sqrt(iterations)-th, and if those
+    /// do not fit, checkpoints between checkpoints.
     int64_t checkpoint = 0;
 };
 
-/// The range of a recorded loop, as loop() gives it. The C++ body runs once; what it assigns to
-/// tensors from outside becomes the values that the loop carries.
+/// The range of a recorded loop, as loop() returns it. The C++ body runs once; its assignments to
+/// tensors from outside become the values that the loop carries.
 class LoopRange {
   public:
     /// @cond
@@ -53,9 +53,9 @@ class LoopRange {
     void count_by_invocation();
 
     SharedPtr<SessionState> session_;
-    /// The bounds of the loop that is recorded, what counts it, and what the body sees of that.
+    /// The bounds of the recorded loop, its counter, and the index that the body sees.
     SharedPtr<const Node> begin_, end_, step_, induction_, index_;
-    /// Whether an invocation goes on, where nothing tells after how many iterations it ends.
+    /// Whether an invocation goes on, if its trip count is unknown.
     SharedPtr<Slot> active_;
     SourceLine line_;
     int64_t checkpoint_ = 0;
@@ -65,20 +65,20 @@ class LoopRange {
 };
 
 /// `for (Tensor i : loop(n))`: i is an i32 from 0 to n - 1. Bounds are integers, sizes or rank-0
-/// integer tensors. A tensor keeps its type through the loop; its shape grows to what the
-/// iterations assign. A loop without iterations leaves every value as it was. Leave it early by
-/// break_(), never by break or return.
+/// integer tensors. A tensor keeps its type through the loop; its shape grows to that of the values
+/// assigned. A loop without iterations leaves every value as it was. Leave it early by break_(),
+/// never by break or return.
 ///
-/// Inside a kernel by hand a bound may be a value of each invocation, as the rows of a sparse
-/// matrix have them: each goes on as long as its own bounds say. Elsewhere a bound with a shape is
-/// a UserError. Where nothing says how many iterations that may be, the program checks that the
-/// driver allowed them (65,535 on lavapipe), else a UserError, and its call waits for the device;
-/// `loop(start(k), min(start(k + 1), start(k) + 100))` says it, and has gradients of all kinds.
+/// Inside a kernel by hand a bound may differ between invocations, as for the rows of a sparse
+/// matrix: each has its own trip count. Elsewhere a bound with a shape is a UserError. If the trip
+/// count has no known maximum, the call waits for the device and throws UserError if the driver's
+/// limit (65,535 on lavapipe) ended the loop; `loop(start(k), min(start(k + 1), start(k) + 100))`
+/// has a maximum, and gradients of all kinds.
 ///
 /// `loop(begin, end)` goes from begin to end - 1.
 ///
 /// Examples: after `Tensor x = 1;` `for (Tensor i : loop(5)) x *= 2;` `x` is `32`; a sum that takes
-/// the shape of what is added, after `Tensor s = 0;`
+/// the shape of its terms, after `Tensor s = 0;`
 /// `for (Tensor i : loop(1, 4)) s += i * arange(3);` `s` is `{0, 6, 12}`; rows of a sparse matrix,
 /// after `Tensor start = tensor({0, 2, 2, 5}), v = tensor({1, 2, 3, 4, 5}), rows = zeros({3},
 /// i32);` `kernel({3}, [&](Tensor k) { Tensor s = 0;` `for (Tensor e : loop(start(k), start(k +
@@ -102,10 +102,10 @@ inline LoopRange loop(const Arg& begin, const Arg& end, const Arg& step,
     return LoopRange(begin, end, step, options);
 }
 
-/// Records both sides, one after the other. The condition is a bool. Where it has a shape it masks:
-/// assigned values take the broadcast shape, and elements left out keep what neighbours still read.
-/// With a mask the second side sees what the first has assigned, in other elements too. UserError
-/// where the condition is no bool.
+/// Records both sides, one after the other. The condition is a bool, else UserError. A condition
+/// with a shape masks: assigned values take the broadcast shape, and elements left out keep the old
+/// value, which neighbours still read. With a mask the second side sees the first side's
+/// assignments, in other elements too.
 ///
 /// Examples: after `Tensor x = tensor({-1.0f, 2.0f}), y = x;`
 /// `if_(x < 0.0f, [&] { y = -x; }, [&] { y = 10.0f * x; });` `y` is `{1, 20}`; one side after the
@@ -121,8 +121,8 @@ void if_(const Arg& condition, const Callback<void()>& then,
 /// `for (Tensor k : loop(10)) { if_(x > 100, [&] { break_(); }); x *= 2; }` `x` is `{128, 200}`.
 void break_(SourceLine line = here());
 
-/// Ends this iteration of the innermost loop for the elements whose conditions hold: what follows
-/// in the body does not count for them. UserError outside of recorded loops.
+/// Ends this iteration of the innermost loop for the elements whose conditions hold: the remaining
+/// statements of the body do not count for them. UserError outside of recorded loops.
 ///
 /// Example: after `Tensor odd = 0;`
 /// `for (Tensor i : loop(6)) { if_(i % 2 == 0, [&] { continue_(); }); odd += i; }` `odd` is `9`.
@@ -132,9 +132,9 @@ void continue_(SourceLine line = here());
 struct WhileOptions {
     /// The loop ends after so many iterations, whether or not its condition still holds. Without it
     /// a loop that goes on for more iterations than Session::limit_while or FIRN_MAX_STEPS allow
-    /// (else 1,000,000) is a UserError, so that a mistake does not hang; the runtime then looks now
-    /// and then whether it goes on, which a small max_steps spares. In a kernel by hand it may be
-    /// fewer iterations, where the driver ends long loops (65,535 on lavapipe).
+    /// (else 1,000,000) is a UserError, so that a mistake does not hang; the runtime then reads
+    /// from time to time whether it goes on, which a small max_steps avoids. In a kernel by hand
+    /// the limit may be lower, because some drivers end long loops (65,535 on lavapipe).
     std::optional<int64_t> max_steps = std::nullopt;
 };
 /// Runs `body` as long as `condition()` holds, which is asked before every iteration. A shaped

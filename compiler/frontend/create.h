@@ -47,7 +47,7 @@ concept ContiguousElements = !StridedView<Range> && requires(const Range& range)
 struct Bytes {
     const std::byte* data;
     size_t count;
-    /// Those of a vector, a span, a std::array; they must live as long.
+    /// The elements of a vector, a span or a std::array, which must live as long.
     template <class Range>
     requires requires(const Range& range) { sizeof(*range.data()) * range.size(); }
     Bytes(const Range& range)
@@ -81,7 +81,7 @@ Tensor tensor(const std::vector<Bool>& values, const Shape& shape, SourceLine li
     std::vector<uint32_t> wide(values.begin(), values.end());
     return tensor_from_bytes(wide, shape, boolean, line);
 }
-/// With one axis, of as many elements.
+/// A tensor with one axis, of as many elements.
 template <class Range>
 requires(ContiguousElements<Range> || std::same_as<Range, std::vector<bool>>) Tensor
     tensor(const Range& values, CallerLine line = here()) {
@@ -180,7 +180,7 @@ requires std::is_bounded_array_v<Array> Tensor tensor(const Array& values,
 
 /// @cond
 
-/// How a view of another library lies in memory.
+/// The memory layout of another library's view.
 struct Strides {
     std::vector<int64_t> shape, strides;  // strides in elements
 };
@@ -205,7 +205,7 @@ auto* elements_of(View& view) {
     else
         return view.data_handle();
 }
-/// Where the elements are, in row-major order.
+/// Returns the offsets of the elements, in row-major order.
 std::vector<int64_t> offsets(const Strides& of);
 
 /// @endcond
@@ -273,7 +273,7 @@ Tensor ones(const Shape& shape, DType dtype = f32, SourceLine line = here());
 /// Examples: `full({3}, 7)` is `{7, 7, 7}`, `full({2, 2}, tensor({1, 2}))` is `{{1, 2}, {1, 2}}`.
 Tensor full(const Shape& shape, const Arg& value);
 
-/// Of the shape and type of x: zeros, ones, or `value`, converted.
+/// A tensor with the shape and type of x: zeros, ones, or `value`, converted.
 ///
 /// Examples: `zeros_like(tensor({1.5, 2.5}))` is `{0, 0}`, `ones_like(tensor({7, 8}))` is `{1, 1}`,
 /// `full_like(tensor({1.5, 2.5}), 3)` is `{3, 3}`.
@@ -292,8 +292,8 @@ Tensor arange(const Size& end, SourceLine line = here());
 ///
 /// Examples: `arange(2, 9, 3)` is `{2, 5, 8}`, `arange(3, 0, -1)` is `{3, 2, 1}`.
 Tensor arange(const Size& begin, const Size& end, int64_t step = 1, SourceLine line = here());
-/// The same in f32, from host numbers of which one is floating point: so many as
-/// (end - begin) / step, rounded up. Where rounding of that decides, `linspace` says how many.
+/// The same in f32, from host numbers of which one is floating point: (end - begin) / step
+/// elements, rounded up. If rounding could change that number, use `linspace`.
 ///
 /// Examples: `arange(0.0f, 1.0f, 0.25f)` is `{0, 0.25, 0.5, 0.75}`, `arange(0, 2, 0.5)` is
 /// `{0, 0.5, 1, 1.5}`.
@@ -315,12 +315,12 @@ Tensor eye(const Size& n, const Size& m, DType dtype = f32, SourceLine line = he
 
 /// A size that only the device knows: the value of `count` (an integer of rank 0), cut to 0 and
 /// `most`. A tensor whose shape has it takes memory for `most`; its kernels run over as many
-/// elements as there are, and nothing is read back to the host: until shape(), size() or the data
-/// are asked for outside of what is recorded. The same count gives the same size. What needs the
-/// number itself, equality with another size, is a UserError. Inside a loop the size is one of an
-/// iteration: what has it in its shape lives in that iteration, so a tensor from outside is stored
-/// to by index, and a UserError says where it is assigned such a shape. The loop becomes one of
-/// kernels.
+/// elements as there are, and nothing is read back to the host before shape(), size() or the data
+/// are requested outside of a recorded function. The same count gives the same size. An operation
+/// that needs the number itself, such as equality with another size, is a UserError. Inside a loop
+/// the size belongs to one iteration: tensors with it in their shape live in that iteration, so a
+/// tensor from outside is stored to by index, and assigning it such a shape is a UserError. The
+/// loop becomes one of kernels.
 ///
 /// Examples: after `Tensor x = tensor({5, 1, 7, 2}); Size large = device_size(sum(x > 4), 4);`
 /// `ones({large})` is `{1, 1}`, `slice(sort(x), {.end = large})` is `{1, 2}`.

@@ -11,7 +11,8 @@ namespace {
 
 enum class Folding : uint8_t { Never, Worth, Always };
 
-/// Small whole numbers, halves and the special values change what the compiler makes of a formula.
+/// Says whether a constant is folded: small whole numbers, halves and the special values change the
+/// code for a formula.
 Folding folding_of(const ConstantAttr& constant) {
     if (constant.parameter) return Folding::Never;
     const Scalar& value = constant.value;
@@ -73,8 +74,9 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
     return out;
 }
 
-/// `results` with Buffers in place of what was computed already, equal values merged. Numbers stay
-/// numbers: a loop's bound must not become a load because its value was read before.
+/// Returns `results` with Buffers in place of values that were computed already, equal values
+/// merged. Numbers stay numbers: a loop's bound must not become a load because its value was read
+/// before.
 std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
     const auto is_computed = [](const Node& node) { return node.computed && !is_trivial(node); };
     std::unordered_map<const Node*, Ref> buffers;

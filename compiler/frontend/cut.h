@@ -15,14 +15,14 @@ struct Cut {
     std::vector<SizeAtom> symbols;    // what graph.data_sizes were while recording
 };
 
-/// Which of the finite float constants of a graph, in the order of first use, are arguments though
-/// they are worth folding; none beyond its end.
+/// Marks the finite float constants of a graph, in the order of first use, that are arguments
+/// although they are worth folding; none beyond its end.
 using UnfoldedNumbers = std::vector<bool>;
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
 /// constants and parameters are scalar arguments, save floats worth folding. `numbers` gets the
-/// finite ones. What was computed already, and is not trivial, is its Buffer. Recorded again with
-/// other data or other constants it is the same graph.
+/// finite ones. A value that was computed already, and is not trivial, is its Buffer. Recording the
+/// same with other data or other constants gives the same graph.
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const UnfoldedNumbers& unfolded = {}, std::vector<double>* numbers = nullptr);
 

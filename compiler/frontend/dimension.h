@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// What `x.size(k)` and `x.shape()[k]` give. Used as an integer it must be known: a symbolic one is
-/// a UserError with the line that asked for it. Arithmetic with integers and sizes stays symbolic;
+/// The type of `x.size(k)` and `x.shape()[k]`. Used as an integer it must be known: a symbolic one
+/// is a UserError with the line of the size. Arithmetic with integers and sizes stays symbolic;
 /// compared as in `for (int k = 0; k < x.size(0); ++k)` it must be known, too.
 ///
 /// Examples: after `Tensor x = zeros({5, 3}); int rows = x.size(0);` `rows` is `5`,
@@ -36,7 +36,7 @@ class Dimension : public Size {
     explicit operator T() const {
         return static_cast<T>(static_cast<int64_t>(*this));
     }
-    /// Where it was asked for.
+    /// Returns the line of the call that gave it.
     SourceLine line() const { return line_; }
 
   private:
@@ -102,7 +102,7 @@ requires DimensionPair<A, B> Dimension operator*(const A& a, const B& b) {
 }
 /// @}
 
-/// Floor division, and what it leaves, as for every Size.
+/// Floor division and its remainder, as for every Size.
 ///
 /// Examples: `zeros({5}).size(0) / 2` is `2`, `zeros({5}).size(0) % 2` is `1`.
 /// @{

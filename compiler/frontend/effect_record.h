@@ -1,4 +1,4 @@
-// What a printed value or a checked condition leaves behind in a graph; internal.
+// The records of printed values and checked conditions in a graph; internal.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ struct Slot;
 struct Effect {
     bool print = true;  // else: an assertion
     SourceLine line;
-    std::string text;         // label, or what an error starts with
+    std::string text;         // label, or the start of an error message
     DType dtype;              // print: of the value
     Shape shape;              // of the value or the condition
     int edge = 0;             // print
@@ -31,13 +31,13 @@ struct Effect {
 
 /// The nodes of effects whose scope ends.
 struct EffectNodes {
-    /// By effect. A print: the shown elements; `inside` the count of rows, the rows (of a 64-bit
-    /// type by low and high words), and for every loop the iteration of each element (-1: it did
-    /// not come by). An assertion: how many elements fail, the iteration of every loop, the flat
-    /// index and the operands at the first.
+    /// By effect. A print: the shown elements; `inside` the count of rows, the rows (for a 64-bit
+    /// type by low and high words), and for every loop the iteration of each element (-1: it was
+    /// skipped). An assertion: how many elements fail, and at the first: the iteration of every
+    /// loop, the flat index and the operands.
     std::vector<Ref> results;
-    /// What another recording that this one becomes part of needs: the value, or the failures and
-    /// their operands.
+    /// The nodes that another recording needs which contains this one: the value, or the failures
+    /// and their operands.
     std::vector<Ref> sources;
 };
 

@@ -147,7 +147,7 @@ std::string index_text(const Indices& shape, int64_t flat) {
     return "[" + joined(index) + "]";
 }
 
-/// What the UserError says; empty where the assertion held.
+/// Returns the text of the UserError; empty if the assertion held.
 std::string failure(SessionState& session, const Effect& effect, std::span<const Ref> results,
                     const SizeEnv& symbols) {
     if (results.empty()) return {};

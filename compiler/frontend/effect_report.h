@@ -1,4 +1,4 @@
-// What effects print and throw once their results are there; internal.
+// Prints and throws the results of effects; internal.
 #pragma once
 #include <span>
 

@@ -21,14 +21,14 @@ Ref filled(const Builder& b, const Scalar& value, const Shape& shape) {
     return expand(b, constant(b, value), shape);
 }
 
-/// Depth of the scope whose end hands effects over.
+/// Returns the depth of the scope whose end hands effects over.
 size_t home_depth(const SessionState& session) {
     size_t depth = session.scopes.size() - 1;
     while (depth > 0 && session.scopes[depth].kind != ScopeKind::Function) --depth;
     return depth;
 }
 
-/// For each recorded loop around, outermost first: how many turns it has done.
+/// Returns, for each recorded loop around, outermost first, its number of iterations so far.
 std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
     std::vector<Ref> out;
     auto is = [](const Ref& node, int64_t value) {
@@ -47,7 +47,7 @@ std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
 // --- the elements that a print shows
 // --------------------------------------------------------------
 
-/// Where among the shown elements each element lies; outside where it is not shown.
+/// Returns the place of each element among the shown ones; outside if it is not shown.
 std::vector<Ref> places_among_shown(const Builder& b, const Shape& shape, int edge) {
     std::vector<Ref> out;
     for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
@@ -168,8 +168,8 @@ void finish_print(const Builder& b, Effect& effect, const std::vector<Ref>& valu
 // --- assertions
 // -----------------------------------------------------------------------------------
 
-/// What is compared, in the order in which it reads best, and by what; null: the condition is no
-/// comparison.
+/// The operands of a comparison, in the order in which it reads best, and its operator; null: the
+/// condition is no comparison.
 struct Comparison {
     Ref left, right;
     const char* text = "";
@@ -191,8 +191,8 @@ Comparison comparison_of(const Node& condition) {
     return {a, c, text};
 }
 
-/// An assertion in a loop or branch carries, element by element, whether it failed, what was
-/// compared then, and in which turns.
+/// Makes an assertion in a loop or branch carry, element by element, whether it failed, the
+/// operands then, and the iterations.
 void keep_first_failure(SessionState& session, const Builder& b, Effect& effect,
                         const std::vector<Ref>& values) {
     const uint64_t home = session.scopes[home_depth(session)].id;
@@ -287,7 +287,7 @@ void print_value(const Operand& x, const PrintValueOptions& options) {
     effect.edge = options.edge;
     effect.iterations = options.iterations;
     Ref node = x.node();
-    // What is printed at once is computed for everybody, not once more.
+    // A value that is printed at once is computed for all later uses, not once more.
     if (!is_recording(session)) node = realize_nodes(session, {node}, x.line())[0];
     if (!is_recording(session) && x.slot()) take_buffer(session, x.slot(), node, x.line());
     record_print(session, builder_at(x), std::move(effect), node);

@@ -1,4 +1,4 @@
-// Which values, and which memory, others are computed from.
+// Finds the values, and the memory, that others are computed from.
 #include "compiler/frontend/float_paths.h"
 
 namespace firn {
@@ -20,7 +20,7 @@ void for_bodies(const Node& node, const std::function<void(const Ref&)>& visit) 
 
 void for_smooth_inputs(const Node& node, const std::function<void(const Ref&)>& visit) {
     if (!node.dtype.is_float() && !has_regions(node)) return;
-    // A rule stands for what the value is made from.
+    // A rule replaces the inputs that the value is made from.
     for (size_t k = node.op == Op::Ruled; k < node.inputs.size(); ++k) visit(node.inputs[k]);
     for_bodies(node, visit);
 }

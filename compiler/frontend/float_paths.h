@@ -1,4 +1,4 @@
-// Which values, and which memory, others are computed from; internal.
+// Finds the values, and the memory, that others are computed from; internal.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace firn {
 
-/// What nodes depend on: found for all of them in one walk.
+/// The dependencies of nodes, found for all of them in one walk.
 class FloatPaths {
   public:
     using IsSource = std::function<bool(const Node&)>;
@@ -18,9 +18,9 @@ class FloatPaths {
     FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source, Buffers buffers);
 
     bool any() const { return !sources_.empty(); }
-    /// The sources that a root changes smoothly with: behind floats alone, and not behind what a
-    /// rule of gradients stands for. Of a loop or a branch all results change with all that one of
-    /// them does. A root that is a source is among its own.
+    /// Returns the sources that a root changes smoothly with: through floats alone, and not through
+    /// values that a gradient rule replaces. All results of a loop or a branch change with the
+    /// sources of any of them. A root that is a source is among its own.
     std::vector<Ref> sources_of(const Node& root) const;
     /// The Buffers below a root, whatever is between; none where there is no source, or `memory` is
     /// Buffers::Left.
@@ -35,7 +35,7 @@ class FloatPaths {
     std::vector<uint64_t> bits_;  // a row for each node: its sources, then its Buffers
 };
 
-/// The nodes whose changes `node` passes on: its operands, and the results of its bodies.
+/// Visits the nodes whose changes `node` passes on: its operands, and the results of its bodies.
 void for_smooth_inputs(const Node& node, const std::function<void(const Ref&)>& visit);
 
 }  // namespace firn

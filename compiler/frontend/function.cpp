@@ -1,4 +1,4 @@
-// Tracing functions, and what is known of them.
+// Traces functions, and answers questions about them.
 #include "compiler/frontend/function.h"
 
 #include <algorithm>

@@ -27,7 +27,7 @@ struct SavedProgram;
 /// those of two schedules do: in how they round. See Session::compile_in_background.
 class Function {
   public:
-    /// None yet, for a member that is assigned later; a call of it is a UserError.
+    /// An empty function, for a member that is assigned later; calling it is a UserError.
     Function() = default;
     /// Runs it with one operand for each declared argument, and gives all results; while something
     /// is recorded it becomes part of that. UserError where a type, rank or size does not fit,
@@ -37,10 +37,10 @@ class Function {
     /// The program of the most recent call; before the first, the one that assumes nothing of its
     /// sizes.
     SharedPtr<const Program> program() const;
-    /// What that program does at the sizes of the most recent call.
+    /// Returns the work of that program at the sizes of the most recent call.
     ProgramStats stats() const;
-    /// Every value's verdict with its reason and the costs that competed, every kernel with what it
-    /// does at the sizes of the most recent call and how long it should take.
+    /// Returns every value's verdict with its reason and the costs that competed, and every kernel
+    /// with its work and predicted time at the sizes of the most recent call.
     std::string explain() const;
     /// The same of a call with these arguments, which is run (twice: drivers compile at the first
     /// run), with the time that each kernel took. Nothing is given away.
@@ -51,29 +51,29 @@ class Function {
     /// pass.
     std::string explain_kernel(const std::string& kernel, const std::string& pass = "") const;
     /// Searches a faster program for a call with these arguments, by running it: first other cuts
-    /// of the whole, then other mappings of each kernel, those that take longest first, as long as
-    /// `options.seconds` allow. What gives results that differ by more than rounding is dropped.
+    /// of the whole program, then other mappings of each kernel, slowest first, as long as
+    /// `options.seconds` allow. Drops variants whose results differ by more than rounding error.
     /// The fastest are used from now on by this function, and by every program compiled later in
-    /// this session or with the same caches that is equal or has an equal kernel. Nothing is given
-    /// away. UserError where the session runs no kernels (the oracle), or while something is
+    /// this session or with the same caches that is equal or has an equal kernel. No argument is
+    /// donated. UserError if the session runs no kernels (the oracle), or while a function is
     /// recorded.
     TuneReport tune(const std::vector<Arg>& args, const TuneOptions& options = {}) const;
-    /// Whether a call with these arguments finds its program there. Where not, the program is being
-    /// compiled in the background from now on. True, too, where it cannot be compiled, which the
-    /// call says, and where nothing is compiled in the background (Session). Nothing is given away.
+    /// Returns whether the program for a call with these arguments is compiled. If not, its
+    /// compilation starts in the background. Also true if it cannot be compiled, in which case the
+    /// call throws, and if nothing is compiled in the background (Session). No argument is donated.
     bool is_ready(const std::vector<Arg>& args) const;
     /// Waits until everything that is being compiled in the background of the session is ready.
     /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
-    /// What save_program (firn/saved_programs.h) writes of a call with these arguments, without
-    /// parameters: the program that assumes nothing of its sizes, with captured tensors as
-    /// constants of their values. It is compiled for the device of the session; nothing is run.
-    /// UserError where the function prints or asserts, and where only the device knows a size of an
+    /// Returns the program that save_program (firn/saved_programs.h) writes for a call with these
+    /// arguments, without parameters: it assumes nothing about its sizes, and captured tensors are
+    /// constants with their values. Compiles it for the device of the session; runs nothing.
+    /// UserError if the function prints or asserts, or if only the device knows a size of an
     /// argument.
     SavedProgram saved(const std::vector<Arg>& args) const;
-    /// How long the vectors are that the results make.
+    /// Returns the lengths of the vectors among the results.
     const std::vector<size_t>& result_lengths() const;
-    /// What was recorded: the declared arguments first, then the captured tensors.
+    /// Returns the recorded graph: the declared arguments first, then the captured tensors.
     const Graph& graph() const;
     /// Programs that are kept, 64 at most.
     size_t variant_count() const;
@@ -125,12 +125,13 @@ class CompiledCall;
 template <class Layout, class... P>
 class CompiledCall<Layout, TypeList<P...>> : public Function {
   public:
-    /// None yet, for a member that is assigned later.
+    /// An empty function, for a member that is assigned later.
     CompiledCall() = default;
     /// A function whose arguments and results are those of the signature.
     explicit CompiledCall(Function function) : Function(std::move(function)) {}
 
-    /// Runs it, see Function::call; gives what the C++ function gave, with its tensors computed.
+    /// Runs it, see Function::call; returns the C++ function's result type, with its tensors
+    /// computed.
     typename Results<Layout>::Type operator()(const ArgumentOf<P>&... args) const {
         FlatArguments all;
         (add_arguments(args, all), ...);
@@ -168,7 +169,7 @@ struct CompiledType<R(P...)> {
 
 /// @endcond
 
-/// The type of what compile gives, for members: `Compiled<State(State, Tensor)> step;` by the
+/// The result type of compile, for members: `Compiled<State(State, Tensor)> step;` by the
 /// function's signature, or `Compiled<Tensor, 3>` by its result and its number of tensors.
 ///
 /// Example: after `Compiled<Tensor(Tensor, Tensor)> add;`
@@ -227,7 +228,7 @@ constexpr auto parameters_of_call() {
 }
 template <class Fn, size_t Arity>
 using ParametersOfSpecs = decltype(parameters_of_call<Fn, Arity>());
-/// What compile does for a function of so many specs.
+/// Compiles a function of so many specs.
 template <size_t Arity, class Fn>
 auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
     using Parameters = ParametersOfSpecs<Fn, Arity>;
@@ -240,15 +241,15 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
 /// Records `fn` once with arguments of the given types and shapes, and compiles it when it is
 /// called. Sizes may be symbols: `f32("n", "m")`; one that appears twice must be equal at the call.
 /// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
-/// value they have now. A tensor that is moved in is given away, `u = step(std::move(u))`: where
-/// nobody else holds it and the kernels allow it, a result is written over it, else its memory is
-/// free after the call; its handle has no value until it is assigned. A function that asserts
-/// leaves it as it is. Called while something else is recorded, the function becomes part of that.
+/// value they have now. A tensor that is moved in is donated, `u = step(std::move(u))`: if no other
+/// handle shares it and the kernels allow it, a result is written over it, else its memory is freed
+/// after the call; its handle has no value until it is assigned. A function that asserts leaves it
+/// as it is. A call while another function is recorded becomes part of that function.
 ///
-/// `fn` may take and give values made of tensors: vec and mat, arrays, std::vector, and structs of
-/// such, nested ones too. Each takes as many specs as it has tensors, in order, and is given as one
-/// value; of one std::vector the specs say how long it is, several are for jit(). Parameters with
-/// defaults may be left out together with their specs:
+/// `fn` may take and return values made of tensors: vec and mat, arrays, std::vector, and structs
+/// of such, nested ones too. Each takes as many specs as it has tensors, in order, and is passed as
+/// one value; the number of specs gives the length of one std::vector, several need jit().
+/// Parameters with defaults may be left out together with their specs:
 ///
 ///     struct State { Tensor u, v; vec3 wind; };
 ///     auto step = compile([](State s, Tensor dt) { return State{..}; },
@@ -274,12 +275,12 @@ template <class Fn>
 requires std::invocable<Fn&>
 auto compile(Fn fn, SourceLine line = here()) { return compile_arity<0>(std::move(fn), {}, line); }
 
-/// A compiled function over a list of tensors, for models whose number of parameters the program
-/// decides.
+/// A compiled function over a list of tensors, for models whose number of parameters is known at
+/// run time.
 template <class Layout>
 class CompiledList : public Function {
   public:
-    /// None yet, for a member that is assigned later.
+    /// An empty function, for a member that is assigned later.
     CompiledList() = default;
     /// A function whose results are those of the layout.
     explicit CompiledList(Function function) : Function(std::move(function)) {}

@@ -1,4 +1,4 @@
-// Calling what was traced.
+// Calls traced functions.
 #include <algorithm>
 
 #include "compiler/frontend/data_size.h"
@@ -23,14 +23,14 @@ Scalar checked_scalar(const Arg& arg, DType dtype, const std::string& what) {
 
 namespace {
 
-/// How one call is made: a C++ number, or memory.
+/// The arguments of one call: C++ numbers, or memory.
 struct Given {
     Call call;
     std::vector<std::vector<int64_t>> shapes;
     std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
     /// By argument: a tensor that was moved in, and its slot.
     std::vector<std::pair<std::shared_ptr<Slot>, Ref>> moved;
-    std::vector<std::shared_ptr<const Past>> again;  // by argument: what gives a moved one again
+    std::vector<std::shared_ptr<const Past>> again;  // by argument: recomputes a moved one
     std::vector<PastArgument> past;                  // by argument; no node yet where it was moved
     std::vector<GivenSize> data_sizes;
 };
@@ -129,8 +129,8 @@ class MovedIn {
     }
     void done() { done_ = true; }
 
-    /// By argument: nobody else holds its memory, neither as this tensor nor otherwise (a window
-    /// that shows it).
+    /// Returns, by argument, whether its memory has no other holder, neither as this tensor nor
+    /// otherwise (such as a window that shows it).
     std::vector<bool> unshared(SessionState& session) const {
         std::vector<bool> out;
         auto alone = [](const Ref& node) {
@@ -174,8 +174,8 @@ void give_host_bounds(Given& given, const CallGraph& graph) {
     }
 }
 
-/// The symbols of the last call with the values of its data sizes, which are read back for whoever
-/// reports.
+/// Returns the symbols of the last call with the values of its data sizes, which are read back for
+/// a report.
 SizeEnv with_values(const FunctionState& state, const Variant& variant, const SizeMap& sizes) {
     SizeEnv known = state.last_symbols;
     for (const Size& size : variant.graph.data_sizes) {
@@ -187,7 +187,7 @@ SizeEnv with_values(const FunctionState& state, const Variant& variant, const Si
     return known;
 }
 
-/// Checks the arguments and gathers what an executor needs of them.
+/// Checks the arguments and gathers the inputs of the executor.
 CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine line, Given& given) {
     for (size_t k = 0; k < args.size(); ++k) give(given, state, k, args[k]);
     const std::map<std::string, Ref> counts = given_counts(state, given.data_sizes, line);
@@ -228,7 +228,7 @@ void keep_moved(Given& given) {
     given.moved.clear();
 }
 
-/// Keeps what the results were computed from, after a call of `variant`.
+/// Keeps the past of the results, after a call of `variant`.
 void keep_past(FunctionState& state, const Variant& variant, Given& given,
                const std::vector<Ref>& results, SourceLine line) {
     std::vector<Ref> lost(given.past.size());
@@ -244,7 +244,8 @@ void keep_past(FunctionState& state, const Variant& variant, Given& given,
     keep_call(*state.session, state, std::move(given.past), lost, results, line);
 }
 
-/// Nothing is given away: what an assertion refuses is to be as it was.
+/// Returns whether arguments must not be donated: a call that an assertion refuses must leave them
+/// as they were.
 bool keeps_arguments(const FunctionState& state) {
     return finds_nan(*state.session) || std::any_of(state.effects.begin(), state.effects.end(),
                                                     [](const Effect& e) { return !e.print; });

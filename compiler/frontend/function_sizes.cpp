@@ -1,4 +1,4 @@
-// Compiled functions called with tensors whose sizes only the device knows.
+// Calls compiled functions with tensors whose sizes only the device knows.
 #include <algorithm>
 
 #include "compiler/frontend/data_size.h"

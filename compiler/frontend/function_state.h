@@ -1,4 +1,4 @@
-// What a compiled function consists of; internal.
+// The state of a compiled function; internal.
 #pragma once
 #include <map>
 #include <string>
@@ -26,7 +26,7 @@ struct Variant {
     int64_t used = 0;      // the session's call that used it last, or in which it was made
 };
 
-/// A declared size that a tensor gives whose size only the device knows.
+/// A declared size whose value comes from a tensor with a size that only the device knows.
 struct GivenSize {
     size_t argument = 0, axis = 0;
     Size size;
@@ -36,17 +36,17 @@ struct GivenSize {
 /// nothing.
 constexpr size_t kMostVariants = 64;
 
-/// Values of a symbol that take turns and have programs of their own: some levels of a pyramid, not
+/// Values of a symbol that recur and have programs of their own: some levels of a pyramid, but not
 /// sizes that run through all values.
 constexpr size_t kRecentValues = 8;
 
-/// What a function was recorded as; holds no session.
+/// The recording of a function; holds no session.
 struct RecordedFunction {
     SourceLine line;
     std::vector<ArgSpec> specs;
     int nested = 0;                    // loops and branches inside one another
     Graph graph;                       // scalars as scalars; after the results those of the effects
-    std::vector<BufferAttr> captured;  // by argument: what the hidden ones are, after the declared
+    std::vector<BufferAttr> captured;  // by argument: the hidden ones, after the declared
 };
 
 struct FunctionState : RecordedFunction {
@@ -63,7 +63,7 @@ struct FunctionState : RecordedFunction {
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
     /// Kinds of calls that gave something away which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
-    /// How many calls had which of the last values of each symbol, see is_exact in variants.cpp.
+    /// Counts the calls with each of the last values of each symbol, see is_exact in variants.cpp.
     std::map<std::string, Recent<int64_t, int64_t>> recent_values;
     std::map<std::string, CallGraph> call_graphs;  // by kinds of the rank-0 arguments
     std::shared_ptr<Variant> last;
@@ -77,10 +77,11 @@ struct FunctionState : RecordedFunction {
 /// none), and the call itself, without memory for the results.
 Variant& variant_of_call(FunctionState& function, const std::vector<Arg>& args, Call& call);
 
-/// The results of the function as part of what is being recorded now.
+/// Returns the results of the function as part of the function that is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
 
-/// `nodes`, over the arguments of the function, as part of what is recorded now.
+/// Returns `nodes`, over the arguments of the function, as part of the function that is recorded
+/// now.
 std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function,
                          const std::vector<Ref>& nodes, const std::vector<Arg>& args,
                          SourceLine line);
@@ -90,7 +91,7 @@ std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function
 /// one that another argument gives.
 std::map<std::string, Ref> given_counts(const FunctionState& function,
                                         const std::vector<GivenSize>& given, SourceLine line);
-/// The graph with `symbols` as data symbols, whose values are arguments after the others.
+/// Returns the graph with `symbols` as data symbols, whose values are arguments after the others.
 Graph with_data_sizes(NodeTable& table, const Graph& graph,
                       const std::vector<std::string>& symbols);
 

@@ -1,4 +1,4 @@
-// Gradients of what is recorded.
+// Gradients of recorded values.
 #include "compiler/frontend/grad.h"
 
 #include <functional>
@@ -48,8 +48,8 @@ Ref ones_of(const Builder& b, const Node& node) {
     return expand(b, constant(b, scalar_float(1, node.dtype)), node.shape);
 }
 
-/// Inside of a kernel by hand a tensor from outside is one for all invocations, and what was stored
-/// may be another one's: neither has a gradient there.
+/// Checks the inputs in a kernel by hand: a tensor from outside is one for all invocations, and
+/// stored elements may be another invocation's: neither has a gradient there.
 void check_in_kernel(const SessionState& session, const Differentiated& of, SourceLine line) {
     const size_t depth = kernel_depth(session);
     if (depth == 0) return;
@@ -78,9 +78,9 @@ void check_in_kernel(const SessionState& session, const Differentiated& of, Sour
                       ", or ask with {.allow_unused = true}");
 }
 
-/// What `derive` finds for ys and xs, behind values that were computed already too; inside of
-/// loops, the same of what they are outside, where that differs and the loops leave it so. Null
-/// where there is none.
+/// Returns the result of `derive` for ys and xs, also through values that were computed already;
+/// inside of loops, for their values outside, if these differ and the loops leave them unchanged.
+/// Null where there is none.
 std::vector<Ref> found_in_loops(
     const Differentiated& of, SourceLine line,
     const std::function<std::vector<Ref>(const Differentiated& of)>& derive) {

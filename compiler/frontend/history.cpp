@@ -1,4 +1,4 @@
-// What computed values were computed from, for as long as a gradient may ask for it.
+// Keeps the history of computed values for as long as a gradient may need it.
 #include "compiler/frontend/history.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Histories& histories_of(SessionState& session) {
 
 uint64_t bytes_of(const Node& buffer) { return buffer.as<BufferAttr>().storage->bytes(); }
 
-/// Lets go of what the value was computed from.
+/// Releases the history of the value.
 void release(Histories& histories, History& history) {
     if (!history.past) return;
     if (--history.held->histories == 0)
@@ -73,8 +73,8 @@ void add_source(std::vector<HistorySource>& sources, const Ref& node) {
     if (node->computed) put_source(sources, node->computed);
 }
 
-/// The nodes of handles that a history's value changes with, those of what it was computed from
-/// too. Histories of this `walk` were looked at already.
+/// Adds the nodes of handles that a history's value changes with, and those of its own inputs.
+/// Histories of this `walk` were visited already.
 void add_handles(const History& history, uint64_t walk, std::vector<HistorySource>& out) {
     if (history.walk == walk) return;
     history.walk = walk;
@@ -86,7 +86,7 @@ void add_handles(const History& history, uint64_t walk, std::vector<HistorySourc
     }
 }
 
-/// From now on the handles behind a history are its sources.
+/// Makes the handles behind a history its sources.
 void leave_handles(Histories& histories, History& history) {
     if (history.sources->are_handles) return;
     std::vector<HistorySource> found;
@@ -136,7 +136,7 @@ void forget_oldest(Histories& histories) {
         forget_next("more than " + std::to_string(kMostHistories) + " values were computed since");
 }
 
-/// Sources whose handles have a Buffer in their place now are that, too.
+/// Adds sources whose handles now have a Buffer instead.
 void follow(Histories& histories, const std::vector<Computed>& values) {
     if (std::none_of(values.begin(), values.end(),
                      [](const Computed& value) { return value.node->is_source; }))
@@ -148,8 +148,8 @@ void follow(Histories& histories, const std::vector<Computed>& values) {
                     add_source(history.sources->all, value.buffer);
 }
 
-/// By own result, the arguments that it changes with, the captured ones too; and all else that
-/// histories need of the function.
+/// Returns, by own result, the arguments that it changes with, the captured ones too; and finds all
+/// else that histories need of the function.
 const std::vector<std::vector<size_t>>& smooth_arguments(FunctionState& function, size_t own) {
     if (!function.smooth_arguments.empty()) return function.smooth_arguments;
     const auto first = function.graph.results.begin() +
@@ -188,7 +188,7 @@ void add_buffers(const Past& past, std::vector<const Node*>& out) {
     }
 }
 
-/// What a result changes with by one of the arguments.
+/// Adds the sources that a result changes with through one of the arguments.
 void add_sources_of(const Ref& argument, bool lost, std::vector<HistorySource>& out) {
     if (is_held(*argument)) add_source(out, argument);
     const History* before = argument->history;
@@ -304,7 +304,7 @@ std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node) {
 void prune_histories(SessionState& session) {
     if (!session.histories || session.histories->all.empty()) return;
     Histories& histories = *session.histories;
-    // Of many histories most stay: all are looked at when a 16th of them may be new.
+    // Most of many histories stay: all are visited once a 16th of them may be new.
     if (++histories.unpruned * 16 < histories.all.size()) return;
     histories.unpruned = 0;
     for (auto& [serial, history] : histories.all) {
@@ -319,7 +319,7 @@ void prune_histories(SessionState& session) {
     for (auto at = histories.all.end(); at != histories.all.begin();) {
         --at;
         const Ref value = at->second.value.lock();
-        // References by what was computed to it do not count.
+        // References by values that were computed to it do not count.
         if (value && value.use_count() > 1 + value->forms && at->second.asked_for) continue;
         at = erase(histories, at);
     }

@@ -1,10 +1,11 @@
-// What computed values were computed from, for as long as a gradient may ask for it; internal.
+// Keeps the history of computed values for as long as a gradient may need it; internal.
 //
-// A value that is computed becomes a Buffer, a leaf of all that uses it. Its history is the node
-// that it was computed as, or the call that gave it: gradients replace the Buffer by that where one
-// of the tensors that they are asked for is behind it (with_history). A history is kept while a
-// handle has one of the nodes that the value changes with: nothing can be differentiated by others.
-// One that is let go of before leaves a mark, by which a gradient that needed it is refused.
+// A value that is computed becomes a Buffer, a leaf of all graphs that use it. Its history is the
+// node that it was computed as, or the call that returned it: gradients replace the Buffer by its
+// history if that depends on one of the tensors by which they differentiate (with_history). A
+// history is kept while a handle has one of the nodes that the value changes with: there are no
+// gradients by others. A history that is released earlier leaves a mark, and a gradient that needs
+// it is refused.
 #pragma once
 #include <map>
 #include <memory>
@@ -25,8 +26,8 @@ struct Past;
 constexpr size_t kMostHistories = 256;
 constexpr uint64_t kMostHistoryBytes = uint64_t{64} << 20;
 
-/// Calls in a row, each of whose argument was written over by the next one, that a gradient
-/// computes again.
+/// Calls in a row, each with an argument that the next one wrote over, that a gradient computes
+/// again.
 constexpr int kMostGivenAway = 16;
 
 /// An argument of a call: a node; where its memory was given away, what that was computed from; or
@@ -43,7 +44,7 @@ struct PastCall {
     std::vector<Ref> captured;            // Buffers
 };
 
-/// What a value was computed from: a node, or a result of a call.
+/// The origin of a value: a node, or a result of a call.
 struct Past {
     Ref node;
     std::shared_ptr<PastCall> call;
@@ -67,10 +68,10 @@ struct HistorySources {
 /// The Buffers that a past holds. The results of a call have one.
 struct HeldBuffers {
     std::vector<const Node*> buffers;
-    size_t histories = 0;  // whose past it is
+    size_t histories = 0;  // that share this past
 };
 
-/// Of a Buffer, which is Node::history of it.
+/// The history of a Buffer, which is its Node::history.
 struct History {
     std::weak_ptr<const Node> value;
     std::shared_ptr<const Past> past;   // null: forgotten
@@ -83,12 +84,12 @@ struct History {
 };
 
 struct Histories {
-    std::map<uint64_t, History> all;  // by the value's Node::serial: what a past needs comes before
-    std::unordered_map<const Node*, int> uses;  // of Buffers, by what pasts hold
+    std::map<uint64_t, History> all;  // by Node::serial: the inputs of a past come before it
+    std::unordered_map<const Node*, int> uses;  // of Buffers, by pasts that hold them
     size_t kept = 0;                            // that are not forgotten
     uint64_t bytes = 0;                         // of the Buffers in `uses`
     size_t unpruned = 0;                        // times that not all were looked at
-    uint64_t walks = 0;                         // from one history to what is behind it
+    uint64_t walks = 0;                         // from one history to those behind it
 };
 
 /// A node, and the Buffer that it was computed to.
@@ -96,20 +97,20 @@ struct Computed {
     Ref node, buffer;
 };
 
-/// Keeps what values were computed from. To be called once their handles have the Buffers.
+/// Keeps the histories of values. To be called once their handles have the Buffers.
 void keep_histories(SessionState& session, const std::vector<Computed>& values, SourceLine line);
 
 /// The handle has the Buffer in place of the node that was computed.
 void take_buffer(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& buffer,
                  SourceLine line);
 
-/// Keeps what the results of a call were computed from. `lost`, by argument: a Buffer that the call
-/// has written over; `arguments` has its past, where it can be computed again.
+/// Keeps the histories of the results of a call. `lost`, by argument: a Buffer that the call has
+/// written over; `arguments` has its past, if it can be computed again.
 void keep_call(SessionState& session, FunctionState& function, std::vector<PastArgument> arguments,
                const std::vector<Ref>& lost, const std::vector<Ref>& results, SourceLine line);
 
-/// What gives the value again without its memory, `node` where it was just computed from that;
-/// null: nothing does.
+/// Returns a past that computes the value again without its memory; `node` if it was just computed
+/// from that; null: there is none.
 std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node);
 
 /// Lets go of the histories that no gradient can ask for. Before memory is allocated.
@@ -122,7 +123,7 @@ void give_up_memory(SessionState& session, const Ref& buffer, const Past* again,
 /// Forgets all that holds memory; false where nothing does.
 bool forget_histories(SessionState& session, const std::string& why);
 
-/// From now on the value depends on nothing.
+/// Makes the value depend on nothing from now on.
 void make_leaf(SessionState& session, const Ref& buffer);
 
 }  // namespace firn

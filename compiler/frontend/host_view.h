@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// What a tensor's elements are as bytes that the host sees, for as long as `owner` is held.
+/// A tensor's elements as bytes that the host sees, for as long as `owner` is held.
 struct HostBytes {
     SharedPtr<const void> owner;
     const std::byte* data = nullptr;
@@ -20,9 +20,9 @@ size_t checked_offset(const std::vector<int64_t>& shape, const int64_t* indices,
                       SourceLine line);
 /// @endcond
 
-/// The elements of a tensor, row-major, to be read by the host: what spans, `Eigen::Map` and
-/// algorithms of std take. It keeps the memory, and what it shows stays as it is, whatever becomes
-/// of the tensor.
+/// The elements of a tensor, row-major, for reading on the host: by spans, `Eigen::Map` and
+/// algorithms of std. It keeps the memory, and its contents stay the same, whatever is assigned to
+/// the tensor.
 template <Arithmetic T>
 class HostView {
   public:
@@ -42,7 +42,7 @@ class HostView {
 
     /// The sizes of the axes.
     const std::vector<int64_t>& shape() const { return bytes_.shape; }
-    /// Whether the elements had to be copied: the device has memory of its own.
+    /// Returns whether the elements had to be copied, because the device has memory of its own.
     bool is_copy() const { return bytes_.copied; }
     /// The element at these indices, one for each axis. UserError where one is outside.
     template <std::integral... Index>
@@ -109,8 +109,8 @@ class HostWriting {
 /// @endcond
 
 /// A tensor of `shape` whose elements `fill` writes: it is called once, with a `HostSpan<T>` of
-/// them, all 0. On a device that shares its memory with the host they are written where they stay,
-/// else they are copied there. What `fill` throws goes through, and nothing is left behind.
+/// them, all 0. On a device that shares its memory with the host they are written in place, else
+/// they are copied to it. An exception of `fill` passes through, and no memory is leaked.
 ///
 /// Example: `host_tensor<float>({4}, [](HostSpan<float> to) { to[1] = 2.0f; })` is `{0, 2, 0, 0}`.
 template <Arithmetic T, class Fill>

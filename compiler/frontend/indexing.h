@@ -36,7 +36,7 @@ struct OneHotOptions {
 /// Example: `one_hot(tensor({1, 3, -1}), 3)` is `{{0, 1, 0}, {0, 0, 0}, {0, 0, 0}}`.
 Tensor one_hot(const Operand& indices, const Size& count, const OneHotOptions& options = {});
 
-/// Which diagonal bounds a triangle.
+/// The diagonal that bounds a triangle.
 struct DiagonalOptions {
     int offset = 0;  ///< above the main diagonal; negative: below
 };
@@ -64,7 +64,7 @@ enum class GridOrder : uint8_t {
     Columns,  ///< numpy's "xy": the first vector runs along the second axis
     Rows,     ///< numpy's "ij": vector k runs along axis k
 };
-/// How meshgrid lays out its grid.
+/// The layout of meshgrid's grid.
 struct MeshgridOptions {
     GridOrder order = GridOrder::Columns;
 };

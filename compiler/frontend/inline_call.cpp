@@ -69,7 +69,7 @@ void take_captured(SessionState& session, const RecordedFunction& function, cons
     }
 }
 
-/// The sizes that the function computes, as sizes of what is recorded now: `map` names them. A
+/// Adds the sizes that the function computes as sizes of the current recording: `map` names them. A
 /// count depends only on sizes before it.
 void take_data_sizes(SessionState& session, const RecordedFunction& function, SizeMap& map,
                      SourceLine line, std::unordered_map<const Node*, Ref>& replace) {

@@ -27,7 +27,7 @@ Tensor by_rows(const Tensor& y, const Tensor& x, const GradOptions& options, Sou
     const Size rows = element_count(y.shape(line)), columns = element_count(x.shape(line));
     Tensor out = zeros({rows, columns}, x.dtype(line), line);
     const Tensor all = index({columns}, 0, line);
-    const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
+    const Ref from = y.node(line), to = x.node(line);  // inside the loop, and not carried by it
     for (Tensor k : loop(Arg(rows, line))) {
         const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor row = vjp(y_here, {x_here}, unit(y_here, k, line), options, line)[0];
@@ -40,7 +40,7 @@ Tensor by_columns(const Tensor& y, const Tensor& x, const GradOptions& options, 
     const Size rows = element_count(y.shape(line)), columns = element_count(x.shape(line));
     Tensor out = zeros({rows, columns}, y.dtype(line), line);
     const Tensor all = index({rows}, 0, line);
-    const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
+    const Ref from = y.node(line), to = x.node(line);  // inside the loop, and not carried by it
     for (Tensor k : loop(Arg(columns, line))) {
         const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor column = jvp(y_here, {x_here}, {unit(x_here, k, line)}, options, line);
@@ -56,8 +56,8 @@ Tensor flat_place(const std::vector<Tensor>& at, const Shape& shape) {
     return out;
 }
 
-/// From as many directions as there are colours: each element of y depends on no two elements of x
-/// that move together.
+/// Computes it from as many directions as there are colours: each element of y depends on no two
+/// elements of x that move together.
 Tensor by_colours(const Tensor& y, const Tensor& x, const Stencil& stencil, const Colouring& by,
                   const GradOptions& options, SourceLine line) {
     const Shape shape = y.shape(line), behind = x.shape(line);
@@ -90,7 +90,7 @@ Tensor by_colours(const Tensor& y, const Tensor& x, const Stencil& stencil, cons
         wanted.push_back(colour_at(at));
         found.push_back(zeros(shape, y.dtype(line), line));
     }
-    const Ref from = y.node(line), to = x.node(line);  // inside the loop, not what it would carry
+    const Ref from = y.node(line), to = x.node(line);  // inside the loop, and not carried by it
     for (Tensor k : loop(static_cast<int>(by.count))) {
         const Tensor y_here = tensor_of(from), x_here = tensor_of(to);
         const Tensor seed = (colours == k).as(x.dtype(line), line);

@@ -4,11 +4,11 @@
 
 namespace firn {
 
-/// The derivative of every element of `y` by every element of `x`: of the shape of y and behind it
-/// that of x. Column by column by forward mode where y is known to have as many elements as x or
-/// more, else row by row by reverse mode, in a recorded loop; y itself is computed once. Where
-/// every element of y can be seen to depend on a few neighbours in x alone, as through shifted
-/// reads and arithmetic, columns that no element of y has in common are found together: a stencil
+/// The derivative of every element of `y` by every element of `x`: its shape is that of y followed
+/// by that of x. Computed column by column by forward mode if y is known to have at least as many
+/// elements as x, else row by row by reverse mode, in a recorded loop; y itself is computed once.
+/// If every element of y is seen to depend only on a few neighbours in x, as through shifted reads
+/// and arithmetic, columns that no element of y has in common are computed together: a stencil
 /// takes about as many directions as it has taps.
 ///
 /// Example: after `Tensor x = tensor({1.0f, 2.0f});` `jacobian(x(0) * x, x)` is

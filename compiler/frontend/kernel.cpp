@@ -21,7 +21,7 @@ Scope& kernel_scope(SessionState& session, const char* what, SourceLine line) {
     return session.scopes[depth];
 }
 
-/// With whole groups: what groups do together is there.
+/// Returns the kernel's scope; it must have whole groups, because the operation is one of a group.
 Scope& group_scope(SessionState& session, const char* what, SourceLine line) {
     Scope& scope = kernel_scope(session, what, line);
     if (!scope.by_hand->whole_groups)

@@ -13,10 +13,10 @@ struct SessionState;
 /// The groups of a kernel by hand.
 struct KernelOptions {
     /// Invocations of one group, by axis; their product is at most what the device allows (1024 on
-    /// most). Where it is given, whole groups run: the shape is rounded up to them, invocations
-    /// outside are known by their index, read at the edge, and what they store outside is dropped.
-    /// Where it is not, exactly the shape runs, and there is no shared memory; the compiler chooses
-    /// groups, and what an invocation of the device does, as for values.
+    /// most). If it is given, whole groups run: the shape is rounded up to them; invocations
+    /// outside are known by their index, their reads are clamped to the edge, and their stores are
+    /// dropped. If not, exactly the shape runs, and there is no shared memory; the compiler chooses
+    /// groups and the work of each invocation, as for values.
     std::vector<int> group = {};
 };
 
@@ -53,11 +53,11 @@ class KernelRecorder {
 ///         c(i, j) = sum;
 ///     });
 ///
-/// Everything that a body may say elsewhere may be said here, for one element: reads of any tensor,
-/// arithmetic, `loop`, `if_`, random numbers. A tensor from outside is written by index alone,
-/// `c(i, j) = v` or an atomic; c has its new version when the kernel ends. Inside, reading it gives
-/// what was there at entry, or, at the same index, what the invocation itself stored. Where two
-/// invocations store at one place, the device decides who wins.
+/// The body may use everything that is allowed elsewhere, for one element: reads of any tensor,
+/// arithmetic, `loop`, `if_`, random numbers. A tensor from outside is only written by index, `c(i,
+/// j) = v` or an atomic; c has its new version when the kernel ends. Inside, a read gives the value
+/// at entry or, at the same index, the value that the invocation itself stored. If two invocations
+/// store at one place, the device decides which one wins.
 ///
 /// UserError: another number of arguments than axes; an assignment to a whole tensor from outside;
 /// an element read that another invocation may have stored; a kernel inside a kernel, or one that
@@ -122,9 +122,9 @@ class KernelArray {
 /// `c(i) = own(s)(i) - own(s)(partner); });` `c` is `{3, 6}`.
 Reader own(const KernelArray& array, SourceLine line = here());
 
-/// Memory that the invocations of a group share. What others stored is read after a `barrier()`;
-/// without one an invocation reads what nobody else has stored to: where that can be seen from the
-/// indices (such as 2 * i and 2 * i + 1), or by promise, as `own(tile)(partner)`.
+/// Memory that the invocations of a group share. Elements that others stored are read after a
+/// `barrier()`; without one an invocation may only read elements that no other has stored to: if
+/// the indices prove it (such as 2 * i and 2 * i + 1), or by promise, as `own(tile)(partner)`.
 class Shared : public KernelArray {
   public:
     /// See shared().
@@ -139,8 +139,8 @@ class Local : public KernelArray {
         : KernelArray(dtype, shape, false, line) {}
 };
 
-/// An array of a kernel's group, of one to three dimensions, or of so many elements; stands at the
-/// top of the kernel's body, whose group is given.
+/// An array of a kernel's group, of one to three dimensions, or of so many elements; it is made at
+/// the top of the body of a kernel with a given group.
 ///
 /// Example: the other end of a group of four, after `Tensor c = zeros({4}, i32);`
 /// `kernel({4}, {.group = {4}}, [&](Tensor i) {`
@@ -170,9 +170,9 @@ inline Local local(DType dtype, int size, SourceLine line = here()) {
 }
 /// @}
 
-/// Every invocation of the group has come here, and all that was stored to shared arrays can be
-/// read. UserError where some invocations of a group may not come by: under an `if_`, or in a loop
-/// left by `break_`, whose condition differs among them, and where the kernel has no group.
+/// Waits until every invocation of the group has come here; then all stores to shared arrays can be
+/// read. UserError if some invocations of a group may not reach it (under an `if_`, or in a loop
+/// left by `break_`, whose condition differs among them), and if the kernel has no group.
 ///
 /// Example: the sum of each group as a tree, after `Tensor x = arange(8), sums = zeros({2}, i32);`
 /// `kernel({8}, {.group = {4}}, [&](Tensor i) {`
@@ -198,9 +198,9 @@ inline Size round_up(const Size& n, int width) {
     return floor_div(n + Size(width - 1), Size(width)) * Size(width);
 }
 
-/// Combines what is at a place with a value in one step, whoever else does; only inside a kernel.
-/// Atomics give what was there before, and 0 where the index is outside. i32, u32, bool (and, or,
-/// xor), and f32. Integers wrap. Floats are added in the order in which invocations come by.
+/// Atomically combines the element at a place with a value; only inside a kernel. Returns the old
+/// value, and 0 if the index is outside. Types: i32, u32, bool (and, or, xor), and f32. Integers
+/// wrap. The order of float additions is not defined.
 ///
 /// Examples: a histogram, after `Tensor x = tensor({1, 2, 2}), bins = zeros({4}, i32);`
 /// `kernel({3}, [&](Tensor i) { atomic_add(bins(x(i)), 1); });` `bins` is `{0, 1, 2, 0}`; the
@@ -221,7 +221,7 @@ Tensor atomic_exchange(const Access& place, const Arg& value);
 /// @}
 
 /// Lanes of a subgroup: invocations that are neighbours in the row-major order of their group,
-/// whose size is a multiple of this (8 on lavapipe, 32 or 64 on GPUs). UserError where the device
+/// whose size is a multiple of this (8 on lavapipe, 32 or 64 on GPUs). UserError if the device
 /// cannot exchange values between lanes.
 ///
 /// Example: `64 % subgroup_size()` is `0`.
@@ -231,9 +231,9 @@ int subgroup_size(SourceLine line = here());
 /// Example: after `Tensor c = zeros({64}, i32);` `kernel({64}, {.group = {64}}, [&](Tensor i) {`
 /// `c(i) = subgroup_lane() - i % subgroup_size(); });` `sum(c)` is `0`.
 Tensor subgroup_lane(SourceLine line = here());
-/// What all lanes of the subgroup have, combined; each has the result. f32, i32, u32 and bool:
-/// `any` and `all` take x != 0, the others count bools as i32. Only in kernels whose groups are a
-/// multiple of subgroup_size(); like a barrier, all invocations come by.
+/// Combines the values of all lanes of the subgroup; each lane gets the result. Types: f32, i32,
+/// u32 and bool: `any` and `all` take x != 0, the others count bools as i32. Only in kernels whose
+/// groups are a multiple of subgroup_size(); as for a barrier, all invocations must reach it.
 ///
 /// Examples: after `Tensor c = zeros({64}, i32);` `kernel({64}, {.group = {64}}, [&](Tensor i) {`
 /// `Tensor one = i * 0 + 1, all = subgroup_add(one) / subgroup_size();`

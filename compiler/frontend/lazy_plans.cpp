@@ -16,8 +16,8 @@ namespace {
 constexpr int kMostFolded = 2;
 /// Sizes of one form that have programs of their own, before one serves all.
 constexpr size_t kMostExact = 2;
-/// Sizes that such a program is made of, and made anew where it does not serve one: what is equal
-/// among few need not be among more.
+/// Examples of sizes from which such a program is made; one that does not serve new sizes is made
+/// anew, because sizes that are equal in a few examples may differ in more.
 constexpr size_t kMostExamples = 6;
 /// Calls with the same sizes until these have a program of their own nevertheless: a loop over
 /// sizes leaves each of them sooner.
@@ -86,7 +86,7 @@ std::optional<PlannedGraph> plan_of_form(SessionState& session, const Graph& gra
     return PlannedGraph{known->program, known->graph, std::move(*symbols)};
 }
 
-/// Those go that nobody has used for long.
+/// Drops plans that have not been used for long.
 void forget_plans(SessionState& session) {
     const auto is_over = [&](int64_t used) { return used + kForgotten < session.calls; };
     session.plans.erase_if([&](const auto& entry) { return is_over(entry.second.used); });

@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// What a session knows of the graphs of one form (SizeForm).
+/// A session's records of the graphs of one form (SizeForm).
 struct KnownForm {
     std::vector<std::vector<int64_t>> examples;  // numbers that no program of all sizes served
     Graph graph;                                 // that of all sizes, as the next two
@@ -25,26 +25,26 @@ struct KeyedCut {
     Cut cut;
     std::string key;  // the text by which the session finds the plan of the graph
 };
-/// The graph of `wanted`, cut so that another frame with other numbers finds its plan again. A
-/// number that is worth folding is, until it turns out to be another one each time: a frame loop
-/// that counts compiles a few plans, and not one for each number.
+/// Returns the graph of `wanted`, cut so that another frame with other numbers finds its plan
+/// again. A number that is worth folding is folded until it turns out to change each time: a frame
+/// loop that counts compiles a few plans, and not one for each number.
 KeyedCut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted);
 
-/// What runs for a graph: the graph itself, or one that is the same where its symbols have these
-/// values. The program is null where the oracle evaluates.
+/// The graph to run: the graph itself, or one that is the same if its symbols have these values.
+/// The program is null if the oracle evaluates.
 struct PlannedGraph {
     std::shared_ptr<const Program> program;
     Graph graph;
     SizeEnv symbols;
 };
-/// Compiles what no plan serves. Sizes have programs of their own, until there are several: then
-/// one program serves all of them, but for those that keep coming.
+/// Returns the plan, compiled if none serves it. Sizes have programs of their own until there are
+/// several: then one program serves all of them, except for those that recur.
 PlannedGraph plan_of(SessionState& session, const Graph& graph, std::string key, SourceLine line);
 
 /// Plans that the session keeps, those of all sizes among them.
 size_t count_plans(const SessionState& session);
 
-/// Outside of a compiled function nobody gives a symbol its value: a UserError.
+/// Throws UserError: outside of a compiled function no call gives a symbol its value.
 void refuse_symbols(const Size& size, SourceLine line);
 
 }  // namespace firn

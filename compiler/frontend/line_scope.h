@@ -1,4 +1,4 @@
-// Functions written with tensors carry the line of whoever called them.
+// Makes functions written with tensors carry the line of their caller.
 #pragma once
 #include <string>
 
@@ -9,8 +9,8 @@ namespace firn {
 
 struct SessionState;
 
-/// While it lives, everything that is recorded carries `line`: a function that is written with
-/// tensors names its caller in errors and reports, not itself. Of nested ones the outermost counts.
+/// While it lives, all recorded nodes carry `line`: a function that is written with tensors names
+/// its caller in errors and reports, not itself. If nested, the outermost counts.
 ///
 /// Example: after `auto twice = [](const Tensor& x, SourceLine line = here()) {`
 /// `LineScope at(line); return x + x; };` `twice(tensor({1, 2}))` is `{2, 4}`.

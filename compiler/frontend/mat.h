@@ -54,7 +54,7 @@ struct Mat {
         for (size_t j = 0; j < N; ++j) out[j] = dot(v, m[j]);
         return out;
     }
-    /// By one number or tensor, or two matrices element by element.
+    /// Operators with one number or tensor, or with two matrices element by element.
     /// @{
     friend Mat operator*(const Mat& m, const Arg& s) {
         return by_column(
@@ -76,7 +76,7 @@ struct Mat {
     }
     /// @}
 
-    /// The matrix whose columns `column(j)` gives.
+    /// Returns the matrix with the columns `column(j)`.
     template <class F>
     static Mat by_column(const F& column) {
         Mat out;
@@ -114,7 +114,7 @@ Mat<N> outerProduct(const Vec<N>& a, const Vec<N>& b, SourceLine line = here()) 
 
 /// @cond
 
-/// The determinant of what is left without one row and one column.
+/// Returns the determinant of the matrix without one row and one column.
 template <size_t N>
 Tensor minor_of(const Mat<N>& m, size_t row, size_t column);
 
@@ -193,7 +193,7 @@ Tensor stack(const Mat<N>& m, SourceLine line = here()) {
     return stack_components(columns, line);
 }
 
-/// As in GLSL, column by column: `mat2(1, 2, 3, 4)` is shown as `mat2(1, 2, 3, 4)`.
+/// Prints as in GLSL, column by column: `mat2(1, 2, 3, 4)` is shown as `mat2(1, 2, 3, 4)`.
 template <size_t N>
 std::ostream& operator<<(std::ostream& out, const Mat<N>& m) {
     std::vector<Tensor> parts;

@@ -16,10 +16,10 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// f16 and bf16 as f32: what is made in several steps is rounded once.
+/// Returns f16 and bf16 as f32, so that a result of several steps is rounded once.
 Tensor in_f32(const Tensor& x) { return x.dtype().is_half() ? x.as(f32) : x; }
 
-/// Operands in the shape of what is made of them.
+/// Returns the operands in the shape of the value computed from them.
 Tensors in_shape_of(const Tensor& value, const Tensors& operands) {
     Tensors out;
     for (const Tensor& each : operands) out.push_back(expand(each, value.shape()));
@@ -201,8 +201,8 @@ Tensor hypot_of(const Arg& x, const Arg& y) {
         .as(in[0].dtype());
 }
 
-/// Of floats, the remainder of the sizes with the sign of a, which a 0 keeps too; integers have it
-/// as %.
+/// Returns fmod: for floats the remainder of the magnitudes with the sign of a, which a 0 keeps
+/// too; for integers %.
 Tensor fmod_of(const Arg& a, const Arg& b) {
     LineScope at(a.line());
     const std::vector<Tensor> in = meet({a, b});
@@ -218,8 +218,8 @@ Tensor floor_div_of(const Arg& a, const Arg& b) {
     const Tensor &x = in[0], &y = in[1];
     if (x.dtype().is_half()) return floor_div_of(x.as(f32), y.as(f32)).as(x.dtype());
     if (x.dtype().is_float()) {
-        // As numpy: what the remainder leaves is a multiple of y but for rounding. By 0 the
-        // quotient itself; a quotient of 0 keeps its sign.
+        // As numpy: without its remainder x is a multiple of y except for rounding. By 0 the result
+        // is the quotient itself; a quotient of 0 keeps its sign.
         const Tensor rest = fmod_of(x, y), quotient = x / y;
         const Tensor below = (rest != 0) & ((rest < 0) != (y < 0));
         const Tensor turns = (x - rest) / y - below.as(x.dtype()), whole = floor(turns);

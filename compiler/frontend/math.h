@@ -85,15 +85,15 @@ Tensor cos(const Operand& x);
 ///
 /// Example: `tan(tensor({0.0f, 1.0f}))` is `{0, 1.557408}`.
 Tensor tan(const Operand& x);
-/// The angle in [-pi/2, pi/2] whose sine is x; outside of [-1, 1] nan.
+/// The angle in [-pi/2, pi/2] with sine x; outside of [-1, 1] nan.
 ///
 /// Example: `asin(tensor({1.0f, -0.5f, 2.0f}))` is `{1.570796, -0.523599, nan}`.
 Tensor asin(const Operand& x);
-/// The angle in [0, pi] whose cosine is x; outside of [-1, 1] nan.
+/// The angle in [0, pi] with cosine x; outside of [-1, 1] nan.
 ///
 /// Example: `acos(tensor({1.0f, -1.0f, 2.0f}))` is `{0, 3.141593, nan}`.
 Tensor acos(const Operand& x);
-/// The angle in [-pi/2, pi/2] whose tangent is x; `atan2` knows the quadrant.
+/// The angle in [-pi/2, pi/2] with tangent x; `atan2` distinguishes the quadrants.
 ///
 /// Example: `atan(tensor({1.0f, -INFINITY}))` is `{0.785398, -1.570796}`.
 Tensor atan(const Operand& x);
@@ -138,12 +138,12 @@ Tensor sigmoid(const Operand& x);
 /// Example: `log10(tensor({1000, 1}))` is `{3, 0}`.
 Tensor log10(const Operand& x);
 
-/// What modf gives.
+/// The result of modf.
 struct WholeAndFraction {
     Tensor whole, fraction;
 };
-/// x cut towards 0, and what is left with the sign of x (0 where x is infinite), as C's modf.
-/// Integers become f32.
+/// x rounded towards 0, and the remaining fraction with the sign of x (0 where x is infinite), as
+/// C's modf. Integers become f32.
 ///
 /// Examples: `modf(tensor({2.5f, -2.5f})).whole` is `{2, -2}`,
 /// `modf(tensor({2.5f, -2.5f, INFINITY})).fraction` is `{0.5, -0.5, 0}`.
@@ -248,7 +248,7 @@ requires SomeTensor<C, A, B> Tensor select(const C& condition, const A& a, const
                                            SourceLine line = here()) {
     return select_of(Arg(condition, line), Arg(a, line), Arg(b, line));
 }
-/// x kept between low and high; nan becomes low. Where low > high it is high.
+/// x clamped between low and high; nan becomes low. If low > high the result is high.
 ///
 /// Example: `clamp(tensor({-1.0f, 5.0f, NAN}), 0, 4)` is `{0, 4, 0}`.
 template <class X, class A, class B>
@@ -288,8 +288,8 @@ requires SomeTensor<A, B, C> Tensor fma(const A& a, const B& b, const C& c,
     return fma_of(Arg(a, line), Arg(b, line), Arg(c, line));
 }
 
-/// As numpy's where: a where the condition is not 0, else b; the condition is of any type. `select`
-/// insists on a bool.
+/// As numpy's where: a where the condition is not 0, else b; the condition has any type. `select`
+/// requires a bool.
 ///
 /// Example: `where(tensor({0, 2, -1}), 1, 5)` is `{5, 1, 1}`.
 template <class C, class A, class B>
@@ -297,8 +297,8 @@ requires SomeTensor<C, A, B> Tensor where(const C& condition, const A& a, const 
                                           SourceLine line = here()) {
     return where_of(Arg(condition, line), Arg(a, line), Arg(b, line));
 }
-/// As numpy's clip: x kept between low and high, and nan stays nan, which `clamp` turns into low.
-/// Where low > high it is high.
+/// As numpy's clip: x clamped between low and high; nan stays nan, unlike `clamp`. If low > high
+/// the result is high.
 ///
 /// Example: `clip(tensor({-1.0f, 5.0f, NAN}), 0, 4)` is `{0, 4, nan}`.
 template <class X, class A, class B>
@@ -314,9 +314,9 @@ template <class A, class B>
 requires SomeTensor<A, B> Tensor hypot(const A& x, const B& y, SourceLine line = here()) {
     return hypot_of(Arg(x, line), Arg(y, line));
 }
-/// What the truncating division of a by b leaves, with the sign of a, as C's fmod and numpy's:
-/// exact. Beside it, `%` of floats has the sign of b. Floats: x by 0 and infinity by x give nan, x
-/// by infinity x. Integers: as `%`.
+/// The exact remainder of the truncating division of a by b, with the sign of a, as C's fmod and
+/// numpy's. `%` of floats has the sign of b instead. Floats: x by 0 and infinity by x give nan, x
+/// by infinity gives x. Integers: as `%`.
 ///
 /// Examples: `fmod(tensor({7.0f, -7.0f}), 4.0f)` is `{3, -3}`, `fmod(tensor({1e8f}), 3.0f)` is
 /// `{1}`.
@@ -333,8 +333,8 @@ template <class A, class B>
 requires SomeTensor<A, B> Tensor floor_div(const A& a, const B& b, SourceLine line = here()) {
     return floor_div_of(Arg(a, line), Arg(b, line));
 }
-/// What floor_div leaves, with the sign of b, where `%` of integers has the sign of a. Integers:
-/// x % 0 is 0.
+/// The remainder of floor_div, with the sign of b, whereas `%` of integers has the sign of a.
+/// Integers: x % 0 is 0.
 ///
 /// Example: `remainder(tensor({7, -7}), 4)` is `{3, 1}`.
 template <class A, class B>
@@ -363,7 +363,7 @@ Tensor cast(const Operand& x) {
 template <class A, class B>
 concept FloatWithDimension = (std::same_as<A, Dimension> && std::floating_point<B>) ||
                              (std::same_as<B, Dimension> && std::floating_point<A>);
-/// As of two tensors.
+/// Arithmetic of a float and a size, as of two tensors.
 ///
 /// Example: `1.0f / zeros({4}).size(0)` is `0.25`.
 /// @{
@@ -385,7 +385,7 @@ requires FloatWithDimension<A, B> Tensor operator/(const A& a, const B& b) {
 }
 /// @}
 
-/// Of a size, as of a tensor: `matmul(q, k.T()) / sqrt(q.size(-1))`.
+/// The square root of a size, as of a tensor: `matmul(q, k.T()) / sqrt(q.size(-1))`.
 ///
 /// Example: `sqrt(zeros({4}).size(0))` is `2`.
 inline Tensor sqrt(const Dimension& size) { return sqrt(Tensor(size)); }

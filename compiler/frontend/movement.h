@@ -29,7 +29,7 @@ concept ListOfIntegers = requires(const T& list) {
     list.end();
 };
 
-/// One axis or several; negative ones count from the end. None given means all.
+/// One axis or several; negative ones count from the end. None means all.
 struct Axes {
     Axes() = default;
     /// These axes.
@@ -45,10 +45,10 @@ struct Axes {
 
 /// Axes in braces, `sum(x, {0, 1})`, or those of a variable, `sum(x, axes)`: one or more integers.
 struct AxisList {
-    /// Those in the braces.
+    /// The axes in the braces.
     template <std::convertible_to<Axis>... More>
     AxisList(Axis first, const More&... more) : values{first.value, Axis(more).value...} {}
-    /// Those of a std::vector<int> or another list of integers, or of Axes.
+    /// The axes of a std::vector<int> or another list of integers, or of Axes.
     /// @{
     template <ListOfIntegers T>
     AxisList(const T& axes) : values(axes.begin(), axes.end()) {}
@@ -58,8 +58,8 @@ struct AxisList {
     std::vector<int> values;
 };
 
-/// The same elements in row-major order in another shape; at most one size may be -1, which is what
-/// the others leave. UserError where the number of elements is another.
+/// The same elements in row-major order in another shape; at most one size may be -1, and follows
+/// from the others. UserError if the number of elements differs.
 ///
 /// Examples: `reshape(arange(6), {2, -1})` is `{{0, 1, 2}, {3, 4, 5}}`,
 /// `reshape(zeros({2, 3}), {-1}).shape()` is `[6]`.
@@ -87,7 +87,7 @@ inline Tensor transpose(const Operand& x, const std::vector<int>& axes) { return
 /// `expand(tensor({1, 2}, {2, 1}), {2, 2})` is `{{1, 1}, {2, 2}}`.
 Tensor expand(const Operand& x, const Shape& shape);
 
-/// Which axes squeeze removes.
+/// The axes that squeeze removes.
 struct SqueezeOptions {
     [[no_unique_address]] ByName by_name = {};
     Axes axis = {};  ///< none: every axis of size 1
@@ -109,7 +109,7 @@ inline Tensor squeeze(const Operand& x, const AxisList& axes) {
 /// `{{1}, {2}}`.
 Tensor unsqueeze(const Operand& x, int axis);
 
-/// One axis as several, whose sizes multiply to its own; at most one may be -1.
+/// Splits an axis into several, with its size as the product of theirs; at most one may be -1.
 ///
 /// Example: `split_axis(zeros({2, 12}), 1, {3, -1}).shape()` is `[2, 3, 4]`.
 Tensor split_axis(const Operand& x, int axis, const Shape& sizes);
@@ -118,7 +118,7 @@ Tensor split_axis(const Operand& x, int axis, const Shape& sizes);
 /// Example: `merge_axes(zeros({2, 3, 4}), 0, 1).shape()` is `[6, 4]`.
 Tensor merge_axes(const Operand& x, int first, int last);
 
-/// Which part of which axis slice gives.
+/// The part of the axis that slice returns.
 struct SliceOptions {
     [[no_unique_address]] ByName by_name = {};
     int axis = 0;
@@ -135,7 +135,7 @@ struct SliceOptions {
 /// `slice(arange(6), {.begin = 1, .end = 4, .step = -1})` is `{3, 2, 1}`.
 Tensor slice(const Operand& x, const SliceOptions& options);
 
-/// Which axes flip reverses.
+/// The axes that flip reverses.
 struct FlipOptions {
     [[no_unique_address]] ByName by_name = {};
     Axes axis = {};  ///< none: all
@@ -151,7 +151,7 @@ inline Tensor flip(const Operand& x, const AxisList& axes) {
 }
 /// @}
 
-/// Which axis a function goes along.
+/// The axis along which a function works.
 struct AlongOptions {
     std::optional<int> axis = std::nullopt;  ///< none: x is flattened first
 };
@@ -172,7 +172,7 @@ Tensor tile(const Operand& x, const Shape& counts);
 /// `repeat(tensor({1, 2}, {1, 2}), 2, {.axis = 0})` is `{{1, 2}, {1, 2}}`.
 Tensor repeat(const Operand& x, const Size& count, const AlongOptions& options = {});
 
-/// How much pad puts around x, and what.
+/// The width and the value of pad's border.
 struct PadOptions {
     [[no_unique_address]] ByName by_name = {};
     std::vector<Size> before = {};  ///< one per axis; fewer: the first axes

@@ -1,5 +1,4 @@
-// Results are read back; a graph whose results hold what is not a number is evaluated again by the
-// oracle.
+// Reads results back; a graph whose results hold nan is evaluated again by the oracle.
 #include "compiler/frontend/nan_check.h"
 
 #include "compiler/frontend/data_size.h"
@@ -11,8 +10,8 @@
 namespace firn {
 namespace {
 
-/// Of a buffer whose size only the device knows: as many rows as it has. Nothing where rows
-/// themselves have such a size.
+/// Reads a buffer whose number of rows only the device knows: as many rows as it has. Returns
+/// nothing if other axes have such a size.
 std::optional<HostTensor> read_back(SessionState& session, const Node& buffer) {
     std::vector<int64_t> shape;
     for (const Size& size : buffer.shape) {

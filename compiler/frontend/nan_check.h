@@ -1,5 +1,4 @@
-// What is computed is looked at, and what is not a number is traced to where it comes from;
-// internal.
+// Checks computed results, and traces nan to its origin; internal.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,11 +13,10 @@ struct SessionState;
 
 /// Session::find_nan, else FIRN_FIND_NAN.
 bool finds_nan(SessionState& session);
-/// What the check needs of a call, before it is made; nothing where nobody asks for it.
+/// Returns a copy of a call for the check, before it is made; nothing if the check is off.
 std::optional<Call> kept_for_nan(SessionState& session, const Call& call);
-/// UserError where one of the results holds what is not a number: which, and where it comes from.
-/// `what`: whose results they are. `results` are buffers; `call` has run on the arguments that it
-/// still holds.
+/// Throws UserError if one of the results holds nan: which, and its origin. `what` names the owner
+/// of the results. `results` are buffers; `call` has run on the arguments that it still holds.
 void refuse_nan(SessionState& session, const Graph& graph, const Call& call,
                 const std::vector<Ref>& results, const std::string& what, SourceLine line);
 

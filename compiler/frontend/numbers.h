@@ -12,14 +12,14 @@ namespace firn {
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
-/// Stands for a number wherever one can stand, by what `number()` gives then: a parameter of a
-/// program.
+/// A type that stands for a number wherever a number is allowed, by its `number()` at that time: a
+/// parameter of a program.
 template <class T>
 concept StandsForNumber = requires(const T& x) {
     { x.number() } -> Arithmetic;
 };
 
-/// The dtype whose elements in memory are a T; nothing where there is none, as of bool, whose
+/// Returns the dtype whose elements in memory are a T; nothing if there is none, as for bool, whose
 /// elements are words.
 ///
 /// Examples: `stored_as<double>() == f64` is `true`, `stored_as<bool>().has_value()` is `false`.

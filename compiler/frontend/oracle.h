@@ -11,7 +11,7 @@ namespace firn {
 
 /// Host memory alone: it runs no programs.
 std::shared_ptr<Executor> make_host_executor();
-/// What the oracle takes of a call.
+/// The oracle's inputs for a call.
 struct OracleCall {
     SizeEnv symbols;
     std::vector<HostTensor> args;

@@ -23,7 +23,8 @@ bool is_as_outside(const ScopeEntry& entry) {
     return entry.arg && entry.initial && entry.value == entry.arg;
 }
 
-/// The arguments of the open loops from `first` inwards, each with what it is outside of them.
+/// Returns the arguments of the open loops from `first` inwards, each with its value outside of
+/// them.
 Values values_outside(SessionState& session, size_t first) {
     Values out;
     for (size_t depth = first; depth < session.scopes.size(); ++depth)
@@ -38,8 +39,8 @@ bool any_of(const std::unordered_set<const Node*>& active, const std::vector<Ref
                        [&](const Ref& y) { return active.contains(y.get()); });
 }
 
-/// How ys depend on xs as they are outside: by arguments other than xs, and by what they were
-/// computed from there.
+/// The dependencies of ys on xs outside of the loops: through arguments other than xs, and through
+/// their values there.
 struct Paths {
     std::vector<const Node*> arguments;
     bool direct = false;
@@ -73,8 +74,8 @@ Paths paths(SessionState& session, const Values& outside, const Differentiated& 
     return out;
 }
 
-/// What arguments of the loops from `first` inwards are made of there: with themselves, those that
-/// they begin with.
+/// Returns the initial values of arguments of the loops from `first` inwards, and the arguments
+/// themselves.
 std::vector<Ref> beginnings(const SessionState& session, size_t first, size_t depth,
                             const std::vector<const Node*>& arguments) {
     std::vector<const Node*> all = arguments;
@@ -91,7 +92,7 @@ std::vector<Ref> beginnings(const SessionState& session, size_t first, size_t de
     return out;
 }
 
-/// The entry whose argument the loop assigns; null: it assigns none of them.
+/// Returns the entry of an argument that the loop assigns; null: it assigns none of them.
 const ScopeEntry* assigned_of(const Scope& loop, const std::vector<Ref>& arguments) {
     for (const ScopeEntry& entry : loop.entries)
         if (entry.written && entry.value != entry.arg &&

@@ -34,8 +34,8 @@ void settle_gradients(SessionState& session, Scope& loop);
 /// x is a value of one invocation of the kernel by hand that is being recorded.
 bool is_of_invocation(const SessionState& session, const Ref& x);
 
-/// Where y depends on what a loop carries: says so, to be added to why there is no gradient; empty
-/// elsewhere.
+/// Returns a note for the error about a missing gradient if y depends on carried values of a loop;
+/// else an empty text.
 std::string carried_by_loops(const SessionState& session, const Node& y);
 
 }  // namespace firn

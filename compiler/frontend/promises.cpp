@@ -19,7 +19,7 @@ void check_store(SessionState& session, const Builder& b, const Shape& target,
     for (const Ref& index : indices) shape = broadcast_shapes(b, shape, index->shape, "store");
     for (Ref& index : indices) index = expand(b, index, shape);
     const Shape places(target.begin(), target.begin() + static_cast<long>(indices.size()));
-    // Of the positions that meet, the last owns the place.
+    // The last of the positions with one index owns the place.
     const Ref position = reshape(b, index(b, {element_count(shape)}, 0), shape),
               zero = constant_int(b, 0);
     const Ref owner =

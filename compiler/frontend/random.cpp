@@ -66,7 +66,7 @@ std::array<Tensor, 2> flat_index(const Shape& shape) {
         Tensor size = Tensor(shape[axis]).as(u32), i = index(shape, static_cast<int>(axis)).as(u32);
         if (wide && axis > 0) high = high * size + high_product(low, size);
         low = low * size + i;
-        if (wide && axis > 0) high = high + (low < i).as(u32);  // what the sum carried over
+        if (wide && axis > 0) high = high + (low < i).as(u32);  // the carry of the sum
     }
     return {low, high};
 }
@@ -91,8 +91,8 @@ Tensor iteration() {
 std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
     const std::array<Tensor, 2> at = flat_index(shape);
     if (!options.seed && !options.stream) {
-        // Iterations take the second word of the counter; what an element's number has beyond 32
-        // bits goes to the key.
+        // Iterations take the second word of the counter; the bits of an element's number beyond 32
+        // go to the key.
         const auto [low, high] = parameters(current_state()->next_stream++);
         return philox({at[0], iteration(), low, high},
                       {Tensor(kOwnKey[0]) + at[1], Tensor(kOwnKey[1])});
@@ -101,7 +101,8 @@ std::array<Tensor, 4> block(const Shape& shape, const RandomOptions& options) {
     return philox({at[0], at[1], low, high}, words("random: the seed", options.seed.value_or(0)));
 }
 
-/// The upper 24 bits as a multiple of 2^-24 in [0, 1). Drivers convert what has a sign at once.
+/// Returns the upper 24 bits as a multiple of 2^-24 in [0, 1). Drivers convert signed integers in
+/// one instruction.
 Tensor fraction(const Tensor& bits) { return bitcast(bits >> 8, i32).as(f32) * 0x1p-24f; }
 
 /// Box and Muller: the first bits give the radius, from numbers in (0, 1].
@@ -182,8 +183,8 @@ Tensor pcgf(const Operand& x) {
 }
 
 // Each key and stream has a permutation of 32-bit words of its own, which is applied to the
-// counter: two of them are no parts of one sequence. Keys differ in what they add and in their
-// factor.
+// counter: two of them are no parts of one sequence. Keys differ in their additive constant and in
+// their factor.
 Tensor Generator::bits(SourceLine line) {
     LineScope at(line);
     const Tensor own = as_word("Generator: the key", key),

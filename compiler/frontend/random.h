@@ -7,13 +7,13 @@
 
 namespace firn {
 
-/// Which random numbers are given. With a seed or a stream (the other is 0 then): the same numbers
-/// wherever they are asked for. With neither, a call takes the next stream of its session, in the
-/// order of the calls: two calls differ, and a program that runs again gets the same.
+/// Chooses the random numbers. With a seed or a stream (the other is 0 then) every call gives the
+/// same numbers. With neither, a call takes the next stream of its session, in the order of the
+/// calls: two calls differ, and a program that runs again gets the same.
 ///
 /// A call counts once, when it is recorded. So a compiled function without seeds gives the same
 /// numbers in every call: give it a seed or a stream as an argument. In `loop` and `while_` every
-/// iteration has numbers of its own, where neither is given; a stream of one's own is chosen by the
+/// iteration has numbers of its own if neither is given; otherwise make the stream depend on the
 /// loop's index, `{.seed = 1, .stream = step}`.
 ///
 /// Both are integers, or rank-0 integer tensors, and change from call to call without a new
@@ -51,8 +51,8 @@ Tensor rand(const Shape& shape, const RandomOptions& options = {}, SourceLine li
 /// Examples: `randn({2, 3}).shape()` is `[2, 3]`; after `Tensor x = randn({1000}, {.seed = 1});`
 /// `abs(mean(x)) < 0.2f` is `true`, `abs(stddev(x) - 1) < 0.2f` is `true`.
 Tensor randn(const Shape& shape, const RandomOptions& options = {}, SourceLine line = here());
-/// Uniform integers low, .., high - 1, i32; low and high may be tensors. Each is met with a
-/// probability that is off by at most (high - low) / 2^32 of itself. Where high <= low: low.
+/// Uniform integers low, .., high - 1, i32; low and high may be tensors. The relative error of each
+/// one's probability is at most (high - low) / 2^32. If high <= low the result is low.
 ///
 /// Examples: after `Tensor dice = randint(1, 7, {1000}, {.seed = 1});` `min(dice)` is `1`,
 /// `max(dice)` is `6`; and `randint(3, 3, {2})` is `{3, 3}`.
@@ -69,13 +69,13 @@ Tensor pcg(const Operand& x);
 /// Example: `pcgf(tensor({0}))` is `{0.0302}`.
 Tensor pcgf(const Operand& x);
 
-/// A generator for shader-like code: every element counts what it drew, and loops and branches
-/// carry the count like any tensor. `Generator random{pixel, frame}; .. random.uniform() ..`
+/// A generator for shader-like code: every element counts its draws, and loops and branches carry
+/// the count like any tensor. `Generator random{pixel, frame}; .. random.uniform() ..`
 ///
-/// Number n is a function of key, stream and n alone: no generator goes on where another has been,
-/// and runs of two of them are equal by chance alone. The first 2^32 numbers of one are a
-/// permutation of all u32. Keys may be plain indices; where there are two of them, as of pixels in
-/// frames, let one be the stream. SmallCrush of TestU01 finds nothing in successive draws of one
+/// Number n is a function of key, stream and n alone: no generator continues another's sequence,
+/// and runs of two of them are equal only by chance. The first 2^32 numbers of one are a
+/// permutation of all u32. Keys may be plain indices; if there are two of them, such as pixel and
+/// frame, use one as the stream. SmallCrush of TestU01 finds nothing in successive draws of one
 /// key, in the same draw of successive keys, and in runs of 500.
 ///
 /// Examples: after `Generator random{arange(100)}; Tensor x = random.uniform();`

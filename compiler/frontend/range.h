@@ -9,7 +9,7 @@
 
 namespace firn {
 
-/// Where a range is left open: `range(none, none, -1)`.
+/// Marks an open end of a range: `range(none, none, -1)`.
 ///
 /// Example: `arange(4)(range(1, none))` is `{1, 2, 3}`.
 struct NoEnd {};
@@ -25,8 +25,8 @@ inline constexpr NewAxis newaxis;
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis;
 
-/// Where a range begins or ends: a number, which counts from the end where it is negative, a size,
-/// or `none`.
+/// The begin or end of a range: a number, which counts from the end if it is negative, a size, or
+/// `none`.
 struct RangeEnd {
     /// At a number or a size, or open.
     /// @{

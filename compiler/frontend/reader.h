@@ -10,7 +10,7 @@ namespace firn {
 /// as in an access; the mode is that of numbers and tensors of integers.
 class Reader {
   public:
-    /// By a mode; what Constant reads outside is `fill`. `wrap` and its kin are made of it.
+    /// Reads by a mode; Constant reads `fill` outside. `wrap` and the others below are made of it.
     Reader(const Operand& source, Bounds mode, Scalar fill)
         : source_(source), mode_(mode), fill_(fill) {}
     /// See `own`; `first` come before the indices that are given.
@@ -32,13 +32,14 @@ class Reader {
 ///
 /// Example: `wrap(tensor({1, 2, 3}))(tensor({-1, 3, 7}))` is `{3, 1, 2}`.
 Reader wrap(const Operand& x);
-/// Reads are mirrored at the edge, whose element is read twice, as by numpy's "symmetric": -1 reads
-/// 0.
+/// Mirrors reads outside at the edge; the element at the edge is read twice, as by numpy's
+/// "symmetric": -1 reads 0.
 ///
 /// Example: `mirror(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{1, 2, 2}`.
 Reader mirror(const Operand& x);
-/// Reads are mirrored at the element at the edge, which is read once, as by numpy's "reflect": -1
-/// reads 1. Of one element every index reads that. (`reflect(v, normal)` of vectors is GLSL's.)
+/// Mirrors reads outside at the element at the edge, which is read once, as by numpy's "reflect":
+/// -1 reads 1. In a tensor of one element every index reads that. (`reflect(v, normal)` of vectors
+/// is GLSL's.)
 ///
 /// Example: `reflect(tensor({1, 2, 3}))(tensor({-1, -2, 4}))` is `{2, 3, 1}`.
 Reader reflect(const Operand& x);

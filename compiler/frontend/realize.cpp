@@ -1,4 +1,4 @@
-// Lazy evaluation: what is computed together, and what becomes of it.
+// Lazy evaluation: chooses the values that are computed together, and stores their results.
 #include "compiler/frontend/realize.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ void check_not_recording(const SessionState& session, SourceLine line) {
                 ", where it has no value yet; return it, or ask after the end");
 }
 
-/// Tensors that somebody assigns again and again, and whose computation shares something with that
-/// of `results`: they are computed with it, else their graphs would grow from frame to frame.
+/// Returns tensors that are assigned again and again, and whose computation shares something with
+/// that of `results`: they are computed with it, else their graphs would grow from frame to frame.
 std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session,
                                                  const std::vector<Ref>& results) {
     std::vector<std::shared_ptr<Slot>> out, assigned;
@@ -38,7 +38,7 @@ std::vector<std::shared_ptr<Slot>> pending_state(const SessionState& session,
             assigned.push_back(std::move(slot));
         }
     if (candidates.empty()) return out;
-    // Whether a node shares something: in one walk over all of them, operands first.
+    // Finds which nodes share something in one walk over all of them, operands first.
     std::unordered_set<const Node*> sharing;
     for (const Ref& node : topological(results))
         if (!is_trivial(*node)) sharing.insert(node.get());
@@ -127,7 +127,7 @@ void realize(std::vector<Tensor>& tensors, SourceLine line) {
 
 namespace {
 
-/// The node of a tensor whose data is asked for.
+/// Returns the node of a tensor whose data is read.
 Ref checked_node(const Tensor& x, SourceLine line) {
     SessionState& session = *x.slot()->session;
     builder(session, line);

@@ -1,4 +1,4 @@
-// Computing what was recorded: lazy tensors become buffers.
+// Computes recorded values: lazy tensors become buffers.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -23,8 +23,8 @@ void realize(Tensor& first, More&... more) {
 /// @}
 
 /// @cond
-/// Computes all of them together; `leaves` depend on nothing from then on, as what a training step
-/// assigns.
+/// Computes all of them together; `leaves` depend on nothing from then on, as for the assignments
+/// of a training step.
 void realize_leaves(const std::vector<Tensor*>& values, const std::vector<Tensor*>& leaves,
                     SourceLine line);
 /// @endcond
@@ -35,7 +35,8 @@ void realize_leaves(const std::vector<Tensor*>& values, const std::vector<Tensor
 /// Example: `bytes_of(tensor({1, 2})).size()` is `8`.
 std::vector<std::byte> bytes_of(const Tensor& x, SourceLine line = here());
 
-/// The memory of a tensor, computed where it was not: what a window shows, or a host binds.
+/// The memory of a tensor, computed if it was not yet: for a window that shows it, or a host that
+/// binds it.
 struct TensorMemory {
     SharedPtr<Memory> memory;  ///< at least DType::bytes() for each element, row-major
     DType dtype;
@@ -45,9 +46,9 @@ struct TensorMemory {
 ///
 /// Example: `memory_of(zeros({2, 3})).shape` is `{2, 3}`.
 TensorMemory memory_of(const Tensor& x, SourceLine line = here());
-/// A tensor over memory that the current session's executor gave; nothing is copied, so nobody may
-/// write to it any more. UserError where the memory is smaller than the elements, rounded up to 16
-/// bytes.
+/// A tensor over memory of the current session's executor; nothing is copied, so the memory must
+/// not be written to any more. UserError if the memory is smaller than the elements, rounded up to
+/// 16 bytes.
 ///
 /// Example: after `TensorMemory m = memory_of(arange(4) + 1);`
 /// `tensor_over(m.memory, m.dtype, {2, 2})` is `{{1, 2}, {3, 4}}`.

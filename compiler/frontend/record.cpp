@@ -147,7 +147,7 @@ void note_assigned(SessionState& session, const std::shared_ptr<Slot>& slot) {
 /// Assigns in the scope that the slot was born in.
 void assign_own(SessionState& session, const std::shared_ptr<Slot>& slot_of, Ref node) {
     Slot& slot = *slot_of;
-    // A first value is a declaration; only a later one makes the slot somebody's state.
+    // A first value is a declaration; only a later one makes the slot state.
     const bool again = static_cast<bool>(slot.node);
     slot.node = std::move(node);
     slot.lost.clear();
@@ -235,9 +235,9 @@ void join(const Builder& b, Ref& all, const Ref& more) {
     all = all ? elementwise(b, Op::And, {all, more}) : more;
 }
 
-/// The conditions of the scopes outwards from `top` to `around`, and the flags of the innermost
-/// loop among them, which hold the masks around it. Assignments choose by what masks, stores by
-/// all.
+/// Returns the conditions of the scopes outwards from `top` to `around`, and the flags of the
+/// innermost loop among them, which contain the masks around it. Assignments use masks only, stores
+/// all conditions.
 Ref conditions_between(SessionState& session, const Builder& b, size_t around, size_t top,
                        Write write, const Slot* slot) {
     Ref all;
@@ -248,7 +248,7 @@ Ref conditions_between(SessionState& session, const Builder& b, size_t around, s
             join(b, all, scope.condition);
         if (scope.kind != ScopeKind::Loop || in_loop) continue;
         in_loop = true;
-        // Also where there is no break_ yet: one further down counts from the next turn on.
+        // Also if there is no break_ yet: a later one counts from the next iteration on.
         active_flag(session, b, k);
         for (const std::shared_ptr<Slot>& flag : {session.scopes[k].active, session.scopes[k].turn})
             if (flag && flag.get() != slot) join(b, all, value_at(session, flag, top));
@@ -256,8 +256,9 @@ Ref conditions_between(SessionState& session, const Builder& b, size_t around, s
     return all;
 }
 
-/// Where the loop at `depth` runs at all, null: everywhere. Not for elements that the branches and
-/// loops around it left out: they would never leave it, since nothing that they assign counts.
+/// Returns where the loop at `depth` runs at all, null: everywhere. It does not run for elements
+/// that the branches and loops around it left out: they would never leave it, because none of their
+/// assignments count.
 Ref runs_at_all(SessionState& session, const Builder& b, size_t depth, Write write) {
     size_t around = depth - 1;
     while (around > kernel_depth(session) && session.scopes[around].kind != ScopeKind::Function)
@@ -275,9 +276,9 @@ size_t valued_from(SessionState& session, const Slot& slot, size_t born) {
     return born;
 }
 
-/// Where a write to the slot takes place, element by element; null: everywhere.
+/// Returns where a write to the slot takes effect, element by element; null: everywhere.
 Ref mask_of(SessionState& session, const Builder& b, const Slot& slot, size_t born, Write write) {
-    // What chooses whether a kernel runs at all does not choose among its invocations.
+    // A condition on whether a kernel runs at all does not choose among its invocations.
     const size_t around = std::max(valued_from(session, slot, born), kernel_depth(session));
     return conditions_between(session, b, around, session.scopes.size() - 1, write, &slot);
 }
@@ -290,7 +291,7 @@ bool broadcast_surely(const Shape& x, const Shape& y) {
     return true;
 }
 
-/// `value` where the mask holds, and what was there before elsewhere.
+/// Returns `value` where the mask holds, and `before` elsewhere.
 Ref chosen(SessionState& session, const Builder& b, const Ref& mask, const Ref& value,
            const Ref& before) {
     if (!mask || value == before) return value;
@@ -320,7 +321,7 @@ bool write(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line, bool as
     if (Ref old = value_at(session, slot, top); old && assigned) {
         node = converted(b, node, old->dtype);
         const Ref mask = mask_of(session, b, *slot, static_cast<size_t>(born), Write::Assignment);
-        // Where all that began the iteration are still there, a value may go through other shapes
+        // If all elements that began the iteration are still active, a value may take other shapes
         // on its way.
         reshaped = mask && mask->op == Op::RegionArg &&
                    session.scopes[top].kind == ScopeKind::Loop &&

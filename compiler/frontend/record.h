@@ -1,8 +1,8 @@
 // Recording: slots, scopes, and the state of a session; internal.
 //
 // A tensor handle owns a slot, born in the scope that was innermost then. Reading a slot from a
-// deeper scope asks every scope between: a loop answers with a region argument, a branch with what
-// is outside. Writing from a deeper scope stays in the innermost scope until that closes.
+// deeper scope goes through every scope between: a loop gives a region argument, a branch the value
+// outside. A write from a deeper scope stays in the innermost scope until that closes.
 #pragma once
 #include <map>
 #include <memory>
@@ -52,7 +52,7 @@ struct Slot {
     uint64_t id = 0;
     uint64_t scope = 0;     // the scope it was born in
     HeldNode node;          // its value there; null: none
-    bool assigned = false;  // written again in the root scope: the state of somebody's frame loop
+    bool assigned = false;  // written again in the root scope: the state of a user's frame loop
     std::string lost;       // why it has no value, where a loop or branch left it so
     SourceLine given_away;  // where it was, by std::move
     bool array = false;     // memory that a kernel by hand has made
@@ -60,7 +60,7 @@ struct Slot {
     Tensor* handle = nullptr;     // the tensor; null: it is gone
 };
 
-/// What a scope knows of a slot that was born outside it.
+/// A scope's record of a slot that was born outside it.
 struct ScopeEntry {
     std::shared_ptr<Slot> slot;
     Ref initial;  // on entry; null: it had no value
@@ -68,20 +68,21 @@ struct ScopeEntry {
     Ref value;    // now
     bool written = false;
     bool assigned = false;  // some write was no store
-    bool reshaped = false;  // by values that do not broadcast: who has left the loop keeps the
-                            // argument at its close
+    bool reshaped = false;  // by values that do not broadcast: an element that has left the loop
+                            // keeps the argument at its close
 };
 
 enum class ScopeKind : uint8_t { Root, Function, Loop, Branch, Kernel };
 
-/// What a kernel by hand is made of.
+/// The parts of a kernel by hand.
 struct ByHand {
     Shape grid;  // invocations, by axis; whole groups where the user gave a group
     std::vector<uint32_t> group;
     bool whole_groups = false;
     Ref turn;  // the first argument of its body
     std::vector<std::weak_ptr<Slot>> shared;
-    /// A while_ that must end: not 0 where it went on in some invocation, and what is said then.
+    /// A while_ that must end: `went_on` is not 0 if it went on in some invocation; and the message
+    /// for that.
     struct Endless {
         std::shared_ptr<Slot> went_on;
         std::string text;
@@ -108,9 +109,9 @@ struct Scope {
     Ref condition;                                      // Branch: what chooses this side
     bool masks = false;                                 // Branch: see write_slot
     std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
-    Ref runs;                      // Loop: what `active` is where nobody lowers it
+    Ref runs;                      // Loop: the value of `active` if it is never lowered
     std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
-    std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape somebody asked for
+    std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape was read
     std::vector<HeldGradient> held;                 // Loop
     Ref induction, begin, step;                     // Loop
     MustEnd must_end = MustEnd::No;                 // Loop; see LoopAttr
@@ -132,8 +133,9 @@ struct KnownForm;          // lazy_plans.h
 /// belongs to them on the host and on the device some hundred MiB at most.
 constexpr size_t kMostPlans = 256;
 
-/// Where a new program is made, those go that no call of the session has used in so many: what
-/// keeps coming stays, and a window that is being resized leaves no program of each size behind.
+/// When a new program is made, programs that no call of the session has used for so many calls are
+/// dropped: recurring ones stay, and a window that is being resized leaves no program of each size
+/// behind.
 constexpr int64_t kForgotten = 1024;
 
 /// A program of lazy evaluation, and the session's call that used it last.
@@ -165,7 +167,7 @@ struct SessionState {
     std::map<uint64_t, std::weak_ptr<Slot>>
         assigned;                          // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;             // those that are gone are dropped at this size
-    std::shared_ptr<Histories> histories;  // of what was computed; null: none yet
+    std::shared_ptr<Histories> histories;  // of computed values; null: none yet
     Recent<std::string, LazyPlan> plans{kMostPlans};                    // by graph text
     Recent<std::string, std::shared_ptr<KnownForm>> forms{kMostPlans};  // by graph text, no sizes
     int64_t calls = 0;                                                  // of programs, so far
@@ -178,7 +180,7 @@ struct SessionState {
     std::optional<bool> finds_nan;               // see finds_nan
     std::optional<bool> specialises;             // see Session::specialise; none: not asked yet
     std::optional<bool> compiles_in_background;  // none: where kernels run on a device
-    /// After what it compiles for, which outlives it.
+    /// Declared after the executor it compiles for, which outlives it.
     std::shared_ptr<BackgroundCompiler> background;
     int debug = 0;     // FIRN_DEBUG
     size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
@@ -191,7 +193,7 @@ const std::shared_ptr<SessionState>& current_state();
 /// its parent made.
 Executor& executor_of(SessionState& session, SourceLine line = {});
 
-/// A builder for the current scope. Raises what a left loop has to say.
+/// Returns a builder for the current scope. Throws the pending error of a loop that was left early.
 Builder builder(SessionState& session, SourceLine line);
 
 std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Ref node);
@@ -199,29 +201,29 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
 std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope);
 /// The value of a slot in the innermost scope.
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
-/// False for a tensor that nobody has assigned yet.
+/// Returns false for a tensor that has not been assigned yet.
 bool has_value(const std::shared_ptr<Slot>& slot);
-/// What an operation of the user's has given, as a value of its own (Node::own): one that
-/// derivatives are asked of is no other value that is equal. Only floats have derivatives; what
-/// memory, an argument or a loop gives is a value of its own already.
+/// Returns the result of a user's operation as a value of its own (Node::own): derivatives by it
+/// are not derivatives by equal values. Only floats have derivatives; values of memory, an argument
+/// or a loop are distinct already.
 Ref own_value(SessionState& session, Ref node);
-/// A tensor whose value is this very node.
+/// Returns a tensor with this very node as its value.
 Tensor tensor_of(Ref node);
-/// Assigns; gives false when the slot's scope has closed, so that the handle needs a new slot. In
-/// masked lockstep: where a branch that `masks`, or a loop, between the slot's scope and here is
-/// not active for an element, that keeps what it had; so whatever reads the slot from here on reads
-/// one meaning. A branch by one number, which does not mask, takes one of its sides.
+/// Assigns; returns false if the slot's scope has closed, so that the handle needs a new slot. In
+/// masked lockstep: if a branch that `masks`, or a loop, between the slot's scope and here is not
+/// active for an element, that element keeps its old value; so all later reads of the slot see one
+/// meaning. A branch by one number, which does not mask, takes one of its sides.
 bool write_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
-/// What a component of a vector gets where `value` is assigned to it: of the vector's kind.
-/// UserError where something would be lost.
+/// Returns `value` converted for a component of a vector: to the vector's kind. UserError if the
+/// conversion would lose information.
 Ref component_of_kind(const Ref& value, VecKind kind);
 
 /// Writes a version of the slot's tensor that differs only by stores at positions that store_mask
 /// allows.
 bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
-/// The flag of the loop at `depth` that says whether an element runs it still (never one that does
-/// not run what is around it), and that of its iteration; made on first use. A flag that nobody
-/// lowers costs nothing in the end.
+/// Returns the flag of the loop at `depth` that says whether an element still runs it (never true
+/// for one that does not run the scopes around it), and that of its iteration; made on first use. A
+/// flag that is never lowered costs nothing in the end.
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth);
 std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth);
 /// Lowers a flag of the loop at `depth` for the elements that are active here.
@@ -245,15 +247,15 @@ void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);
 /// The value of a slot at the scope with this depth; null where it has none.
 Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth);
-/// Lets the innermost scope begin with another value of the slot than what is around it.
+/// Lets the innermost scope begin with another value of the slot than the scope around it.
 void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& value);
-/// Writes at the innermost scope what a closed scope leaves behind: no masks, no conversions.
+/// Writes the results of a closed scope at the innermost scope: no masks, no conversions.
 /// `assigned`: not only by stores.
 void leave_value(SessionState& session, const std::shared_ptr<Slot>& slot, Ref node,
                  bool assigned = true);
 /// Marks a slot that a closed scope left without a value.
 void leave_lost(SessionState& session, const std::shared_ptr<Slot>& slot, std::string why);
-/// Remembers that somebody asked for the shape of `node`: loops must not widen it any more.
+/// Notes that the user's code has read the shape of `node`: loops must not widen it any more.
 void note_asked(SessionState& session, const Ref& node, SourceLine line);
 /// The depth of the innermost Loop that the current scope may break; 0: there is none.
 size_t innermost_loop(const SessionState& session);

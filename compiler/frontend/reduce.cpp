@@ -46,7 +46,7 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     LineScope at(x.line());
     Ref node = x.node();
     DType own = node->dtype;
-    // A mean of halves is taken in f32: their sum may be beyond what a half holds.
+    // A mean of halves is computed in f32: their sum may be beyond the range of a half.
     DType wide = own.is_float() && !own.is_half() ? own : f32;
     const Tensor total = sum(cast(x, wide), options);  // which says what axes there are
     Tensor out = total / reduced_count(node->shape, options.axis, wide);

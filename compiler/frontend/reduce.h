@@ -38,14 +38,14 @@ Tensor max(const Operand& x, const ReduceOptions& options = {});
 ///
 /// Examples: `min(tensor({1, 3, 2}))` is `1`, `min(tensor({NAN, 2.0f}))` is `2`.
 Tensor min(const Operand& x, const ReduceOptions& options = {});
-/// Whether one element is true, as a bool. Anything but a bool counts as true where it is not 0, a
-/// nan too. Without elements: false.
+/// Returns whether any element is true, as a bool. Elements of other types count as true if they
+/// are not 0; so does a nan. Without elements: false.
 ///
 /// Examples: `any(tensor({0, 2}))` is `true`, `any(tensor({0.0f, NAN}))` is `true`,
 /// `any(zeros({0}))` is `false`.
 Tensor any(const Operand& x, const ReduceOptions& options = {});
-/// Whether all elements are true, as a bool; what is true is as for any. Without elements: true.
-/// Among indices, `all` is the whole axis.
+/// Returns whether all elements are true (see any), as a bool. Without elements: true. As an index,
+/// `all` is the whole axis.
 ///
 /// Examples: `all(tensor({0, 2}))` is `false`, `all(zeros({0}))` is `true`,
 /// `reshape(arange(4), {2, 2})(all, 1)` is `{1, 3}`.
@@ -53,8 +53,8 @@ Tensor all(const Operand& x, const ReduceOptions& options = {});
 
 /// @cond
 
-/// How many elements such a reduction combines, as a float of `dtype`: sizes among tensors are i32,
-/// which need not hold it.
+/// Returns how many elements such a reduction combines, as a float of `dtype`: sizes among tensors
+/// are i32, which may be too small.
 Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype);
 
 /// @endcond

@@ -1,4 +1,4 @@
-// What FIRN_DEBUG and FIRN_DUMP_DIR ask for; internal.
+// The reports of FIRN_DEBUG and FIRN_DUMP_DIR; internal.
 #pragma once
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// Where FIRN_DEBUG or FIRN_DUMP_DIR will ask for what each pass has made; else null.
+/// Returns a trace if FIRN_DEBUG or FIRN_DUMP_DIR will print the result of each pass; else null.
 std::shared_ptr<CompileTrace> trace_for(const SessionState& session);
 /// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: graphs and kernels after every
 /// pass; 5: times and rules that fired. `trace` may be null.
@@ -16,8 +16,8 @@ void report_trace(const SessionState& session, const CompileTrace* trace);
 /// files.
 void report_program(SessionState& session, const Graph& graph, const Program& program,
                     const CompileTrace* trace);
-/// FIRN_DEBUG 1 and up: waits, and prints what one run of the program did and the time of every
-/// kernel. `program`: null where nothing was compiled.
+/// FIRN_DEBUG 1 and up: waits, and prints the work of one run of the program and the time of every
+/// kernel. `program`: null if nothing was compiled.
 void report_run(SessionState& session, const Program* program, const SizeEnv& symbols);
 /// On a terminal, and with FIRN_DEBUG: how far a run is that takes long.
 void report_progress(SessionState& session);

@@ -1,4 +1,4 @@
-// What rounding may change in the results of a program.
+// Bounds the effect of rounding on the results of a program.
 #include "compiler/frontend/rounding.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What rounding may change in the results of a program: by how much two programs for the same graph
-// may differ; internal.
+// Bounds the effect of rounding on the results of a program, that is, the difference between two
+// programs for the same graph; internal.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,9 @@ double most_terms(const Graph& graph, const SizeEnv& symbols);
 /// Unit of rounding relative to a value: 2^-23 for f32.
 double rounding_unit(DType dtype);
 
-/// How many units every float of the arguments is moved by, to see what one unit does to the
-/// results: more than one, so that what the results round by themselves is little beside it.
+/// Units in the last place by which every float of the arguments is moved to see the effect of one
+/// unit on the results: more than one, so that the rounding of the results themselves is small
+/// beside it.
 inline constexpr double kMovedUnits = 16;
 /// `bytes` with every float moved by up to kMovedUnits of its own, up or down at random; the same
 /// for the same seed. Other types stay.
@@ -31,17 +32,17 @@ std::vector<std::byte> moved(std::vector<std::byte> bytes, DType dtype, uint64_t
 struct Reference {
     DType dtype = f32;
     std::vector<std::byte> bytes;
-    /// By float: how far the moved arguments took it. What cancels moves by the size of its terms,
-    /// not by its own.
+    /// By float: its change when the arguments were moved. A result of cancellation moves by the
+    /// size of its terms, not by its own.
     std::vector<double> moves;
 };
-/// Notes what a run with moved arguments gave.
+/// Notes the results of a run with moved arguments.
 void note_moves(Reference& reference, const std::vector<std::byte>& bytes);
 
-/// How far a result is off, element by element.
+/// The deviation of a result, element by element.
 struct Deviation {
-    /// Of the element that is off most: its difference over what one rounding of each of its terms
-    /// explains, infinite where nothing does (integers, nan, infinities).
+    /// The largest deviation of an element: its difference divided by the effect of one rounding of
+    /// each of its terms; infinite if no rounding explains it (integers, nan, infinities).
     double roundings = -std::numeric_limits<double>::infinity();
     std::string text;  // "element 7 is 0 instead of 1e-06"
 };

@@ -52,8 +52,8 @@ void with_place(SourceLine line, const F& asked) {
     }
 }
 
-/// Compiles for a device: on a thread of its own, where somebody watches how far it is, who may end
-/// it by what he throws.
+/// Compiles for a device: on a thread of its own if a progress callback is set, which may cancel by
+/// throwing.
 std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executor& executor,
                                                CompileOptions options) {
     const std::shared_ptr<ProgramSource> source = source_of(graph, options);
@@ -153,7 +153,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         const Node& result = *graph.results[k];
         Shape shape = substituted(result.shape, sizes);
         std::shared_ptr<Memory> memory = program ? shared_memory(*program, call, k) : nullptr;
-        // Of an equal value, which may have other derivatives.
+        // A shared value is equal, but may have other derivatives.
         const bool shared = memory && result.dtype.is_float();
         if (!memory && k < counts && result.op == Op::Input)
             memory = call.arguments[static_cast<size_t>(result.as<InputAttr>().index)];

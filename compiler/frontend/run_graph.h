@@ -18,7 +18,7 @@ class Tensor;
 /// Computes a tensor and gives its elements in storage form.
 std::vector<std::byte> read_tensor(const Tensor& x, SourceLine line);
 
-/// What memory for so many bytes of a tensor has: kernels load 16 at a time.
+/// Returns the size of the memory for so many bytes of a tensor: kernels load 16 at a time.
 uint64_t padded_bytes(uint64_t bytes);
 
 /// Bytes of a tensor's elements, of the largest that it may be.
@@ -40,17 +40,17 @@ std::vector<std::shared_ptr<const Node>> realize_nodes(
 /// The Buffer of a node that was computed, itself where it is one; null: none.
 const std::shared_ptr<const Node>& known_buffer(const std::shared_ptr<const Node>& node);
 
-/// `options` with what the session says of every compile.
+/// Returns `options` with the session's settings for every compile.
 CompileOptions compile_options(SessionState& session, CompileOptions options);
 /// Compiles `graph` for the session's executor, and reports.
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);
 
-/// Allocates the results and runs `graph`, as `program` (null where the oracle evaluates it). Gives
+/// Allocates the results and runs `graph`, as `program` (null if the oracle evaluates it). Returns
 /// the results as Buffer nodes, without the values of data symbols. A result that is an argument,
-/// or another result, shares its memory. Where a size is one that only the device knows, the shape
-/// has a data symbol and the memory room for its largest value. `symbols`: the names of the graph's
-/// data sizes; empty: fresh ones. `sizes`, where given, gets what each of the graph's symbols is
+/// or another result, shares its memory. If only the device knows a size, the shape has a data
+/// symbol and the memory has room for its largest value. `symbols`: the names of the graph's data
+/// sizes; empty: fresh ones. `sizes`, if given, gets the value of each of the graph's symbols
 /// outside.
 std::vector<std::shared_ptr<const Node>> run_graph(SessionState& session, const Graph& graph,
                                                    const std::shared_ptr<const Program>& program,

@@ -1,4 +1,4 @@
-// What a call would run, as a program that needs no compiler.
+// Makes the program of a call as one that needs no compiler.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 /// limits).
 constexpr uint32_t kAlignmentOfAll = 256;
 
-/// What is printed and checked is worked out on the host, by what only the function knows.
+/// Refuses prints and assertions: the host evaluates them with data that only the function has.
 void refuse_effects(const FunctionState& state) {
     if (state.effects.empty()) return;
     const Effect& effect = state.effects[0];
@@ -26,8 +26,8 @@ void refuse_effects(const FunctionState& state) {
                              "what is to be looked at");
 }
 
-/// The program that assumes nothing of its sizes but how large what it binds is, where that fits
-/// the call; with its SPIR-V, whatever runs the session.
+/// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
+/// fits the call; with its SPIR-V, whatever executor the session has.
 std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
                                                const SizeEnv& symbols) {
     SessionState& session = *state.session;
@@ -74,7 +74,7 @@ SavedProgram Function::saved(const std::vector<Arg>& args) const {
     if (!given.kind.data_sizes.empty())
         fail_at(line, "save_program: only the device knows the size '" + given.kind.data_sizes[0] +
                           "' of an argument; give a tensor of a known size, such as zeros({100})");
-    // The bounds that the host would compute by what the function recorded stay with the kernels.
+    // Bounds that the host would compute from the function's recording are computed by the kernels.
     const Graph graph = with_kinds(state.session->nodes, state.graph, given.kind.scalars);
     Program program = *general_program(state, graph, given.call.symbols);
     keep_captured(program, state);

@@ -1,10 +1,10 @@
-// Stores that combine with what is there, and stores with a promise.
+// Stores that combine with the old value, and stores with a promise.
 #pragma once
 #include "compiler/frontend/movement.h"
 
 namespace firn {
 
-/// What is promised of the places that are stored to.
+/// Promises about the places that are stored to.
 ///
 /// Promises that are not kept give an arbitrary result (inside the tensor). FIRN_CHECK=1 and
 /// Session::check_promises verify them, and the oracle always does.
@@ -18,52 +18,52 @@ struct ScatterOptions {
 };
 
 /// Adds at places, `scatter_add(histogram(bin), 1)`: every position adds its value at its own
-/// index, however many meet there. Indices and values broadcast together; an index outside is
-/// dropped; under `if_`, and after `break_` or `continue_`, the positions whose condition holds
+/// index, even if many have the same one. Indices and values broadcast together; an index outside
+/// is dropped; under `if_`, and after `break_` or `continue_`, the positions whose condition holds
 /// take part. Makes a new version of the tensor, as `x(i) = v` does.
 ///
-/// Integers wrap and give the same bits in every run. Sums and products of floats are made in the
-/// order in which the device comes by: they may differ in the last bits from run to run
-/// (`{.deterministic = true}` behind the value keeps the order of the positions). Values are
-/// converted to the tensor's type; f16 and bf16 are combined in f32, integers of 8 and 16 bits in
-/// i32, from which they wrap; numbers into a bool are combined as 0 and 1, and what is not 0 is
-/// true. 64-bit types are combined by devices that have 64-bit atomics; others refuse the program
-/// unless it can be seen that no two positions meet, as at x(all, 1). UserError: an index that is
-/// no integer, values that do not fit the indices; inside kernel(...) types of less than 32 bits.
+/// Integers wrap and give the same bits in every run. The device chooses the order of sums and
+/// products of floats: they may differ in the last bits from run to run (`{.deterministic = true}`
+/// behind the value keeps the order of the positions). Values are converted to the tensor's type;
+/// f16 and bf16 are combined in f32, integers of 8 and 16 bits in i32, from which they wrap;
+/// numbers into a bool are combined as 0 and 1, and a result other than 0 is true. 64-bit types are
+/// combined by devices that have 64-bit atomics; others refuse the program unless it is proved that
+/// no two positions have the same index, as at x(all, 1). UserError: an index that is no integer,
+/// values that do not fit the indices; inside kernel(...) types of less than 32 bits.
 ///
 /// Examples: after `Tensor x = zeros({3}, i32); scatter_add(x(tensor({0, 2, 0, 7})), 1);` `x` is
 /// `{2, 0, 1}`; then after `scatter_add(x(tensor({1, 1})), tensor({10, 20}));` `x` is
 /// `{2, 30, 1}`.
 void scatter_add(const Access& place, const Arg& value);
-/// Multiplies what is there by all values that meet; else as scatter_add.
+/// Multiplies the old value by all values at its index; else as scatter_add.
 ///
 /// Example: after `Tensor x = tensor({1, 5}); scatter_mul(x(tensor({0, 0})), tensor({2, 3}));` `x`
 /// is `{6, 5}`.
 void scatter_mul(const Access& place, const Arg& value);
-/// The smallest of what is there and of all values that meet; a nan gives way.
+/// Stores the smallest of the old value and all values at its index; numbers win over nan.
 ///
 /// Example: after `Tensor x = tensor({5, 5});`
 /// `scatter_min(x(tensor({0, 0, 1})), tensor({4, 3, 9}));` `x` is `{3, 5}`.
 void scatter_min(const Access& place, const Arg& value);
-/// The largest of what is there and of all values that meet; a nan gives way.
+/// Stores the largest of the old value and all values at its index; numbers win over nan.
 ///
 /// Example: after `Tensor x = tensor({5, 5});`
 /// `scatter_max(x(tensor({0, 0, 1})), tensor({4, 3, 9}));` `x` is `{5, 9}`.
 void scatter_max(const Access& place, const Arg& value);
-/// The bits that what is there and all values that meet have; of integers, or bools. Floats are a
-/// UserError.
+/// Combines the old value and all values at its index by bitwise and; integers or bools. Floats are
+/// a UserError.
 ///
 /// Example: after `Tensor x = tensor({7, 7}); scatter_and(x(tensor({0, 0})), tensor({6, 5}));` `x`
 /// is `{4, 7}`.
 void scatter_and(const Access& place, const Arg& value);
-/// The bits that what is there or one of the values that meet has; of integers, or bools. Floats
-/// are a UserError.
+/// Combines the old value and all values at its index by bitwise or; integers or bools. Floats are
+/// a UserError.
 ///
 /// Example: after `Tensor seen = tensor({false, false}); scatter_or(seen(tensor({1, 1})), true);`
 /// `seen` is `{false, true}`.
 void scatter_or(const Access& place, const Arg& value);
-/// The bits that an odd number of what is there and of the values that meet have; of integers, or
-/// bools. Floats are a UserError.
+/// Combines the old value and all values at its index by bitwise exclusive or; integers or bools.
+/// Floats are a UserError.
 ///
 /// Example: after `Tensor x = tensor({1, 1}); scatter_xor(x(tensor({0, 0})), tensor({3, 6}));` `x`
 /// is `{4, 1}`.

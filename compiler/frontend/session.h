@@ -16,8 +16,8 @@ struct SessionState;
 /// another records, is a UserError. Sessions of different threads run in parallel. Tensors and
 /// functions may be destroyed on any thread.
 /// A session on a device belongs to the process that made it: used in a child of fork() it is a
-/// UserError. The child makes its own; where its parent had a device open, it ends by exit()
-/// without what the parent registered to be done then.
+/// UserError. The child makes its own; if its parent had a device open, the child's exit() skips
+/// the exit handlers of the parent.
 ///
 /// Example: after `int last = 0;` `{ SessionScope scope(Session::interpreter());`
 /// `last = (arange(4) * 10).to_vector<int>()[3]; }` `last` is `30`.
@@ -31,36 +31,35 @@ class Session {
     /// a driver.
     static Session interpreter(DeviceProfile profile = cpu_profile());
 
-    /// What runs its programs; chosen at the first use.
+    /// Returns the executor of its programs; chosen at the first use.
     Executor& executor() const;
     /// Limits and rates of the device that it compiles for.
     const DeviceProfile& profile() const;
     /// False for the oracle, which evaluates whole tensors, node by node.
     bool compiles() const;
-    /// Where print_value writes its lines; without one, to stdout.
+    /// Sets the callback for the lines of print_value; without one they go to stdout.
     void on_print(Callback<void(const std::string&)> write) const;
-    /// Whether programs recorded from now on verify what `unique`, `permutation` and `unchecked`
-    /// promise: a broken promise is a UserError with the line. Without a word FIRN_CHECK says so.
-    /// Costs time; the oracle always verifies.
+    /// Sets whether programs recorded from now on verify the promises of `unique`, `permutation`
+    /// and `unchecked`: a broken promise is a UserError with the line. Default: FIRN_CHECK. Costs
+    /// time; the oracle always verifies.
     void check_promises(bool on) const;
-    /// Whether floats that are computed from now on, by compiled functions too, are looked at:
-    /// where one is not a number the same is evaluated once more by the oracle, and a UserError
-    /// says which operation made it of numbers: its line, the element, its operands there, the
+    /// Sets whether floats that are computed from now on, by compiled functions too, are checked
+    /// for nan. If one is nan the oracle evaluates the same once more, and a UserError names the
+    /// operation that made a nan from numbers: its line, the element, its operands there, the
     /// iteration of loops and the call of the function; variables that the call would have changed
-    /// are as they were. Without a word FIRN_FIND_NAN says so. Every result is read back and
-    /// nothing is given away to calls, which costs time and memory.
+    /// are as they were. Default: FIRN_FIND_NAN. Every result is read back and no argument is
+    /// donated to calls, which costs time and memory.
     void find_nan(bool on) const;
-    /// Iterations, 1 at least, that a while_ without max_steps may take before it is a UserError,
-    /// for what is recorded from now on.
+    /// Sets how many iterations, at least 1, a while_ without max_steps may take before it is a
+    /// UserError, for loops recorded from now on.
     void limit_while(int64_t iterations) const;
-    /// Whether functions compile better programs for new sizes in the background, and run those
-    /// that assume less until they are ready. Without a word they do on a device, and not where
-    /// programs are interpreted. Where it is off, a call compiles the program that fits it best.
+    /// Sets whether functions compile better programs for new sizes in the background, and run
+    /// those that assume less until they are ready. Default: on for a device, off for interpreted
+    /// programs. If it is off, a call compiles the program that fits it best.
     void compile_in_background(bool on) const;
-    /// Whether compiled functions have programs of their own for sizes that keep coming, as fast as
-    /// if they had been declared as numbers. Without a word they do, unless FIRN_SPECIALISE is 0.
-    /// Where it is off, few programs serve all sizes: they assume what divides them, and how large
-    /// they can be.
+    /// Sets whether compiled functions have programs of their own for recurring sizes, as fast as
+    /// if they had been declared as numbers. Default: on, unless FIRN_SPECIALISE is 0. If it is
+    /// off, few programs serve all sizes: they assume only divisors and upper bounds of them.
     void specialise(bool on) const;
     /// Programs kept for lazy evaluation, 256 at most: stays the same in a steady frame loop.
     size_t plan_count() const;

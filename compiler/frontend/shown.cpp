@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kEdge = 4;  // elements at each end of an axis that a stream shows
 
-/// Those at each end of an axis: all, where a cut matrix would show as many.
+/// Returns how many elements to show at each end of an axis: all, if a shortened matrix would show
+/// as many.
 int edge_of(const std::vector<int64_t>& shape) {
     constexpr int64_t kMost = 4 * kEdge * kEdge;
     int64_t elements = 1;

@@ -1,4 +1,4 @@
-// What is shown of a tensor: the elements at the ends of its axes, as text; internal.
+// Formats the shown elements of a tensor, at the ends of its axes, as text; internal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,7 +21,8 @@ struct Shown {
 /// Computes and waits; not while something is recorded.
 Shown shown(const Tensor& x);
 
-/// Of an axis of this size: all, or the first and the last `edge`.
+/// Returns how many elements of an axis of this size are shown: all, or the first and the last
+/// `edge`.
 Size shown(const Size& size, int edge);
 bool all_shown(const Size& size, int edge);
 /// The elements of x that are shown.

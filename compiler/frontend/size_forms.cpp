@@ -26,8 +26,8 @@ bool is_same(const Column& column) {
     return std::all_of(column.begin(), column.end(), [&](int64_t x) { return x == column[0]; });
 }
 
-/// What a column is as a sum of a multiple of a symbol and a constant. Through two points there is
-/// always a line: where there are no more, only a neighbour or a multiple is believed.
+/// Returns a column as a multiple of a symbol plus a constant. There is always a line through two
+/// points: if there are no more, only a neighbour or a multiple is accepted.
 std::optional<Size> line_through(const Column& column, const Column& symbol, const Size& name) {
     size_t other = 0;
     while (other < symbol.size() && symbol[other] == symbol[0]) ++other;
@@ -42,7 +42,7 @@ std::optional<Size> line_through(const Column& column, const Column& symbol, con
     return Size(slope) * name + Size(begin);
 }
 
-/// What a column is as a multiple of the product of two symbols.
+/// Returns a column as a multiple of the product of two symbols.
 std::optional<Size> multiple_of(const Column& column, const Column& a, const Column& b,
                                 const Size& product) {
     std::optional<int64_t> factor;
@@ -57,7 +57,7 @@ std::optional<Size> multiple_of(const Column& column, const Column& a, const Col
     return Size(*factor) * product;
 }
 
-/// Which sizes the columns are.
+/// Expresses columns as sizes.
 class Symbols {
   public:
     /// The column as a size of the symbols so far.
@@ -72,8 +72,8 @@ class Symbols {
                     return product;
         return std::nullopt;
     }
-    /// What the column is, as a new symbol where it is none of the others. None where there are too
-    /// many, or it is negative.
+    /// Returns the column as a size, as a new symbol if it follows from no other. Nothing if there
+    /// are too many, or it is negative.
     std::optional<Size> add(const Column& column, size_t number) {
         std::optional<Size> size = known(column);
         if (!size) {
@@ -137,7 +137,7 @@ class Resizer {
     }
 
   private:
-    /// In the order of for_sizes.
+    /// Visits sizes in the order of for_sizes.
     Attr attribute(const Attr& attr) {
         Attr out = attr;
         if (auto* value = std::get_if<SizeAttr>(&out)) value->size = sized_.sizes[at_++];

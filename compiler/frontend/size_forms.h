@@ -12,13 +12,13 @@
 
 namespace firn {
 
-/// A graph whose sizes are numbers, without them.
+/// A graph with numbers as sizes, without these numbers.
 struct SizeForm {
     std::string text;  // equal for graphs that differ in their sizes alone
     /// Every size that a node holds, and every number that is an i32, in a fixed order.
     std::vector<int64_t> numbers;
 };
-/// None where a graph has sizes that are no numbers.
+/// Returns nothing if a graph has sizes that are no numbers.
 std::optional<SizeForm> form_of(const Graph& graph);
 
 /// The numbers of a form as sizes of symbols.
@@ -30,10 +30,10 @@ struct SizedNumbers {
     /// The values of the symbols with which the sizes are these numbers, where there are such.
     std::optional<SizeEnv> fit(const std::vector<int64_t>& numbers) const;
 };
-/// Sizes that fit all of the `examples`, numbers of graphs of the form of `graph`. What is the same
-/// in all of them stays a number; what is always equal to a symbol, a constant away from it, a
-/// multiple or a product of others, is said by these; what is left is a symbol of its own. None
-/// where an i32 changes otherwise: it may be anything.
+/// Returns sizes that fit all of the `examples`, numbers of graphs of the form of `graph`. A number
+/// that is the same in all of them stays one; one that always equals a symbol, differs from it by a
+/// constant, or is a multiple or a product of others, is expressed by these; each other one is a
+/// symbol of its own. Nothing if another i32 changes: it may be anything.
 std::optional<SizedNumbers> sized_numbers(const Graph& graph,
                                           const std::vector<std::vector<int64_t>>& examples);
 

@@ -1,4 +1,4 @@
-// Functions of elements whose derivative is written beside them.
+// Elementwise functions with an explicit derivative.
 #include "compiler/frontend/slope.h"
 
 #include "compiler/frontend/grad.h"

@@ -1,4 +1,4 @@
-// Functions of elements whose derivative is written beside them; internal.
+// Elementwise functions with an explicit derivative; internal.
 #pragma once
 #include "compiler/frontend/tensor.h"
 #include "compiler/program/callback.h"

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// Over which axes a spread is taken, and by what it is divided.
+/// The axes of a variance, and its divisor.
 struct VarianceOptions {
     [[no_unique_address]] ByName by_name = {};
     Axes axis = {};          ///< none: all
@@ -39,7 +39,7 @@ struct NormOptions {
     [[no_unique_address]] ByName by_name = {};
     Axes axis = {};          ///< none: all
     bool keep_dims = false;  ///< reduced axes stay with size 1
-    /// 1: sum of magnitudes, 0: count of what is not 0, infinity: the largest magnitude.
+    /// 1: sum of magnitudes, 0: number of elements other than 0, infinity: the largest magnitude.
     double order = 2;
 };
 /// The length of vectors: the sum of |x|^order to the power 1 / order. Not scaled: squares beyond

@@ -85,8 +85,8 @@ struct FlatReader {
 };
 
 /// How a value is laid out as tensors: a Tensor; a vec or mat; a tuple, pair, array or vector of
-/// what may be laid out; a struct of such. `take` adds its tensors, `give` makes it of the next
-/// ones. Outside of vectors it has `count` tensors; it has `vectors` vectors, and all their
+/// values that can be laid out; a struct of such. `take` adds its tensors, `give` makes it of the
+/// next ones. Outside of vectors it has `count` tensors; it has `vectors` vectors, and all their
 /// elements together would be `each` tensors if they had one element each.
 template <class T>
 struct Results {
@@ -181,7 +181,7 @@ struct Results<std::array<T, N>> {
 template <class T>
 struct Results<std::vector<T>> {
     using Type = std::vector<typename Results<T>::Type>;
-    // How many vectors its elements hold, nobody knows: more than one.
+    // The number of vectors in its elements is unknown: more than one.
     static constexpr size_t count = 0, vectors = 1 + Results<T>::vectors;
     static constexpr size_t each = Results<T>::count;
     static void take(const std::vector<T>& from, FlatValue& to) {
@@ -285,7 +285,7 @@ template <class... P>
 constexpr size_t type_count(TypeList<P...>) {
     return sizeof...(P);
 }
-/// How many of its parameters have to be given.
+/// Returns how many of its parameters must be given.
 template <class Fn, class List, size_t Count = 0>
 constexpr size_t least_arguments() {
     if constexpr (Count == type_count(List()) || takes<Fn>(FirstTypes<List, Count>()))
@@ -293,7 +293,8 @@ constexpr size_t least_arguments() {
     else
         return least_arguments<Fn, List, Count + 1>();
 }
-/// Whether such parameters can hold so many tensors. Of one vector the others say how long it is.
+/// Returns whether such parameters can hold so many tensors. The length of one vector follows from
+/// the others.
 template <class List>
 constexpr bool holds(size_t tensors) {
     using All = ResultsOfList<List>;

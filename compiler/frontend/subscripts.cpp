@@ -20,7 +20,7 @@ struct Run {
 
 Run run_of(const IndexRange& range, const Size& n) {
     const bool back = range.step < 0;
-    // As Python reads a position.
+    // Reads a position as Python does.
     auto position = [&](const Size& value) {
         Size at = value.is_constant() && value.constant() < 0 ? n + value : value;
         if (!at.is_constant() || !n.is_constant()) return at;
@@ -56,7 +56,7 @@ bool is_mask(const Index& index) {
     return index.is() == Index::Is::Value && index.arg()->node()->dtype.is_bool();
 }
 
-/// How many axes of the tensor an index stands for.
+/// Returns how many axes of the tensor an index stands for.
 size_t axes_of(const Index& index) {
     if (is_mask(index)) return index.arg()->node()->shape.size();
     return index.is() == Index::Is::Value || index.is() == Index::Is::Range ? 1 : 0;

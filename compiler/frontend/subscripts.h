@@ -1,4 +1,4 @@
-// What the indices of an access mean: ranges, new axes and masks beside numbers and tensors;
+// Interprets the indices of an access: ranges, new axes and masks beside numbers and tensors;
 // internal.
 #pragma once
 #include <vector>
@@ -18,19 +18,20 @@ struct Chosen {
     Ref mask;                  // broadcasts to `shape`; null: none
 };
 
-/// Whether each index is one of an element: a number, or a tensor of integers.
+/// Returns whether each index is that of an element: a number, or a tensor of integers.
 bool are_elements(const std::vector<Tensor::Index>& indices);
 
-/// Whether both are one mask and nothing else, the same one.
+/// Returns whether both are one mask and nothing else, the same one.
 bool same_mask(const std::vector<Tensor::Index>& a, const std::vector<Tensor::Index>& b);
 /// The whole axes in place of masks.
 std::vector<Tensor::Index> without_masks(const std::vector<Tensor::Index>& indices);
 
-/// As in numpy: a range keeps its axis, a new axis is added, a number takes its axis away, and
-/// tensors of integers take theirs for the axes that they broadcast to: those stand where the first
-/// of them stood, or in front where a range, a mask or a new axis stands between them. A mask keeps
-/// the axes whose shape it has. UserError: more indices than axes; a range that is not inside; a
-/// mask of another shape, of no axis, beside another mask or beside tensors of indices.
+/// Returns the chosen elements, as in numpy: a range keeps its axis, a new axis is added, a number
+/// takes its axis away, and tensors of integers take theirs for the axes that they broadcast to:
+/// those stand where the first of them stood, or in front where a range, a mask or a new axis
+/// stands between them. A mask keeps the axes whose shape it has. UserError: more indices than
+/// axes; a range that is not inside; a mask of another shape, of no axis, beside another mask or
+/// beside tensors of indices.
 Chosen chosen(const Builder& b, const Ref& x, const std::vector<Tensor::Index>& indices);
 
 /// Reads all of it, whatever the mask says.

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// What the components of a vector are. Floats of every width are Float, signed integers Int.
+/// The kind of a vector's components. Floats of every width are Float, signed integers Int.
 enum class VecKind : uint8_t { Float, Int, Uint, Bool };
 
 template <size_t N, VecKind K = VecKind::Float>
@@ -37,7 +37,7 @@ struct Swizzle {
 
 /// @cond
 
-/// Which component a letter is.
+/// Returns the component that a letter names.
 consteval size_t component_of(char letter) {
     return letter == 'w' ? 3 : static_cast<size_t>(letter - 'x');
 }
@@ -59,10 +59,9 @@ consteval size_t component_of(char letter) {
 
 /// @endcond
 
-/// Components of a vector that can be assigned: a vector of their values, and where it stands it
-/// writes them, as in GLSL: `p.xy() = q`, `p.zx() *= 2.0f`. Letters that repeat cannot be written.
-/// With a name it is a vector like another: after `auto q = p.xy();` what is assigned to q leaves p
-/// as it was.
+/// Components of a vector that can be read and assigned, as in GLSL: `p.xy() = q`, `p.zx() *=
+/// 2.0f`. Letters that repeat cannot be assigned. A named copy is an ordinary vector: after `auto q
+/// = p.xy();` assignments to q leave p as it was.
 ///
 /// Example: after `vec3 p(1, 2, 3);` `p.xy() = p.yx(); p.yz() *= 10.0f;`
 /// `auto q = p.xy(); q = vec2(0);` `p` is `{2, 10, 30}`.
@@ -86,7 +85,7 @@ class Swizzled : public Vec<sizeof...(From), K> {
     /// The same components of the same vector.
     Swizzled(const Swizzled&) = default;
 
-    /// Of one with a name: the vector that it was taken from stays as it was.
+    /// Assignment to a named copy: the vector that it was taken from stays as it was.
     /// @{
     Swizzled& operator=(const Swizzled& v) & { return *this = static_cast<const Value&>(v); }
     Swizzled& operator=(const Value& v) & {
@@ -123,7 +122,7 @@ class Swizzled : public Vec<sizeof...(From), K> {
 
     /// @cond
 
-    // Of one type, see min of tensors.
+    // For operands of one type, see min of tensors.
     friend Value min(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
         return min(Value(a), Value(b), line);
     }

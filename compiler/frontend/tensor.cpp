@@ -123,8 +123,8 @@ SharedPtr<const Node> Tensor::node(SourceLine line) const {
 TensorShape Tensor::shape(SourceLine line) const {
     Ref here_and_now = node(line);
     SessionState& session = *slot_->session;
-    // A function of the library goes on with symbols; who asks from outside wants numbers. What a
-    // rule of gradients is given stands for values that are not there yet.
+    // A library function continues with symbols; a caller outside needs numbers. The arguments of a
+    // gradient rule stand for values that do not exist yet.
     const bool is_held = here_and_now->free_args && !here_and_now->free_args->empty();
     if (!is_recording(session) && !session.caller.line && !is_held) {
         here_and_now = with_known_sizes(session, here_and_now, line);
@@ -175,7 +175,7 @@ SharedPtr<const Node> Arg::node(std::optional<DType> dtype) const {
 
 // --- for debuggers -------------------------------------------------------------------------------
 
-// Where firn_gdb.py finds a tensor's node, and that node's type and shape.
+// firn_gdb.py reads a tensor's node, and that node's type and shape, at these offsets.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 extern "C" const size_t firn_debug_layout[3];
 const size_t firn_debug_layout[] = {offsetof(Slot, node), offsetof(Node, dtype),

@@ -55,15 +55,15 @@ class Tensor : public TensorOperators {
     // clang-format off
     template <size_t N, VecKind K> Tensor(const Vec<N, K>& v) = delete;  // a vector is N tensors: stack(v) makes one of them, with the components along its last axis
     // clang-format on
-    /// The value of the other tensor, which keeps it. What is stored or assigned to one of them
-    /// later does not change the other.
+    /// A copy of the other tensor's value. A later store or assignment to one of them does not
+    /// change the other.
     /// @{
     Tensor(const Tensor& other);
     Tensor(Tensor&& other) : Tensor(static_cast<const Tensor&>(other)) {}
     /// @}
 
-    /// Another value, of any type and shape. In a `loop` or under `if_` a tensor that was made
-    /// outside keeps its type, and gets the value at the positions whose condition holds.
+    /// Assigns another value, of any type and shape. In a `loop` or under `if_` a tensor that was
+    /// made outside keeps its type, and gets the value at the positions whose condition holds.
     ///
     /// Example: after `Tensor x = tensor({1, 5}); if_(x > 3, [&] { x = 3; });` `x` is `{1, 3}`.
     /// @{
@@ -98,8 +98,8 @@ class Tensor : public TensorOperators {
     friend Tensor operator--(const CountedTensor& x, int);
     /// @}
 
-    // What C++ itself decides by cannot be recorded, and what is assigned to a result is lost.
-    // Compilers show these lines:
+    // Decisions of C++ itself cannot be recorded, and an assignment to a result is lost. Compilers
+    // show these lines:
     // clang-format off
     explicit operator bool() const = delete;  // if: if_(c, [&] {..}); ?: select(c, a, b); for: loop(n); && || !: & | ~
     Tensor& operator=(const Tensor& value) && = delete;  // a result, or part of a const tensor: x(range(2, 5)) = v stores to x
@@ -111,20 +111,21 @@ class Tensor : public TensorOperators {
     // clang-format on
 
     class Index;
-    /// The elements at indices, one per axis (fewer: whole trailing rows). On a tensor that is not
-    /// const they can be stored to: `x(i, j) = v` makes a new version of x.
+    /// The elements at indices, one per axis (fewer: whole trailing rows). Elements of a tensor
+    /// that is not const can be stored to: `x(i, j) = v` makes a new version of x.
     ///
-    /// - A number takes its axis away. So does a tensor of integers, in whose places the elements
-    ///   are. Reading outside clamps to the edge: x(-1) is x(0), where numpy counts from the end. A
-    ///   store outside is dropped; where indices collide the last in row-major order wins.
+    /// - A number removes its axis. A tensor of integers replaces its axis by its own axes. Reading
+    /// outside clamps to the edge: x(-1) is x(0), where numpy counts from the end. A store outside
+    /// is dropped; where indices collide the last in row-major order wins.
     /// - `range(begin, end, step)` keeps its axis, as numpy's begin:end:step, negative numbers too:
-    ///   they count from the end here. `all` is the whole axis, `newaxis` adds one of size 1,
-    ///   `ellipsis` stands for the axes that the others leave over.
-    /// - A mask, a tensor of bools, stands for the axes whose shape it has, and is stored to:
-    ///   `x(x < 0.0f) = v` where v is a number or broadcasts to x, and `x(m) = y(m)`. Otherwise a
-    ///   mask is not read: `compact(x, mask)` gives what it chooses.
+    /// they count from the end here. `all` is the whole axis, `newaxis` adds one of size 1,
+    /// `ellipsis` stands for the remaining axes.
+    /// - A mask, a tensor of bools, stands for the axes whose shape it has, and is only stored to:
+    /// `x(x < 0.0f) = v` where v is a number or broadcasts to x, and `x(m) = y(m)`. It cannot be
+    /// read otherwise: `compact(x, mask)` returns the chosen elements.
     ///
-    /// Axes of tensors of indices come in front where a range stands between those, as in numpy.
+    /// The axes of several tensors of indices come first if a range stands between them, as in
+    /// numpy.
     ///
     /// Examples: after `Tensor x = reshape(arange(6), {2, 3});` `x(1, 2)` is `5`, `x(1)` is
     /// `{3, 4, 5}`, `x(-1, 0)` is `0`, `x(range(-1, none), 0)` is `{3}`, `x(all, tensor({2, 0}))`
@@ -144,8 +145,8 @@ class Tensor : public TensorOperators {
     /// Example: `reshape(arange(6), {2, 3}).T()` is `{{0, 3}, {1, 4}, {2, 5}}`.
     Tensor T(SourceLine line = here()) const;
 
-    /// The sizes of all axes. In a function that is recorded they may be symbolic; elsewhere a size
-    /// that only the device knows is read back, which waits.
+    /// Returns the sizes of all axes. In a function that is recorded they may be symbolic;
+    /// elsewhere a size that only the device knows is read back, which waits.
     ///
     /// Example: `zeros({2, 3}).shape()` is `[2, 3]`.
     TensorShape shape(SourceLine line = here()) const;
@@ -153,7 +154,7 @@ class Tensor : public TensorOperators {
     ///
     /// Example: `zeros({2, 3}).size(-1)` is `3`.
     Dimension size(int axis, SourceLine line = here()) const;
-    /// How many axes it has; 0: it is one number.
+    /// Returns the number of axes; 0 for a single number.
     ///
     /// Examples: `zeros({2, 3}).rank()` is `2`, `sum(zeros({2, 3})).rank()` is `0`.
     int rank(SourceLine line = here()) const;
@@ -168,8 +169,8 @@ class Tensor : public TensorOperators {
     /// `tensor({300, -1}).as(u8)` is `{44, 255}`.
     Tensor as(DType dtype, SourceLine line = here()) const;
 
-    /// The elements in row-major order, converted to T as `as` converts; computes and waits.
-    /// UserError inside of what is recorded, where there are none yet.
+    /// Returns the elements in row-major order, converted to T as `as` converts; computes and
+    /// waits. UserError inside a recorded function, where there are none yet.
     ///
     /// Example: `tensor({1, 2, 3, 4}, {2, 2}).to_vector<float>()` is `{1, 2, 3, 4}`.
     template <Arithmetic T>
@@ -183,11 +184,12 @@ class Tensor : public TensorOperators {
 
     FIRN_BESIDE_STD(Tensor)
 
-    /// The node that stands for the value here and now; for those who work on graphs.
+    /// Returns the node of the current value; for code that works on graphs.
     SharedPtr<const Node> node(SourceLine line = here()) const;
     /// A new tensor in the current scope.
     static Tensor from_node(SharedPtr<const Node> node);
-    /// What holds its value from version to version; for those who work on graphs.
+    /// Returns the slot that holds its value from version to version; for code that works on
+    /// graphs.
     const SharedPtr<Slot>& slot() const { return slot_; }
 
     /// A C++ scalar with its own type kept: f64 for floating point, else an integer of its width,
@@ -254,15 +256,15 @@ class Arg : public TensorOperators {
     SharedPtr<const Node> node(std::optional<DType> dtype = std::nullopt) const;
     /// The operand as a tensor of its own.
     Tensor tensor() const { return Tensor::from_node(node()); }
-    /// Whether it was made from a C++ scalar.
+    /// Returns whether it was made from a C++ scalar.
     bool is_scalar() const { return scalar_.has_value(); }
-    /// That scalar; only where is_scalar().
+    /// Returns that scalar; only if is_scalar().
     const Scalar& scalar() const { return *scalar_; }
     /// The caller's line.
     SourceLine line() const { return line_; }
     /// The slot of the tensor that it was made from; null for other operands.
     const SharedPtr<Slot>& slot() const { return slot_; }
-    /// Whether it was made from a tensor that is given away.
+    /// Returns whether it was made from a tensor that is donated.
     bool is_donated() const { return donated_; }
 
   private:
@@ -307,7 +309,7 @@ concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
 /// One of the indices of an access.
 class Tensor::Index {
   public:
-    /// What stands there: nothing, a number, tensor or mask, a range, or a mark.
+    /// The kind of an index: nothing, a number, tensor or mask, a range, or a mark.
     enum class Is : uint8_t { Absent, Value, Range, NewAxis, Ellipsis };
 
     /// No index; those behind it are absent too.
@@ -331,7 +333,7 @@ class Tensor::Index {
     Index(Tensor (*all)(const Operand&, const ReduceOptions&), SourceLine line = here());
     ~Index();
 
-    /// What it is.
+    /// Returns its kind.
     Is is() const { return is_; }
     /// The operand of a Value.
     const std::optional<Arg>& arg() const { return arg_; }
@@ -367,11 +369,11 @@ class Access : public TensorOperators {
 
     /// @endcond
 
-    /// What is read.
+    /// Reads the elements.
     operator Tensor() const;
 
-    /// Stores or combines (scatter_add and its kin are made of it). A store under `if_` or after
-    /// `break_` takes place at the positions whose condition holds. Gives the new version.
+    /// Stores or combines (scatter_add and the others are made of it). A store under `if_` or after
+    /// `break_` takes effect at the positions whose condition holds. Returns the new version.
     SharedPtr<const Node> store(const Arg& value, const ScatterAttr& how) &&;
     /// Stores the value, converted to the tensor's type and broadcast to the indices; an index
     /// outside is dropped, and where indices collide the last in row-major order wins.
@@ -412,7 +414,7 @@ class Access : public TensorOperators {
     template <class... I> Tensor operator()(const I&...) const = delete;  // x(i)(j): x(i, j) reads and stores; Tensor row = x(i) is a value of its own
     // clang-format on
 
-    /// What is asked of the elements that are read; see Tensor.
+    /// Properties of the elements that are read; see Tensor.
     /// @{
     DType dtype() const { return Tensor(*this).dtype(line_); }
     Tensor as(DType dtype) const { return Tensor(*this).as(dtype, line_); }
@@ -430,11 +432,12 @@ class Access : public TensorOperators {
 
     FIRN_BESIDE_STD(Access)
 
-    /// The node of what is read; this and the following are for those who work on graphs.
+    /// Returns the node of the read elements; this and the following are for code that works on
+    /// graphs.
     SharedPtr<const Node> read() const;
-    /// What is to be read or stored to: the version of the tensor, and for its first axes where the
-    /// elements are (those that a mask leaves out are outside). `leave` makes another version,
-    /// which differs only by stores at positions whose conditions hold.
+    /// The place to be read or stored to: the version of the tensor, and the indices of the
+    /// elements along its first axes (elements that a mask leaves out are outside). `leave` makes
+    /// another version, which differs only by stores at positions whose conditions hold.
     /// @{
     const SharedPtr<const Node>& version() const { return version_; }
     std::vector<SharedPtr<const Node>> places() const;

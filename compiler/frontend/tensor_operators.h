@@ -1,4 +1,4 @@
-// The operators of tensors, and of what stands for one.
+// The operators of tensors, and of types that stand for one.
 #pragma once
 #include "compiler/ir/source_line.h"
 
@@ -10,7 +10,7 @@ class Arg;
 
 /// @cond
 
-// Of operands of one type, which `using namespace std` would hand to std; see math.h.
+// For operands of one type, which `using namespace std` would hand to std; see math.h.
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor min_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line);
@@ -50,8 +50,8 @@ struct TensorOperators {
     /// Examples: `tensor({7, -7}) / 2` is `{3, -3}`, `tensor({7, -7}) / 0` is `{0, 0}`,
     /// `tensor({7.0f, -7.0f}) / 0` is `{inf, -inf}`.
     friend Tensor operator/(const Arg& a, const Arg& b);
-    /// What division leaves: floats take the divisor's sign, integers the dividend's; x % 0 is 0
-    /// for integers.
+    /// The remainder of the division: floats take the divisor's sign, integers the dividend's; x %
+    /// 0 is 0 for integers.
     ///
     /// Examples: `tensor({-7.0f, 7.0f}) % 4` is `{1, 3}`, `tensor({-7, 7}) % 4` is `{-3, 3}`.
     friend Tensor operator%(const Arg& a, const Arg& b);

@@ -20,10 +20,10 @@ class Trial {
     /// Milliseconds per dispatch and dispatches, by kernel.
     std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program);
     std::vector<std::vector<std::byte>> results() const;
-    /// What `program` gives, and what becomes of it where the arguments are moved by a few
+    /// Returns the results of `program`, and their change if the arguments are moved by a few
     /// roundings.
     std::vector<Reference> reference(const std::shared_ptr<const Program>& program);
-    /// How far the results of the last run are off; `terms`: see most_terms.
+    /// Returns the deviation of the last run's results; `terms`: see most_terms.
     Deviation deviation(const std::vector<Reference>& reference, double terms) const;
 
   private:

@@ -31,7 +31,7 @@ constexpr double kHopeless = 1.15;    // a first run this much slower than the b
 constexpr double kLeastGain = 0.97;   // of the time, that makes a mapping better
 constexpr size_t kBatch = 8;          // mappings that are compiled at once
 constexpr double kShareOfCuts = 0.4;  // of the time, at most
-constexpr double kMostBent = 256;     // times what the profile says
+constexpr double kMostBent = 256;     // times the profile's value
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -81,7 +81,7 @@ class Search {
         }
         std::sort(order.begin(), order.end());
         for (size_t n = 0; n < order.size() && !stopped_; ++n) {
-            // The rest of the time, shared by what the rest takes.
+            // The remaining time is shared in proportion to the remaining kernels' times.
             const double share = all > 0 ? -order[n].first / all : 1;
             until_ = seconds_since(start_) + (options_.seconds - seconds_since(start_)) * share;
             all += order[n].first;
@@ -111,7 +111,7 @@ class Search {
         return stopped_ || seconds_since(start_) >= std::min(until_, options_.seconds);
     }
 
-    /// Cuts of the whole program: each cost bent by itself, on from what was best.
+    /// Searches cuts of the whole program: scales each cost by itself, and continues from the best.
     void search_cuts() {
         until_ = options_.seconds * kShareOfCuts;
         progress_ = {"cuts", 0, best_->kernels.size(), 0, 0, 0, 0};
@@ -292,7 +292,7 @@ class Search {
         stopped_ = stopped_ || (options_.progress && !options_.progress(progress_));
     }
 
-    /// Who asks for progress himself writes his own line.
+    /// A caller with a progress callback of its own writes its own line.
     void tell_watch() {
         progress_.seconds_left = options_.seconds - seconds_since(start_);
         const double share =

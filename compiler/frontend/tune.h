@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// Where a search stands.
+/// The progress of a search.
 struct TuneProgress {
     std::string kernel;  ///< its name, or "cuts": where the whole program is cut into kernels
     size_t number = 0, kernels = 0;  ///< counted from 1, by time; 0: cuts
@@ -17,33 +17,33 @@ struct TuneProgress {
     double seconds_left = 0;
 };
 
-/// How long Function::tune() searches, and what it may give.
+/// The time limit of Function::tune(), and the tolerance for its results.
 struct TuneOptions {
     double seconds = 30;  ///< the search ends then; at most one mapping later
-    /// Called after every mapping that was tried; false ends the search, as the end of a window of
-    /// this thread does, and what was found so far is kept. Empty: a line of progress on stderr
-    /// where that is a terminal. Windows show it in any case, and answer meanwhile.
+    /// Called after every mapping that was tried; false ends the search, as closing a window of
+    /// this thread does, and the results so far are kept. Empty: a line of progress on stderr if
+    /// that is a terminal. Windows show the progress in any case, and stay responsive.
     Callback<bool(const TuneProgress&)> progress;
-    /// By how much more than one rounding of each of its terms explains a float may differ, element
-    /// by element; what is no float must be equal.
+    /// How many times the effect of one rounding of each of its terms a float may differ by,
+    /// element by element; elements that are no floats must be equal.
     double tolerance = 16;
 };
 
-/// What the search of one kernel's mappings found.
+/// The result of the search for one kernel's mapping.
 struct TunedKernel {
     std::string name, before, after;     ///< mappings as text
     double before_ms = 0, after_ms = 0;  ///< per dispatch
     int dispatches = 0, tried = 0;
     std::vector<std::string> dropped;  ///< mappings that failed or gave other results, and why
 };
-/// What the search of where the program is cut into kernels found.
+/// The result of the search for the program's cuts.
 struct TunedCuts {
-    std::string before, after;  ///< what the costs behind the verdicts are multiplied by, as text
+    std::string before, after;           ///< the factors of the costs behind the verdicts, as text
     double before_ms = 0, after_ms = 0;  ///< of all kernels of a call
     int tried = 0;                       ///< programs that differ
     std::vector<std::string> dropped;    ///< cuts that failed or gave other results, and why
 };
-/// What Function::tune() found.
+/// The result of Function::tune().
 struct TuneReport {
     TunedCuts cuts;
     std::vector<TunedKernel> kernels;  ///< those that were searched, by time

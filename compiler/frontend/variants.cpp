@@ -11,8 +11,8 @@
 namespace firn {
 namespace {
 
-/// Trip counts up to this are assumed as they are: loops that short are unrolled. Of longer ones
-/// the exact count says nothing.
+/// Trip counts up to this are assumed exactly: loops that short are unrolled. For longer ones the
+/// exact count has no use.
 constexpr int64_t kShortLoop = 64;
 
 /// Calls with the same trip count until a program is made for it: a slider that is being dragged
@@ -34,13 +34,13 @@ bool is_exact(FunctionState& state, const CallKind& kind, const std::string& sym
     if (std::count(kind.data_sizes.begin(), kind.data_sizes.end(), symbol) > 0) return false;
     auto& values = state.recent_values.try_emplace(symbol, kRecentValues).first->second;
     int64_t* calls = values.find(value);
-    // The first call compiles in any case: what it is given counts as steady.
+    // The first call compiles in any case: its values count as steady.
     if (!calls) calls = &values.put(value, state.last ? 0 : kSteadyCalls);
     return (*calls)++ >= (scalar ? kSteadyCalls : 1);
 }
 
-/// What a variant may assume at these sizes: what keeps coming as it is, all else coarse, so that
-/// few variants serve all calls.
+/// Returns the assumptions of a variant at these sizes: recurring values exactly, all others
+/// coarsely, so that few variants serve all calls.
 SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& symbols) {
     const CallGraph& graph = graph_for(state, kind.scalars);
     SymbolFacts facts;
@@ -62,8 +62,8 @@ SymbolFacts facts_of(FunctionState& state, const CallKind& kind, const SizeEnv& 
     return facts;
 }
 
-/// The same for a call that exceeds what the fastest bindings take: the sizes themselves say what
-/// each tensor needs.
+/// Returns the assumptions for a call that exceeds the limits of the fastest bindings: the sizes
+/// themselves, which tell what each tensor needs.
 SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
     SymbolFacts facts = coarse;
     facts.bindable = false;
@@ -72,8 +72,8 @@ SymbolFacts exact_facts(const SymbolFacts& coarse, const SizeEnv& symbols) {
     return facts;
 }
 
-/// The values that it assumes are among the last that take turns: others are gone, as sizes of a
-/// window that was drawn to another.
+/// Returns whether the values that it assumes are among the recent ones: others do not recur, such
+/// as the sizes of a window that was resized.
 bool may_come_again(const FunctionState& state, const SymbolFacts& facts) {
     return std::all_of(facts.exact.begin(), facts.exact.end(), [&](const auto& assumed) {
         const auto values = state.recent_values.find(assumed.first);
@@ -133,12 +133,13 @@ void need_program(FunctionState& state, Variant& variant) {
         variant.program = compile_for(*state.session, variant.graph, options_of(state, variant));
 }
 
-/// What the variant assumes of sizes, and its program of what it binds, is so.
+/// Returns whether the variant's assumptions about sizes, and its program's about bindings, hold.
 bool serves(const Variant& variant, const SizeEnv& symbols) {
     return hold(variant.facts, symbols) && binds(*variant.program, symbols);
 }
 
-/// The variant once it has its program; what no program of the kind can use is not asked for again.
+/// Returns the variant once it has its program; a program that cannot be used is not requested
+/// again.
 std::shared_ptr<Variant> settled(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
                                  std::shared_ptr<Variant> variant) {
     if (donation_key(variant->donated).empty() || reuses_arguments(*variant->program))
@@ -168,7 +169,7 @@ std::shared_ptr<Variant> ready_variant(FunctionState& state, const std::string& 
     return found;
 }
 
-/// What is assumed where nothing is known of sizes.
+/// Returns the assumptions if nothing is known of sizes.
 SymbolFacts general_facts(const SymbolFacts& facts) {
     SymbolFacts general;
     general.bindable = facts.bindable;

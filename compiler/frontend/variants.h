@@ -8,10 +8,10 @@
 
 namespace firn {
 
-/// What tells the calls of a function apart, beside its sizes.
+/// The properties that distinguish the calls of a function, beside its sizes.
 struct CallKind {
     std::string scalars;  // per rank-0 argument: s for a number, t for a tensor on the device
-    std::vector<std::string> data_sizes;  // declared symbols whose values only the device knows
+    std::vector<std::string> data_sizes;  // declared symbols with values that only the device knows
 };
 
 /// A call as it is given, before there is a program for it.
@@ -26,7 +26,7 @@ GatheredCall gather_call(FunctionState& state, const std::vector<Arg>& args, con
 
 /// The function's graph for such calls. `kinds`: CallKind::scalars.
 const CallGraph& graph_for(FunctionState& state, const std::string& kinds);
-/// What the program assumes of sizes that it binds is so.
+/// Returns whether the program's assumptions about the sizes of its bindings hold.
 bool binds(const Program& program, const SizeEnv& symbols);
 /// The variant that is to serve a call with these sizes and gives nothing away, without its
 /// program.
@@ -40,13 +40,13 @@ std::shared_ptr<Variant> fitting_variant(FunctionState& state, const CallKind& k
 /// argument, the call gives its memory away.
 std::shared_ptr<Variant> serving_variant(FunctionState& state, const CallKind& kind,
                                          const SizeEnv& symbols, const std::vector<bool>& donated);
-/// Whether the variant that fits such a call has its program, or cannot be compiled; else it is
-/// being compiled in the background from now on.
+/// Returns whether the variant for such a call has its program, or cannot be compiled; else its
+/// compilation in the background starts.
 bool is_compiled(FunctionState& state, const CallKind& kind, const SizeEnv& symbols,
                  const std::vector<bool>& donated);
 /// The variant of the most recent call, or the one that assumes nothing, with its program.
 Variant& last_variant(FunctionState& state);
-/// Takes what the background has compiled for the variant.
+/// Takes the program that the background has compiled for the variant.
 void adopt(FunctionState& state, Variant& variant);
 
 /// See Function::explain_kernel.

@@ -35,7 +35,7 @@ Tensor to_kind(const Arg& x, VecKind kind);
 /// An operand beside vectors of `kind`: numbers take their type, integers become floats; UserError
 /// where something would be lost.
 Arg operand_of_kind(const Arg& x, VecKind kind);
-/// From now on what is assigned to the tensor is converted as `operand_of_kind` does.
+/// Makes later assignments to the tensor convert as `operand_of_kind` does.
 void keep_kind(Tensor& component, VecKind kind);
 
 /// @endcond
@@ -43,19 +43,19 @@ void keep_kind(Tensor& component, VecKind kind);
 /// The components of a vector by their names.
 template <size_t N>
 struct VecFields;
-/// Those of two.
+/// The fields of a vector of two.
 template <>
 struct VecFields<2> {
     Tensor x, y;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y};
 };
-/// Those of three.
+/// The fields of a vector of three.
 template <>
 struct VecFields<3> {
     Tensor x, y, z;
     static constexpr std::array kAll{&VecFields::x, &VecFields::y, &VecFields::z};
 };
-/// Those of four.
+/// The fields of a vector of four.
 template <>
 struct VecFields<4> {
     Tensor x, y, z, w;
@@ -79,7 +79,7 @@ class VecArg {
 
     /// A component, converted to the kind.
     const Arg& operator[](size_t k) const { return parts_[k]; }
-    /// Where it stands in the user's program.
+    /// Returns its line in the user's program.
     SourceLine line() const { return line_; }
 
   private:
@@ -107,8 +107,8 @@ Vec<N, K> by_component(F f, const VecArg<N, L>& first, const V&... more) {
 /// A vector of N tensors, which broadcast against one another: `vec3 p(x, y, 0.0f)`. Every
 /// component is a value of its own, carried by loops and merged by branches as any tensor; no axis
 /// is spent on them. Operators go component by component; the other side may be one tensor or
-/// number. Whole-number vectors become floats beside floats, never the other way round unasked;
-/// what is assigned to a component, too: after `p.x = 3` p.x is a float.
+/// number. Integer vectors become floats beside floats, and floats never become integers
+/// implicitly; an assignment to a component converts too: after `p.x = 3` p.x is a float.
 ///
 /// Functions by GLSL's names go component by component, too: `min`, `max` and `clamp` of numbers,
 /// `select` of every kind; `mod`, which has the sign of the divisor, `pow`, `atan2`, `step`, whose
@@ -235,7 +235,7 @@ struct Vec : VecFields<N> {
 
 /// @cond
 
-// As hidden friends they convert both sides.
+// Hidden friends convert both sides.
 #define FIRN_VEC_BINARY(kind, name, expression, condition)                                       \
     friend Vec<N, kind> name(const VecArg<N, K>& a, const VecArg<N, K>& b) requires(condition) { \
         return by_component<kind>([](const Arg& s, const Arg& t) { return expression; }, a, b);  \
@@ -263,7 +263,7 @@ struct Vec : VecFields<N> {
     FIRN_VEC_BINARY(K, atan2, atan2_of(s, t), K == VecKind::Float)
     FIRN_VEC_BINARY(K, step, step_of(s, t), K == VecKind::Float)  // the edge comes first
 #undef FIRN_VEC_BINARY
-    // Of one type, see min of tensors.
+    // For operands of one type, see min of tensors.
     friend Vec min(const Vec& a, const Vec& b, SourceLine line = here()) {
         return min(Other(a, line), b);
     }
@@ -334,7 +334,7 @@ struct Vec : VecFields<N> {
 #undef FIRN_SWIZZLES_2
 #undef FIRN_SWIZZLES_3
 
-/// Whether some component holds, or all do; element by element.
+/// Returns whether any component is true, or all are; element by element.
 ///
 /// Example: after `vec2 p(1, 3);` `any(lessThan(p, 2))` is `true`, `all(lessThan(p, 2))` is
 /// `false`.
@@ -357,7 +357,7 @@ Tensor all(const Vec<N, VecKind::Bool>& v, SourceLine line = here()) {
 
 /// @cond
 
-/// The components of a tensor whose last axis holds `count` of them. UserError where it does not.
+/// Returns the components of a tensor whose last axis has `count` of them, else UserError.
 std::vector<Tensor> components(const Operand& x, size_t count);
 /// The components along a new last axis, broadcast to one shape.
 Tensor stack_components(const std::vector<Tensor>& parts, SourceLine line);
@@ -395,7 +395,7 @@ Tensor stack(const Vec<N, K>& v, SourceLine line = here()) {
     return stack_components(parts, line);
 }
 
-/// As in GLSL: `vec2(1, 2)` is shown as `vec2(1, 2)`, and tensors as they are shown.
+/// Prints as in GLSL: `vec2(1, 2)` is shown as `vec2(1, 2)`, and tensors as they are shown.
 template <size_t N, VecKind K>
 std::ostream& operator<<(std::ostream& out, const Vec<N, K>& v) {
     constexpr const char* kPrefixes[] = {"", "i", "u", "b"};

@@ -54,7 +54,7 @@ operator-(const Vec<N, K>& v) {
     for (size_t k = 0; k < N; ++k) out[k] = -v[k];
     return out;
 }
-/// Whether a component does not hold, one by one.
+/// Negates each component.
 template <size_t N>
 Vec<N, VecKind::Bool> operator!(const Vec<N, VecKind::Bool>& v) {
     Vec<N, VecKind::Bool> out;
@@ -104,7 +104,7 @@ Vec<N> normalize(const Vec<N>& v, SourceLine line = here()) {
     LineScope at(line);
     return v * rsqrt(dot(v, v));
 }
-/// What comes in along `v`, mirrored at the plane whose normal is n, of length 1.
+/// The direction v mirrored at the plane with normal n, of length 1.
 ///
 /// Example: `reflect(vec2(1, -1), vec2(0, 1))` is `{1, 1}`.
 template <size_t N>
@@ -112,8 +112,8 @@ Vec<N> reflect(const Vec<N>& v, const Vec<N>& n, SourceLine line = here()) {
     LineScope at(line);
     return v - n * (2.0f * dot(n, v));
 }
-/// What comes in along v, of length 1, bent at a surface with normal n; eta is the index of
-/// refraction before it over that behind it. Zero where all is reflected.
+/// The direction v, of length 1, refracted at a surface with normal n; eta is the index of
+/// refraction before it over that behind it. Zero at total reflection.
 ///
 /// Examples: into something denser `refract(vec2(0.6f, -0.8f), vec2(0, 1), 0.5f)` is
 /// `{0.3, -0.953939}`, and out of it `refract(vec2(0.6f, -0.8f), vec2(0, 1), 2.0f)` is `{0, 0}`.

@@ -8,23 +8,23 @@
 
 namespace firn {
 
-/// Where vmap() finds the samples, and puts what they give.
+/// The axes of the samples in vmap()'s arguments and result.
 struct VmapOptions {
     [[no_unique_address]] ByName by_name = {};
     /// By tensor, the axis that counts the samples; none: all samples share the tensor. Empty: the
     /// first of each. Negative: from the end.
     std::vector<std::optional<int>> axes = {};
-    /// Where the axis stands in what it gives.
+    /// The axis of the samples in the result.
     int out_axis = 0;
 };
 
-/// What f gives for every sample, joined along an axis: f takes tensors without that axis, and is
-/// recorded once. Each sample goes through loops as often as its own conditions and trip counts
-/// say; where samples take different sides of a branch both run. All samples draw the same random
-/// numbers. Inside one another, and with grad() inside (gradients by sample) or outside. UserError
-/// where tensors differ in their number of samples, and for sizes that depend on samples, kernels
-/// by hand whose lanes exchange values or that ask for what an atomic found, what is printed or
-/// asserted, and assignments to tensors from outside in f.
+/// Applies f to every sample, and joins the results along an axis: f takes tensors without that
+/// axis, and is recorded once. Each sample has its own conditions and trip counts of loops; if
+/// samples take different sides of a branch both run. All samples draw the same random numbers.
+/// vmap can be nested, and combined with grad() inside (gradients by sample) or outside. UserError
+/// if tensors differ in their number of samples, and for sizes that depend on samples, kernels by
+/// hand whose lanes exchange values or that use the old value of an atomic, prints and assertions,
+/// and assignments to tensors from outside in f.
 ///
 /// Examples: sums of rows, after
 /// `auto total = [](const std::vector<Tensor>& s) { return sum(s[0]); };`

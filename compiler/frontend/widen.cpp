@@ -27,8 +27,8 @@ class Inference {
     }
 
   private:
-    /// What is to be made again, in the order of creation: inputs and bodies come before their
-    /// users.
+    /// Returns the nodes that are to be made again, in the order of creation: inputs and bodies
+    /// come before their users.
     std::vector<Ref> younger(const std::vector<Ref>& roots) const {
         std::vector<Ref> found, open = roots;
         std::unordered_set<const Node*> seen;
@@ -124,7 +124,7 @@ class Inference {
         return branch(b, inputs[0], std::move(then_body), std::move(else_body));
     }
 
-    /// What a flag chose or allowed that nobody lowered; null for any other node.
+    /// Returns the value without a flag that was never lowered; null for any other node.
     static Ref without_flag(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
         auto always = [](const Ref& flag) {
             const Node& one = flag->op == Op::Expand ? *flag->inputs[0] : *flag;
@@ -164,7 +164,7 @@ class Inference {
         if (node.op == Op::Expand)
             return expand(b, inputs[0], broadcast_shapes(b, inputs[0]->shape, node.shape, "loop"));
         if (is_elementwise(node.op)) return elementwise(b, node.op, inputs);
-        // What reads one element reads one at each of more places.
+        // A read of one element becomes a read of one at each of more places.
         if (node.op == Op::Gather && node.shape.empty() &&
             inputs[0]->shape == node.inputs[0]->shape)
             return read_at_more(b, node, inputs);

@@ -17,18 +17,18 @@ struct LoopParts {
     int64_t checkpoint = 0;        // see LoopAttr
 };
 
-/// Values whose shape the user's code has seen, and where.
+/// Values whose shape the user's code has read, with the line.
 using Asked = std::vector<std::pair<Ref, SourceLine>>;
 
-/// `roots` made again with the nodes in `replace` exchanged; shapes may be wider. Only nodes that
-/// are not older than `oldest` can depend on what is replaced.
+/// Makes `roots` again with the nodes in `replace` exchanged; shapes may be wider. Only nodes that
+/// are not older than `oldest` can depend on the exchanged ones.
 std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
                              std::unordered_map<const Node*, Ref> replace, const Ref& oldest);
 
-/// Makes the Loop node. Where a result is wider than its argument, the argument is widened and the
+/// Makes the Loop node. If a result is wider than its argument, the argument is widened and the
 /// body inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws
-/// UserError when the narrow shape was already asked for, or used by anything but elementwise
-/// operations, reads of one element and stores.
+/// UserError if the narrow shape was already read, or used by anything but elementwise operations,
+/// reads of one element and stores.
 Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked);
 

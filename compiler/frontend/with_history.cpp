@@ -1,4 +1,4 @@
-// Graphs as gradients need them: behind what was computed already stands what it was computed from.
+// Makes graphs for gradients: replaces computed values by their histories.
 #include "compiler/frontend/with_history.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const Ref& form_of(const Ref& node) {
     return buffer && buffer->shape == node->shape && buffer->dtype == node->dtype ? buffer : node;
 }
 
-/// What must be there for a value again: the node, or the arguments of the call.
+/// Adds the nodes that computing a value again needs: the node, or the arguments of the call.
 void add_roots(const Past& past, std::vector<Ref>& out) {
     if (past.node) out.push_back(past.node);
     if (!past.call) return;
@@ -88,7 +88,7 @@ class Expansion {
                any_below(values, changes);
     }
 
-    /// What stands for a value.
+    /// Returns the node that stands for a value.
     Ref now(const Ref& form) {
         if (!reaching_.contains(form.get())) return form;
         const auto at = map_.find(form.get());
@@ -96,8 +96,8 @@ class Expansion {
     }
 
   private:
-    /// What a value changes with: whether with a target, Buffers that have a history, and nodes
-    /// that are other forms of a target.
+    /// The dependencies of a value: whether it changes with a target, with Buffers that have a
+    /// history, and with nodes that are other forms of a target.
     struct Behind {
         Ref buffer;
         std::vector<Ref> roots, buffers, others;
@@ -134,7 +134,8 @@ class Expansion {
         next.push_back(&found);
     }
 
-    /// Finds what is behind all of them, and gives the Buffers whose pasts were not looked at yet.
+    /// Finds the dependencies of all of them, and returns the Buffers whose pasts were not visited
+    /// yet.
     std::vector<Behind*> look(const std::vector<Behind*>& all) {
         std::vector<Ref> roots;
         for (const Behind* each : all)

@@ -1,5 +1,4 @@
-// Graphs as gradients need them: behind what was computed already stands what it was computed from;
-// internal.
+// Makes graphs for gradients: replaces computed values by their histories; internal.
 #pragma once
 #include <vector>
 
@@ -7,11 +6,10 @@
 
 namespace firn {
 
-/// `values` as they were before Buffers took the place of nodes, as far as they change with one of
-/// `xs`: Buffers that do are replaced by what they were computed from, and a node of `xs` that is
-/// there by another form of itself by that of `xs`. `xs` become the nodes that stand for them
-/// there. UserError where what a value was computed from is forgotten, and one of `xs` is behind
-/// it.
+/// Returns `values` as they were before Buffers replaced nodes, as far as they change with one of
+/// `xs`: such Buffers are replaced by their histories, and a node of `xs` that occurs in another
+/// form by that of `xs`. `xs` become the nodes that stand for them there. UserError if a needed
+/// history is forgotten.
 std::vector<Ref> with_history(SessionState& session, const std::vector<Ref>& values,
                               std::vector<Ref>& xs, SourceLine line);
 

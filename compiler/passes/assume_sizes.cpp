@@ -1,4 +1,4 @@
-// What a variant knows of its sizes, written into them.
+// Writes a variant's assumptions about its sizes into them.
 #include "compiler/ir/builder.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/passes/passes.h"

@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// Which regions are dissolved: those of Ifs that become Selects.
+/// The regions that are dissolved: those of Ifs that become Selects.
 struct Dissolving {
     Placement placement;
     std::vector<bool> holds_loop, holds_host_loop, dissolves;

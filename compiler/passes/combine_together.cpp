@@ -18,7 +18,7 @@ constexpr size_t kMostTargets = 3;  // of a kernel: devices bind four tensors to
 
 using Nodes = std::unordered_set<const Node*>;
 
-/// What the results need that stands in no loop and in no branch.
+/// Returns the nodes that the results need outside of all loops and branches.
 Nodes outside_regions(const std::vector<Ref>& results) {
     Nodes out;
     std::vector<const Node*> queue;
@@ -45,7 +45,7 @@ bool fills_a_dispatch(const Shape& positions) {
     return count > kOneGroup;
 }
 
-/// Every position combines with what is there, whichever comes first.
+/// Returns whether every position combines with the old value, in any order.
 bool combines(const Node& node) {
     if (node.op != Op::Scatter || node.dtype.bytes() != 4) return false;
     const ScatterAttr& attr = node.as<ScatterAttr>();
@@ -70,7 +70,7 @@ Chain chain_of(const Node& last, const Nodes& begun) {
     return out;
 }
 
-/// What a kernel over the positions of chains leaves of each one's tensor.
+/// Returns the versions of each chain's tensor after one kernel over the positions of the chains.
 std::vector<Ref> combined(const Builder& b, const std::vector<Chain>& chains) {
     const Shape& grid = chains[0][0]->inputs[1]->shape;
     const Ref turn = region_arg(b, i32, {});
@@ -106,7 +106,7 @@ std::vector<Ref> combined(const Builder& b, const std::vector<Chain>& chains) {
 
 Builder builder_at(NodeTable& table, const Node& node) { return {table, first_line(node.lines)}; }
 
-/// What needs the end of a chain, and these ends themselves.
+/// Returns the nodes that need the end of a chain, and these ends themselves.
 Nodes behind_chains(const std::vector<Ref>& order, const Nodes& lasts) {
     Nodes out;
     for (const Ref& node : order) {

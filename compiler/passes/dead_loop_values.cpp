@@ -1,5 +1,4 @@
-// Carried values that nobody reads disappear, and those that never change become what they started
-// as.
+// Drops carried values without a use, and replaces those that never change by their initial values.
 #include <set>
 #include <unordered_set>
 
@@ -15,7 +14,7 @@ struct Slot {
     size_t index;
 };
 
-/// Which nodes, and which values of Loops and Ifs, the results of a graph need.
+/// The nodes, and the values of Loops and Ifs, that the results of a graph need.
 class Liveness {
   public:
     explicit Liveness(const std::vector<Ref>& results) {
@@ -39,7 +38,7 @@ class Liveness {
         return found != slots_.end() && found->second[index];
     }
 
-    /// Somebody outside of the loop needs its carried value.
+    /// Returns whether the loop's carried value is used outside of it.
     bool comes_out(const Node& loop, size_t index) const {
         return come_out_.contains({&loop, index});
     }
@@ -101,7 +100,7 @@ class Liveness {
     std::vector<const Node*> pending_;
 };
 
-/// What became of a value of a Loop or If: its new index, or the value that stands for it.
+/// The replacement of a value of a Loop or If: its new index, or the value that stands for it.
 struct Fate {
     int index = -1;
     Ref value;
@@ -164,8 +163,8 @@ class Pruner {
         return same;
     }
 
-    /// Whoever asks for a value of a loop that may never end asks for its end, also where the body
-    /// leaves the value as it was: where no other comes out, the first of those stays.
+    /// A use of a value of a loop that may never end needs the loop's end, even if the body leaves
+    /// the value as it was: if no other value is used outside, the first of those stays.
     void keep_one(const Node& original, std::vector<Ref>& same) const {
         if (original.as<LoopAttr>().must_end == MustEnd::No) return;
         Ref* first = nullptr;

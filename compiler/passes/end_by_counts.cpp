@@ -1,4 +1,4 @@
-// Loops that a count among what they carry ends have a bound.
+// Gives loops that end by a carried count a bound.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostParts = 64;  // of the condition on which a loop goes on
 
-/// What holds where `whole` does: its parts, itself among them.
+/// Returns the conditions that hold if `whole` does: its parts, and itself.
 std::vector<Ref> parts_of(const Ref& whole) {
     std::vector<Ref> out{whole};
     for (size_t k = 0; k < out.size() && out.size() < kMostParts; ++k) {
@@ -36,7 +36,7 @@ double number(const Scalar& value, DType dtype) {
     return dtype.is_float() ? value.f : static_cast<double>(value.i);
 }
 
-/// What a carried value gains in each iteration in which `goes_on` holds; 0: nobody knows.
+/// Returns the increase of a carried value in each iteration in which `goes_on` holds; 0: unknown.
 double gain(const Region& body, size_t k, const Ref& goes_on) {
     Ref next = body.results[k];
     if (next->op == Op::Select && next->inputs[0] == goes_on) next = next->inputs[1];

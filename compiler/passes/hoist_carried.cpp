@@ -1,4 +1,4 @@
-// What a Loop inside a region carries without needing the region is carried by a Loop outside.
+// Moves carried values of a Loop inside a region that do not need the region to a Loop outside.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -18,8 +18,8 @@ bool runs_to_its_end(const Node& loop) {
            attr.sizes.empty() && attr.checkpoint == 0 && !attr.by_hand();
 }
 
-/// Which arguments of regions around it a value needs. A Result needs what its own carried value
-/// does, and not, as `free_args` has it, all that its Loop does.
+/// The arguments of regions around it that a value needs. A Result needs those of its own carried
+/// value and not, as in `free_args`, those of its whole Loop.
 class Needs {
   public:
     explicit Needs(const Graph& graph) {
@@ -31,8 +31,8 @@ class Needs {
         for (const Ref& node : order) add(*node);
     }
 
-    /// By carried value, those that need fewer regions around them than their Loop; empty where
-    /// none does.
+    /// Marks, by carried value, those that need fewer regions around them than their Loop; empty if
+    /// there is none.
     std::vector<bool> leaves(const Node& loop) {
         const auto found = carried_.find(&loop);
         if (found == carried_.end()) return {};
@@ -84,7 +84,8 @@ class Needs {
         fewer_[&node] = std::move(args);
     }
 
-    /// What each carried value needs, by itself and by the others that its next value is made of.
+    /// Returns the needs of each carried value: its own, and those of the others that its next
+    /// value depends on.
     std::vector<Args> carried_by(const Node& loop) const {
         const Region& body = *loop.as<LoopAttr>().body;
         std::unordered_map<uint64_t, size_t> places;  // 0: the iteration
@@ -123,7 +124,7 @@ class Needs {
     std::unordered_map<const Node*, std::vector<Args>> carried_;
 };
 
-/// By carried value, what stands for it outside; null for those that stay.
+/// By carried value, its replacement outside; null for those that stay.
 using Hoisted = std::vector<Ref>;
 
 Hoisted hoisted(NodeTable& table, const Ref& loop, const std::vector<bool>& leaves) {
@@ -174,7 +175,7 @@ Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     };
     Graph out = graph;
     out.results = rewrite(table, graph.results, visit, {}, visit_region);
-    // Loops inside the hoisted ones still carry what stays behind, which nobody asks for there.
+    // Loops inside the hoisted ones still carry the values that stay behind, unused there.
     return by_loop.empty() ? graph : dead_loop_values(table, out, fired);
 }
 

@@ -27,8 +27,8 @@ bool is_dense(const Size& target, const Size& positions, int64_t scale) {
     return (most - target).lower_bound() >= 0;
 }
 
-/// What is not solved for is summed over: the longer axis is, where one is known to be, else that
-/// of the smaller factor.
+/// Chooses the axis that is not solved for, which is summed over: the longer one if it is known,
+/// else that of the smaller factor.
 bool is_preferred(const AffineForm& form, const Node& values, int axis, int other) {
     const Size &own = values.shape[static_cast<size_t>(axis)],
                &others = values.shape[static_cast<size_t>(other)];
@@ -37,8 +37,9 @@ bool is_preferred(const AffineForm& form, const Node& values, int axis, int othe
     return std::abs(coefficient_of(form, axis)) < std::abs(coefficient_of(form, other));
 }
 
-/// The axes of a form whose index is a number of several digits, such as `2 * i + p` with p below
-/// 2: each place has one position at most. The first digit first; empty: it is no such number.
+/// Returns the axes of a form whose index is a number of several digits, such as `2 * i + p` with p
+/// below 2: each place has at most one position. The first digit first; empty: it is no such
+/// number.
 std::vector<int> digits_of(const AffineForm& form, const Shape& positions,
                            const std::vector<int>& uses) {
     std::vector<std::pair<int64_t, int>> order;
@@ -133,7 +134,7 @@ class Meeting {
             left = elementwise(b_, Op::Sub, {left, part});
         }
         if (axes.empty()) return require(elementwise(b_, Op::Equal, {left, number(Size(0))}));
-        // Digits of what is negative would be those of a place inside.
+        // Digits of a negative number would be those of a place inside.
         if (axes.size() > 1 && !form.offset.is(0))
             require(elementwise(b_, Op::LessEqual, {number(Size(0)), left}));
         for (size_t digit = 0; digit < axes.size(); ++digit) {
@@ -157,8 +158,8 @@ class Meeting {
     Ref inside_;
 };
 
-/// Where no two positions meet, and the type is wider than what devices combine: each position
-/// reads what is there, and stores what comes of it. Null elsewhere.
+/// Combines in each position by a read and a store, if no two positions have the same index and the
+/// type is wider than devices can combine. Null for others.
 Ref combined_apart(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
     const ScatterAttr& attr = node.as<ScatterAttr>();
     if (attr.op == ScatterOp::Last || node.dtype.bytes() < 8) return nullptr;

@@ -1,5 +1,5 @@
-// Stores that fill a tensor together, one after the other: one kernel does both, and what was there
-// before is only read.
+// Joins stores that fill a tensor one after the other: one kernel does both, and the old elements
+// are only read.
 #include "compiler/ir/builder.h"
 #include "compiler/ir/distinct_positions.h"
 #include "compiler/passes/passes.h"
@@ -29,7 +29,8 @@ bool fills(const Node& kernel, size_t k, const UseCounts& uses, const CountedBy&
            fill_in_pairs(*second.inputs[0], second, loops);
 }
 
-/// A kernel whose target k is filled begins with nothing there, and reads what was from outside.
+/// Returns a kernel whose target k, which is filled, starts empty, and which reads the old elements
+/// from outside.
 Ref without_entry(NodeTable& table, const Node& kernel, size_t k) {
     const Builder b{table, first_line(kernel.lines)};
     LoopAttr attr = kernel.as<LoopAttr>();

@@ -1,4 +1,4 @@
-// What is chosen by a condition knows the condition: choices by it inside are made already.
+// Simplifies selects under the condition of a select around them, whose value is known there.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostBelow =
     4096;  // nodes that one Select looks at: time stays linear in the graph
 
-constexpr int kFollowed = 100;          // of what a condition joins
+constexpr int kFollowed = 100;          // terms of a condition
 constexpr size_t kMostConditions = 16;  // of a loop, each of which looks at all of its body
 
 /// One of 64 marks, by which most values show that they do not depend on a condition.
@@ -76,7 +76,8 @@ class NestedChoices {
             Ref yes = inputs[1], no = inputs[2];
             if (!doubled_[0].contains(&node)) yes = below(yes, Facts(*inputs[0], true), &in_yes);
             if (!doubled_[1].contains(&node)) no = below(no, Facts(*inputs[0], false), &in_no);
-            // What one side or the condition needs as it was is not computed in another form too.
+            // A node that one side or the condition needs unchanged is not computed in another form
+            // too.
             if (needs({inputs[0], no}, in_yes)) yes = inputs[1];
             if (needs({inputs[0], yes}, in_no)) no = inputs[2];
             if (yes == inputs[1] && no == inputs[2]) return nullptr;
@@ -167,9 +168,9 @@ class NestedChoices {
         return out;
     }
 
-    /// A Loop that goes its own way for each element, and gives back what it carries as it is where
-    /// a condition of that alone holds (or does not): the condition says so in all iterations that
-    /// follow, so that the loop ends there. Null where there is no such condition.
+    /// Returns a Loop that ends earlier, or null: a Loop that runs for each element by itself, and
+    /// returns its carried values unchanged if a condition of these alone holds (or does not), does
+    /// so in all later iterations too, and may end there.
     Ref until_still(const Ref& loop) {
         const auto& attr = loop->as<LoopAttr>();
         if (attr.active >= 0 || attr.host || attr.open || attr.must_end != MustEnd::No ||
@@ -198,7 +199,8 @@ class NestedChoices {
                (end->i - begin->i) / step->i <= costs::kShortLoop;
     }
 
-    /// What a body chooses by, or a part of that, which the values that it carries decide alone.
+    /// Returns the conditions of a body's selects, or parts of them, that depend on its carried
+    /// values alone.
     static std::vector<Ref> conditions_of(const Region& body) {
         std::vector<Ref> out, open;
         const std::vector<uint64_t> all = ids_of(body.args), first{all[0]};
@@ -218,8 +220,8 @@ class NestedChoices {
         return out;
     }
 
-    /// Whether an iteration changes nothing where the facts hold, or nothing but the sign of a
-    /// zero, to which it adds one.
+    /// Whether an iteration changes nothing if the facts hold, or nothing but the sign of a zero,
+    /// to which it adds one.
     struct Still {
         bool holds = false, adds_zeros = false;
     };
@@ -255,7 +257,8 @@ class NestedChoices {
         auto active = static_cast<int>(arg - body.args.begin()) - 1;
         const bool is_carried = arg != body.args.end();
         if (!is_carried || held || taken) {
-            // What is decided by values before the iteration ends the loop one iteration later.
+            // A condition that depends on values before the iteration ends the loop one iteration
+            // later.
             const Ref decides =
                 is_carried && !taken ? body.results[static_cast<size_t>(active)] : condition;
             active = static_cast<int>(inits.size());
@@ -315,7 +318,7 @@ class NestedChoices {
                });
     }
 
-    /// No element of what a body carries depends on another one.
+    /// Returns whether no element of a body's carried values depends on another one.
     static bool goes_by_elements(const Region& body) {
         std::vector<uint64_t> args = ids_of(body.args);
         std::vector<const Node*> open;
@@ -348,7 +351,7 @@ class NestedChoices {
     /// Nodes of which a new form was made.
     using Remade = std::unordered_set<const Node*>;
 
-    /// One of the nodes is what the roots are computed from.
+    /// Returns whether the roots are computed from one of the nodes.
     static bool needs(std::vector<Ref> open, const Remade& nodes) {
         if (nodes.empty()) return false;
         uint64_t oldest = UINT64_MAX;

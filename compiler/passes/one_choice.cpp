@@ -8,10 +8,10 @@
 namespace firn {
 namespace {
 
-constexpr int kSteps = 100;  // nodes of what a comparison compares that are followed
+constexpr int kSteps = 100;  // nodes of a comparison's operands that are followed
 
-/// Some elements of `node` may differ along the axis. What is not followed to its end counts as
-/// such.
+/// Returns whether some elements of `node` may differ along the axis; true if the search is cut
+/// off.
 bool varies_along(const Node& node, int axis, int& steps) {
     if (node.op == Op::Constant || node.op == Op::SizeValue || node.shape.empty()) return false;
     if (node.shape[static_cast<size_t>(axis)].is(1)) return false;

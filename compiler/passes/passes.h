@@ -11,12 +11,13 @@
 
 namespace firn {
 
-/// How often each rule of a pass fired, by name.
+/// Counts how often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
-/// A symbol whose value is known becomes it, an i32 scalar too. One that is known to be a multiple
-/// of d becomes d * (symbol / d), so that all that is made of it shows what divides it: half of it
-/// has no remainder, and twice that half is it again. Not in the pipeline: needs a variant's facts.
+/// Replaces a symbol whose value is known by it, an i32 scalar too. One that is known to be a
+/// multiple of d becomes d * (symbol / d), so that everything computed from it shows the divisor:
+/// half of it has no remainder, and twice that half is it again. Not in the pipeline: needs a
+/// variant's facts.
 Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
@@ -26,13 +27,14 @@ Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& fact
 /// Loop.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Assignments under masks choose one by one between the new value and the one before. What
-/// elementwise operations lead to from a Select knows its condition: choices there by the same
-/// condition, or by what follows from it, are made; and a Loop that chooses for each element, by a
-/// condition outside of it, whether it takes part at all is chosen as a whole. A Loop that, by a
-/// condition of what it carries alone, leaves that as it is, ends there: masked iterations, as
-/// numpy writes them. What others need as it is, or both sides of a condition, is left: it would be
-/// computed in several forms. Ensures: what only elements themselves can see is chosen once. After
+/// Simplifies assignments under masks, which select, element by element, between the new value and
+/// the old one. Operands that a Select reaches through elementwise operations know its condition:
+/// selects there by the same condition, or by one that it implies, are decided; and a Loop that
+/// chooses for each element, by a condition outside of it, whether it takes part at all is selected
+/// as a whole. A Loop that, by a condition of its carried values alone, leaves them as they are,
+/// ends there: masked iterations, as numpy writes them. A value that others need unchanged, or that
+/// both sides of a condition need, is left as it is: otherwise it would be computed in several
+/// forms. Ensures: a value that only elements themselves can see is selected once. After
 /// branches_to_select, which makes Selects of Ifs; before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
@@ -48,16 +50,16 @@ Graph run_both_sides(NodeTable& table, const Graph& graph,
 /// they were recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Drops carried values of Loops that no result needs, and substitutes arguments that are never
-/// changed by their initial values. Ensures: every carried value is changed by the body and read by
-/// somebody, or decides how long the loop runs, or is a size of its iterations. Before simplify:
-/// what is substituted may fold.
+/// Drops carried values of Loops that no result needs, and replaces arguments that are never
+/// changed by their initial values. Ensures: every carried value is changed by the body and used,
+/// or decides how long the loop runs, or is a size of its iterations. Before simplify, which may
+/// fold the replacements.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// A Loop inside a region (of another Loop, or of a kernel by hand) may carry values that need
-/// nothing of that region: weights that are summed beside what they weigh. They are carried by a
-/// Loop of their own, which leaves the region: it runs once, where the scheduler likes. After
-/// dead_loop_values, which shows what needs what; what it leaves behind, that pass removes.
+/// Moves carried values that need nothing of the region around a Loop (another Loop, or a kernel by
+/// hand) to a Loop of their own outside of the region, where it runs once: weights that are summed
+/// beside the values they weight, for example. After dead_loop_values, which shows dependencies;
+/// that pass also removes the values left behind.
 Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// A Loop with an active value goes on where a count that it carries is below a constant, and that
@@ -69,11 +71,10 @@ Graph end_by_counts(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 /// graph. Last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// An axis of constant extent that a Reduce goes over, or along which a Scatter's positions lie,
-/// and whose index is only asked divided by a divisor of the extent and for the remainder, as a
-/// window's pixels `k / 5, k % 5` are: it becomes two axes, in the same order. Ensures: such
-/// indices are affine. Before invert_scatters, which needs that, and the scheduler, which sees what
-/// neighbours share.
+/// Splits an axis of constant extent in two, in the same order: an axis that a Reduce goes over, or
+/// along which a Scatter's positions lie, and whose index is only used divided by a divisor of the
+/// extent or as the remainder, as a window's pixels `k / 5, k % 5` are. Ensures: such indices are
+/// affine. Before invert_scatters, which needs that, and the scheduler, which sees shared reads.
 Graph split_axes(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store
@@ -82,23 +83,22 @@ Graph split_axes(NodeTable& table, const Graph& graph, RuleCounts* fired = nullp
 /// bf16 do so in f32.
 Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Ensures: no Scatter combines (by a sum, product, minimum or maximum) at affine indices that can
-/// be solved for the position and leave few elements of the target alone: such an element gathers
-/// what is stored there. No atomics, and one order. Nor does one of 64-bit elements, which devices
-/// do not combine, where its positions provably do not meet: each reads and stores its own. The
-/// last simplify cleans up after it.
+/// Turns a combining Scatter (sum, product, minimum or maximum) into a gather: at affine indices
+/// that can be solved for the position and leave few elements of the target alone, each element
+/// gathers the values stored there. Saves atomics, and gives one order. A Scatter of 64-bit
+/// elements, which devices do not combine, with positions that provably do not collide reads and
+/// stores each its own element. The last simplify cleans up after it.
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Two stores, one after the other, that are proved to store to each element once, are parts of one
-/// value: nothing is left of what was there, and one kernel does both. Last: what it makes is for
-/// the scheduler.
+/// Joins two stores, one after the other, that provably store to each element once, as parts of one
+/// value: no old element remains, and one kernel does both. Last: its result is for the scheduler.
 Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
-/// Stores that combine into one large tensor, one after the other, by the same operation at as many
-/// positions, are one kernel by hand over these positions: what they share is computed once, and
-/// there is one launch. So are such stores into up to three tensors that wait for none of the
-/// others. Not in loops and branches, which may be one kernel themselves, nor of few positions or
-/// targets that a group's memory holds. Last, too.
+/// Joins stores that combine into one large tensor, one after the other, by the same operation at
+/// as many positions, to one kernel by hand over these positions: shared values are computed once,
+/// and there is one launch. Also joins such stores into up to three independent tensors. Not in
+/// loops and branches, which may be one kernel themselves, nor for few positions or for targets
+/// that fit into a group's memory. Last, too.
 Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// One run of one pass.
@@ -117,9 +117,9 @@ struct PassOptions {
 };
 
 /// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed
-/// something; `runs` receives what each did. A pass is left out where the graph has nothing for it,
-/// or is as the same pass left it. The result computes the same values from the same arguments
-/// under the same guards.
+/// something; `runs` receives the changes of each. Skips a pass if the graph has nothing for it, or
+/// is as the same pass left it. The result computes the same values from the same arguments under
+/// the same guards.
 Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
                  std::vector<PassRun>* runs = nullptr);
 

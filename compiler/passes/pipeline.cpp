@@ -24,8 +24,8 @@ struct PassRow {
     Ops changes;  // without any of these it leaves the graph as it is
 };
 
-// What simplify folds shows which carried values never change; a loop that goes lets a branch go.
-// Stores under a mask are choices only when they are simplified.
+// Folding by simplify shows which carried values never change; without a loop a branch may go.
+// Stores under a mask are selects only when they are simplified.
 const PassRow kPipeline[] = {
     {"share_loops", share_loops, ops({Op::Loop})},
     {"branches_to_select", branches_to_select, ops({Op::If})},
@@ -45,8 +45,8 @@ const PassRow kPipeline[] = {
     {"combine_together", combine_together, ops({Op::Scatter})},
 };
 
-/// The graph on its way, with what spares it walks: what is in it, and which passes are done with
-/// it.
+/// The current graph, with records that save walks: its operations, and the passes that are done
+/// with it.
 class Pipeline {
   public:
     Pipeline(NodeTable& table, const Graph& graph, bool verify)
@@ -84,7 +84,7 @@ class Pipeline {
     Ops present_;
     size_t nodes_ = 0;
     std::set<Graph (*)(NodeTable&, const Graph&, RuleCounts*)>
-        done_;  // once is enough: each finishes what it does
+        done_;  // once is enough: each runs to its fixed point
 };
 
 }  // namespace

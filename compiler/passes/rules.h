@@ -28,8 +28,8 @@ struct StructureRow {
 };
 std::span<const StructureRow> structure_rows();
 
-/// What a loop that runs once gives: its body's results, computed where it stands; empty: it is no
-/// such loop. All of them together, because a loop in the body that is copied is another loop.
+/// Returns the results of a loop that runs once: those of its body, computed in its place; empty:
+/// it is no such loop. All of them together, because a loop in the copied body is another loop.
 std::vector<Ref> results_of_one_iteration(const Builder& b, const Node& loop);
 
 /// The sum of where(index == e, x, 0) along the index's axis, where e does not vary: x at e.

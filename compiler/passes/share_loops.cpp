@@ -16,8 +16,8 @@ bool has_equal_rules(const LoopAttr& a, const LoopAttr& b) {
            a.rounded == b.rounded;
 }
 
-/// `whole` has the bounds of `part`, and carries from the same beginnings what it carries, first. A
-/// kernel by hand carries nothing else.
+/// Returns whether `whole` has the bounds of `part`, and carries, first, the carried values of
+/// `part` from the same initial values. A kernel written by hand must carry nothing else.
 bool begins_as(const Node& whole, const Node& part) {
     const LoopAttr &a = whole.as<LoopAttr>(), &b = part.as<LoopAttr>();
     return has_equal_rules(a, b) && whole.inputs.size() >= part.inputs.size() &&
@@ -184,7 +184,7 @@ std::vector<Ref> with_wholes(NodeTable& table, const std::vector<Ref>& results,
 
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     Graph out = graph;
-    // What is made of equal loops may be loops that are equal then.
+    // Loops that use equal loops may be equal then.
     for (;;) {
         const std::vector<Pair> pairs = in_order(loops_done_by_others(topological(out.results)));
         if (pairs.empty()) return out;

@@ -100,7 +100,7 @@ class Simplifier {
         return nullptr;
     }
 
-    /// Of a loop that runs once, null of others.
+    /// Returns the result of a loop that runs once, null for others.
     Ref made_once(const Node& result) {
         const auto [at, is_new] = once_.try_emplace(result.inputs[0]);
         if (is_new) at->second = results_of_one_iteration(builder(), *result.inputs[0]);
@@ -117,7 +117,8 @@ class Simplifier {
         return constant({table_, line_}, evaluate(node.op, node.dtype, values));
     }
 
-    /// Where every input repeats one element, the operation is done on that element and repeated.
+    /// If every input repeats one element, applies the operation to that element and repeats the
+    /// result.
     Ref moved_below_expand(const Node& node) {
         for (const Ref& input : node.inputs) {
             if (input->op != Op::Expand) return nullptr;

@@ -13,8 +13,8 @@
 namespace firn {
 namespace {
 
-/// Whether the node is the index along `axis` divided by a constant, or the remainder; the
-/// constant, else 0.
+/// Returns the constant if the node is the index along `axis` divided by one, or the remainder;
+/// else 0.
 int64_t divisor_of(const Node& node, int axis) {
     if (node.op != Op::Div && node.op != Op::Mod) return 0;
     const Node& divisor = without_expand(*node.inputs[1]);
@@ -32,7 +32,7 @@ int axis_before(const Node& expand, int axis) {
     return before < 0 || input.shape[static_cast<size_t>(before)].is(1) ? -1 : before;
 }
 
-/// How values of one shape depend on the index along an axis.
+/// The dependence of values of one shape on the index along an axis.
 class Uses {
   public:
     void add(const Node& node, int axis) {
@@ -104,8 +104,8 @@ class Split {
         return remake(b_, node, std::move(inputs), node.attr);
     }
 
-    /// The index by its quotient and remainder, divided by a multiple of the divisor; or what is
-    /// left then.
+    /// Returns the index, given by its quotient and remainder, divided by a multiple of the
+    /// divisor; or the remainder of that.
     Ref divided(Op op, const Ref& quotient, const Ref& remainder, int64_t divisor) {
         if (divisor == divisor_) return op == Op::Div ? quotient : remainder;
         const auto number = [&](int64_t value) {
@@ -131,7 +131,7 @@ class Split {
     std::map<std::pair<const Node*, int>, Ref> made_;
 };
 
-/// An axis of values, by what splits it.
+/// An axis of values, by its divisor.
 struct Found {
     int axis = 0;
     int64_t divisor = 0;

@@ -44,7 +44,7 @@ bool holds(DType to, DType from) {
     if (to == from) return true;
     if (to.is_bool() || (from.is_float() && !to.is_float())) return false;
     if (from.is_signed() && !to.is_signed()) return false;
-    if (to == f16 && from == bf16) return false;  // whose exponents it has not
+    if (to == f16 && from == bf16) return false;  // f16 lacks exponents of bf16
     return digits(to) >= digits(from);
 }
 
@@ -170,7 +170,7 @@ Ref read_of_every_element(const Builder&, const Node& node) {
     return x->shape == node.shape && indexes_itself(node, 1, x->shape) ? x : nullptr;
 }
 
-/// Of parts that are stacked, one: what concat and stack made is not made for it.
+/// Reads one part of a stack without making the concat or stack.
 Ref read_of_one_part(const Builder& b, const Node& node) {
     const std::optional<JoinedParts> joined = joined_parts(*node.inputs[0]);
     if (!joined || !joined->extent.is(1)) return nullptr;
@@ -206,7 +206,7 @@ Ref store_to_every_element(const Builder& b, const Node& node) {
 
 // --- regions -------------------------------------------------------------------------------------
 
-/// Of a loop whose bounds are numbers: 0, 1, or 2 for more.
+/// Returns the trip count of a loop whose bounds are numbers: 0, 1, or 2 for more.
 std::optional<int> iterations_of(const Node& loop) {
     for (size_t k = 0; k < 3; ++k)
         if (loop.inputs[k]->op != Op::Constant) return std::nullopt;

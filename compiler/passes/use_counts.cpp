@@ -1,4 +1,4 @@
-// How often a graph's values are used.
+// Counts the uses of a graph's values.
 #include "compiler/passes/use_counts.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-// How often a graph's values are used.
+// Counts the uses of a graph's values.
 #pragma once
 #include <unordered_map>
 
@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// By nodes, by what loops and branches give, and as results.
+/// Counts uses by nodes, by results of loops and branches, and as results.
 using UseCounts = std::unordered_map<const Node*, int>;
 UseCounts use_counts(const std::vector<Ref>& results);
 
