@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// Which of n elements stands at `i`, which may be outside of 0 .. n - 1.
+/// Returns the place of the element for index `i`, which may be outside of 0 .. n - 1.
 Tensor inside(PadMode mode, const Tensor& i, const Size& n) {
     if (mode == PadMode::Edge) return i;  // reading clamps
     if (mode == PadMode::Wrap) return remainder(i, n);

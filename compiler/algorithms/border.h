@@ -1,24 +1,24 @@
-// Padding with what is inside.
+// Padding with elements of the tensor.
 #pragma once
 #include "compiler/frontend/movement.h"
 
 namespace firn {
 
-/// What stands around a tensor a b c that is padded with what is inside.
+/// The elements around a padded tensor a b c.
 enum class PadMode : uint8_t {
     Edge,       ///< the element at the edge: a a | a b c | c c
     Reflect,    ///< mirrored at the element at the edge: c b | a b c | b a
     Symmetric,  ///< mirrored at the edge, which comes twice: b a | a b c | c b
     Wrap,       ///< from the other end: b c | a b c | a b
 };
-/// How many elements are put before and behind each axis.
+/// The numbers of elements before and behind each axis.
 struct PadWidths {
     [[no_unique_address]] ByName by_name = {};
     std::vector<Size> before = {};  ///< one per axis; fewer: the first axes
     std::vector<Size> after = {};   ///< the same behind them
 };
-/// Puts what is inside of x around it, as numpy's pad with this mode; wider than x, it goes on in
-/// the same way. With a constant around x, see pad(x, {.before, .after, .value}). UserError: an
+/// Pads x with its own elements, as numpy's pad with this mode; a padding wider than x repeats the
+/// same pattern. With a constant around x, see pad(x, {.before, .after, .value}). UserError: an
 /// axis without elements is padded, a width is below 0, there are more widths than axes.
 ///
 /// Examples: `pad(tensor({1, 2, 3}), PadMode::Reflect, {.before = {2}, .after = {1}})` is

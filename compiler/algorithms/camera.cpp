@@ -1,4 +1,4 @@
-// Axes of the camera, and scales of what it sees.
+// Axes of the camera, and scales of its view.
 #include "compiler/algorithms/camera.h"
 
 namespace firn {

@@ -7,9 +7,9 @@ namespace firn {
 /// The matrix from the world to a camera at `eye` that looks at `target`; `up` is not along that
 /// direction.
 ///
-/// Right-handed: the camera looks along -z, x goes right and y up. What is seen has x and y in -1
-/// .. 1 and z in 0 (near) .. 1 (far) after division by w, as Vulkan has it, but for y, which points
-/// down there. Columns as in GLSL: `projection * view * vec4(p, 1.0f)`.
+/// Right-handed: the camera looks along -z, x goes right and y up. Visible points have x and y in
+/// -1 .. 1 and z in 0 (near) .. 1 (far) after division by w, as in Vulkan except for y, which
+/// points down there. Columns as in GLSL: `projection * view * vec4(p, 1.0f)`.
 ///
 /// Example: after `mat4 view = look_at(vec3(0, 0, 5), vec3(0, 0, 0), vec3(0, 1, 0));`
 /// `view * vec4(1, 2, 0, 1)` is `{1, 2, -5, 1}`.

@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// What sRGB's numbers from 0 to 1 mean as light, and back, by component. IEC 61966-2-1. Integers
-/// become f32, without being scaled: those of pictures of 8 bits are divided by 255 before.
+/// Converts sRGB components from 0 to 1 to linear light, and back. IEC 61966-2-1. Integers become
+/// f32, without being scaled: divide those of pictures of 8 bits by 255 first.
 ///
 /// Examples: `srgb_to_linear(Tensor(0.5f))` is `0.21404`, `linear_to_srgb(Tensor(0.21404f))` is
 /// `0.5`, `srgb_to_linear(vec3(0.0f, 0.5f, 1.0f))` is `{0, 0.21404, 1}`.

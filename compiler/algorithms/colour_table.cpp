@@ -44,8 +44,8 @@ Tensor of_tetrahedra(const Tensor& unit, const Tensor& values) {
         const Tensor i = b.below + db, j = g.below + dg, k = r.below + dr;
         return vec3(values(i, j, k, 0), values(i, j, k, 1), values(i, j, k, 2));
     };
-    // From the lowest corner of the cell to the highest, first along the axis where the colour is
-    // farthest, then along the next.
+    // Interpolates from the lowest corner of the cell to the highest, first along the axis of the
+    // largest fraction, then along the next.
     const Tensor x = r.beyond, y = g.beyond, z = b.beyond;
     const Tensor xy = (x >= y).as(i32), yz = (y >= z).as(i32), xz = (x >= z).as(i32);
     const Tensor order_x = xy + xz, order_y = 1 - xy + yz, order_z = 2 - yz - xz;  // 2: farthest

@@ -1,4 +1,4 @@
-// A running count of what is chosen says where it goes.
+// Compacts by a running count of the chosen elements, which gives their new places.
 #include "compiler/algorithms/compact.h"
 
 #include <vector>
@@ -22,7 +22,7 @@ namespace {
 constexpr int kWord = 32;           // elements that are chosen by the bits of a word
 constexpr int64_t kFewNumbers = 8;  // of a slice, which one invocation moves
 
-/// How many bits of u32 words are 1, by sums of ever more neighbours.
+/// Counts the one bits of u32 words, by sums of ever more neighbours.
 Tensor count_bits(Tensor x) {
     x = x - ((x >> 1u) & 0x55555555u);
     x = (x & 0x33333333u) + ((x >> 2u) & 0x33333333u);
@@ -41,18 +41,19 @@ Chosen in_words(const Tensor& holds) {
     return {holds, word, count_bits(word)};
 }
 
-/// Where each chosen element goes; a place outside for the others, for each its own.
+/// Returns the new place of each chosen element; the others get a place outside, each its own.
 Tensor places(const Tensor& holds) {
     const Size n = holds.size(0);
     return select(holds, cumsum(holds, {.axis = 0, .exclusive = true}), n + arange(n));
 }
 
-/// `room` with the slices [n, numbers] that are chosen in front, in their order. A word's elements
-/// are moved by one invocation, so that what nobody chose is not even read.
+/// Returns `room` with the chosen slices [n, numbers] in front, in their order. One invocation
+/// moves a word's elements, so that slices that were not chosen are not even read.
 Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, const Size& rows,
                      bool full) {
     const Size words = chosen.words.size(0);
-    // Where a word's elements go, and the word: in one tensor, because some devices bind only four.
+    // The new places of a word's elements, and the word: in one tensor, because some devices bind
+    // only four.
     const Tensor begin = cumsum(chosen.counts, {.axis = 0, .exclusive = true});
     Tensor table = unset(i32, {words, 2});
     kernel({words}, [&](const Tensor& w) {
@@ -76,7 +77,7 @@ Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, const S
 
 Size numbers_of(const Shape& shape) { return element_count(Shape(shape.begin() + 1, shape.end())); }
 
-/// What is chosen of x in front of zeros; `full`: `shape` has room for nothing else.
+/// Returns the chosen slices of x in front of zeros; `full`: `shape` has no room for zeros.
 Tensor moved_to_front(const Tensor& x, const Chosen& chosen, const Shape& shape, bool full) {
     const Size numbers = numbers_of(shape);
     const bool few = numbers.is_constant() && numbers.constant() <= kFewNumbers;
@@ -89,7 +90,7 @@ Tensor moved_to_front(const Tensor& x, const Chosen& chosen, const Shape& shape,
     return room;
 }
 
-/// The same with a gradient: what was moved goes back.
+/// Does the same with a gradient: moved elements go back.
 Tensor front_of(const Tensor& x, const Chosen& chosen, const Shape& shape, bool full) {
     const auto moved = [=](const Tensor& y) { return moved_to_front(y, chosen, shape, full); };
     if (!x.dtype().is_float()) return moved(x);

@@ -9,7 +9,7 @@ namespace {
 
 Tensor imaginary(const ComplexArg& z) { return z.im ? z.im->tensor() : z.re.tensor() * 0; }
 
-/// Of the same parts' type.
+/// Returns z with both parts in one type.
 Complex whole(const ComplexArg& z) { return {z.re.tensor(), imaginary(z)}; }
 
 Complex times(const Complex& z, const Arg& number) { return {z.re * number, z.im * number}; }

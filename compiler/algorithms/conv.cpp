@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// How a kernel lies on x, along each axis of positions.
+/// The geometry of a kernel on x, along each axis of positions.
 struct Geometry {
     std::vector<Size> stride, padding, dilation;
     int groups = 1;
@@ -74,7 +74,7 @@ void append(Shape& shape, const Shape& from, size_t begin) {
     for (size_t k = begin; k < from.size(); ++k) shape.push_back(from[k]);
 }
 
-/// Where in x position `p` of a result finds kernel element `k`.
+/// Returns the place in x that kernel element `k` reads for position `p` of a result.
 Tensor place(const Geometry& by, size_t axis, const Tensor& p, const Tensor& k) {
     return p * by.stride[axis] - by.padding[axis] + k * by.dilation[axis];
 }

@@ -21,11 +21,12 @@ struct PerAxis {
     std::array<Size, N> values;
 };
 
-/// How the kernel of a convolution lies on x; axes are planes, rows, columns: the last N of these.
+/// The geometry of a convolution's kernel on x; axes are planes, rows, columns: the last N of
+/// these.
 template <size_t N>
 struct ConvOptions {
-    /// How far apart the kernel's places are, how many zeros stand at each end of x, and how far
-    /// apart the elements of x are that neighbours in the kernel meet.
+    /// The distance between the kernel's positions, the number of zeros at each end of x, and the
+    /// distance in x between neighbours of the kernel.
     PerAxis<N> stride = 1, padding = 0, dilation = 1;
     int groups = 1;  ///< parts of the channels, each with results of its own
 };
@@ -57,7 +58,7 @@ Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& opti
 /// Example: `conv3d(ones({1, 1, 2, 2, 3}), ones({1, 1, 2, 2, 2}))` is `{{{{{8, 8}}}}}`.
 Tensor conv3d(const Operand& x, const Operand& weight, const Conv3dOptions& options = {});
 
-/// As ConvOptions, of the convolution whose transpose is taken.
+/// As ConvOptions, for the convolution whose transpose is computed.
 template <size_t N>
 struct ConvTransposeOptions {
     /// Several sizes give one result by a stride: the output padding, below the stride, says which,

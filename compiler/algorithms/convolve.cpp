@@ -17,7 +17,7 @@ void check(const char* what, const Tensor& a, const Tensor& v) {
                "; both have one axis with elements");
 }
 
-/// Which element of the full convolution comes first, and how many there are.
+/// The first element of the result in the full convolution, and the number of elements.
 struct Part {
     Tensor first;
     Size count;
@@ -26,8 +26,8 @@ Part part_of(ConvolveMode mode, const Size& n, const Size& m, bool mirrored) {
     const Size shorter = min(n, m), longer = max(n, m);
     if (mode == ConvolveMode::Full) return {0, n + m - Size(1)};
     if (mode == ConvolveMode::Valid) return {shorter - Size(1), longer - shorter + Size(1)};
-    // Of a correlation with a longer v numpy mirrors the result, and with it which of the two
-    // middles of an even length counts.
+    // For a correlation with a longer v numpy mirrors the result, and so also swaps the two middles
+    // of an even length.
     Tensor first = floor_div(shorter - Size(1), 2), half = floor_div(n, 2);
     return {mirrored ? select(Tensor(n) < Tensor(m), half, first) : first, longer};
 }

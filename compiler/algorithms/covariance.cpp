@@ -1,4 +1,4 @@
-// Products of what is left when means are taken away.
+// Products of deviations from means.
 #include "compiler/algorithms/covariance.h"
 
 #include "compiler/algorithms/matmul.h"

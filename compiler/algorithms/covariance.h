@@ -6,8 +6,7 @@ namespace firn {
 
 /// sum(weights x) / sum(weights), as numpy's average. The weights have x's shape, or one axis, of
 /// the size of the one axis in the options, else UserError. nan or infinite where they add up to 0.
-/// Integers and bools give f32, f16 and bf16 are computed in f32; a nan makes what it is part of
-/// nan.
+/// Integers and bools give f32, f16 and bf16 are computed in f32; a nan makes its average nan.
 ///
 /// Examples: `average(tensor({1.0f, 3.0f}), tensor({3.0f, 1.0f}))` is `1.5`,
 /// `average(tensor({1, 2, 3, 4}, {2, 2}), tensor({1, 3}), {.axis = 0})` is `{2.5, 3.5}`.
@@ -19,7 +18,7 @@ inline Tensor average(const Operand& x, const ReduceOptions& options = {}) {
     return mean(x, options);
 }
 
-/// What is a variable, and what sums of products are divided by.
+/// The axis of the variables, and the divisor of sums of products.
 struct CovarianceOptions {
     [[no_unique_address]] ByName by_name = {};
     /// Each row is a variable and each column an observation; false: transposed.

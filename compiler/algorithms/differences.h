@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// Which differences are taken.
+/// The options of diff.
 struct DiffOptions {
     [[no_unique_address]] ByName by_name = {};
     int n = 1;  ///< how often
@@ -18,7 +18,7 @@ struct DiffOptions {
 /// `diff(tensor({1, 4, 9, 16}), {.n = 2})` is `{2, 2}`.
 Tensor diff(const Operand& x, const DiffOptions& options = {});
 
-/// Where the elements are, and what is done at the ends.
+/// The coordinates of the elements, and the order at the ends.
 struct GradientOptions {
     [[no_unique_address]] ByName by_name = {};
     int axis = -1;
@@ -27,8 +27,8 @@ struct GradientOptions {
     int edge_order = 1;  ///< 2: differences of second order at both ends
 };
 /// The derivative along one axis by central differences of second order, one-sided at the ends, as
-/// numpy's gradient with one `axis`. Integers give f32. UserError where the axis has no more
-/// elements than edge_order. Of a function, by what it is computed from, see grad.
+/// numpy's gradient with one `axis`. Integers give f32. UserError if the axis has no more elements
+/// than edge_order. For the derivative of a function by its inputs, see grad.
 ///
 /// Examples: `gradient(tensor({0, 1, 4, 9}))` is `{1, 2, 4, 5}`,
 /// `gradient(tensor({0, 1, 4, 9}), {.edge_order = 2})` is `{0, 2, 4, 6}`,

@@ -16,9 +16,9 @@
 namespace firn {
 namespace {
 
-/// What fits the private memory and the longest loops of every driver.
+/// The largest matrix that fits the private memory and the loop limits of every driver.
 constexpr int kMostRows = 16;
-/// Of the iteration for one eigenvalue, of which it takes two or three.
+/// Most iterations for one eigenvalue, which takes two or three.
 constexpr int kSteps = 30;
 
 /// A matrix of one invocation.
@@ -44,7 +44,7 @@ struct GivensRotation {
     Complex c, s;
 };
 GivensRotation rotation_of(const Complex& a, const Complex& b) {
-    // By the larger part, so that no square leaves the range.
+    // Scales by the larger part, so that no square overflows or underflows.
     const Tensor size = max(max(abs(a.re), abs(a.im)), max(abs(b.re), abs(b.im)));
     const Tensor none = size == 0, scale = select(none, 1, size);
     const Complex x = a / scale, y = b / scale;
@@ -61,7 +61,7 @@ void rotate_columns(LocalMatrix& m, const Tensor& p, const Tensor& q, const Give
     }
 }
 
-/// The similar matrix, whose basis is `z`.
+/// Applies a similarity rotation to the matrix, and to its basis `z`.
 void rotate_both(LocalMatrix& h, LocalMatrix& z, const Tensor& p, const Tensor& q,
                  const GivensRotation& by) {
     for (int k = 0; k < h.n; ++k) {
@@ -73,7 +73,7 @@ void rotate_both(LocalMatrix& h, LocalMatrix& z, const Tensor& p, const Tensor& 
     rotate_columns(z, p, q, by);
 }
 
-/// To zeros below the diagonal beside the main one.
+/// Reduces to zeros below the first subdiagonal.
 void to_hessenberg(LocalMatrix& h, LocalMatrix& z) {
     for (Tensor k : loop(h.n - 2))
         for (Tensor i : loop(k + 2, h.n))
@@ -91,14 +91,14 @@ Complex shift_of(LocalMatrix& h, const Tensor& last) {
     return d - select(none, 0, product / select(none, 1, sum));
 }
 
-/// To an upper triangle (Schur's form): each iteration chases one shifted rotation down the block
-/// that has not fallen apart yet.
+/// Reduces to an upper triangle (Schur's form): each iteration chases one shifted rotation down the
+/// block that has not split yet.
 void to_triangle(LocalMatrix& h, LocalMatrix& z, double epsilon) {
     Tensor last = h.n - 1, tried = 0;
     while_([&] { return last > 0; },
            [&] {
                const auto size = [&](const Complex& x) { return abs(x.re) + abs(x.im); };
-               // Where the block begins: below a diagonal element that is as good as 0.
+               // The begin of the block: below it stands a subdiagonal element that is negligible.
                Tensor first = last;
                while_([&] { return first > 0; },
                       [&] {
@@ -164,12 +164,12 @@ Tensor packed_eig(const Tensor& a, int n) {
                 Complex sum{value.re * 0, value.re * 0};
                 for (Tensor j : loop(i + 1, k + 1)) sum += h(i, j) * Complex{re(j), im(j)};
                 const Complex away = value - h(i, i);
-                // Of equal values the vectors are one: a step of rounding apart.
+                // Equal values have the same vector: they are moved apart by a rounding step.
                 const Tensor least = epsilon * max(abs(value), 1e-30f);
                 const Complex x = sum / select(abs(away) < least, Complex{least, least * 0}, away);
                 re(i) = x.re, im(i) = x.im;
             }
-            // Of length 1, its largest element real, as LAPACK's.
+            // Scaled to length 1 with a real largest element, as LAPACK's.
             Tensor square = value.re * 0, most = square - 1;
             Complex largest{square + 1, square};
             const auto element = [&](const Tensor& i) {
@@ -223,9 +223,9 @@ Complex complex_solve(const Complex& m, const Complex& b, int n) {
     return {slice(x, {.axis = 1, .end = n}), slice(x, {.axis = 1, .begin = n})};
 }
 
-/// The gradient by a of what has the gradient g by the packed values and vectors. With P = V^-1 dA
-/// V the values change by its diagonal, and the vectors by V (F o P), F[i, j] = 1 / (l[j] - l[i]),
-/// and along themselves so that they stay of length 1 with their largest element real.
+/// Returns the gradient by a, given the gradient g by the packed values and vectors. With P = V^-1
+/// dA V the values change by its diagonal, and the vectors by V (F o P), F[i, j] = 1 / (l[j] -
+/// l[i]), and along themselves so that they keep length 1 and a real largest element.
 Tensor eig_rule(const Tensor& y, const Tensor& g, int n) {
     const Complex v = vectors_of(y, n), l = values_of(y, n), of_l = values_of(g, n);
     const Tensor magnitude = squared_magnitude(v), row = unsqueeze(arange(n), 1);

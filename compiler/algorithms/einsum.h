@@ -12,8 +12,8 @@ namespace firn {
 /// stands for any axes in front, which broadcast. Without "->" the result has the letters that
 /// occur once, in alphabetical order.
 ///
-/// Operands are multiplied from the left, and summed as soon as nobody after needs an axis. Sizes
-/// of one letter must be equal, or 1; mistakes are UserErrors that show the text.
+/// Operands are multiplied from the left, and summed over an axis as soon as no later operand needs
+/// it. Sizes of one letter must be equal, or 1; mistakes are UserErrors that show the text.
 ///
 /// Examples: after `Tensor a = tensor({1, 2, 3, 4}, {2, 2}), v = tensor({1, 10});`
 /// `einsum("ij,j->i", a, v)` is `{21, 43}`, `einsum("i,ij,j->", v, a, v)` is `451`,

@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// `one(x)` where the size `first` is 1, `other(x)` where it is 0. Where only the call knows it,
-/// each is a loop that runs once or not at all, and what a way takes is what its loop carries, so
-/// that none of it is computed before. `x` is a Tensor, or a struct of some.
+/// Returns `one(x)` if the size `first` is 1, `other(x)` if it is 0. If only the call knows it,
+/// each is a loop that runs once or not at all, and its inputs are the carried values of its loop,
+/// so that none of it is computed before. `x` is a Tensor, or a struct of some.
 template <class T, class One, class Other>
 T either_way(const Size& first, T x, const One& one, const Other& other) {
     if (first.is(1)) return one(x);

@@ -21,7 +21,7 @@ Tensor odd(const Tensor& x, const Tensor& of_magnitude) {
     return select(x == 0, x, select(x < 0, -of_magnitude, of_magnitude));
 }
 
-/// Whether the sign bit is set.
+/// Returns whether the sign bit is set.
 Tensor is_negative(const Tensor& x) {
     if (x.dtype() == f64) return bitcast(x, i64) < 0;
     return bitcast(x.as(f32), i32) < 0;
@@ -41,7 +41,7 @@ Tensor asinh(const Operand& x) {
     const Tensor a = min(size, kLarge), square = a * a;
     const Tensor small = log1p(a + square / (1.0f + sqrt(1.0f + square)));
     const Tensor out = select(size > kLarge, log(size) + kLog2, small);
-    // 1 / sqrt(1 + x x), whose square would overflow far out.
+    // The slope is 1 / sqrt(1 + x x); its square would overflow for large x.
     return with_slope(odd(wide, select(is_nan(wide), wide, out)), wide,
                       [](const Tensor& x, const Tensor&) {
                           const Tensor size = abs(x);
@@ -106,7 +106,8 @@ struct Turns {
         is_odd = floor(half) != half;
     }
     Tensor sine() const { return signed_by(sin(part * kPi)); }
-    /// As a sine of what is left to a quarter, which is exactly 0 where the cosine is.
+    /// Computes the cosine as a sine of the distance to a quarter turn, which is exactly 0 where
+    /// the cosine is.
     Tensor cosine() const { return signed_by(sin((0.5f - abs(part)) * kPi)); }
     Tensor signed_by(const Tensor& y) const { return select(is_odd, -y, y); }
 };

@@ -23,7 +23,7 @@ Tensor atanh(const Operand& x);
 ///
 /// Example: `cbrt(tensor({27.0f, -8.0f}))` is `{3, -2}`.
 Tensor cbrt(const Operand& x);
-/// Whether x is a number, neither infinite nor nan; true of integers and bools.
+/// Returns whether x is a number, neither infinite nor nan; true for integers and bools.
 ///
 /// Example: `is_finite(tensor({1.0f, NAN, -INFINITY}))` is `{true, false, false}`.
 Tensor is_finite(const Operand& x);
@@ -40,7 +40,7 @@ Tensor rad2deg(const Operand& x);
 /// Example: `sinc(tensor({0.0f, 0.5f, 1.0f}))` is `{1, 0.63662, 0}`.
 Tensor sinc(const Operand& x);
 
-/// What stands for nan and for infinities.
+/// The replacements for nan and for infinities.
 struct NanToNumOptions {
     double nan = 0;
     std::optional<double> posinf = std::nullopt;  ///< none: the largest number of the type

@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// Pade's approximant of degree 7, good for matrices whose columns sum to `radius` at most.
+/// Returns Pade's approximant of degree 7, good for matrices with column sums of at most `radius`.
 Tensor pade(const Tensor& a) {
     const Tensor one = eye(a.size(1), a.size(2), a.dtype());
     const Tensor a2 = matmul(a, a), a4 = matmul(a2, a2), a6 = matmul(a4, a2);

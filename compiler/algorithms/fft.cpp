@@ -1,4 +1,4 @@
-// Stockham's transform for powers of two, and Bluestein's for the rest.
+// Stockham's transform for powers of two, and Bluestein's for other sizes.
 #include "compiler/algorithms/fft.h"
 
 #include <cmath>
@@ -28,13 +28,13 @@ constexpr int64_t kLongestChirp = 1 << 22;  // beyond, squares of indices leave 
 
 enum class Direction : int8_t { Forward = -1, Backward = 1 };
 
-/// exp(2 pi i turns) in a float type, forward with the other sign.
+/// Returns exp(2 pi i turns) in a float type; with the other sign for Forward.
 Complex unit(const Tensor& turns, Direction direction) {
     Tensor angle = turns * (2 * std::numbers::pi * static_cast<int>(direction));
     return {cos(angle), sin(angle)};
 }
 
-/// A part of a turn, from integers: rounded once.
+/// Returns a fraction of a turn, from integers, rounded once.
 Tensor part(const Tensor& numerator, const Tensor& denominator, DType type) {
     return numerator.as(type) / denominator.as(type);
 }
@@ -47,7 +47,7 @@ Complex transform_directly(const Complex& x, const Size&, Direction direction) {
     return {sum(terms.re, {.axis = 2}), sum(terms.im, {.axis = 2})};
 }
 
-/// A quarter of a turn.
+/// Multiplies by a quarter turn.
 Complex turned(const Complex& y, Direction direction) {
     return direction == Direction::Forward ? Complex{y.im, -y.re} : Complex{-y.im, y.re};
 }
@@ -72,7 +72,8 @@ std::vector<Complex> transformed(const std::vector<Complex>& x, Direction direct
     return out;
 }
 
-/// w^1 to w^(count - 1), each of two that are half as far; nobody asks for the first.
+/// Returns w^1 to w^(count - 1), each as a product of two powers of half its exponent; element 0 is
+/// not used.
 std::vector<Complex> powers(const Complex& w, size_t count) {
     std::vector<Complex> out{Complex{}, w};
     for (size_t k = 2; k < count; ++k) out.push_back(out[k / 2] * out[k - k / 2]);
@@ -80,8 +81,8 @@ std::vector<Complex> powers(const Complex& w, size_t count) {
 }
 
 constexpr int kPassBits = 4;  // of the radix of all passes but the first, which has 1 to as many
-/// Invocations of a pass, of as many as every device of Vulkan launches in groups of 64: what is
-/// more goes in turns.
+/// Invocations of a pass: as many as every Vulkan device launches in groups of 64; the others run
+/// one after the other.
 constexpr int64_t kMostAtOnce = 65535 * 64;
 
 /// Numbers [outer, n, inner] in flat tensors, to be transformed along n = 2^exponent.
@@ -101,7 +102,7 @@ struct Taken {
     Tensor place, step;  // where the results go
 };
 
-/// Where `done` elements are transformed together; null: one by one.
+/// Reads the elements of a butterfly, of which `done` were transformed together; null: one by one.
 Taken taken(const Lines& lines, const Tensor& line, const Tensor& q, size_t radix,
             const Tensor* done, Direction direction) {
     const Size apart = floor_div(lines.n, Size(static_cast<int64_t>(radix))) * lines.inner;
@@ -149,13 +150,13 @@ Complex pass(const Lines& lines, int bits, const Tensor* done, Direction directi
     return to;
 }
 
-/// After Stockham, as N. Govindaraju et al. have it, "High Performance Discrete Fourier Transforms
-/// on Graphics Processors", 2008: nothing has to be reversed before or after. `ends`: the last pass
-/// is a kernel of its own, which stores only the part that somebody reads.
+/// Transforms by Stockham's method, as N. Govindaraju et al. have it, "High Performance Discrete
+/// Fourier Transforms on Graphics Processors", 2008: it needs no bit reversal. `ends`: the last
+/// pass is a kernel of its own, which stores only the part that is read.
 Complex transform_lines(Lines lines, Direction direction, bool ends = false) {
     Complex& x = lines.x;
-    // Every pass takes kPassBits, but for the first, which takes what is left: 1 to as many. A line
-    // of one element has no pass.
+    // Every pass takes kPassBits except for the first, which takes the remainder: 1 to as many. A
+    // line of one element has no pass.
     const Size passes = floor_div(lines.exponent + (kPassBits - 1), kPassBits),
                first = lines.exponent - kPassBits * max(passes - 1, 0), above = max(first - 1, 0),
                low = mod(above, 2), high = floor_div(above, 2), some = min(passes, 1);
@@ -190,7 +191,7 @@ Tensor square_mod(const Tensor& j, const Tensor& modulus) {
 
 /// Any size as a convolution: j k = (j^2 + k^2 - (k - j)^2) / 2.
 Complex transform_by_convolution(const Complex& x, const Size& n, Direction direction) {
-    // As many passes as the largest size takes, where only the device knows the size.
+    // As many passes as the largest size takes, if only the device knows the size.
     Size least = largest(n) * Size(2) - Size(1), m = power_of_two_from(least),
          exponent = log2_from(least);
     DType type = x.re.dtype();
@@ -217,7 +218,7 @@ Complex transform_by_convolution(const Complex& x, const Size& n, Direction dire
 
 bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
-/// Along an axis whose size is a power of two, where it stands.
+/// Transforms along an axis whose size is a power of two, without moving it.
 Complex transform_in_place(const Complex& x, int axis, Direction direction, bool ends) {
     const Shape shape = x.re.shape();
     const auto at = shape.begin() + axis;
@@ -283,11 +284,12 @@ Complex over_count(const Complex& x, const std::vector<int>& axes) {
     return {x.re * factor, x.im * factor};
 }
 
-/// As the one tensor whose gradient has a rule.
+/// Packs x as one tensor, whose gradient has a rule.
 Tensor pack(const Complex& x) { return stack({x.re, x.im}); }
 Complex unpack(const Tensor& parts) { return {parts(0), parts(1)}; }
 
-/// A linear function, whose gradient is the transform in the other direction; without the factor.
+/// Applies the transform as a linear function, whose gradient is the transform in the other
+/// direction; without the factor.
 Complex transform_all(const char* what, const Complex& x, const std::vector<int>& axes,
                       Direction direction) {
     const Direction other =

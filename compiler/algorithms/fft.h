@@ -54,8 +54,8 @@ struct RfftOptions {
 /// Examples: `rfft(tensor({1, 2, 3})).re` is `{6, -1.5}`,
 /// `rfft(tensor({1, 2, 3}), {.n = 4}).im` is `{0, -2, 0}`.
 Complex rfft(const Operand& x, const RfftOptions& options = {});
-/// The way back from rfft, as numpy's irfft: n real numbers from the first n / 2 + 1 of their
-/// transform; what is missing counts as 0. The imaginary parts of X[0], and of X[n / 2] where n is
+/// The inverse of rfft, as numpy's irfft: n real numbers from the first n / 2 + 1 of their
+/// transform; missing ones count as 0. The imaginary parts of X[0], and of X[n / 2] where n is
 /// even, are not read. An odd n is given: `irfft(rfft(x), {.n = x.size(0)})`. UserError: no
 /// numbers.
 ///

@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// An element along one axis, and what it counts.
+/// An element along one axis, and its weight.
 struct Tap {
     Tensor place, weight;
 };

@@ -132,7 +132,7 @@ Tensor segment_sum(const Operand& values, const Operand& ids, const Size& count)
     LineScope at(values.line());
     check(ids, count);
     Tensor x = values.tensor(), id = ids.tensor();
-    if (id.dtype().bytes() < 8) id = id.as(i32);  // else what is outside of i32 is outside
+    if (id.dtype().bytes() < 8) id = id.as(i32);  // in 64 bits values beyond i32 stay outside
     if (x.rank() != 1 || x.shape() != id.shape())
         refuse("segment_sum: the values are " + text(x.shape()) + " and the ids are " +
                text(id.shape()) + "; both are vectors of one length");

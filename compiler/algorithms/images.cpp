@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Where the elements of a result come from along an axis, and their weights: both [size, taps].
+/// The source places of a result's elements along an axis, and their weights: both [size, taps].
 struct Taps {
     Tensor places, weights;
 };
@@ -52,7 +52,7 @@ Taps taps_between(const Size& from, const Size& to, int count) {
     return {place.as(i32), count == 2 ? 1 - distance : cubic_weight(distance)};
 }
 
-/// In units of 1 / (from * to), in which the edges of both kinds of pixels are integers.
+/// Computes in units of 1 / (from * to), in which the edges of both kinds of pixels are integers.
 Taps taps_of_area(const Size& from, const Size& to) {
     const Size most = floor_div(from + to - Size(1), to) + Size(1);
     const auto [p, k] = indices<2>(Shape{to, most});
@@ -88,8 +88,8 @@ void put_in_order(Tensor& low, Tensor& high) {
     low = less;
 }
 
-/// Batcher's odd-even merge sort as comparisons of pairs: K. Batcher, "Sorting Networks and Their
-/// Applications", 1968. What no one asks for is not compared.
+/// Sorts by Batcher's odd-even merge sort as comparisons of pairs: K. Batcher, "Sorting Networks
+/// and Their Applications", 1968. Comparisons without a use are dropped.
 void sort_in_registers(std::vector<Tensor>& xs) {
     const size_t n = xs.size();
     for (size_t p = 1; p < n; p *= 2)

@@ -4,43 +4,43 @@
 
 namespace firn {
 
-/// What a pixel of a resized picture is made of.
+/// The way a pixel of a resized picture is computed.
 enum class ResizeMode : uint8_t {
     /// The element below the pixel's centre; keeps the type. As PyTorch's "nearest-exact" (its
-    /// "nearest", and OpenCV's, read half a pixel beside).
+    /// "nearest", and OpenCV's, are half a pixel off).
     Nearest,
-    /// Between the two nearest. As PyTorch's "bilinear" with align_corners=False, and OpenCV's
-    /// INTER_LINEAR.
+    /// Interpolates between the two nearest elements. As PyTorch's "bilinear" with
+    /// align_corners=False, and OpenCV's INTER_LINEAR.
     Linear,
     /// Through the four nearest: R. Keys, 1981, with a = -1/2, as TensorFlow's "bicubic".
     /// (PyTorch's
     /// and OpenCV's have a = -3/4.)
     Cubic,
-    /// The mean of what the pixel covers, parts of elements too: for smaller pictures. As OpenCV's
-    /// INTER_AREA, and PyTorch's "area" where sizes divide.
+    /// The mean of the area that the pixel covers, with parts of elements: for smaller pictures. As
+    /// OpenCV's INTER_AREA, and PyTorch's "area" if sizes divide.
     Area,
 };
-/// How a picture is resized.
+/// The options of resize.
 struct ResizeOptions {
     ResizeMode mode = ResizeMode::Linear;
 };
-/// x at `rows` times `columns` pixels. Corners of pixels stay at corners (as OpenCV's resize and
-/// torch's interpolate with align_corners=False); but for Area what is left out between the pixels
-/// has no weight. UserError: sizes below 1, a picture without elements.
+/// Resizes x to `rows` times `columns` pixels. Corners of pixels stay at corners (as OpenCV's
+/// resize and torch's interpolate with align_corners=False); in modes other than Area elements
+/// between the sampled ones have no weight. UserError: sizes below 1, a picture without elements.
 ///
-/// A picture is [rows, columns] or [rows, columns, channels, ..], as load_image gives it. Beyond
-/// its edges it goes on with the element at the edge. Integers are computed in f32, and give f32,
-/// but for Nearest.
+/// A picture is [rows, columns] or [rows, columns, channels, ..], as load_image returns it. Reads
+/// beyond its edges give the element at the edge. Integers are computed in f32, and give f32,
+/// except for Nearest.
 ///
 /// Examples: `resize(tensor({1.0f, 3.0f}, {1, 2}), 1, 4)` is `{{1, 1.5, 2.5, 3}}`,
 /// `resize(tensor({1, 3, 5, 7}, {1, 4}), 1, 2, {.mode = ResizeMode::Area})` is `{{2, 6}}`.
 Tensor resize(const Operand& x, const Size& rows, const Size& columns,
               const ResizeOptions& options = {});
 
-/// x blurred by weights exp(-d^2 / (2 sigma^2)) at distances d to 4 sigma, which sum to 1, along
+/// Blurs x by weights exp(-d^2 / (2 sigma^2)) at distances d up to 4 sigma, which sum to 1, along
 /// rows and columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest".
-/// Pictures and their edges are as for resize; integers give f32. UserError where sigma is
-/// negative, or 2^28 or more.
+/// Pictures and their edges are as for resize; integers give f32. UserError if sigma is negative,
+/// or 2^28 or more.
 ///
 /// Example: `gaussian_blur(tensor({0, 0, 1, 0, 0}, {1, 5}), 0.5f)` is
 /// `{{0.00026, 0.10645, 0.78657, 0.10645, 0.00026}}`.

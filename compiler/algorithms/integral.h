@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// Where the samples are.
+/// The coordinates of the samples.
 struct TrapezoidOptions {
     [[no_unique_address]] ByName by_name = {};
     /// Coordinates: [n], or of y's shape; none: dx apart.
@@ -13,8 +13,8 @@ struct TrapezoidOptions {
     int axis = -1;
 };
 /// The integral of y along an axis by the trapezoidal rule, as numpy's trapz; 0 for less than two
-/// elements. Integers give f32, f16 and bf16 are added in f32. UserError where the coordinates are
-/// not as many as the elements.
+/// elements. Integers give f32, f16 and bf16 are added in f32. UserError if there are not as many
+/// coordinates as elements.
 ///
 /// Examples: `trapz(tensor({0, 1, 4}), {.dx = 0.5f})` is `1.5`,
 /// `trapz(tensor({0, 1, 4}), {.x = tensor({0.0f, 2.0f, 3.0f})})` is `3.5`.

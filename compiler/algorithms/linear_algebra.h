@@ -1,4 +1,4 @@
-// Factorisations of matrices and what they solve.
+// Factorisations of matrices and their uses.
 #pragma once
 #include <optional>
 
@@ -7,17 +7,17 @@
 
 namespace firn {
 
-/// Which triangle is read, and whether its diagonal is.
+/// The triangle that is read, and whether its diagonal is.
 struct TriangularOptions {
     bool lower = true;  ///< false: the upper triangle is read
     bool unit = false;  ///< the diagonal counts as 1 and is not read
 };
-/// x with a x = b, for a triangular [.., n, n] and b [.., n, k]; or b [n] where a has no batch. The
-/// other triangle is not read.
+/// Returns x with a x = b, for a triangular [.., n, n] and b [.., n, k]; or b [n] if a has no
+/// batch. The other triangle is not read.
 ///
 /// Here and for the factorisations below, matrices are the last two axes; leading axes are a batch.
-/// Integers, f16 and bf16 are computed in f32. Each is a loop over columns with a few kernels a
-/// turn, in the textbook order: G. Golub and C. Van Loan, "Matrix Computations", 4th edition,
+/// Integers, f16 and bf16 are computed in f32. Each is a loop over columns with a few kernels per
+/// iteration, in the textbook order: G. Golub and C. Van Loan, "Matrix Computations", 4th edition,
 /// chapters 3 to 5. Axes that do not fit are UserErrors; a matrix that has no such factorisation
 /// gives nan or infinity, never an error.
 ///
@@ -34,9 +34,9 @@ Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOpti
 /// `cholesky(tensor({1.0f, 2.0f, 2.0f, 1.0f}, {2, 2}))` is `{{1, 0}, {2, nan}}`.
 Tensor cholesky(const Operand& a);
 
-/// What `lu` gives: two triangles, and the order of the rows.
+/// The result of `lu`: two triangles, and the order of the rows.
 struct Lu {
-    Tensor lu;           ///< l below the diagonal, whose own diagonal is 1, and u on and above it
+    Tensor lu;           ///< l, with 1 on its diagonal, below the diagonal, and u on and above it
     Tensor permutation;  ///< i32 [.., n]: row i of l u is row permutation[i] of a
     Tensor sign;         ///< [..], 1 or -1: the permutation's sign, in the type of lu
 };
@@ -75,7 +75,7 @@ struct Slogdet {
 /// `d.logabsdet` is `0.69315`.
 Slogdet slogdet(const Operand& a);
 
-/// What `qr` gives.
+/// The result of `qr`.
 struct Qr {
     Tensor q;  ///< [.., m, k] with orthonormal columns
     Tensor r;  ///< [.., k, n], upper triangular; k = min(m, n)
@@ -87,7 +87,7 @@ struct Qr {
 /// `{{3, 1}, {4, 2}}` and `abs(f.r(0, 0))` is `5`.
 Qr qr(const Operand& a);
 
-/// What `eigh` gives.
+/// The result of `eigh`.
 struct Eigh {
     Tensor values;   ///< [.., n], ascending
     Tensor vectors;  ///< [.., n, n]: column k belongs to value k; orthonormal, of either sign
@@ -101,7 +101,7 @@ struct Eigh {
 /// `{1, 3}` and `abs(f.vectors(0))` is `{0.70711, 0.70711}`.
 Eigh eigh(const Operand& a);
 
-/// What `eig` gives.
+/// The result of `eig`.
 struct Eig {
     /// [.., n], in no order.
     Complex values;
@@ -117,21 +117,21 @@ struct Eig {
 /// Example: `sort(eig(tensor({0.0f, -1.0f, 1.0f, 0.0f}, {2, 2})).values.im)` is `{-1, 1}`.
 Eig eig(const Operand& a);
 
-/// What `svd` gives.
+/// The result of `svd`.
 struct Svd {
     Tensor u;   ///< [.., m, k] with orthonormal columns; k = min(m, n)
     Tensor s;   ///< [.., k], descending, 0 or more
     Tensor vt;  ///< [.., k, n] with orthonormal rows
 };
 /// The thin singular value decomposition a = u diag(s) vt of [.., m, n], as numpy's svd without
-/// full matrices. Jacobi's rotations of columns (M. Hestenes, 1958). Of equal or zero singular
-/// values the vectors are any basis: what depends on the choice has gradient 0.
+/// full matrices. Jacobi's rotations of columns (M. Hestenes, 1958). The vectors of equal or zero
+/// singular values are any basis: a gradient through that choice is 0.
 ///
 /// Example: after `Svd f = svd(tensor({0.0f, 3.0f, -4.0f, 0.0f}, {2, 2}));` `f.s` is `{4, 3}` and
 /// `matmul(f.u * f.s, f.vt)` is `{{0, 3}, {-4, 0}}`.
 Svd svd(const Operand& a);
 
-/// Which singular values count.
+/// The singular values that count.
 struct RankOptions {
     [[no_unique_address]] ByName by_name = {};
     /// Singular values up to this, relative to the largest, count as 0; none: max(m, n) times the
@@ -148,7 +148,7 @@ Tensor pinv(const Operand& a, const RankOptions& options = {});
 /// Example: after `Tensor a = vander(tensor({0.0f, 1.0f, 2.0f}), 2);`
 /// `lstsq(a, tensor({1.0f, 3.0f, 4.0f}))` is `{1.5, 1.16667}`.
 Tensor lstsq(const Operand& a, const Operand& b, const RankOptions& options = {});
-/// How many singular values are not 0, i32 [..].
+/// Counts the singular values that are not 0, i32 [..].
 ///
 /// Examples: `matrix_rank(ones({3, 2}))` is `1`,
 /// `matrix_rank(diag(tensor({1.0f, 0.01f})), {.tolerance = 0.1})` is `1`.

@@ -1,4 +1,4 @@
-// Gaussian elimination with row exchanges, and what it solves.
+// Gaussian elimination with row exchanges, and its uses.
 #include "compiler/algorithms/linear_algebra.h"
 #include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/matrices.h"
@@ -95,7 +95,7 @@ Tensor log_determinant(const Operand& a) {
 
 Slogdet slogdet(const Operand& a) {
     LineScope at(a.line());
-    // Both as one tensor, whose gradient has a rule: that of the logarithm is the transposed
+    // Both as one tensor with a gradient rule: the gradient of the logarithm is the transposed
     // inverse.
     const Tensor both = custom_gradient(
         [](const std::vector<Tensor>& xs) {

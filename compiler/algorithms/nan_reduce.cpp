@@ -14,12 +14,12 @@ Tensor numbers_or_zero(const Tensor& x) {
     return x.dtype().is_float() ? select(is_nan(x), 0, x) : x;
 }
 
-/// How many numbers there are, in the type of x.
+/// Counts the numbers, in the type of x.
 Tensor count_of_numbers(const Tensor& x, const ReduceOptions& options) {
     return sum(!is_nan(x), options).as(x.dtype());
 }
 
-/// Of a wide x; 0 / 0 where there is none.
+/// Returns the mean of the numbers of a wide x; 0 / 0 if there is none.
 Tensor mean_of_numbers(const Tensor& x, const ReduceOptions& options) {
     return sum(numbers_or_zero(x), options) / count_of_numbers(x, options);
 }

@@ -1,4 +1,4 @@
-// Reductions that pass over what is not a number.
+// Reductions that skip nan.
 #pragma once
 #include "compiler/frontend/statistics.h"
 

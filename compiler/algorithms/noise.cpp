@@ -1,4 +1,4 @@
-// Sums over the corners of cells, of what their hashes say.
+// Noise as sums over the corners of cells, by the hashes of the corners.
 #include "compiler/algorithms/noise.h"
 
 #include <cmath>
@@ -118,7 +118,7 @@ Tensor simplex_at(const Parts& p, const Tensor& seed) {
     for (size_t k = 1; k < n; ++k) cells = cells + cell[k];
     for (size_t k = 0; k < n; ++k) from.push_back(p[k] - (cell[k] - cells * back));
     Tensor out = 0.0f;
-    // From the low corner to the high one, along the largest coordinate first.
+    // Goes from the low corner to the high one, along the largest coordinate first.
     for (size_t corner = 0; corner <= n; ++corner) {
         Parts place, d;
         Tensor squared = 0.0f;

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// Which noise of its kind.
+/// The options of noise.
 struct NoiseOptions {
     Tensor seed = 0;  ///< an integer, also a tensor: another one gives other noise
 };
@@ -25,7 +25,7 @@ Tensor value_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine l
 
 /// Improved noise: 0 at lattice points, with random gradients there, from about -1 to 1. K. Perlin,
 /// "Improving Noise", 2002: its fade and, in space, its 12 gradients; in the plane 8 of their
-/// length. Of hashes, seeds and large coordinates see value_noise.
+/// length. For hashes, seeds and large coordinates see value_noise.
 ///
 /// Examples: `perlin_noise(vec3(1.0f, 2.0f, 3.0f))` is `0`,
 /// `perlin_noise(vec2(tensor({0.0f, 1.0f, 2.0f}), -5.0f), {.seed = 7})` is `{0, 0, 0}`.
@@ -36,7 +36,7 @@ Tensor perlin_noise(const vec3& p, const NoiseOptions& options = {}, SourceLine 
 
 /// Simplex noise: sums over the corners of triangles or tetrahedra, from -1 to 1, with continuous
 /// derivatives. S. Gustavson, "Simplex Noise Demystified", 2005; kernels of radius sqrt(0.5),
-/// scaled so that the extremes are -1 and 1. Of hashes, seeds and large coordinates see
+/// scaled so that the extremes are -1 and 1. For hashes, seeds and large coordinates see
 /// value_noise.
 ///
 /// Example: after `auto [i, j] = indices<2>(Shape{16, 16}); Tensor n = simplex_noise(vec2(j, i) *
@@ -51,8 +51,8 @@ struct Worley {
     Tensor first, second;  ///< distances to the nearest and the second nearest point
 };
 /// Cellular noise: one random point in every cell. S. Worley, "A Cellular Texture Basis Function",
-/// 1996. Looks at the cells around that of p: where all their points are more than 1 away, which is
-/// rare, one behind them may be nearer. Of hashes, seeds and large coordinates see value_noise.
+/// 1996. Searches the cells around that of p: if all their points are more than 1 away, which is
+/// rare, one behind them may be nearer. For hashes, seeds and large coordinates see value_noise.
 ///
 /// Example: after `Worley w = worley_noise(vec2(0.5f, 0.5f));` `w.first` is `0.19296` and
 /// `w.second` is `0.89946`.

@@ -21,7 +21,7 @@
 namespace firn {
 namespace {
 
-/// Of i32 it is seen to lie inside.
+/// Extracts a digit; as an i32 it is seen to lie inside.
 Tensor digit_of(const Tensor& key, const Tensor& shift, int64_t digits) {
     return (key >> shift).as(i32) & int(digits - 1);
 }
@@ -31,7 +31,7 @@ struct Sorted {
     Tensor key, order;
 };
 
-/// Where the elements of each block with each digit begin, from how many there are: [rows, digits,
+/// Returns the begin of the elements of each block with each digit, from the counts: [rows, digits,
 /// blocks].
 Tensor begins_of(const Tensor& counts) {
     return reshape(cumsum(reshape(counts, {counts.size(0), counts.size(1) * counts.size(2)}),
@@ -69,14 +69,15 @@ constexpr int kCountedBits = 8;  // of a digit
 constexpr int64_t kCounters = 1 << kCountedBits;
 /// Elements that one invocation goes through: so many that setting up its counters is a small part.
 constexpr int64_t kLeastRun = 4 * kCounters;
-/// Elements of one iteration: what a loop takes besides is a large part of so short a body.
+/// Elements of one iteration: the loop's own cost is a large part of so short a body.
 constexpr int kAtATime = 4;
 /// Runs for each invocation that the device runs at once, so that all are done at about one time.
 constexpr int64_t kRunsForEach = 4;
 
-/// Iterations in which one invocation goes through its run. A driver may end all loops of an
-/// invocation after so many iterations together, and two more go over the counters, of which one
-/// clears them; of what these leave, half: a size that is a symbol has loops of remainders besides.
+/// Returns the iterations in which one invocation goes through its run. A driver may end all loops
+/// of an invocation after so many iterations together, and two more loops go over the counters, of
+/// which one clears them; of the remaining iterations takes half, because a size that is a symbol
+/// also has loops for remainders.
 Size turns_of_run(const Size& n) {
     const DeviceProfile& profile = current_session().profile();
     const auto parallel = static_cast<int64_t>(profile.parallel_invocations);
@@ -128,7 +129,7 @@ std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& row
     return to;
 }
 
-/// As unsigned bits the lowest integer comes first.
+/// Maps keys so that, as unsigned bits, the lowest integer comes first.
 Tensor unsigned_key(const Tensor& key) {
     return key.dtype() == i64 ? bitcast(key ^ Tensor(std::numeric_limits<int64_t>::min()), u64)
                               : bitcast(key ^ Tensor(std::numeric_limits<int32_t>::min()), u32);
@@ -152,11 +153,11 @@ Tensor order_by_ranks(const Tensor& key) {
 }
 
 Tensor order_by_network(Tensor key) {
-    // As many turns as the largest size takes, where only the device knows the size.
+    // As many iterations as the largest size takes, if only the device knows the size.
     Size n = key.size(1), padded = power_of_two_from(largest(n));
     Tensor highest = key.dtype() == i32 ? Tensor(std::numeric_limits<int32_t>::max())
                                         : Tensor(std::numeric_limits<int64_t>::max());
-    // What is added stands behind equal keys, since its indices are larger.
+    // Padding stands behind equal keys, because its indices are larger.
     key = pad(key, {.after = {0, padded - n}, .value = highest});
     auto [row, i] = indices<2>(Shape{key.size(0), padded});
     Tensor order = i;
@@ -175,13 +176,13 @@ Tensor order_by_network(Tensor key) {
     return slice(order, {.axis = 1, .end = n});
 }
 
-// Every element of a merged pair of runs finds what it takes by a binary search: how many of the
-// elements before it come from the first run.
+// Every element of a merged pair of runs finds its source by a binary search for the number of
+// elements before it that come from the first run.
 Tensor order_by_merging(Tensor key) {
     Size n = key.size(1);
     auto [row, i] = indices<2>(Shape{key.size(0), n});
     Tensor order = i;
-    for (Tensor level : loop(log2_from(largest(n)))) {  // beyond n a turn changes nothing
+    for (Tensor level : loop(log2_from(largest(n)))) {  // beyond n an iteration changes nothing
         Tensor length = 1 << level, begin = (i >> (level + 1)) << (level + 1), place = i - begin;
         Tensor middle = min(begin + length, n), first = middle - begin;
         Tensor second = min(begin + 2 * length, n) - middle;

@@ -7,7 +7,7 @@ namespace firn {
 // `key` is i32 or i64 [rows, n]; each row is ordered by itself, equal keys keep their order. Gives
 // i32 [rows, n].
 
-/// Where each element belongs in its row.
+/// Returns the sorted place of each element in its row.
 Tensor ranks_of(const Tensor& key);
 /// The same turned round.
 Tensor order_by_ranks(const Tensor& key);
@@ -15,8 +15,8 @@ Tensor order_by_ranks(const Tensor& key);
 Tensor order_by_network(Tensor key);
 /// Sorted runs of 1, 2, 4, .. elements are merged in pairs.
 Tensor order_by_merging(Tensor key);
-/// Counting in runs of its own is what an invocation of this session's device does best; else
-/// invocations compare the digits of neighbours.
+/// Returns whether invocations of this session's device count digits fastest in runs of their own;
+/// else invocations compare the digits of neighbours.
 bool counts_digits_in_runs();
 /// Stable counting sorts by digits, the lowest first.
 Tensor order_by_digits(Tensor key);

@@ -1,4 +1,4 @@
-// Matrix products of what is reshaped, and broadcast products.
+// Matrix products of reshaped operands, and broadcast products.
 #include "compiler/algorithms/products.h"
 
 #include "compiler/algorithms/linear_algebra.h"

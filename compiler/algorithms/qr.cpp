@@ -59,7 +59,7 @@ Qr qr_of(const Tensor& a) {
 
 Tensor turned(const Tensor& x) { return transpose(x, -1, -2); }
 
-/// What `behind_q` and `behind_r` share.
+/// The term that `behind_q` and `behind_r` share.
 Tensor behind_both(const Qr& of, const Tensor& m, const Tensor& own) {
     const Tensor i = index(m, 1), j = index(m, 2), below = select(i > j, m, 0);
     const Tensor symmetric = below + turned(below) + select(i == j, m, 0);

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Rows in order, and the shape of what is made of each.
+/// Sorted rows, and the shape of the result.
 struct SortedRows {
     Tensor values, has_nan;  // [rows, n], [rows]
     Size n;
@@ -39,7 +39,7 @@ Tensor at_share(const SortedRows& rows, const Tensor& share) {
     Tensor position = q * Tensor(rows.n - Size(1)).as(q.dtype()), before = floor(position);
     const Tensor t = position - before, place = before.as(i32), &values = rows.values;
     const Tensor a = values(row, place), b = values(row, place + 1), between = b - a;
-    // From the nearer end, so that both come out exactly.
+    // Interpolates from the nearer end, so that both ends are exact.
     Tensor out = select(t < 0.5f, a + between * t, b - between * (1.0f - t));
     out = select(rows.has_nan, std::nanf(""), select((t == 0.0f) | (a == b), a, out));
     Shape shape = share.shape();

@@ -4,17 +4,18 @@
 
 namespace firn {
 
-/// Over what a quantile is taken.
+/// The axes of a quantile.
 struct QuantileOptions {
     [[no_unique_address]] ByName by_name = {};
     std::optional<int> axis = std::nullopt;  ///< none: over all elements
     bool keep_dims = false;                  ///< the axis stays with size 1
 };
 
-/// The value below which the part q, from 0 to 1, of the elements lies, on the line between the two
-/// that are next to position q (n - 1), as numpy's quantile. q is a number or a tensor, whose axes
-/// come first in the result. At a position that is whole it is that element, infinite neighbours or
-/// not. UserError where a number is outside 0 .. 1; elements of a tensor are clamped.
+/// Returns the value below which the part q, from 0 to 1, of the elements lies, by linear
+/// interpolation between the two next to position q (n - 1), as numpy's quantile. q is a number or
+/// a tensor, whose axes come first in the result. At an integer position it is that element, even
+/// beside an infinite one. UserError if a number is outside 0 .. 1; elements of a tensor are
+/// clamped.
 ///
 /// Rows are sorted. Integers and bools give f32, f16 and bf16 are computed in f32. A nan makes its
 /// row nan, and a row without elements is nan, as in numpy.

@@ -10,9 +10,9 @@ namespace firn {
 Size rotation_rounds(const Size& n) { return max(Size(1), n + mod(n, Size(2)) - Size(1)); }
 
 Tensor rotation_partner(const Tensor& of, const Tensor& round, const Size& n) {
-    // All but index `rounds`, which an even n has, sit in a ring: those meet whose sum is the round
-    // modulo the ring. Who would meet itself meets that one: twice its index is the round, and half
-    // of 1 modulo an odd ring is (ring + 1) / 2.
+    // All indices but `rounds`, which an even n has, sit in a ring: two with the round as their sum
+    // modulo the ring are partners. An index that would be its own partner gets index `rounds`:
+    // twice that index is the round, and half of 1 modulo an odd ring is (ring + 1) / 2.
     const Size rounds = rotation_rounds(n), half = floor_div(rounds + Size(1), Size(2));
     Tensor partner = (round + rounds - of) % rounds;
     partner = select(partner == of, rounds, partner);
@@ -21,7 +21,8 @@ Tensor rotation_partner(const Tensor& of, const Tensor& round, const Size& n) {
 }
 
 Rotation jacobi_rotation(const RotationPair& pair) {
-    // The smaller of both angles: Golub and Van Loan, algorithm 8.5.1. A nan turns, and so spreads.
+    // Takes the smaller of both angles: Golub and Van Loan, algorithm 8.5.1. A nan rotates, and so
+    // spreads.
     const Tensor still = pair.alone | (abs(pair.between) <= pair.tolerance);
     const Tensor tau = (pair.last - pair.first) / (2 * pair.between);
     const Tensor smaller = select(tau < 0, -1, 1) / (abs(tau) + sqrt(1 + tau * tau));

@@ -54,7 +54,7 @@ Tensor lowest_or_highest(Scan scan) {
     return Tensor(scan == Scan::Largest ? Limits::lowest() : Limits::max());
 }
 
-/// What combined with x gives x.
+/// Returns the neutral element.
 Tensor identity(Scan scan, DType type) {
     if (scan == Scan::Sum) return 0;
     if (scan == Scan::Product) return 1;
@@ -158,8 +158,8 @@ Tensor element_at(const Tensor& flat, const Walk& w, const Tensor& place) {
     return even(w) ? Tensor(unchecked(flat)(place)) : Tensor(flat(place));
 }
 
-/// Goes through a block of x from the left, and gives its total. `each(k, before, now)` has what is
-/// combined before the element k, and with it.
+/// Goes through a block of x from the left, and returns its total. `each(k, before, now)` gets the
+/// result before element k, and with it.
 template <class Each>
 Tensor walk_block(Scan scan, const Tensor& x, const Walk& w, const Tensor& o, const Tensor& block,
                   const Tensor& i, const Each& each) {
@@ -173,8 +173,9 @@ Tensor walk_block(Scan scan, const Tensor& x, const Walk& w, const Tensor& o, co
     return sum;
 }
 
-/// The totals of blocks of x, as of walk_block, [outer, count, inner]: no loop, which would leave
-/// the order to the compiler. That of the last block is any where the axis ends inside it.
+/// Returns the totals of blocks of x, as walk_block does, [outer, count, inner]: without a loop,
+/// which would leave the order to the compiler. That of the last block is any value if the axis
+/// ends inside it.
 Tensor totals_of(Scan scan, const Tensor& x, const Walk& w) {
     const Tensor flat = reshape(x, {w.outer * w.n * w.inner});
     Tensor totals = unset(x.dtype(), {w.outer, w.count, w.inner});

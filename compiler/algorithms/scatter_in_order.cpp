@@ -18,7 +18,7 @@ template <class Combine>
 Tensor in_order(const Tensor& start, const Tensor& ids, const Tensor& values,
                 const Combine& combine) {
     const Size places = start.size(0);
-    // What is left out stands behind the others.
+    // Elements that are left out stand behind the others.
     Tensor id = select((ids >= 0) & (ids < places), ids, places).as(i32);
     Tensor order = argsort(id), counts = bincount(id, places),
            begins = cumsum(counts, {.exclusive = true});

@@ -1,16 +1,16 @@
-// Combining stores of floats whose order is that of the positions, in every run and on every
+// Combining stores of floats in the order of their positions, the same in every run and on every
 // device.
 #pragma once
 #include "compiler/frontend/movement.h"
 
 namespace firn {
 
-/// In which order values that meet are combined.
+/// The order in which values at one index are combined.
 struct CombineOptions {
     [[no_unique_address]] ByName by_name = {};
-    /// Values that meet are added (multiplied) one after the other, in the row-major order of their
-    /// positions, to what is there: the same bits in every run and on every device. It sorts the
-    /// positions by their indices.
+    /// Values at one index are added (multiplied) one after the other, in the row-major order of
+    /// their positions, to the old value: the same bits in every run and on every device. It sorts
+    /// the positions by their indices.
     bool deterministic = false;
 };
 /// Adds or multiplies in an order that can be chosen, as in

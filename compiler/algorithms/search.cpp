@@ -24,7 +24,7 @@ Tensor comes_before(const Tensor& a, const Tensor& b) {
     return a.dtype().is_float() ? (a < b) | (is_nan(b) & !is_nan(a)) : a < b;
 }
 
-/// How many elements come before each value; `right`: or are equal to it.
+/// Counts the elements that come before each value; `right`: or are equal to it.
 Tensor count_before(const Tensor& sorted, const Tensor& values, bool right) {
     const Size n = sorted.size(0);
     Tensor low = zeros(values.shape(), i32), high = zeros(values.shape(), i32) + n;

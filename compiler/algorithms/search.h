@@ -11,22 +11,23 @@ struct SearchOptions {
     [[no_unique_address]] ByName by_name = {};
     bool right = false;  ///< of equal elements: behind the last; false: before the first
 };
-/// Where each value would be put into `sorted`, [n], so that it stays sorted, as numpy's
-/// searchsorted: i32, from 0 to n, of the values' shape. A nan counts as larger than every number.
-/// By bisection; what is not sorted gives some index in 0 .. n.
+/// Returns the index at which each value can be inserted into `sorted`, [n], so that it stays
+/// sorted, as numpy's searchsorted: i32, from 0 to n, of the values' shape. A nan counts as larger
+/// than every number. By bisection; an unsorted tensor gives some index in 0 .. n.
 ///
 /// Examples: `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}))` is `{0, 1, 3}`,
 /// `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}), {.right = true})` is `{0, 2, 3}`.
 Tensor searchsorted(const Operand& sorted, const Operand& values,
                     const SearchOptions& options = {});
-/// In which part between `bins`, [n], which rise or fall, each x lies: i with bins[i - 1] <= x <
-/// bins[i], as numpy's digitize; `right` closes the parts above instead of below. i32, 0 .. n.
+/// Returns the part between `bins`, [n], which rise or fall, in which each x lies: i with bins[i -
+/// 1] <= x < bins[i], as numpy's digitize; `right` closes the parts above instead of below. i32, 0
+/// .. n.
 ///
 /// Examples: `digitize(tensor({0.5f, 1.0f, 2.5f}), tensor({1.0f, 2.0f}))` is `{0, 1, 2}`,
 /// `digitize(tensor({0.5f, 1.0f, 2.5f}), tensor({1.0f, 2.0f}), {.right = true})` is `{0, 0, 2}`.
 Tensor digitize(const Operand& x, const Operand& bins, const SearchOptions& options = {});
 
-/// What stands outside of the points.
+/// The values outside of the points.
 struct InterpOptions {
     std::optional<Tensor> left = std::nullopt;   ///< below the first point; none: its value
     std::optional<Tensor> right = std::nullopt;  ///< above the last; none: its value

@@ -87,7 +87,7 @@ Tensor long_in_order(const Tensor& x, const SortOptions& options) {
     const bool digits = method_of_long(x.size(1), options.method) == SortMethod::Radix;
     if (!digits || !counts_digits_in_runs() || x.dtype().bytes() < 4)
         return gather(x, order_of(x, options));
-    // What is read from outside of the loops need not be copied for them.
+    // Values that are read from outside of the loops need not be copied for them.
     const auto sorted = [options](const std::vector<Tensor>& xs) {
         const Tensor& x = xs[0];
         return either_way(

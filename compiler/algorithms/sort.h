@@ -1,11 +1,11 @@
-// Sorting along an axis, and what is made of it.
+// Sorting along an axis, and functions that sort.
 #pragma once
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/random.h"
 
 namespace firn {
 
-/// How elements are sorted; what comes out is the same.
+/// The sorting algorithm; all give the same result.
 enum class SortMethod : uint8_t {
     /// Rank for short rows (up to 1024 elements on a CPU, 256 else); else Merge for rows known to
     /// be below 32768 where no CPU sorts them, and Radix. A symbolic size says at the call whether
@@ -16,9 +16,9 @@ enum class SortMethod : uint8_t {
     /// log2 n runs of one kernel. Pairs of sorted runs are merged, each element of the result
     /// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012.
     Merge,
-    /// 4 turns over digits of 8 bits (8 for types of 64 bits), whatever n is. Counts of digits in
-    /// blocks, their running sum, and a store of every element where it belongs; N. Satish et al.,
-    /// "Designing Efficient Sorting Algorithms for Manycore GPUs", 2009.
+    /// 4 iterations over digits of 8 bits (8 for types of 64 bits), whatever n is. Counts of digits
+    /// in blocks, their running sum, and a store of every element where it belongs; N. Satish et
+    /// al., "Designing Efficient Sorting Algorithms for Manycore GPUs", 2009.
     Radix,
     /// k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data. Bitonic, over the
     /// next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
@@ -45,7 +45,7 @@ Tensor sort(const Operand& x, const SortOptions& options = {});
 /// `argsort(tensor({5, 7, 5}), {.descending = true})` is `{1, 0, 2}`.
 Tensor argsort(const Operand& x, const SortOptions& options = {});
 
-/// What `sort_pairs` gives.
+/// The result of `sort_pairs`.
 struct SortedPairs {
     Tensor keys, values;
 };
@@ -55,7 +55,7 @@ struct SortedPairs {
 /// is `{1, 2, 3}` and `p.values` is `{20, 30, 10}`.
 SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOptions& options = {});
 
-/// What `topk` gives: elements, and where they are along the axis.
+/// The result of `topk`: elements, and their places along the axis.
 struct TopK {
     Tensor values, indices;
 };
@@ -79,7 +79,7 @@ TopK topk(const Operand& x, const Size& k, const TopKOptions& options = {});
 /// Examples: `sort(permutation(4))` is `{0, 1, 2, 3}`,
 /// `array_equal(permutation(9, {.seed = 1}), permutation(9, {.seed = 1}))` is `true`.
 Tensor permutation(const Size& n, const RandomOptions& options = {}, SourceLine line = here());
-/// Which axis is shuffled, and by which random numbers.
+/// The axis that is shuffled, and the random numbers.
 struct ShuffleOptions {
     [[no_unique_address]] ByName by_name = {};
     int axis = 0;

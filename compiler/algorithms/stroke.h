@@ -9,8 +9,8 @@ struct BrushStroke {
     Tensor from_i, from_j, to_i, to_j;
 };
 
-/// Square of the distance between the points (i, j) and the nearest point of the stroke, whose ends
-/// may be the same: what is within a brush is where this is less than the square of its radius. i
+/// The square of the distance between the points (i, j) and the nearest point of the stroke, whose
+/// ends may be the same: a point is under a brush if this is less than the square of its radius. i
 /// and j broadcast against one another.
 ///
 /// Examples: after `BrushStroke s{0.0f, 0.0f, 0.0f, 10.0f};`

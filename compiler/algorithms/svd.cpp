@@ -43,7 +43,7 @@ Tensor packed_svd(const Tensor& a) {
     const auto [b, i, j] = indices<3>(u.shape());
     const auto [c, down, across] = indices<3>(v.shape());
     const auto [batch, k] = indices<2>(Shape{a.size(0), n});
-    // What rounding leaves of the product of orthogonal columns.
+    // The rounding error of the product of orthogonal columns.
     const Tensor rounding = sqrt(Tensor(a.size(1)).as(a.dtype())) * epsilon_of(a.dtype());
     jacobi_sweeps(k.shape(), [&](const Tensor& round) {
         const Tensor partner = rotation_partner(k, round, n);
@@ -81,7 +81,7 @@ Tensor behind_svd(const Tensor& packed, const Tensor& cotangent, const Size& row
         const Tensor along = matmul(turn(x), by_x);
         return select(gap == 0, 0, (along - turn(along)) / gap);
     };
-    // What changes u or v out of the space of its columns.
+    // The part of the change of u or v that leaves the space of its columns.
     const auto outside = [&](const Tensor& x, const Tensor& by_x) {
         const Tensor scaled = select(of.s == 0, 0, by_x / of.s);
         return scaled - matmul(x, matmul(turn(x), scaled));

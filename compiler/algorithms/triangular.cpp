@@ -41,7 +41,8 @@ Tensor cholesky_of(const Tensor& a) {
     auto [batch, i, j] = indices<3>(l.shape());
     for (Tensor k : loop(a.size(1))) {
         Tensor pivot = sqrt(unchecked(l)(batch, k, k));
-        // The column below the pivot is done; what is right of it loses its outer product.
+        // The column below the pivot is done; the part to its right is reduced by its outer
+        // product.
         Tensor down = unchecked(l)(batch, i, k) / pivot, across = unchecked(l)(batch, j, k) / pivot;
         Tensor column = select(i == k, pivot, down);
         Tensor rest = select((j > k) & (i >= j), l - down * across, l);

@@ -27,10 +27,10 @@ Tensor fliplr(const Operand& x);
 /// Example: `flipud(tensor({1, 2, 3, 4}, {2, 2}))` is `{{3, 4}, {1, 2}}`.
 Tensor flipud(const Operand& x);
 
-/// How often x is turned, and in which plane.
+/// The number of quarter turns, and their plane.
 struct Rot90Options {
     [[no_unique_address]] ByName by_name = {};
-    int k = 1;             ///< how often; negative: the other way
+    int k = 1;             ///< quarter turns; negative: in the other direction
     int from = 0, to = 1;  ///< the axes, of which there must be two
 };
 /// x turned by 90 degrees from one axis towards another, as numpy's rot90: the last column becomes

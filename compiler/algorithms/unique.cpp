@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// Where the elements in order begin to be another.
+/// Marks the first of each run of equal elements.
 Tensor begins(const Tensor& sorted) {
     const Tensor i = index(sorted, 0), before = sorted(i - 1);
     Tensor other = sorted != before;

@@ -10,7 +10,7 @@ namespace firn {
 /// Example: `unique(tensor({3.0f, NAN, 1.0f, NAN, 3.0f}))` is `{1, 3, nan}`.
 Tensor unique(const Operand& x);
 
-/// What `unique_all` gives.
+/// The result of `unique_all`.
 struct Unique {
     Tensor values;   ///< [count], sorted
     Tensor indices;  ///< i32 [count]: where each occurs first in x flattened

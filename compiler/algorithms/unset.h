@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// A tensor with nothing in it: nobody may read what was not stored to.
+/// Returns a tensor without values: an element may only be read after a store to it.
 Tensor unset(DType dtype, const Shape& shape);
-/// Of the shape and type of x.
+/// Returns one with the shape and type of x.
 Tensor unset_like(const Tensor& x);
 
 }  // namespace firn

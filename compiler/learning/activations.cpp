@@ -34,7 +34,7 @@ Tensor erfc_of_positive(const Tensor& z) {
     return t * exp(p * t - 1.26551223f - z * z);
 }
 
-/// P(X <= x) of a normal X, whose derivative is the density.
+/// Returns P(X <= x) for a normal X; its derivative is the density.
 Tensor normal_cdf(const Tensor& x) {
     Tensor value;
     if (x.dtype() == f64) {

@@ -31,7 +31,7 @@ Tensor scaled_dot_product_attention(const Operand& operand, const Tensor& k, con
         const Tensor before = index(shape, 1) <= index(shape, 0);
         seen = seen ? *seen & before : before;
     }
-    // The largest of what is seen; 0 where nothing is.
+    // The largest score of the visible keys; 0 if there is none.
     constexpr float kLeast = -3e38f;
     const Tensor shown = seen ? select(*seen, scores, kLeast) : scores;
     const Tensor high = max(max(shown, {.axis = -1, .keep_dims = true}), -1e38f);

@@ -7,11 +7,11 @@
 
 namespace firn {
 
-/// Which keys a query sees.
+/// The keys that a query attends to.
 struct AttentionOptions {
     bool causal = false;  ///< a query sees the keys up to its own position alone
-    /// Where it holds, a query sees a key: bools that broadcast with [batch, heads, queries, keys].
-    /// A query that sees none gets 0.
+    /// Bools that broadcast with [batch, heads, queries, keys]; true: the query attends to the key.
+    /// A query without any key gives 0.
     std::optional<Tensor> mask = std::nullopt;
 };
 /// softmax(q k^T / sqrt(size)) v, for q [.., queries, size], k [.., keys, size] and v [.., keys,
@@ -24,7 +24,7 @@ struct AttentionOptions {
 Tensor scaled_dot_product_attention(const Operand& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// What a MultiHeadAttention has.
+/// The options of a MultiHeadAttention.
 struct MultiHeadAttentionOptions {
     bool bias = true;  ///< of all its projections
 };

@@ -18,7 +18,7 @@ Tensor random_move(const Operand& operand, const RandomMoveOptions& options, Sou
                "; pictures are f32 [batch, n, m] or [batch, channels, n, m]");
     const Tensor x = given.rank() == 4 ? given : unsqueeze(given, 1);
     const Size batch = x.size(0), n = x.size(2), m = x.size(3);
-    // From -1 to 1: turn, shift down, shift across, stretch, flip.
+    // Random numbers from -1 to 1: turn, shift down, shift across, stretch, flip.
     const Tensor chance =
         rand({batch, 5}, {.seed = options.seed, .stream = options.stream}) * 2.0f - 1.0f;
     auto [b, c, i, j] = indices<4>(x.shape());

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// How far, at most: numbers or tensors of rank 0, such as arguments that sliders turn.
+/// The largest changes: numbers or tensors of rank 0, such as arguments that sliders change.
 struct RandomMoveOptions {
     std::optional<Tensor> turn = std::nullopt;     ///< radians
     std::optional<Tensor> shift = std::nullopt;    ///< pixels, down and across

@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// Computes what was assigned, unless it is part of something that is recorded.
+/// Computes assigned values, unless the assignment is part of a recorded function.
 void compute(const std::vector<NamedVariable>& variables, SourceLine line) {
     if (recording_now()) return;
     std::vector<Tensor*> all;
@@ -26,7 +26,7 @@ AveragedWeights::AveragedWeights(const std::vector<NamedVariable>& variables, fl
                                  SourceLine line)
     : variables_(variables), steps_({1}, constant_init(0), false, line), decay_("decay", decay) {
     for (const NamedVariable& each : variables) {
-        // In memory of its own, as both change in place.
+        // In memory of its own, because both change in place.
         const Initialiser copy = [from = each.variable](const Shape& shape, const RandomOptions&) {
             return tensor_from_bytes(bytes_of(from.value()), shape, from.dtype());
         };

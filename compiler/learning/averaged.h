@@ -31,7 +31,7 @@ class AveragedWeights {
     void update(SourceLine line = here()) const;
     /// The variables and the means change places.
     void exchange(SourceLine line = here()) const;
-    /// The number "decay": what a slider turns.
+    /// The number "decay", which a slider may change.
     float& decay() const { return decay_.value(); }
     /// Begins again with the variables' values.
     void reset(SourceLine line = here()) const;

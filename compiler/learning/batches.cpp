@@ -68,7 +68,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};  // whether the wait is to end
 
-/// Of a UserError the line is that of who asked for the batch.
+/// A UserError gets the line of the call that requested the batch.
 [[noreturn]] void rethrow(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
@@ -92,7 +92,7 @@ struct Prefetch::State {
     OwnProcess process;
 
     void run(const Callback<std::vector<StoredTensor>(int64_t)>& read, size_t ahead) {
-        // Readers say what is wrong by refuse(), which asks for the thread's session.
+        // Readers report errors by refuse(), which needs the thread's session.
         const SessionScope scope(Session::oracle());
         for (int64_t k = 0;; ++k) {
             Batch batch;
@@ -138,7 +138,7 @@ std::vector<Tensor> Prefetch::next(SourceLine line) {
         while (!state_->changed.wait_for(lock, kBetweenLooks,
                                          [&] { return !state_->waiting.empty(); }))
             CancelScope::end_if_asked("waiting for", "Prefetch");
-        // An error stays, for whoever asks again.
+        // An error stays, for later calls.
         if (state_->waiting.front().error) rethrow(state_->waiting.front().error);
         batch = std::move(state_->waiting.front());
         state_->waiting.pop_front();

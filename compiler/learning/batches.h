@@ -1,4 +1,4 @@
-// Samples in batches: their order, and what is read ahead.
+// Samples in batches: their order, and reading ahead.
 #pragma once
 #include <vector>
 
@@ -9,14 +9,14 @@ namespace firn {
 
 struct StoredTensor;
 
-/// In which order samples come.
+/// The order of samples.
 struct BatchesOptions {
     uint64_t seed = 0;    ///< of the orders; the epoch is the stream
     bool shuffle = true;  ///< a new order in every epoch; else that of the samples
 };
 
-/// Which of so many samples every step takes. The order of an epoch is a permutation on the device;
-/// samples that fill no whole batch are left to other epochs.
+/// Chooses the samples of every step. The order of an epoch is a permutation on the device; samples
+/// that fill no whole batch are left to other epochs.
 ///
 ///     Batches batches(images.size(0), 64, {.seed = 1});
 ///     loss = step(images, labels, batches.next());   // take(images, chosen, {.axis = 0}) inside
@@ -30,9 +30,9 @@ class Batches {
             SourceLine line = here());
     /// The positions of the next batch, i32 [batch].
     Tensor next();
-    /// How many batches an epoch has.
+    /// Returns the number of batches in an epoch.
     int64_t per_epoch() const { return samples_ / batch_; }
-    /// Which batch is next, counted from 0 over all epochs.
+    /// Returns the number of the next batch, counted from 0 over all epochs.
     int64_t position() const { return position_; }
     /// The epoch of the next batch, counted from 0.
     int64_t epoch() const { return position_ / per_epoch(); }
@@ -71,8 +71,8 @@ class Prefetch {
     Prefetch(const Prefetch&) = delete;
     Prefetch& operator=(const Prefetch&) = delete;
 
-    /// The next batch on the device, as tensors in the order of `read`. What `read` throws is
-    /// thrown here, in its turn; it is the last.
+    /// Returns the next batch on the device, as tensors in the order of `read`. An exception of
+    /// `read` is thrown here, when its batch is due; it is the last.
     std::vector<Tensor> next(SourceLine line = here());
 
   private:

@@ -22,7 +22,7 @@ Initialiser uniform_by_fan(const Shape& weight) {
     return uniform_init(-bound, bound);
 }
 
-/// With the bias along axis 1 of `rank`.
+/// Adds the bias along axis 1 of `rank`.
 Tensor with_bias(const Module& module, const Tensor& x, const Variable& bias) {
     if (!bias.exists()) return x;
     Shape shape(x.shape().size(), Size(1));

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-/// How a ConvLayer moves over x, and what it has; see conv1d and its kin.
+/// The geometry of a ConvLayer on x, and its bias; see conv1d to conv3d.
 template <size_t N>
 struct ConvLayerOptions {
     PerAxis<N> stride = 1, padding = 0, dilation = 1;
@@ -28,8 +28,8 @@ class ConvLayer : public Module {
     /// weight's. UserError: a number of channels below 1, groups that do not divide both.
     ConvLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
               const ConvLayerOptions<N>& options = {}, SourceLine line = here());
-    /// The convolution of x with the weight, and the bias of each channel. What does not fit is
-    /// refused by conv1d and its kin.
+    /// The convolution of x with the weight, plus the bias of each channel. conv1d to conv3d refuse
+    /// shapes that do not fit.
     Tensor operator()(const Operand& x) const;
 
   private:
@@ -39,8 +39,8 @@ using Conv1d = ConvLayer<1>;
 using Conv2d = ConvLayer<2>;
 using Conv3d = ConvLayer<3>;
 
-/// How a ConvTransposeLayer moves over its result, and what it has; see conv_transpose1d and its
-/// kin.
+/// The geometry of a ConvTransposeLayer on its result, and its bias; see conv_transpose1d to
+/// conv_transpose3d.
 template <size_t N>
 struct ConvTransposeLayerOptions {
     PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
@@ -64,8 +64,8 @@ class ConvTransposeLayer : public Module {
     /// weight's. UserError: a number of channels below 1, groups that do not divide both.
     ConvTransposeLayer(int64_t in, int64_t out, const PerAxis<N>& kernel,
                        const ConvTransposeLayerOptions<N>& options = {}, SourceLine line = here());
-    /// The transposed convolution of x with the weight, and the bias of each channel. What does not
-    /// fit is refused by conv_transpose1d and its kin.
+    /// The transposed convolution of x with the weight, plus the bias of each channel.
+    /// conv_transpose1d to conv_transpose3d refuse shapes that do not fit.
     Tensor operator()(const Operand& x) const;
 
   private:

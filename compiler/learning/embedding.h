@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// What an Embedding begins with, and whether it checks.
+/// The first values of an Embedding, and whether it checks indices.
 struct EmbeddingOptions {
     /// An index outside of the table is a UserError with its place. A program that checks waits for
     /// the device at every call and changes nothing in place; without it, indices are clamped.

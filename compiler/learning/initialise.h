@@ -49,13 +49,13 @@ Initialiser he_normal(float slope = 0.0f);
 /// `{{1, 0}, {0, 1}}`.
 Initialiser orthogonal(float gain = 1.0f);
 
-/// in times the sizes after it, of a weight [out, in, ..]: what one result sums. UserError: a rank
-/// below 2.
+/// Returns `in` times the sizes after it, for a weight [out, in, ..]: the number of terms of one
+/// result. UserError: a rank below 2.
 ///
 /// Example: `fan_in({8, 3, 5, 5})` is `75`.
 int64_t fan_in(const Shape& weight);
-/// out times the sizes after in, of a weight [out, in, ..]: what one element goes into. UserError:
-/// a rank below 2.
+/// Returns `out` times the sizes after `in`, for a weight [out, in, ..]: the number of results that
+/// one element contributes to. UserError: a rank below 2.
 ///
 /// Example: `fan_out({8, 3, 5, 5})` is `200`.
 int64_t fan_out(const Shape& weight);

@@ -1,4 +1,4 @@
-// The quasi-Newton method for smooth problems whose whole loss is asked at every step.
+// The quasi-Newton method for smooth problems that evaluate the whole loss at every step.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// How an LBFGS searches.
+/// The options of an LBFGS.
 struct LBFGSOptions {
     float lr = 1.0f;       ///< the first length that a line search tries
     int history = 10;      ///< pairs of differences that stand for the second derivative
@@ -14,8 +14,8 @@ struct LBFGSOptions {
 };
 
 /// Limited-memory BFGS: the direction by the two-loop recursion, its length by halving until the
-/// loss falls by at least 1e-4 of what its slope promises (L. Armijo, 1966). Pairs that do not
-/// curve upwards are left out. Where no length serves, everything stays as it is. A handle;
+/// loss falls by at least 1e-4 of the decrease that its slope predicts (L. Armijo, 1966). Pairs
+/// without positive curvature are left out. If no length satisfies this, nothing changes. A handle;
 /// parameters are f32. D. Liu and J. Nocedal, "On the limited memory BFGS method for large scale
 /// optimization", 1989.
 ///
@@ -37,9 +37,9 @@ class LBFGS {
     /// each time, so it must not change other variables. Inside `compile({net, lbfgs}, ..)` all of
     /// it is one program.
     Tensor step(const Callback<Tensor()>& loss, SourceLine line = here()) const;
-    /// The number "lr": what a slider turns.
+    /// The number "lr", which a slider may change.
     float& lr() const { return lr_.value(); }
-    /// Begins again, without what it knows of the second derivative.
+    /// Begins again, without its estimate of the second derivative.
     void reset(SourceLine line = here()) const;
     /// Parameters, its own variables (`optimizer.s`) and the number `optimizer.lr`.
     operator State() const;

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// What a Linear has, and begins with.
+/// The options and first values of a Linear.
 struct LinearOptions {
     bool bias = true;
     Initialiser init = nullptr;  ///< of the weight; none: uniform, within 1 / sqrt(in), as torch's
@@ -19,8 +19,8 @@ class Linear : public Module {
 
     /// Without parameters yet.
     Linear() = default;
-    /// From `in` to `out` features; the bias is uniform within 1 / sqrt(in). UserError: one of them
-    /// below 1.
+    /// Maps `in` to `out` features; the first bias is uniform within 1 / sqrt(in). UserError if one
+    /// of them is below 1.
     Linear(int64_t in, int64_t out, const LinearOptions& options = {}, SourceLine line = here());
     /// x weight^T + bias. UserError where the last axis is not `in`.
     Tensor operator()(const Operand& x) const;

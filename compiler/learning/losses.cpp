@@ -1,4 +1,4 @@
-// Losses in forms that neither overflow nor lose what is small.
+// Losses in forms that neither overflow nor lose small values.
 #include "compiler/learning/losses.h"
 
 #include <limits>
@@ -101,7 +101,7 @@ Tensor cross_entropy(const Operand& logits, const Tensor& target,
         const Tensor label = target.as(type);
         Tensor valid = (label >= 0) & (label < Tensor(classes).as(type));
         const std::optional<int> ignored = options.ignore_index;
-        // Of a type that has no such label none is left out.
+        // A type that cannot hold this label leaves none out.
         const bool leaves_out = ignored && !loses_value(scalar_int(*ignored, i64), target.dtype());
         const Tensor left_out = leaves_out ? label == Tensor(*ignored).as(type) : Tensor(false);
         if (leaves_out) valid = valid | left_out;
@@ -142,7 +142,7 @@ Tensor binary_cross_entropy(const Operand& probability, const Tensor& target,
         assert_value(valid,
                      "binary_cross_entropy: a probability is not in [0, 1]; give it sigmoid(x), or "
                      "x to binary_cross_entropy_with_logits");
-    // A choice: what is cut off has no gradient, not even an infinite one times 0.
+    // A select: a value that is cut off has no gradient, not even an infinite one times 0.
     const auto at_least = [](const Tensor& x) { return select(x < -100.0f, -100.0f, x); };
     const Tensor yes = at_least(log(p)), no = at_least(log1p(-p));
     Tensor terms = -(t * yes + (1.0f - t) * no);

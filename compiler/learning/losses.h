@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// What becomes of the losses of all elements: their mean, their sum, or themselves.
+/// How the losses of all elements are combined: their mean, their sum, or not at all.
 enum class Reduction : uint8_t { Mean, Sum, None };
 
 /// Options of most losses.

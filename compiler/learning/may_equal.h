@@ -1,4 +1,4 @@
-// What layers and losses ask of shapes that they are given; internal.
+// Checks that layers and losses make on shapes; internal.
 #pragma once
 #include "compiler/frontend/dimension.h"
 

@@ -1,4 +1,4 @@
-// The tree of modules and what is asked of all of it.
+// The tree of modules and the functions on all of it.
 #include "compiler/learning/module.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace firn {
 
 struct ModuleState;
 
-/// What all modules are: a handle of named parameters, buffers and other modules; copies are the
+/// The base of all modules: a handle of named parameters, buffers and other modules; copies are the
 /// same module. Paths are those of PyTorch's state_dict, `layers.0.weight`.
 ///
 ///     struct Net : Module {
@@ -27,20 +27,20 @@ class Module {
     /// Without parameters, buffers and modules yet.
     Module();
 
-    /// What optimizers change: trainable parameters, of the modules inside too, in the order in
-    /// which they were added.
+    /// Returns the trainable parameters, which optimizers change, with those of the modules inside,
+    /// in the order in which they were added.
     std::vector<NamedVariable> parameters() const;
-    /// Parameters and buffers, frozen ones too: what a file keeps.
+    /// Returns parameters and buffers, frozen ones too, as they are written to a file.
     std::vector<NamedVariable> variables() const;
     /// Its variables.
     operator State() const;
 
-    /// Whether it is being trained: Dropout and BatchNorm ask. True at first; of a function that is
-    /// recorded it is what holds then. Modules inside follow.
+    /// Sets whether it is being trained, which Dropout and BatchNorm check. True at first; a
+    /// function that is recorded keeps the state of its recording. Modules inside follow.
     void train(bool on = true) const;
     /// train(false).
     void eval() const { train(false); }
-    /// Whether it is being trained.
+    /// Returns whether it is being trained.
     bool training() const;
     /// The type that products are computed in, f32 at first: with f16 or bf16, parameters stay f32
     /// and are rounded where Linear, convolutions and attention use them. Modules inside follow. P.
@@ -92,12 +92,12 @@ class Module {
 /// `net.variables()[2].name` is `"2.weight"`, `net(ones({5, 2})).shape()` is `[5, 1]`.
 class Sequential : public Module {
   public:
-    /// Of two parts or more: modules, and functions of a tensor.
+    /// Makes it of two parts or more: modules, and functions of a tensor.
     template <class... Parts>
     requires(sizeof...(Parts) > 1) explicit Sequential(const Parts&... parts) {
         (append(parts), ...);
     }
-    /// What the last part gives.
+    /// Returns the result of the last part.
     Tensor operator()(const Tensor& x) const {
         Tensor y = x;
         for (const auto& part : parts_) y = part(y);
@@ -113,8 +113,8 @@ class Sequential : public Module {
     std::vector<Callback<Tensor(const Tensor&)>> parts_;
 };
 
-/// What a layer asks for: x as the type that the module computes in, where x is f32 and that is
-/// another; else x itself.
+/// Returns x for a layer: in the type that the module computes in if x is f32 and that is another;
+/// else x itself.
 ///
 /// Example: after `Linear layer(2, 1); layer.compute_in(f16);`
 /// `computed_in(layer, ones({2})).dtype() == f16` is `true`.

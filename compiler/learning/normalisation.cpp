@@ -77,7 +77,7 @@ Tensor BatchNorm::operator()(const Operand& operand) const {
         centre = sum(x, {.axis = others}) / some;
         spread = sum(square(x - along_channels(centre, rank)), {.axis = others}) / some;
         const Tensor unbiased = spread * count / max(count - 1.0f, 1.0f);
-        // Of an empty batch nothing is learned.
+        // An empty batch changes nothing.
         const Tensor part = select(count > 0.0f, options_.momentum, 0.0f);
         const DType kept = running_mean.value().dtype();
         running_mean.set(

@@ -6,19 +6,20 @@ namespace firn {
 
 /// Options of BatchNorm.
 struct BatchNormOptions {
-    /// What is added to the variance, and the share of the newest batch in the running means.
+    /// The number that is added to the variance, and the share of the newest batch in the running
+    /// means.
     float eps = 1e-5f, momentum = 0.1f;
     bool affine = true;  ///< whether it has weight and bias
 };
-/// By the mean and variance of every channel (axis 1) over the batch and all other axes while it is
-/// trained, and by their running means else, which every call in training changes: running = (1 -
-/// momentum) running + momentum of the batch, its variance unbiased. As in torch an empty batch
-/// leaves them as they are, and a batch in training with one value per channel is a UserError, at
-/// the call where a size is a symbol. weight, bias, running_mean and running_var [channels];
-/// torch's num_batches_tracked is not kept: load with {.allow_extra = true}. S. Ioffe and C.
-/// Szegedy, 2015.
+/// Normalises by the mean and variance of every channel (axis 1) over the batch and all other axes
+/// in training, and by their running means otherwise. Every call in training updates these: running
+/// = (1 - momentum) running + momentum of the batch, its variance unbiased. As in torch an empty
+/// batch leaves them as they are, and a batch in training with one value per channel is a
+/// UserError, at the call where a size is a symbol. weight, bias, running_mean and running_var
+/// [channels]; torch's num_batches_tracked is not kept: load with {.allow_extra = true}. S. Ioffe
+/// and C. Szegedy, 2015.
 ///
-/// This and the other layers here compute in f32 where x is f16 or bf16, and give x's type.
+/// This and the other layers here compute in f32 if x is f16 or bf16, and return x's type.
 ///
 /// Examples: after `BatchNorm layer(1);` `layer(tensor({1.0f, 3.0f}, {2, 1}))` is `{{-1}, {1}}`,
 /// `layer.running_mean.value()` is `{0.2}`, `layer.running_var.value()` is `{1.1}`.
@@ -39,11 +40,11 @@ class BatchNorm : public Module {
 
 /// Options of the other normalising layers.
 struct NormLayerOptions {
-    float eps = 1e-5f;   ///< what is added to the variance
+    float eps = 1e-5f;   ///< added to the variance
     bool affine = true;  ///< whether it has weight and bias; RMSNorm always has its weight
 };
-/// By the mean and variance of the last axes, of sizes `shape`: weight and bias have it. J. Ba et
-/// al., "Layer Normalization", 2016.
+/// Normalises by the mean and variance of the last axes, of sizes `shape`, which is also the shape
+/// of weight and bias. J. Ba et al., "Layer Normalization", 2016.
 ///
 /// Example: `LayerNorm({2})(tensor({1.0f, 3.0f, 5.0f, 5.0f}, {2, 2}))` is `{{-1, 1}, {0, 0}}`.
 class LayerNorm : public Module {
@@ -62,8 +63,8 @@ class LayerNorm : public Module {
     NormLayerOptions options_;
 };
 
-/// By the mean and variance of `groups` parts of the channels (axis 1), of each sample: weight and
-/// bias [channels]. Y. Wu and K. He, "Group Normalization", 2018.
+/// Normalises by the mean and variance of `groups` parts of the channels (axis 1) of each sample:
+/// weight and bias [channels]. Y. Wu and K. He, "Group Normalization", 2018.
 ///
 /// Example: `GroupNorm(2, 4)(tensor({1.0f, 3.0f, 5.0f, 9.0f}, {1, 4}))` is `{{-1, 1, -1, 1}}`.
 class GroupNorm : public Module {

@@ -1,4 +1,4 @@
-// A step: gradients, what is done to them, the rule, and which variables change.
+// A step: gradients, their scaling and clipping, the rule, and the variables that change.
 #include "compiler/learning/optimizer.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct OptimizerState {
     std::vector<Variable> powers;
     Variable steps;
     std::vector<NamedVariable> own;  // all of the above but the parameters
-    // What is asked for besides; a variable that does not exist is not asked for.
+    // Options beyond the rule; a variable exists only if an option needs it.
     bool clips_norm = false, clips_each_norm = false, clips_value = false;
     int accumulates = 1, scale_interval = 0;
     std::vector<Variable> accumulated;
@@ -96,7 +96,7 @@ void change(const Variable& variable, const Tensor& value, const Tensor* applies
     variable.set(applies ? select(*applies, value, variable.value()) : value);
 }
 
-/// What the scale of the loss becomes after gradients that were finite or not.
+/// Changes the scale of the loss after gradients that were finite or not.
 void rescale(const OptimizerState& state, const Tensor& finite) {
     const Tensor scale = state.scale.value(), good = state.good_steps.value() + 1;
     const Tensor grows = good >= state.scale_interval;
@@ -121,7 +121,7 @@ std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<T
     return out;
 }
 
-/// What gradients are scaled by, so that all of them together have at most this norm.
+/// Returns the factor for gradients, so that all of them together have at most this norm.
 Tensor least_factor(const Tensor& norm, const std::vector<Tensor>& gradients) {
     const Tensor ratio = norm / (global_norm(gradients) + 1e-6f);
     // Not a minimum, which passes over nan.
@@ -187,8 +187,8 @@ void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     update(state, gradients, if_applies);
 }
 
-/// Computes what a step changed, and the loss, in one program. What it changed depends on nothing
-/// then: a gradient does not go through the steps before.
+/// Computes the changes of a step, and the loss, in one program. The changed values depend on
+/// nothing then: a gradient does not go through earlier steps.
 void compute(const OptimizerState& state, Tensor* loss, SourceLine line) {
     if (recording_now()) return;
     std::vector<Tensor*> values, changed;

@@ -1,4 +1,4 @@
-// What all optimizers share: parameters, state, numbers, and one step.
+// The base of all optimizers: parameters, state, numbers, and one step.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// What a rule sees of one parameter, and changes.
+/// The inputs of a rule for one parameter, which it may change.
 struct Update {
     Tensor parameter;            ///< f16 and bf16 as f32; the rule assigns to it
     Tensor gradient;             ///< of the parameter's shape; f16 and bf16 as f32
@@ -18,18 +18,18 @@ struct Update {
     Callback<Tensor(const char* name)> number;
 };
 
-/// How an optimizer changes a parameter.
+/// The rule by which an optimizer changes a parameter.
 struct UpdateRule {
     /// Tensors of the parameter's shape that it keeps; they start at 0.
     std::vector<std::string> state;
-    /// Numbers whose products over all steps it asks for: of a running mean by beta, 1 less that is
-    /// the sum of the weights, even where beta was turned on the way.
+    /// Numbers whose products over all steps the rule needs: for a running mean by beta, 1 minus
+    /// that is the sum of the weights, even if beta was changed meanwhile.
     std::vector<std::string> powers;
     /// Called for every parameter while a step is recorded.
     Callback<void(Update& update)> update;
 };
 
-/// What a step takes.
+/// The options of a step.
 struct StepOptions {
     /// A parameter that the loss does not depend on stays as it is; else it is a UserError that
     /// names all of them.
@@ -38,7 +38,7 @@ struct StepOptions {
 
 struct OptimizerState;
 
-/// A handle of parameters and of what their updates need; copies are the same optimizer. Inside
+/// A handle of parameters and of the state of their updates; copies are the same optimizer. Inside
 /// `compile({net, optimizer}, ..)` a step is part of the program; elsewhere it is computed at once.
 ///
 /// Example: after `UpdateRule rule; rule.update = [](Update& u) { u.parameter -= u.number("lr") *
@@ -47,12 +47,13 @@ struct OptimizerState;
 /// `w.value()` is `{0.8}`.
 class Optimizer {
   public:
-    /// By a rule of one's own; optimizers.h has the known ones. UserError: no parameters.
+    /// Makes an optimizer with a rule of the caller's own; optimizers.h has the known ones.
+    /// UserError without parameters.
     Optimizer(const std::vector<NamedVariable>& parameters, const UpdateRule& rule,
               const std::vector<Number>& numbers, SourceLine line = here());
 
-    /// A number by its name, "lr": what a slider turns, for as long as the optimizer is there.
-    /// UserError that lists all of them where there is none.
+    /// Returns a number by its name, such as "lr", which a slider may change as long as the
+    /// optimizer exists. UserError that lists all names if there is none.
     float& operator[](const std::string& name) const;
 
     /// Changes the parameters down the gradient of `loss`, one element, and gives the loss,
@@ -71,21 +72,21 @@ class Optimizer {
         step(std::vector<Tensor>(gradients), line);
     }
     /// @}
-    /// Begins again: what it keeps has its first values. Parameters and numbers stay.
+    /// Begins again: resets its state to the first values. Parameters and numbers stay.
     void reset(SourceLine line = here()) const;
     /// Steps that changed something. Waits for the device.
     int64_t steps() const;
 
     /// Gradients are scaled so that all of them together have at most this norm: number
-    /// "clip_norm". R. Pascanu et al., 2013. As torch's clip_grad_norm_: where one element is nan
-    /// the norm is, and every gradient becomes nan; scale_loss() leaves such a step out.
+    /// "clip_norm". R. Pascanu et al., 2013. As torch's clip_grad_norm_: if one element is nan so
+    /// is the norm, and every gradient becomes nan; scale_loss() skips such a step.
     ///
-    /// This and what follows, up to scale_loss, is what steps do besides: it is to be asked for
-    /// before the first step is recorded.
+    /// This and the following, up to scale_loss, are options of steps: set them before the first
+    /// step is recorded.
     void clip_norm(float norm) const;
     /// Each parameter's gradient is scaled by itself, so that it has at most this norm: number
     /// "clip_each_norm". As PyTorch's clip_grad_norm_ of one parameter at a time; before clip_norm
-    /// where both are asked for.
+    /// if both are set.
     ///
     /// Example: after `Variable a({2}, constant_init(1), true), b({}, constant_init(1), true);`
     /// `SGD sgd({{"a", a}, {"b", b}}, {.lr = 1}); sgd.clip_each_norm(1);`
@@ -103,7 +104,7 @@ class Optimizer {
     /// finite; that step is left out. P. Micikevicius et al., "Mixed Precision Training", 2018.
     void scale_loss(int interval = 2000) const;
 
-    /// What it changes, as it was given.
+    /// Returns the parameters that it changes, as they were given.
     const std::vector<NamedVariable>& parameters() const;
     /// Parameters, its own variables (`optimizer.exp_avg.layers.0.weight`) and its numbers.
     operator State() const;

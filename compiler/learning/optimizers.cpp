@@ -6,13 +6,13 @@
 namespace firn {
 namespace {
 
-/// a and b, weighted by beta and the rest.
+/// Returns a and b, weighted by beta and 1 - beta.
 Tensor running(const Tensor& beta, const Tensor& a, const Tensor& b) {
     return beta * a + (1.0f - beta) * b;
 }
 
-/// The gradient, no larger than what has a square: an infinite second moment would make all steps 0
-/// for ever. An infinite gradient stays, and makes the parameter nan.
+/// Returns the gradient, clamped to a magnitude with a finite square: an infinite second moment
+/// would make all steps 0 for ever. An infinite gradient stays, and makes the parameter nan.
 Tensor with_square(const Tensor& gradient) {
     const Tensor most = gradient.dtype() == f64 ? Tensor(1.3e154) : Tensor(1.8e19f);
     return select(is_inf(gradient), gradient, clip(gradient, -most, most));

@@ -46,7 +46,7 @@ class Adam : public Optimizer {
 struct AdamWOptions {
     float lr = 1e-3f, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 1e-2f;
 };
-/// Adam whose decay is apart from the gradient: p -= lr weight_decay p. I. Loshchilov and F.
+/// Adam with a weight decay apart from the gradient: p -= lr weight_decay p. I. Loshchilov and F.
 /// Hutter, "Decoupled Weight Decay Regularization", 2019.
 ///
 /// Example: after `Variable w({1}, constant_init(1), true);`

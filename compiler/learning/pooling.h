@@ -5,7 +5,7 @@
 
 namespace firn {
 
-/// How windows lie along the axes of positions.
+/// The geometry of windows along the axes of positions.
 template <size_t N>
 struct PoolOptions {
     PerAxis<N> stride = 0;   ///< 0: the size of the window
@@ -18,10 +18,10 @@ using Pool3dOptions = PoolOptions<3>;
 /// The largest or the mean of every window of x, floats [batch, channels, ..] with N axes of
 /// positions, 1 to 3.
 ///
-/// The result's sizes are (size + 2 padding - window) / stride + 1, rounded down. What the padding
-/// adds is never the largest, and counts as 0 in means. The largest of a window with a nan is nan,
-/// and the gradient of the largest goes to the first element that is it. All of this is as in
-/// torch. A padding of more than half the window and windows larger than the padded x are
+/// The result's sizes are (size + 2 padding - window) / stride + 1, rounded down. Elements of the
+/// padding are never the largest, and count as 0 in means. The largest of a window with a nan is
+/// nan, and the gradient of the largest goes to the first element that equals it. All of this is as
+/// in torch. A padding of more than half the window and windows larger than the padded x are
 /// UserErrors.
 ///
 /// Examples: after `Tensor x = tensor({1.0f, 3.0f, 2.0f, 5.0f}, {1, 1, 4});` `max_pool<1>(x, 2)` is

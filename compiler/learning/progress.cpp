@@ -66,7 +66,7 @@ struct Progress::State {
             return;
         }
         std::string line = text;
-        line.resize(std::max(line.size(), drawn), ' ');  // over what is left of a longer one
+        line.resize(std::max(line.size(), drawn), ' ');  // over the end of a longer one
         drawn = text.size();
         std::fprintf(stderr, "\r%s", line.c_str());
         std::fflush(stderr);

@@ -1,4 +1,4 @@
-// How far a run is, on a terminal.
+// Shows the progress of a run on a terminal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@ struct Metric {
 };
 
 /// The numbers of a run as text: `step 120/400  loss 0.0312  accuracy 97.1  85.2 steps/s  3 s
-/// left`. Without a total (0) nothing is said of what is left, without a speed (0) nothing of
-/// either.
+/// left`. Without a total (0) it has no remaining time, without a speed (0) neither speed nor
+/// remaining time.
 ///
 /// Example: `progress_text(120, 400, {{"loss", 0.0312}}, 100)` is
 /// `"step 120/400  loss 0.0312  100 steps/s  3 s left"`.
@@ -28,7 +28,7 @@ std::string progress_text(int64_t step, int64_t total, const std::vector<Metric>
 /// it, and answer meanwhile.
 class Progress {
   public:
-    /// `total`: steps; 0 where nobody knows.
+    /// `total`: steps; 0 if unknown.
     explicit Progress(int64_t total = 0);
     /// Ends the line, as finish().
     ~Progress();

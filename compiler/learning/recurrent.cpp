@@ -25,8 +25,8 @@ Tensor gate(const Tensor& all, int k, int64_t hidden) {
     return slice(all, {.axis = 1, .begin = k * hidden, .end = (k + 1) * hidden});
 }
 
-/// Runs a layer: `advance` takes what comes from x and from h at a position, and changes what is
-/// carried. Gives h at all positions.
+/// Runs a layer: `advance` gets the projections of x and of h at a position, and changes the
+/// carried values. Returns h at all positions.
 template <class Advance>
 Tensor run_layer(const RecurrentLayer& layer, const Tensor& x, Tensor& h, const Advance& advance) {
     const Tensor from_x = affine(x, layer.weight_ih, layer.bias_ih);

@@ -1,16 +1,16 @@
-// Recurrent layers: a loop over positions that carries what is remembered.
+// Recurrent layers: a loop over positions that carries the state.
 #pragma once
 #include "compiler/learning/module.h"
 
 namespace firn {
 
-/// What a recurrent layer has.
+/// The options of a recurrent layer.
 struct RecurrentOptions {
     int layers = 1;  ///< one on the other
     bool bias = true;
 };
 
-/// What a recurrent layer gives.
+/// The result of a recurrent layer.
 struct Recurrence {
     Tensor output;  ///< [batch, length, hidden]: of the last layer, at every position
     Tensor hidden;  ///< [layers, batch, hidden]: of every layer, at the last position
@@ -22,13 +22,12 @@ struct RecurrentLayer {
     Variable weight_ih, weight_hh, bias_ih, bias_hh;
 };
 
-/// What GRU and LSTM have in common.
+/// The base of GRU and LSTM.
 ///
 /// x is [batch, length, in], as with torch's batch_first. weight_ih_l0 [gates hidden, in],
 /// weight_hh_l0 [gates hidden, hidden], bias_ih_l0 and bias_hh_l0 [gates hidden], and those of
-/// further layers; first values are uniform within 1 / sqrt(hidden). Everything that is carried
-/// begins as 0, or as what the call gives: [layers, batch, hidden]. f16 and bf16 are computed in
-/// f32.
+/// further layers; first values are uniform within 1 / sqrt(hidden). The carried state begins as 0,
+/// or as the call's argument: [layers, batch, hidden]. f16 and bf16 are computed in f32.
 class Recurrent : public Module {
   public:
     /// Without parameters yet.
@@ -40,7 +39,7 @@ class Recurrent : public Module {
               const RecurrentOptions& options, SourceLine line);
     /// x, checked; UserError where there are no parameters or it does not fit.
     Tensor checked(const char* name, const Operand& x) const;
-    /// What is carried, checked and in the type of x; UserError where it does not fit.
+    /// Returns the carried state, checked and in the type of x; UserError if it does not fit.
     Tensor checked_state(const char* what, const Tensor& state, const Tensor& x) const;
     /// 0 for every layer, sample and element.
     Tensor zero_state(const Tensor& x) const;
@@ -56,7 +55,7 @@ class GRU : public Recurrent {
   public:
     /// Without parameters yet.
     GRU() = default;
-    /// From `in` to `hidden` elements. UserError: a number below 1.
+    /// Maps `in` to `hidden` elements. UserError if a number is below 1.
     GRU(int64_t in, int64_t hidden, const RecurrentOptions& options = {}, SourceLine line = here());
     /// Begins with 0.
     Recurrence operator()(const Operand& x) const;
@@ -73,7 +72,7 @@ class LSTM : public Recurrent {
   public:
     /// Without parameters yet.
     LSTM() = default;
-    /// From `in` to `hidden` elements. UserError: a number below 1.
+    /// Maps `in` to `hidden` elements. UserError if a number is below 1.
     LSTM(int64_t in, int64_t hidden, const RecurrentOptions& options = {},
          SourceLine line = here());
     /// Begins with 0.

@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// How much of `steps` is over, from 0 to 1.
+/// Returns the share of `steps` that is done, from 0 to 1.
 double part(int64_t step, int64_t steps) {
     return steps > 0 ? std::min(1.0, double(step) / double(steps)) : 1.0;
 }

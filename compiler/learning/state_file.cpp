@@ -1,4 +1,4 @@
-// State against what a file has.
+// Compares a state with the contents of a file.
 #include "compiler/learning/state_file.h"
 
 #include <cstring>
@@ -30,7 +30,7 @@ StoredTensor stored(const NamedNumber& x) {
     return out;
 }
 
-/// What is in a file, by names, each to be found once.
+/// The entries of a file, by names, each to be found once.
 class Found {
   public:
     Found(std::vector<StoredTensor> tensors, const std::string& path) {

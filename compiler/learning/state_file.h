@@ -6,20 +6,20 @@
 
 namespace firn {
 
-/// Writes variables and numbers by their names, as `.safetensors` or `.npz` by the path's end: of a
-/// module alone the file is one of a PyTorch state_dict. `save_state("run.safetensors", {net,
-/// optimizer})` is all that a run needs to go on with the same bits. UserError where it cannot be
-/// written (what was there is as it was), or two have one name.
+/// Writes variables and numbers by their names, as `.safetensors` or `.npz` by the path's end: for
+/// a module alone the file is that of a PyTorch state_dict. `save_state("run.safetensors", {net,
+/// optimizer})` is all that a run needs to go on with the same bits. UserError if it cannot be
+/// written (an old file stays as it was), or if two have one name.
 ///
 /// Example: after `Linear net(2, 1, {.bias = false, .init = constant_init(2)});`
 /// `save_state("net.npz", net);` `load_npz("net.npz", "weight")` is `{{2, 2}}`.
 void save_state(const std::string& path, const State& state, SourceLine line = here());
 
-/// What may differ between a file and a state.
+/// The allowed differences between a file and a state.
 struct LoadOptions {
-    /// What the file has not stays as it is.
+    /// Variables that the file lacks keep their values.
     bool allow_missing = false;
-    /// What only the file has is left out.
+    /// Entries that only the file has are ignored.
     bool allow_extra = false;
 };
 /// Reads what save_state wrote, or PyTorch or numpy. A file that is damaged, or of which names,

@@ -58,7 +58,7 @@ std::vector<Arg> StateFunction::arguments(const std::vector<Arg>& args) const {
 std::vector<Tensor> StateFunction::call(const std::vector<Arg>& args) const {
     const SourceLine line = args.empty() ? here() : args[0].line();
     const LineScope at(line);
-    // What was not computed yet, such as first values, is computed together.
+    // Values that were not computed yet, such as first values, are computed together.
     std::vector<Tensor*> values;
     for (const NamedVariable& each : state_.variables) values.push_back(&each.variable.place(line));
     if (!recording_now()) realize(values, line);

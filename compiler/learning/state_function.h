@@ -11,10 +11,11 @@ namespace firn {
 /// A compiled function that reads variables and changes them; compile makes it.
 class StateFunction {
   public:
-    /// Calls it: variables that it changes have their new values afterwards, where nobody else
-    /// holds the old ones in the same memory. Where the call fails they are as they were.
+    /// Calls it: variables that it changes have their new values afterwards, if no other tensor
+    /// holds the old ones in the same memory. If the call fails they are as they were.
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
-    /// What was compiled: its arguments are the declared ones, the variables and the numbers.
+    /// Returns the compiled function: its arguments are the declared ones, the variables and the
+    /// numbers.
     const Function& function() const { return function_; }
     /// The arguments of that function for a call with `args`; nothing is given away. For explain()
     /// and tune().
@@ -22,7 +23,7 @@ class StateFunction {
 
   protected:
     friend class StateTrace;
-    /// Of what was recorded, over the variables and numbers of `state`.
+    /// Wraps a recorded function over the variables and numbers of `state`.
     StateFunction(Function function, State state) : function_(function), state_(std::move(state)) {}
 
   private:
@@ -55,7 +56,7 @@ class StateCall;
 template <class Layout, class... P>
 class StateCall<Layout, TypeList<P...>> : public StateFunction {
   public:
-    /// Of a function with as many arguments and results as the signature has.
+    /// Wraps a function with as many arguments and results as the signature has.
     explicit StateCall(StateFunction function) : StateFunction(std::move(function)) {}
 
     /// Calls it, as StateFunction::call.

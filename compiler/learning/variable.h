@@ -22,10 +22,10 @@ struct VariableState;
 /// `same.value()` is `{3, 4}`.
 class Variable {
   public:
-    /// None yet: value() is a UserError.
+    /// An empty variable: value() is a UserError.
     Variable() = default;
-    /// Begins with what `initialiser` gives, whose type and shape stay. UserError: a shape with
-    /// symbols.
+    /// Makes a variable with the first value of `initialiser`, whose type and shape stay. UserError
+    /// for a shape with symbols.
     Variable(const Shape& shape, const Initialiser& initialiser, bool trainable,
              SourceLine line = here());
 
@@ -33,7 +33,7 @@ class Variable {
     bool exists() const { return state_ != nullptr; }
     /// Its value now; this and what follows is a UserError where the module has no parameters yet.
     const Tensor& value(SourceLine line = here()) const;
-    /// The handle of the value itself, for those who compute it or give it away.
+    /// Returns the handle of the value itself, for code that computes or donates it.
     Tensor& place(SourceLine line = here()) const;
     /// Another value; UserError where its type or shape is another.
     void set(const Tensor& value, SourceLine line = here()) const;
@@ -45,11 +45,11 @@ class Variable {
     DType dtype() const;
     /// @}
 
-    /// Whether optimizers are to change it: parameters() lists those alone.
+    /// Returns whether optimizers change it: parameters() lists only those.
     bool trainable() const;
     /// Says whether; Module::freeze does for all parameters.
     void set_trainable(bool trainable) const;
-    /// Whether both are handles of one variable.
+    /// Returns whether both are handles of one variable.
     bool operator==(const Variable& other) const { return state_ == other.state_; }
 
   private:
@@ -63,8 +63,8 @@ struct NamedVariable {
     Variable variable;
 };
 
-/// While it lives, variables have other values: the arguments of what is recorded, or those that a
-/// test gives. Afterwards they have their own again. Types and shapes are not checked.
+/// While it lives, variables have other values: the arguments of a recorded function, or the values
+/// of a test. Afterwards they have their own again. Types and shapes are not checked.
 ///
 /// Examples: after `Variable w({1}, constant_init(1), true); Tensor inside;`
 /// `{ Binding bound({{"w", w}}, {tensor({5.0f})}); inside = w.value(); }` `inside` is `{5}`,
@@ -80,7 +80,7 @@ class Binding {
 
   private:
     std::vector<Variable> variables_;
-    // Not as tensors: a copy that is made while recording would be part of what is recorded.
+    // Not as tensors: a copy that is made while recording would be part of the recording.
     std::vector<SharedPtr<Tensor>> own_;
 };
 
@@ -94,13 +94,14 @@ class Number {
   public:
     /// Begins with `value`.
     Number(const std::string& name, float value);
-    /// As it was given.
+    /// Returns its name, as it was given.
     const std::string& name() const;
-    /// What a slider turns; lives as long as a handle.
+    /// Returns the value, which a slider may change; it lives as long as a handle.
     float& value() const;
-    /// As a tensor of rank 0: an argument of what is recorded over it, else the value now.
+    /// Returns it as a tensor of rank 0: an argument of a function that is recorded over it, else
+    /// the value now.
     Tensor tensor(SourceLine line = here()) const;
-    /// Whether both are handles of one number.
+    /// Returns whether both are handles of one number.
     bool operator==(const Number& other) const { return state_ == other.state_; }
 
   private:
@@ -128,7 +129,7 @@ class NumberBinding {
     std::vector<NamedNumber> numbers_;
 };
 
-/// What a function or a file is about: the variables of modules and optimizers, and the optimizers'
+/// The state of a function or a file: the variables of modules and optimizers, and the optimizers'
 /// numbers. `{net, optimizer}` is one.
 struct State {
     std::vector<NamedVariable> variables;
@@ -136,9 +137,9 @@ struct State {
 
     /// Nothing.
     State() = default;
-    /// What is in any of them, as add() puts it together.
+    /// Joins the parts, as add() does.
     State(std::initializer_list<State> parts);
-    /// Adds what is in `other`; what is in both is in it once, under its first name.
+    /// Adds the entries of `other`; an entry in both is kept once, under its first name.
     void add(const State& other);
 };
 
