@@ -1,4 +1,5 @@
-// Finds out whether the driver computes right where some do not, by asking what the host knows.
+// Finds out whether the driver computes correctly where some drivers do not, by computations with
+// known results.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -18,7 +19,7 @@ namespace {
 /// A shader of one group that reads words and answers with words.
 struct Question {
     const char* shader;
-    const char* kept_as;  // the cache of what was found
+    const char* kept_as;  // the name of the cached answer
     uint32_t invocations = 1;
     std::vector<uint32_t> words, expected;
 };
@@ -53,7 +54,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     return got == question.expected;
 }
 
-/// What was found is kept per driver.
+/// Runs a test, and keeps its result per driver.
 bool ask(const std::shared_ptr<Device>& device, const std::string& cache_directory,
          const Question& question) {
     const std::string name =
@@ -69,14 +70,14 @@ bool ask(const std::shared_ptr<Device>& device, const std::string& cache_directo
 
 constexpr std::array<int32_t, 8> kWidened{-5, 7, 0, -1, 1, INT32_MIN, INT32_MAX, -2};
 
-/// What shaders/widened.comp answers for x.
+/// Returns the expected result of shaders/widened.comp for x.
 uint32_t compared(int64_t x) {
     return (x < 0 ? 1u : 0u) | (x < 1 ? 2u : 0u) | (x < -1 ? 4u : 0u) | (x <= 0 ? 8u : 0u) |
            (0 < x ? 16u : 0u) | (1 < x ? 32u : 0u) | (-1 < x ? 64u : 0u) | (0 <= x ? 128u : 0u);
 }
 
 /// As many as shaders/rounding.comp has invocations. A driver that multiplies by a reciprocal is
-/// off in every fourth quotient of such fractions, and 0 where the divisor is beyond 2^126.
+/// wrong in every fourth quotient of such fractions, and gives 0 if the divisor is beyond 2^126.
 constexpr uint32_t kRoundings = 64;
 
 /// Invocations of shaders/subgroup_numbers.comp: several subgroups, of every size that Vulkan

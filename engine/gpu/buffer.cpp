@@ -1,4 +1,4 @@
-// Buffers: what is written to them and read from them, and the views that kernels load through.
+// Buffers: host writes and reads, and the views that kernels load through.
 #include "engine/gpu/buffer.h"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace firn {
 namespace {
 
-/// The most that one staging buffer holds; larger copies take turns.
+/// The most that one staging buffer holds; larger copies go part by part.
 constexpr uint64_t kStagingBytes = 32ull << 20;
-/// What vkCmdUpdateBuffer takes at most.
+/// The limit of vkCmdUpdateBuffer.
 constexpr uint64_t kInlineBytes = 65536;
 
 void check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* what) {
@@ -27,7 +27,7 @@ void copy_range(const Device& device, VkCommandBuffer commands, const BufferRang
     device.vk().vkCmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
 }
 
-/// The data travels inside the command buffer, so nobody waits for anything.
+/// Writes through the command buffer itself, so that nothing waits.
 void write_inline(Buffer& buffer, uint64_t offset, std::span<const std::byte> data) {
     Device& device = buffer.device();
     TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {

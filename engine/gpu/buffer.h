@@ -17,7 +17,7 @@
 
 namespace firn {
 
-/// What descriptors and copies need to know of a buffer: plain values, no ownership.
+/// The part of a buffer that descriptors and copies need: plain values, no ownership.
 struct BufferRange {
     VkBuffer buffer = VK_NULL_HANDLE;
     uint64_t offset = 0;
@@ -28,12 +28,12 @@ struct BufferRange {
     friend auto operator<=>(const BufferRange&, const BufferRange&) = default;
 };
 
-/// Whether they share a byte.
+/// Returns whether they share a byte.
 inline bool overlap(const BufferRange& a, const BufferRange& b) {
     return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-/// Where a buffer's memory must be.
+/// Where a buffer's memory must lie.
 enum class BufferPlace : uint8_t {
     Device,  // for kernels; mapped too where the device shares its memory with the host
     Host,    // mapped and cached: staging and readback
@@ -58,8 +58,8 @@ class Buffer : public Memory {
     /// The first byte as the host sees it; null where the memory is not mapped.
     std::byte* mapped() const { return mapped_; }
 
-    /// The newest submission that reads or writes it, and the newest that writes it. Whoever
-    /// submits commands that use a buffer says so by `used_at`.
+    /// The newest submission that reads or writes it, and the newest that writes it. Code that
+    /// submits commands on a buffer notes it by `used_at`.
     TimelinePoint busy_until() const { return busy_until_; }
     TimelinePoint written_at() const { return written_at_; }
     void used_at(TimelinePoint point, bool written);
@@ -73,14 +73,14 @@ class Buffer : public Memory {
     BufferRange range_;
     std::byte* mapped_ = nullptr;
     MemoryBlock* block_ = nullptr;
-    uint64_t held_bytes_ = 0;  // what the pool counts: range_.bytes rounded up
+    uint64_t held_bytes_ = 0;  // the size in the pool: range_.bytes rounded up
     std::map<uint64_t, uint64_t>::node_type free_range_;  // so that giving back needs no memory
     std::atomic<TimelinePoint> busy_until_{0}, written_at_{0};
 };
 
-/// What memory is filled with where DeviceOptions::fill_memory asks for it: nan as floats of 16 and
-/// 32 bits, as integers of no size a number that programs compute, as a bool neither false nor
-/// true.
+/// The content of new memory if DeviceOptions::fill_memory is set: nan as floats of 16 and 32 bits,
+/// a number that programs do not compute as integers of any size, and neither false nor true as a
+/// bool.
 constexpr uint32_t kFilledWord = 0xffc1ffc1;
 
 /// Uninitialised memory of at least `bytes`; a range is never empty and starts at a multiple of 256
@@ -103,7 +103,7 @@ VkFormat texel_format(DType dtype, int width);
 VkBufferView create_texel_view(const Device& device, const BufferRange& range, DType dtype,
                                int width, const std::string& name);
 
-/// What was asked does not fit: the message says how much was asked, held and free.
+/// The request does not fit: the message says how much was requested, held and free.
 struct OutOfMemory : DeviceError {
     using DeviceError::DeviceError;
 };
@@ -111,7 +111,7 @@ struct OutOfMemory : DeviceError {
 struct MemoryUse {
     uint64_t used = 0;         // in live buffers
     uint64_t held = 0;         // allocated from Vulkan
-    uint64_t free = 0;         // what the heap has left, as far as the driver says
+    uint64_t free = 0;         // free bytes of the heap, as far as the driver says
     uint64_t allocations = 0;  // vkAllocateMemory calls so far, ever
 };
 
@@ -122,7 +122,7 @@ class MemoryPool {
     explicit MemoryPool(Device& device);
     ~MemoryPool();
     MemoryUse use() const;
-    /// Gives back to the driver what no buffer holds.
+    /// Returns memory that no buffer holds to the driver.
     void trim();
 
   private:
@@ -148,7 +148,7 @@ class MemoryPool {
     Device& device_;
     Type types_[2];  // by BufferPlace
     uint64_t max_allocation_ = 0;
-    uint64_t host_bytes_ = 0;  // CPU drivers: what the machine had left at the start
+    uint64_t host_bytes_ = 0;  // CPU drivers: free memory of the machine at the start
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<MemoryBlock>> blocks_;
     uint64_t used_ = 0, held_ = 0, allocations_ = 0;

@@ -40,17 +40,18 @@ class CommandPool {
     std::vector<std::unique_ptr<CommandBuffer>> buffers_;
 };
 
-/// One whose recording was given up midway is begun anew.
+/// Begins recording; a command buffer whose recording was abandoned is begun anew.
 void begin(const Device& device, CommandBuffer& commands, VkCommandBufferUsageFlags usage);
 void end(const Device& device, CommandBuffer& commands);
 
-/// All that was written by anything before is seen by kernels and copies after it, and what was
-/// read before may be overwritten: the order between two submissions.
+/// Makes all earlier writes visible to later kernels and copies, which may also overwrite memory
+/// that was read before: the order between two submissions.
 void barrier_all(const Device& device, VkCommandBuffer commands);
 /// The same between kernels and copies within a program. `indirect`: also before the groups of
 /// indirect dispatches are read.
 void barrier_compute(const Device& device, VkCommandBuffer commands, bool indirect = false);
-/// What kernels and copies wrote is seen by `stages` with `access`: before a frame shows a tensor.
+/// Makes writes of kernels and copies visible to `stages` with `access`: before a frame shows a
+/// tensor.
 void barrier_compute_to(const Device& device, VkCommandBuffer commands, VkPipelineStageFlags stages,
                         VkAccessFlags access);
 

@@ -22,11 +22,11 @@
 namespace firn {
 namespace {
 
-/// Nanoseconds between two looks at who watches a wait.
+/// Nanoseconds between two calls of the callback of a wait.
 constexpr uint64_t kWaitSlice = 100'000'000;
 
 /// A driver waits at the end of a process for its threads, which a child of fork() does not have:
-/// such a child ends before that, and before what was to be done at the end of its parent.
+/// such a child ends before that, and before its parent's exit handlers.
 void end_children_in_time() {
     static const OwnProcess opened_one;
     static const int registered = on_exit(
@@ -81,13 +81,13 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
-    end_children_in_time();  // behind what the driver registers
+    end_children_in_time();  // registered after the driver's handlers
     return device;
 }
 
 Device::~Device() {
     if (!handle_) return;
-    enqueued_.clear();  // nobody is left who could see what they do
+    enqueued_.clear();  // their results can no longer be seen
     come_to_rest();
     transfers_.reset();
     while (!deferred_.empty()) {
@@ -300,8 +300,7 @@ bool Device::come_to_rest() noexcept {
         }
     }
     if (!lost_in_) return false;
-    (void)table_.vkDeviceWaitIdle(
-        handle_);  // what a lost device had to do has ended, or never will
+    (void)table_.vkDeviceWaitIdle(handle_);  // the work of a lost device has ended, or never will
     return true;
 }
 
@@ -367,7 +366,7 @@ void Device::collect() {
             destroy.swap(deferred_.front().destroy);
             deferred_.pop_front();
         }
-        destroy();  // unlocked: it may defer in turn
+        destroy();  // unlocked: it may call defer itself
     }
 }
 

@@ -32,17 +32,18 @@ struct DeviceOptions {
     std::string device;
     SurfaceSupport surfaces = SurfaceSupport::None;
     std::vector<std::string> instance_extensions;
-    /// Whether a queue family can present; absent: any that has graphics is taken to.
+    /// Returns whether a queue family can present; absent: families with graphics are assumed to.
     std::function<bool(VkInstance, VkPhysicalDevice, uint32_t family)> can_present;
     bool validation = false;
     /// See InstanceOptions::on_message.
     std::function<void(const std::string&)> on_message;
-    /// Where pipelines are kept between runs; empty: nowhere.
+    /// The directory in which pipelines are kept between runs; empty: none.
     std::string cache_directory;
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
-    /// New memory of kernels holds kFilledWord: what no kernel has written shows.
+    /// Fills new memory of kernels with kFilledWord, so that reads of elements that no kernel has
+    /// written show.
     bool fill_memory = false;
     /// The rates of the profile, and whether texel views load faster, are measured where the cache
     /// holds them not (engine/gpu/rates.h); else they are those of the device's class.
@@ -50,8 +51,7 @@ struct DeviceOptions {
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
-    /// What the compiler is to know of the device, less than is true: for tests. Absent:
-    /// everything.
+    /// Reduces the profile that the compiler gets: for tests. Absent: the full profile.
     std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 
@@ -77,8 +77,8 @@ class Device {
     /// Throws DeviceError (no loader, no driver, missing feature), UserError (no such device: lists
     /// them).
     static std::shared_ptr<Device> create(const DeviceOptions& options = {});
-    /// Waits for all work, then destroys what is left. Is not called in a child of fork(), where
-    /// what is left stays.
+    /// Waits for all work, then destroys the remaining objects. Is not called in a child of fork(),
+    /// where they stay.
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -115,7 +115,7 @@ class Device {
 
     /// Submits in order after everything submitted or enqueued before, with no wait. Execution
     /// order is kept by barriers in the commands, not by this. Returns the point at which they are
-    /// complete. Where it throws, `commands` do not run, and what was enqueued goes with the next
+    /// complete. If it throws, `commands` do not run, and enqueued commands go with the next
     /// submission.
     TimelinePoint submit(std::span<const VkCommandBuffer> commands,
                          std::span<const SemaphoreWait> waits = {},
@@ -123,10 +123,10 @@ class Device {
     /// Leaves `commands` for the next submission; submits once `batch_limit` of them wait. Returns
     /// the point at which they are complete.
     TimelinePoint enqueue(VkCommandBuffer commands);
-    /// 1 (the default): enqueue submits at once. A window sets more, so that a frame and what it
-    /// shows travel in one submission.
+    /// 1 (the default): enqueue submits at once. A window sets more, so that a frame and the work
+    /// that it shows travel in one submission.
     void set_batch_limit(size_t commands);
-    /// Submits what is enqueued.
+    /// Submits the enqueued commands.
     void flush();
     /// The point of the newest commands, and the newest point reached.
     TimelinePoint last_submitted() const;
@@ -135,14 +135,15 @@ class Device {
     /// Flushes where the point is still enqueued. Throws DeviceError when the device is lost.
     void wait(TimelinePoint point);
     void wait_idle() { wait(last_submitted()); }
-    /// Told in a wait that goes on, about every tenth of a second, how long it has; may throw,
-    /// which ends the wait. Null: nobody. Such a wait also ends by Cancelled, see CancelScope.
+    /// Sets a callback that long waits call about every tenth of a second with the time so far; it
+    /// may throw, which ends the wait. Null: none. Such a wait also ends by Cancelled, see
+    /// CancelScope.
     void watch_waits(std::function<void(double seconds)> watch);
-    /// Nobody waits for it any more: it counts as lost. Throws the DeviceError that says so.
+    /// Gives the device up, which counts as lost from then on. Throws the DeviceError that says so.
     [[noreturn]] void give_up(double seconds);
     bool is_given_up() const { return given_up_ != 0; }
-    /// What may keep it from an end, such as a kernel that a person has written, for messages;
-    /// empty: nothing.
+    /// Names a possible cause of an endless wait, such as a kernel by hand, for messages; empty:
+    /// none.
     void suspect(const std::string& what) { suspect_ = what; }
     const std::string& suspected() const { return suspect_; }
     /// False in a child of fork(), which has none of the driver's threads: there whatever submits,
@@ -177,11 +178,11 @@ class Device {
         }
         defer_later(later);
     }
-    /// Runs what was deferred and is due.
+    /// Runs deferred destructions that are due.
     void collect();
-    /// Submits what is enqueued and waits until the queue does nothing, presenting included; for
-    /// ends, where nothing can be thrown: memory that runs out is asked for again. False where it
-    /// cannot know that all has ended.
+    /// Submits the enqueued commands and waits until the queue is idle, presenting included; for
+    /// destructors, which cannot throw: an allocation that fails is tried again. Returns false if
+    /// it cannot know that all work has ended.
     bool come_to_rest() noexcept;
 
     /// Names an object for validation messages and captures; where that fails it has no name.

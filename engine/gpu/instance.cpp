@@ -39,9 +39,8 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
     return info;
 }
 
-/// A bare instance that nobody uses and that stays: with the last instance the loader unloads all
-/// drivers, which takes ten times as long as an instance, and NVIDIA's does not come back when that
-/// has happened 30 times.
+/// Keeps an unused bare instance for ever: with the last instance the loader unloads all drivers,
+/// which takes ten times as long as an instance, and NVIDIA's fails to load again after 30 times.
 void keep_drivers_loaded() {
     VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
     application.apiVersion = VK_API_VERSION_1_2;
@@ -107,7 +106,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What to enable: what was asked for, and what is there and useful.
+/// Returns the extensions to enable: the requested ones, and those that are available and useful.
 std::vector<std::string> wanted_extensions(const InstanceOptions& options) {
     std::vector<std::string> available = available_extensions(nullptr);
     if (options.validation)

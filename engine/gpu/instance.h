@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// Whether windows can be opened on what is created.
+/// Whether windows can be opened on the instance.
 enum class SurfaceSupport : uint8_t {
     None,         // headless
     IfAvailable,  // every surface extension that the loader offers, and the swapchain where there
@@ -20,7 +20,7 @@ enum class SurfaceSupport : uint8_t {
 
 struct InstanceOptions {
     SurfaceSupport surfaces = SurfaceSupport::None;
-    /// More instance extensions that must be there (what the window library asks for).
+    /// More instance extensions that are required (by the window library).
     std::vector<std::string> extensions;
     /// The Khronos validation layer with synchronisation validation; messages are recorded.
     bool validation = false;

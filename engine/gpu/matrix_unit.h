@@ -1,4 +1,4 @@
-// The matrix unit of a device: what it multiplies at once, and whether it multiplies right.
+// The matrix unit of a device: its shape, and whether its products are correct.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace firn {
 
-/// Of the products that a device offers for f16 with sums in f32 and a whole subgroup the largest;
-/// no rows: there is none.
+/// Returns the largest of the offered products of f16 with sums in f32 for a whole subgroup; no
+/// rows: there is none.
 MatrixUnit choose_matrix_unit(std::span<const VkCooperativeMatrixPropertiesNV> offered);
 /// The same of a device with these features.
 MatrixUnit query_matrix_unit(const InstanceTable& vk, VkPhysicalDevice device,
@@ -25,12 +25,12 @@ struct MatrixTrial {
     std::vector<float> product;
 };
 MatrixTrial matrix_trial(const MatrixUnit& unit);
-/// What the unit gave is the product: `sums` twice, `halves` in f16.
+/// Returns whether the unit's results are the product: `sums` twice, `halves` in f16.
 bool is_product(const MatrixTrial& trial, std::span<const float> sums,
                 std::span<const uint16_t> halves);
 
-/// Runs the unit of the device's profile on a trial: whether there is one, its kernel can be made,
-/// and the product is right. What was found is kept per driver.
+/// Runs the unit of the device's profile on a trial: returns whether there is one, its kernel can
+/// be made, and the product is right. The result is kept per driver.
 bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string& cache_directory);
 
 }  // namespace firn

@@ -26,11 +26,11 @@ constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of each of the two buff
 constexpr int kChains = 12, kSteps = 8;               // of an iteration of arithmetic_rate.comp
 constexpr int kMostIterations = 1 << 14;              // far below any driver's limit of back edges
 constexpr int kMostSlices = 1 << 12, kMostLaunches = 1 << 12;  // of a submission
-constexpr double kLongEnough = 1e-3;  // for any clock, and beside what a submission takes
-/// Work that stands between launches: a system gives others their turn within so long, if there are
-/// any.
+constexpr double kLongEnough = 1e-3;  // for any clock, and beside the time of a submission
+/// Seconds of work between launches: a system gives other processes their time slice within so
+/// long, if there are any.
 constexpr double kLongerThanASlice = 8e-3;
-constexpr double kLaunchedWork = 30e-6;  // seconds of each launch whose cost is measured
+constexpr double kLaunchedWork = 30e-6;  // seconds of work in each measured launch
 constexpr double kLongCopy = 1e-3;       // of all bytes: where it takes less, caches may be larger
 constexpr size_t kLeastRounds = 5, kMostRounds = 64;
 
@@ -49,7 +49,7 @@ std::vector<Timing> rounds_of(const std::function<Timing()>& run, double seconds
 /// Runs so many units of work.
 using Run = std::function<Timing(int)>;
 
-/// Units of work, of which a submission takes as many as last long enough, by doubling.
+/// Returns how many units of work in a submission last long enough, by doubling.
 int enough(const Run& run, int first, int most, int cores) {
     run(first);  // some drivers compile at the first dispatch, and give memory at the first use
     int amount = first;
@@ -81,9 +81,9 @@ Estimate rate(double units, const Estimate& seconds) {
 /// found on a busy machine too.
 class Copies {
   public:
-    /// `pipeline`: of workgroups of so many; `bytes`: of each buffer, whole slices. Copies all of
-    /// them there and back: a system gives memory at its first use, and what was never written may
-    /// all be read from one page of zeros.
+    /// `pipeline`: with workgroups of `group` invocations; `bytes`: of each buffer, whole slices.
+    /// Copies all of them there and back first, because a system allocates memory at its first use,
+    /// and memory that was never written may all be read from one page of zeros.
     Copies(const std::shared_ptr<Device>& device, const Pipeline& pipeline, uint32_t group,
            Stopwatch& watch, uint64_t bytes)
         : device_(*device),
@@ -111,7 +111,7 @@ class Copies {
     }
 
   private:
-    /// Up to the end of the buffers, where it turns round. Returns the number of slices.
+    /// Copies up to the end of the buffers, and starts again there. Returns the number of slices.
     int copy(VkCommandBuffer commands, int most) {
         const VolkDeviceTable& vk = device_.vk();
         const int count = std::min(most, slices_ - next_);
@@ -153,7 +153,7 @@ Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, doub
         {kMostBytes, profile.max_storage_range,
          profile.texel_loads ? 16 * profile.max_texel_elements : kMostBytes,
          profile.max_groups[0] * group * kInvocationBytes, device->memory().use().free / 8});
-    // Twice what a cache holds is read and as much written between two uses of a byte.
+    // Twice the size of a cache is read and written between two uses of a byte.
     uint64_t bytes = (2 * profile.cache_bytes + kSliceBytes - 1) / kSliceBytes * kSliceBytes;
     for (;; bytes *= 2) {
         // Less would be a rate of caches.
@@ -180,7 +180,7 @@ class Chains {
           request_{&pipeline_, {sums_->range()}, {sums_->name()}, {}},
           sets_(*device, {&request_, 1}, pipeline_.name()) {}
 
-    /// Of all workgroups.
+    /// Returns the operations of all workgroups.
     double operations_per_iteration() const {
         return 2.0 * kChains * kSteps * kGroup * static_cast<double>(groups_);
     }
@@ -213,10 +213,11 @@ class Chains {
     DescriptorSets sets_;
 };
 
-/// What a dispatch and the barrier behind it take beside the work, where there is some: cores of a
-/// CPU driver that have nothing to do for so long fall asleep, and are woken by the next dispatch.
+/// Returns the time of a dispatch and the barrier behind it beside the work, if there is some:
+/// cores of a CPU driver that are idle for so long fall asleep, and are woken by the next dispatch.
 /// lavapipe on two cores takes 20 us with 2 us of work, 27 with 8, 45 with 16 to 64. Rounds that
-/// others disturb are followed by more. Where it cannot be measured it is what the class has.
+/// other processes disturb are followed by more. If it cannot be measured, returns the class's
+/// value.
 Estimate launch_time(Chains& chains, Stopwatch& watch, double seconds, int cores, double of_class) {
     const double iteration =
         seconds_of_one([&](int n) { return chains.time_launches(watch, 1, n); }, 8, kMostIterations,

@@ -33,7 +33,7 @@ constexpr uint64_t kGranularity = 256;
 constexpr uint64_t kSharedLimit = 1ull << 20;  // smaller buffers share blocks
 constexpr uint64_t kSharedBytes = 8ull << 20;  // of this size
 constexpr uint64_t kLargeStep = 64ull << 10;   // larger ones have a block each, rounded up to this
-/// Unused blocks are kept up to this much more than what is used.
+/// Unused blocks are kept up to this much more than the used ones.
 constexpr uint64_t kKeptBytes = 256ull << 20;
 /// Buffers taken since an unused block was one, that make it another size's: frames take some
 /// dozens. Not measured.
@@ -177,7 +177,7 @@ void MemoryPool::trim() {
 
 uint64_t MemoryPool::heap_free(BufferPlace place) const {
     const Type& type = types_[static_cast<int>(place)];
-    // Pages are taken only as they are touched, so what is held counts as gone.
+    // Pages are taken only as they are touched, so all held memory counts as used.
     if (host_bytes_ > 0)
         return std::min(host_available(), host_bytes_ > held_ ? host_bytes_ - held_ : 0);
     if (!device_.has_memory_budget()) return type.heap_bytes > held_ ? type.heap_bytes - held_ : 0;
@@ -191,8 +191,8 @@ uint64_t MemoryPool::heap_free(BufferPlace place) const {
     return limit > usage ? limit - usage : 0;
 }
 
-/// Those that were idle for more buffers than that. Waits for the device where it is still at work
-/// on one.
+/// Releases blocks that were idle for more than so many buffers. Waits for the device if it still
+/// works on one.
 void MemoryPool::release_unused(uint64_t idle) {
     const size_t before = blocks_.size();
     for (auto at = blocks_.begin(); at != blocks_.end();) {
@@ -206,7 +206,7 @@ void MemoryPool::release_unused(uint64_t idle) {
         at = blocks_.erase(at);
     }
 #ifdef __GLIBC__
-    // What runs on the CPU takes its memory from the C library, which keeps what is given back.
+    // A driver on the CPU takes its memory from the C library, which keeps freed memory.
     if (blocks_.size() < before && host_bytes_ > 0) malloc_trim(0);
 #endif
 }

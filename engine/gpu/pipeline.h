@@ -44,9 +44,9 @@ class Pipeline {
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
-/// The pipeline of a kernel, made where none lives on the device that is the same but for its name:
-/// programs that share kernels share what the driver compiled. May be called by several threads at
-/// once. Throws as Pipeline does.
+/// Returns the pipeline of a kernel; makes it if the device has none that is the same except for
+/// its name: programs that share kernels share compiled pipelines. May be called by several threads
+/// at once. Throws as Pipeline does.
 std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel);
 
 /// One descriptor set to be: a pipeline and the buffers of its bindings.
@@ -61,7 +61,7 @@ struct SetRequest {
 /// before its device, and may end while they are in use.
 class DescriptorSets {
   public:
-    /// Throws UserError where a buffer is beyond what the device binds.
+    /// Throws UserError if a buffer is beyond the device's limits of bindings.
     DescriptorSets(Device& device, std::span<const SetRequest> requests, const std::string& name);
     ~DescriptorSets();
     DescriptorSets(const DescriptorSets&) = delete;

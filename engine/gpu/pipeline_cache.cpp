@@ -1,4 +1,4 @@
-// What the driver keeps of the pipelines that it has compiled, in memory and between runs.
+// Keeps the driver's data of compiled pipelines, in memory and between runs.
 #include "engine/gpu/pipeline_cache.h"
 
 #include <utility>
@@ -24,7 +24,7 @@ PipelineCache::~PipelineCache() {
     try {
         store();
     } catch (const std::exception&) {
-        // What is not kept is compiled again.
+        // A pipeline that is not kept is compiled again.
     }
 }
 
@@ -47,7 +47,7 @@ PipelineCache::Handle PipelineCache::make(const std::optional<Bytes>& bytes) con
     const std::shared_ptr<VkPipelineCache> made(new VkPipelineCache(VK_NULL_HANDLE), destroy);
     const VkResult result =
         device_.vk().vkCreatePipelineCache(device_.handle(), &info, nullptr, made.get());
-    // The driver refuses what it wrote once: start afresh.
+    // The driver refuses data that it wrote itself: start afresh.
     if (result != VK_SUCCESS && bytes) return make(std::nullopt);
     device_.check(result, "vkCreatePipelineCache", device_.info().name);
     device_.set_name(*made, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
@@ -72,7 +72,7 @@ PipelineCache::Bytes PipelineCache::data() const {
     return out;
 }
 
-/// What fails only loses speed.
+/// A failure only loses speed.
 void PipelineCache::store() const {
     if (directory_.empty()) return;
     const auto old = cache_load(directory_, kPipelinesCache, name_);

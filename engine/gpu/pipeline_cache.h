@@ -1,4 +1,4 @@
-// What the driver keeps of the pipelines that it has compiled, in memory and between runs.
+// Keeps the driver's data of compiled pipelines, in memory and between runs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace firn {
 
 class Device;
 
-/// Begins with what earlier processes stored for this driver, and stores what it has at its end. In
-/// memory and on disk it is no larger than kMostBytes and what a few pipelines take: beyond, it
+/// Begins with the data that earlier processes stored for this driver, and stores its own at its
+/// end. In memory and on disk it is no larger than kMostBytes plus a few pipelines: beyond that, it
 /// begins anew.
 class PipelineCache {
   public:
@@ -29,8 +29,8 @@ class PipelineCache {
     PipelineCache& operator=(const PipelineCache&) = delete;
 
     using Handle = std::shared_ptr<const VkPipelineCache>;
-    /// To make one pipeline with, and to hold until it is made. May be called by several threads at
-    /// once.
+    /// Returns a cache to make one pipeline with; held until it is made. May be called by several
+    /// threads at once.
     Handle take();
 
   private:

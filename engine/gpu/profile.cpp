@@ -1,4 +1,4 @@
-// What the compiler must know of a physical device, asked of the driver.
+// Reads the compiler's profile of a physical device from the driver.
 #include "engine/gpu/profile.h"
 
 #include <algorithm>

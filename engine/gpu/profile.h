@@ -1,4 +1,4 @@
-// What the compiler must know of a physical device, asked of the driver.
+// Reads the compiler's profile of a physical device from the driver.
 #pragma once
 #include <memory>
 #include <string>
@@ -39,7 +39,7 @@ struct DeviceFeatures {
 DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                             const DeviceFeatures& features);
 
-/// Text that changes with the device and its driver: part of the key of what is cached for it.
+/// Returns a text that changes with the device and its driver: part of the keys of its cached data.
 std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
 
 /// Runs a loop of 70,000 iterations and says after how many the driver stopped it; 0: it did not.
@@ -51,13 +51,13 @@ uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
 /// nothing else from a driver's numbering (compiler/codegen/subgroups.h).
 bool probe_subgroup_numbers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
-/// Compares 64-bit integers that were 32-bit ones with constants, and says whether the driver gives
-/// the right answers. What was found is kept per driver.
+/// Compares 64-bit integers that were 32-bit ones with constants, and returns whether the driver
+/// gives the right answers. The result is kept per driver.
 bool probe_widened_integers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
 
-/// Divides floats and takes their roots, and says whether the driver rounds them as IEEE 754 does.
-/// What was found is kept per driver.
+/// Divides floats and takes their roots, and returns whether the driver rounds them as IEEE 754
+/// does. The result is kept per driver.
 bool probe_rounding(const std::shared_ptr<Device>& device, const std::string& cache_directory);
 
 /// Times loads through a texel view and from a storage buffer: true where the view is much faster.

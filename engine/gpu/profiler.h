@@ -34,8 +34,8 @@ class Timestamps {
     uint32_t capacity_ = 0, marks_ = 0;
 };
 
-/// What the host's steady clock says where the device's says 0, to within a part of the time that
-/// an empty submission takes. Waits for the device; it must have timestamps.
+/// Returns the host's steady clock at the device's time 0, to within a part of the time of an empty
+/// submission. Waits for the device, which must have timestamps.
 double device_clock_begin(Device& device);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What series of timings say of a device, whatever else its machine did meanwhile.
+// Estimates a device's rates from series of timings on a busy machine.
 #include "engine/gpu/rate_estimates.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace firn {
 namespace {
 
 constexpr size_t kEnoughRounds = 3;
-/// Of the time of all cores, that work takes which has them: waking them takes some of it.
+/// Share of all cores' time that work with all of them has at least: waking them takes the rest.
 constexpr double kAllCores = 0.85;
 
 /// The value at a share of the sorted ones.
@@ -26,7 +26,7 @@ Estimate work_estimate(const std::vector<Timing>& rounds, int cores) {
     std::vector<double> all, quiet;
     for (const Timing& round : rounds) {
         const double taken = cores > 0 ? round.processor_seconds / cores : round.seconds;
-        // A clock may give what is no time.
+        // A clock may give an invalid time.
         if (!(taken > 0) || !(round.seconds > 0)) continue;
         all.push_back(taken);
         if (had_all_cores(round, cores)) quiet.push_back(taken);

@@ -15,7 +15,7 @@ namespace firn {
 namespace {
 
 constexpr const char* kRatesCache = "rates";
-constexpr const char* kFirstWord = "rates4";  // with the version of what is measured
+constexpr const char* kFirstWord = "rates4";  // with the version of the measurement
 constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
 constexpr double kClearly = 1.5;  // times as good; less is what two measurements differ by
@@ -52,8 +52,8 @@ Estimate merged(const Estimate& kept, const Estimate& later, double better) {
     return better > kClearly ? later : kept;
 }
 
-/// The cores of a machine are no part of what a CPU driver says of itself, and two machines may
-/// share a home.
+/// Adds the cores: a CPU driver's key does not contain them, and two machines may share a home
+/// directory.
 std::string rates_key(const InstanceTable& vk, VkPhysicalDevice device) {
     return driver_key(vk, device) + "cores " + std::to_string(std::thread::hardware_concurrency());
 }

@@ -1,5 +1,5 @@
-// How fast a device moves bytes, computes and starts kernels: measured when it is first used, and
-// kept.
+// The rates at which a device moves bytes, computes and starts kernels: measured at its first use,
+// and kept.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,14 +22,14 @@ Rates rates_of(const DeviceProfile& profile);
 /// Finite, positive, and within what any device may come near.
 bool are_plausible(const Rates& rates);
 
-/// With the factors by which they may be wrong.
+/// Rates with the factors by which they may be wrong.
 struct MeasuredRates {
     Estimate bytes_per_second, operations_per_second, seconds_per_launch;
 };
 Rates rates_of(const MeasuredRates& measured);
-/// Each rate of a profile of the class times the power of two that brings it nearest to the
-/// measured one, among those that devices of the class may have. What is within its error of the
-/// class's rate is that.
+/// Returns each rate of a profile of the class times the power of two that brings it nearest to the
+/// measured one, among those that devices of the class may have. A rate within its error of the
+/// class's rate becomes the class's.
 Rates rounded(const MeasuredRates& measured, const DeviceProfile& of_class);
 /// Gives a profile that has the rates of its class the measured ones, rounded. Cached loads are as
 /// much faster as arithmetic is.
@@ -37,7 +37,7 @@ void set_rates(DeviceProfile& profile, const MeasuredRates& measured);
 /// One of them may be wrong by more than half a step, or no device of the class should have it.
 bool are_doubtful(const MeasuredRates& measured, const DeviceProfile& of_class);
 
-/// What is on disk, as it was measured: it is rounded when it is used.
+/// The rates on disk, as they were measured: rounded when they are used.
 struct KeptRates {
     MeasuredRates rates;
     int64_t measured_at = 0;  // seconds since 1970
@@ -46,12 +46,13 @@ struct KeptRates {
 std::string text(const KeptRates& kept);
 /// Nothing where the words are no such text, or the rates are implausible.
 std::optional<KeptRates> parse_rates(const std::string& words);
-/// Doubtful rates are measured again at once, twice, then every hour. Others an hour later, twice
-/// at most: what a device of its own did for others does not show in its clock.
+/// Returns whether rates are to be measured again: doubtful ones at once, twice, then every hour;
+/// others an hour later, at most twice, because other work on a discrete device does not show in
+/// its clock.
 bool is_due(const KeptRates& kept, const DeviceProfile& of_class, int64_t now);
-/// Of each rate the one that is in less doubt; of two that are in none, or in equal doubt, the
-/// earlier one, unless the later is clearly better: what else a machine does never makes it look
-/// faster.
+/// Returns of each rate the one with the smaller error; of two with equal errors, or without any,
+/// the earlier one, unless the later is clearly faster, because other work on a machine never makes
+/// it look faster.
 KeptRates merged(const KeptRates& kept, const MeasuredRates& later, int64_t now);
 
 /// Runs kernels to see; takes about four times `seconds_each`, twice that on a busy machine, and

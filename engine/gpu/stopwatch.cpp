@@ -1,4 +1,4 @@
-// Times what a device runs, also where other processes hold its cores up.
+// Times work on a device, also while other processes hold its cores up.
 #include "engine/gpu/stopwatch.h"
 
 #include <sched.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of the longest working thread's time, that another one must have worked to count.
+/// Share of the longest working thread's time from which on another thread counts.
 constexpr double kShare = 0.1;
 /// A thread that is held up leaves its part to the others, but hardly every time.
 constexpr int kCountedRounds = 24;

@@ -1,4 +1,4 @@
-// Times what a device runs, also where other processes hold its cores up.
+// Times work on a device, also while other processes hold its cores up.
 #pragma once
 #include <functional>
 #include <optional>

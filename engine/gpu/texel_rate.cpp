@@ -38,7 +38,7 @@ class Loads {
         write_buffer(*words_, 0, std::vector<std::byte>(4 * kWords));
     }
 
-    /// Of a driver on the CPU processor time, to which other processes add little.
+    /// For a driver on the CPU the processor time, to which other processes add little.
     double seconds(Stopwatch& watch) {
         const Timing taken = watch.time(
             [&](VkCommandBuffer commands) {

@@ -19,7 +19,7 @@ void add_symbols(const Size& size, std::set<std::string>& symbols) {
 
 bool is_scalar_symbol(const std::string& name) { return name.starts_with('$'); }
 
-/// The symbols of a program by what they decide.
+/// The symbols of a program, by their uses.
 struct SymbolUse {
     std::set<std::string> shape;  // buffers, dispatches
     std::set<std::string> trips;
@@ -217,7 +217,7 @@ std::set<std::string> filled_in(const Program& program) {
     return use.params;
 }
 
-/// Which slots the steps touch; slots of one class take one another's place.
+/// Notes the slots that the steps touch; slots of one class replace one another.
 void note_slots(const Program& program, std::span<const FlatStep> steps,
                 const std::vector<int>& classes, CallPlan& plan) {
     plan.slot_used.resize(program.buffers.size());

@@ -41,7 +41,7 @@ struct ParamPatch {
     int env = -1;     // then: index into PlannedSteps::envs
 };
 
-/// Where among the parameters a kernel finds the address of a slot's memory.
+/// The place in the parameters of the address of a slot's memory.
 struct AddressPatch {
     uint32_t offset = 0;  // in PlannedSteps::params
     int slot = 0;
@@ -63,13 +63,13 @@ struct PlannedSteps {
     double seconds = 0;     // predicted
 };
 
-/// What a program is at given sizes; its steps where they are few and known when it begins. Else
-/// they are found as it runs (`in_parts`), and the plan holds for any number of iterations of every
-/// loop.
+/// A program at given sizes, with its steps if they are few and known when it begins. Else the
+/// steps are found as it runs (`in_parts`), and the plan holds for any number of iterations of
+/// every loop.
 struct CallPlan : PlannedSteps {
     bool in_parts = false;
     RotatingMemory rotating;           // in_parts: its temporaries
-    std::vector<uint64_t> slot_bytes;  // what a binding of each slot may touch
+    std::vector<uint64_t> slot_bytes;  // the bytes that a binding of each slot may touch
     std::vector<bool> slot_used, slot_written;
     std::vector<int> result_slots;  // not in_parts
     std::vector<uint64_t>
@@ -87,14 +87,15 @@ std::vector<std::string> plan_symbols(const Program& program, bool in_parts = fa
 /// any case.
 CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
                    bool in_parts = false);
-/// The same for some of the steps. `filled_in`: symbols whose values recording fills in.
+/// Plans some of the steps. `filled_in`: symbols whose values recording fills in.
 PlannedSteps plan_steps(const Program& program, const DeviceProfile& profile,
                         std::span<const FlatStep> steps,
                         const std::set<std::string>& filled_in = {});
 /// Bytes that the parameters of a dispatch take in a buffer, 0 where they are push constants.
 uint64_t buffer_param_bytes(const KernelInfo& kernel, const DeviceProfile& profile);
 
-/// What patch_params writes over again and again: copies of the plan's parameters, and numbers.
+/// The memory that patch_params writes over again and again: copies of the plan's parameters, and
+/// numbers.
 struct PatchedParams {
     std::vector<std::byte> bytes;
     std::vector<SizeEnv> envs;

@@ -32,7 +32,7 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& prog
       symbols_(plan_symbols(program)),
       symbols_in_parts_(plan_symbols(program, true)) {
     check_device(program, device_->profile());
-    // The driver compiles here, and that is most of what starting a program takes.
+    // The driver compiles here, which is most of a program's start.
     pipelines_.resize(program.kernels.size());
     std::function<void(size_t)> watch;
     if (told) watch = [&](size_t done) { told({program.name, done, pipelines_.size()}); };

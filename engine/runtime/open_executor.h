@@ -1,4 +1,4 @@
-// A device that runs programs, for who brings none of his own and includes no Vulkan.
+// A device that runs programs, for callers without a device of their own that include no Vulkan.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,7 +15,8 @@ struct ExecutorOptions {
 /// no such device (lists them); DeviceError: no loader, no driver.
 std::shared_ptr<Executor> open_executor(const ExecutorOptions& options = {});
 
-/// What the validation layers said so far, one message a line; empty where they are off or silent.
+/// Returns the messages of the validation layers so far, one a line; empty if they are off or
+/// silent.
 std::string validation_report(const Executor& executor);
 
 }  // namespace firn

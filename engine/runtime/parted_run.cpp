@@ -26,7 +26,7 @@ PartedRun::~PartedRun() {
     try {
         run_.device->wait(last_);  // the caller does not know until when its memory is in use
     } catch (const std::exception&) {
-        // What may still be pending keeps what it needs: all that ends here is deferred.
+        // Pending work keeps its objects: all that ends here is deferred.
     }
 }
 

@@ -29,7 +29,7 @@ struct ProgressReport {
     double after_seconds = 0;
 };
 
-/// What a run needs.
+/// The inputs of a run.
 struct PartedCall {
     std::shared_ptr<Device> device;
     CommandPool& commands;
@@ -56,7 +56,7 @@ class PartedRun : public StepVisitor {
         : run_(std::move(call)), report_at_(run_.progress.after_seconds) {
         if (!run_.stand_ins.empty()) submit(run_.stand_ins);
     }
-    /// After an error, waits for what was submitted.
+    /// After an error, waits for the submitted work.
     ~PartedRun() override;
 
     void step(const FlatStep& step) override;
@@ -87,7 +87,7 @@ class PartedRun : public StepVisitor {
 
     PartedCall run_;
     std::vector<FlatStep> steps_;  // not yet submitted
-    double predicted_ = 0;         // what they take
+    double predicted_ = 0;         // their time
     uint64_t param_bytes_ = 0;     // of their parameters in a buffer
     std::deque<InFlight> in_flight_;
     std::vector<std::unique_ptr<Timestamps>> spare_;  // of submissions that are complete

@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// What vkCmdUpdateBuffer takes at most.
+/// The limit of vkCmdUpdateBuffer.
 constexpr uint64_t kUpdateBytes = 65536;
 
 bool outside(const Program& program, int slot) {
@@ -17,7 +17,7 @@ bool outside(const Program& program, int slot) {
     return role == BufferRole::Argument || role == BufferRole::Constant;
 }
 
-/// The first bytes of a caller's memory, as many as the tensor has.
+/// Returns the first bytes of a caller's memory, as many as the tensor has.
 BufferRange narrowed(const BufferRange& range, uint64_t bytes, const std::string& program,
                      const std::string& name) {
     if (range.buffer == VK_NULL_HANDLE)

@@ -14,8 +14,8 @@
 
 namespace firn {
 
-/// A program on a device: pipelines, constants, and plans for the sizes it was called with. Used by
-/// one thread at a time. It does not own the Program; who calls it passes the same one.
+/// A program on a device: pipelines, constants, and plans for the sizes of its calls. Used by one
+/// thread at a time. It does not own the Program; callers pass the same one each time.
 class LoadedProgram {
   public:
     /// Compiles the pipelines and uploads the constants. Throws UserError where the device cannot
@@ -31,17 +31,17 @@ class LoadedProgram {
     void replace_pipeline(size_t kernel, std::shared_ptr<const Pipeline> pipeline) {
         pipelines_.at(kernel) = std::move(pipeline);
     }
-    /// Those of another program that has the same kernels.
+    /// Takes the pipelines of another program with the same kernels.
     void take_pipelines(const LoadedProgram& other) { pipelines_ = other.pipelines_; }
-    /// By buffer; null where a buffer is no constant.
+    /// Returns the constants by buffer; null for other buffers.
     const std::vector<std::shared_ptr<Buffer>>& constants() const { return constants_; }
 
-    /// What running at these sizes takes; kept for the next call with the same ones.
+    /// Returns the plan for these sizes; kept for the next call with the same ones.
     std::shared_ptr<const CallPlan> plan(const Program& program, const SizeEnv& symbols);
     /// The same for a run in parts where scalar arguments decide how many iterations loops take:
     /// one plan serves any number.
     std::shared_ptr<const CallPlan> plan_to_run(const Program& program, const SizeEnv& symbols);
-    /// How often a plan was made.
+    /// Returns how many plans were made.
     int plans_made() const { return plans_made_; }
 
   private:
@@ -72,7 +72,7 @@ struct Bindings {
     friend bool operator==(const Bindings&, const Bindings&) = default;
 };
 
-/// True where result `result` needs memory of its own even if nobody wants it.
+/// Returns whether result `result` needs memory of its own even if it is not wanted.
 bool result_needs_memory(const Program& program, const CallPlan& plan,
                          const std::vector<int>& result_slots, size_t result);
 
@@ -93,9 +93,9 @@ struct RecordedSteps {
 /// device, and may end while commands that it recorded are pending.
 class PreparedCall {
   public:
-    /// Throws UserError where a range is smaller than its tensor, beyond what the device binds, or
-    /// shared with another tensor that the program writes (hazards are known by tensor, not by
-    /// address). `result_slots`: where a plan in parts takes results to end.
+    /// Throws UserError if a range is smaller than its tensor, beyond the device's limit, or shared
+    /// with another tensor that the program writes (hazards are known by tensor, not by address).
+    /// `result_slots`: the slots in which a plan in parts expects the results to end.
     PreparedCall(const LoadedProgram& loaded, const Program& program,
                  std::shared_ptr<const CallPlan> plan, const Bindings& bindings,
                  const std::vector<int>& result_slots = {});
@@ -108,7 +108,7 @@ class PreparedCall {
                           std::span<const PlannedSet> sets);
     /// Fills in the addresses of the memory that kernels reach so.
     void give_addresses(const PlannedSteps& plan, PatchedParams& params) const;
-    /// What is to be copied when the results have ended in these slots.
+    /// Returns the copies to make if the results have ended in these slots.
     std::vector<RangeCopy> result_copies(const std::vector<int>& ends) const;
     /// The memory of a slot of the program.
     const BufferRange& slot(int slot) const { return slots_[static_cast<size_t>(slot)]; }
@@ -148,12 +148,12 @@ class PreparedCall {
     PatchedParams params_;              // of the last recording
 };
 
-/// Records the program: all its dispatches and copies, barriers only where one reads or overwrites
-/// what another touched. What was recorded before in `commands`, and whatever uses the memory
-/// otherwise, must be ordered by the caller (barrier_all before, a barrier to the reader after).
-/// Submits, waits and allocates nothing. `scalars`: one per argument, of the declared types.
-/// `timestamps`, where given, gets one mark before the first step and one after each.
-/// UserError where the plan is in parts: a command buffer cannot look at the data, and has no end.
+/// Records the program: all its dispatches and copies, with barriers only where one reads or
+/// overwrites memory that another touched. The caller must order it with commands recorded before,
+/// and with other uses of the memory (barrier_all before, a barrier to the reader after). Submits,
+/// waits and allocates nothing. `scalars`: one per argument, of the declared types. `timestamps`,
+/// if given, gets one mark before the first step and one after each. UserError if the plan is in
+/// parts: a command buffer cannot read the data, and could not end such a loop.
 void record(PreparedCall& call, VkCommandBuffer commands, const std::vector<Scalar>& scalars,
             Timestamps* timestamps = nullptr);
 /// The same for some steps. Parameters in a buffer are uploaded with the first step of their plan.

@@ -1,4 +1,4 @@
-// What a trace tells: what was done, where, from when to when.
+// The events of a trace: name, place, begin and end.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,7 +11,7 @@ struct TraceEvent {
     double begin = 0, end = 0;  // seconds of the host's steady clock
 };
 
-/// Of the host's steady clock.
+/// Returns the time of the host's steady clock.
 inline double trace_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();

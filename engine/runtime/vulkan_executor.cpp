@@ -18,7 +18,7 @@ constexpr double kWorthParts = 2.5;
 /// Runs, and predicted seconds of them, that the host may be ahead of the device.
 constexpr size_t kMostRunsAhead = 16;
 constexpr double kMostSecondsAhead = 0.5;
-/// Profiled runs whose times are still on the device.
+/// Most profiled runs whose times are still on the device.
 constexpr size_t kMostPendingTimes = 32;
 
 /// The memory as this engine's buffer on this device.
@@ -37,7 +37,8 @@ std::string argument_name(const Program& program, size_t k) {
 
 std::string result_name(size_t k) { return "result " + std::to_string(k); }
 
-/// The call's memory as ranges; results that nobody wants get memory that ends with the run.
+/// Binds the call's memory as ranges; results that are not wanted get memory that ends with the
+/// run.
 Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program,
                    const CallPlan& plan, const std::vector<int>& result_slots, const Call& call,
                    std::vector<std::shared_ptr<Buffer>>& unwanted) {
@@ -132,7 +133,7 @@ VulkanExecutor::~VulkanExecutor() {
     try {
         device_->wait_idle();
     } catch (const std::exception&) {
-        // What may still be pending keeps what it needs: all that ends here is deferred.
+        // Pending work keeps its objects: all that ends here is deferred.
     }
 }
 
@@ -189,7 +190,7 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     const double begin = trace_now();
     loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, with_line(compile_watch()));
     if (tracing_) {
-        // Its compiler says how long it took; that it ended just before is what a first call does.
+        // Its compiler recorded how long it took; a first call follows at once.
         const double compiled =
             (program->compile_milliseconds + program->spirv_milliseconds) * 1e-3;
         trace_.push_back({"compile", "compile " + program->name, begin - compiled, begin});
@@ -214,8 +215,8 @@ void VulkanExecutor::drop(Entry& entry) {
     entry.commands = nullptr;
 }
 
-/// One scratch for all programs: they run one after the other. When it grows, what was bound to the
-/// old one is forgotten.
+/// Makes the scratch memory that all programs share, because they run one after the other. If it
+/// grows, bindings of the old one are dropped.
 void VulkanExecutor::ensure_scratch(uint64_t bytes) {
     if (scratch_ && scratch_->bytes() >= bytes) return;
     for (auto& [key, loaded] : programs_) forget_entries(loaded);
@@ -318,8 +319,8 @@ void VulkanExecutor::run_call(const std::shared_ptr<const Program>& program, con
     note(end);
 }
 
-/// Waits until a run of so many predicted seconds is not too far ahead of the device: what has been
-/// submitted cannot be ended any more.
+/// Waits until a run of so many predicted seconds is not too far ahead of the device: submitted
+/// work cannot be cancelled any more.
 void VulkanExecutor::limit_ahead(double seconds) {
     for (const RunAhead& each : ahead_) seconds += each.seconds;
     while (ahead_.size() >= kMostRunsAhead || (ahead_.size() > 1 && seconds > kMostSecondsAhead)) {

@@ -17,10 +17,10 @@
 
 namespace firn {
 
-/// What an executor has done so far: tests and statistics ask for it.
+/// Counters of an executor, for tests and statistics.
 struct ExecutorCounts {
     int64_t runs = 0;
-    int64_t recordings = 0;    // runs whose commands were recorded; the others replayed
+    int64_t recordings = 0;    // runs with new commands; the others were replayed
     int64_t preparations = 0;  // descriptor sets made for new memory
     int64_t parts = 0;         // submissions of runs that may have several
 };
@@ -31,7 +31,7 @@ struct WatchedCall {
     Call call;
     int64_t runs = 0;    // since it is watched
     int64_t number = 0;  // of the program, see KernelTime
-    /// What was asked for by watch_temporary; null: nothing, or the program has not run since.
+    /// The memory kept by watch_temporary; null: none, or the program has not run since.
     std::shared_ptr<Memory> temporary;
 };
 
@@ -68,14 +68,14 @@ class VulkanExecutor : public Executor {
     /// While it is on and profiling is, every dispatch is kept with its time, and every program
     /// that is made.
     void set_tracing(bool on);
-    /// What was kept since the last call, by take_kernel_times: one row per dispatch.
+    /// Returns the events that take_kernel_times kept since the last call: one row per dispatch.
     std::vector<TraceEvent> take_trace() { return std::exchange(trace_, {}); }
     /// While it is on, the last call of every program is kept, with its memory.
     void set_watching(bool on);
-    /// From now on the value that a temporary of the program has at the end of a call is kept with
-    /// the last call: it gets memory of its own then. One at a time; without a program, none.
+    /// Keeps the value that a temporary of the program has at the end of a call with the last call
+    /// from now on: it gets memory of its own then. One at a time; without a program, none.
     void watch_temporary(const std::shared_ptr<const Program>& program, int buffer);
-    /// Those of the programs that are still there, in the order in which they were first called.
+    /// Returns the programs that are still alive, in the order in which they were first called.
     std::vector<WatchedCall> watched() const;
     /// Runs other code in the place of a kernel, which must bind and take the same; the kernel's
     /// own puts it back. Throws as making a pipeline does, and then nothing has changed.
@@ -113,7 +113,7 @@ class VulkanExecutor : public Executor {
         std::shared_ptr<const Program> program;  // in its place; null: none is observed
         std::shared_ptr<Buffer> memory;
     };
-    /// What is to be told how long a run takes.
+    /// A run whose time is to be reported.
     struct Timed {
         std::weak_ptr<const Program> program;
         std::function<void(double)> take;

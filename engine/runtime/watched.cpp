@@ -98,7 +98,7 @@ void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& progra
     }
 }
 
-/// What was bound and recorded has the pipelines before.
+/// Drops bindings and recordings, which have the old pipelines.
 void VulkanExecutor::forget_entries(Loaded& loaded) {
     for (Entry& entry : loaded.entries) drop(entry);
     loaded.entries.clear();
