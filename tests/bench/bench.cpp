@@ -64,7 +64,7 @@ struct Options {
     std::string only, after, csv;
     std::optional<Section> section;
     int rounds = 15, smaller = 0;
-    double seconds = 0;  // 0: as many as it takes
+    double seconds = 0;  // 0: no limit
     bool help = false, list = false, list_devices = false, show_device = false;
 };
 
@@ -110,7 +110,7 @@ Options parse(int argc, char** argv) {
     return options;
 }
 
-/// What a program prints, nothing where it fails.
+/// Returns the output of a program, nothing if it fails.
 std::optional<std::string> output_of(const std::string& command) {
     FILE* pipe = popen((command + " 2> /dev/null").c_str(), "r");
     if (!pipe) return std::nullopt;
@@ -204,7 +204,7 @@ void print_spread(const char* name, const char* over, Ratios ratios) {
                 ratios.back().second.c_str());
 }
 
-/// How far a section's cases are above their bounds, and above what is written by hand.
+/// Reports how far a section's cases are above their bounds, and above hand-written kernels.
 void report_section(const char* name, const Ratios& bounds, const Ratios& best) {
     if (!bounds.empty()) {
         print_spread(name, "the bound", bounds);
@@ -225,7 +225,7 @@ struct Setting {
     bool torch;
 };
 
-/// What the rows of a section gave.
+/// The results of a section's rows.
 struct Rows {
     Ratios bounds, best;
     std::string lines;
@@ -298,7 +298,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         "case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,firn_spread,"
         "best_spread\n");
     Session session = current_session();
-    session.compile_in_background(false);  // what is measured is the program that fits, alone
+    session.compile_in_background(false);  // only the program that fits is measured
     Executor& executor = session.executor();
     PeakKernels kernels(executor);
     const auto torch = output_of(std::string("python3 '") + kScript + "' --version");

@@ -13,7 +13,7 @@ class Tensor;
 
 namespace firn::bench {
 
-/// What any program for a piece of work must do at least.
+/// The least work of any program for a task.
 struct LeastWork {
     double bytes_read = 0, bytes_written = 0;
     double operations = 0;         // of f32, an fma is two
@@ -26,8 +26,8 @@ using Difference = double (*)(const std::vector<float>& a, const std::vector<flo
 double relative_difference(const std::vector<float>& a, const std::vector<float>& b);
 
 /// All sides read the same arguments and must give the same results. `best` and `plain` may both be
-/// without kernels: then nobody has written it by hand, and Firn is timed alone. Where there is
-/// `expected`, it says what they must give.
+/// without kernels: then there is no hand-written version, and Firn is timed alone. `expected`, if
+/// given, has the correct results.
 struct Contest {
     LeastWork least;
     std::vector<std::vector<float>> arguments;  // 4-byte elements; integers by their bits
@@ -43,11 +43,11 @@ struct Contest {
     std::function<void(const std::vector<Tensor>&)> check = nullptr;
 };
 
-/// Who wrote a case, and who may look at it.
+/// The origin of a case, and when it may be looked at.
 enum class Section : uint8_t {
-    Own,        // what the compiler was made for
+    Own,        // the cases that the compiler was made for
     Ported,     // examples of another tensor compiler, as their authors wrote them
-    Strangers,  // programs for which nobody made a rule, looked at while tuning
+    Strangers,  // programs without special rules in the compiler, looked at while tuning
     HeldOut,    // the same, looked at only before a landing
     Large,      // sizes at which launches do not dominate on a GPU; timed where they are asked for
 };
@@ -101,10 +101,10 @@ struct PeakKernels {
 /// the matrix unit's, whichever binds. Without a matrix unit, its operations are ordinary ones.
 double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
-/// Milliseconds of one run: medians over rounds in which all sides and the peaks take turns.
+/// Milliseconds of one run: medians over rounds in which all sides and the peaks alternate.
 struct Outcome {
     double firn = 0, best = 0, plain = 0;  // 0: no such side
-    /// Of the median: how far from it the middle half of the rounds lies, on the farther side.
+    /// The spread of the median: the distance to the farther end of the middle half of the rounds.
     double firn_spread = 0, best_spread = 0;
     Peaks peaks;
 };
@@ -112,8 +112,8 @@ struct Outcome {
 Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
                 PeakKernels& peaks, int rounds);
 
-/// Where the milliseconds of one run go: its dispatches, and the kernels that take most, by their
-/// lines. Empty where the device cannot time kernels.
+/// Returns where the milliseconds of one run go: its dispatches, and the slowest kernels by their
+/// lines. Empty if the device cannot time kernels.
 std::string where_time_goes(Executor& executor, const Contest& contest);
 
 /// Repeatable numbers in [low, high).

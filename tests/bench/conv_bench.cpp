@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kImages = 8, kIn = 16, kOut = 32, kConvSide = 64;
 
-// An edge of zeros, so that nobody tests for one.
+// An edge of zeros, which saves bounds tests.
 constexpr const char* kPad = R"(
 void main() {
     int at = int(gl_GlobalInvocationID.x), image = int(gl_GlobalInvocationID.y);

@@ -1,4 +1,4 @@
-// Programs whose kernels are GLSL written by hand.
+// Programs with kernels in hand-written GLSL.
 #include "tests/bench/hand_written.h"
 
 #include "compiler/codegen/spirv.h"

@@ -1,4 +1,4 @@
-// Programs whose kernels are GLSL written by hand, run by the same executor as compiled ones.
+// Programs with kernels in hand-written GLSL, run by the same executor as compiled ones.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace firn::bench {
 
-/// How a kernel sees a buffer of 4-byte elements, one or four at a time.
+/// The form in which a kernel binds a buffer of 4-byte elements, one or four at a time.
 enum class As : uint8_t { Texels, Texels4, IntTexels, Floats, Vec4s, Ints };
 
 /// In the kernel's text `name_at(k)` reads element k (of one or four), whatever the form; a storage
-/// buffer is the array `name`. A local variable of that name hides it from both.
+/// buffer is the array `name`. A local variable of that name hides both.
 struct HandBinding {
     std::string name;
     As as = As::Floats;
@@ -50,8 +50,8 @@ struct HandProgram {
     std::vector<HandStep> steps;       // none: every kernel once
 };
 
-/// Where each of the counts of a radix sort, DIGITS x RUNS, begins. One subgroup: each lane adds up
-/// a part, then goes through it again from where it begins.
+/// Finds the begin of each of the counts of a radix sort, DIGITS x RUNS. One subgroup: each lane
+/// adds up a part, then goes through it again from its begin.
 inline constexpr const char* kScanCounts = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), part = DIGITS * RUNS / 8, total = 0;

@@ -1,5 +1,5 @@
-// Sizes at which launches do not dominate on a GPU: firn_bench --section large. What is computed is
-// checked where it is too large to be read whole: at samples, by sums, or by what must hold of it.
+// Sizes at which launches do not dominate on a GPU: firn_bench --section large. Results that are
+// too large to be read whole are checked at samples, by sums, or by properties that must hold.
 #include <firn/firn.h>
 #include <firn/learning.h>
 
@@ -148,7 +148,7 @@ Contest large_product(int n, bool halves) {
 
 // ---- simulations ----------------------------------------------------------------------------
 
-// tests/apps has what the step must do; here the flow must move and stay within its bounds.
+// tests/apps checks the step itself; here the flow must move and stay within its bounds.
 Contest checked_fluid(int side) {
     Contest contest = fluid_contest(side);
     contest.check = [side](const std::vector<Tensor>& results) {
@@ -163,8 +163,9 @@ Contest checked_fluid(int side) {
 
 // ---- training -------------------------------------------------------------------------------
 
-/// What the loss loses on a part of the way from `args` to `next`, over what the gradient promises:
-/// 1 where the gradient is right, and the part so short that the loss is straight along it.
+/// Returns the decrease of the loss on a part of the way from `args` to `next`, divided by the
+/// decrease that the gradient predicts: 1 if the gradient is right, and the part so short that the
+/// loss is straight along it.
 double gain_over_promise(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& run,
                          const std::vector<Tensor>& args, const std::vector<Tensor>& next,
                          float rate) {

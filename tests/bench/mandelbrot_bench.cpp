@@ -1,4 +1,4 @@
-// The Mandelbrot set at 1024 x 1024 with at most 256 turns, the inner loop of apps/mandelbrot.
+// The Mandelbrot set at 1024 x 1024 with at most 256 iterations, the inner loop of apps/mandelbrot.
 #include <firn/firn.h>
 
 #include <cmath>
@@ -11,8 +11,8 @@ namespace {
 constexpr int kMandelbrotSide = 1024, kMandelbrotTurns = 256;
 constexpr float kLeft = -2.2f, kTop = -1.5f, kPixel = 3.0f / kMandelbrotSide;
 
-// One pixel per invocation, in rows as long as stores like them. Unrolled turns that choose between
-// old and new values were slower: most of a turn's time is its arithmetic.
+// One pixel per invocation, in rows as long as suit stores. Unrolled iterations that select between
+// old and new values were slower: most of an iteration's time is its arithmetic.
 constexpr const char* kMandelbrot = R"(
 const int side = 1024, turns = 256;
 void main() {
@@ -49,15 +49,15 @@ void main() {
 }
 )";
 
-/// The share of pixels whose times differ by more than a hundredth of a turn: those whose orbits
-/// are so wild that another rounding is another orbit.
+/// Returns the share of pixels whose times differ by more than a hundredth of an iteration: those
+/// with orbits so chaotic that another rounding gives another orbit.
 double share_that_differs(const std::vector<float>& a, const std::vector<float>& b) {
     size_t count = 0;
     for (size_t k = 0; k < a.size(); ++k) count += !(std::abs(a[k] - b[k]) < 0.01f);
     return double(count) / double(a.size());
 }
 
-/// The turns of all orbits together.
+/// Returns the iterations of all orbits together.
 double count_turns() {
     double turns = 0;
     for (int i = 0; i < kMandelbrotSide; ++i)

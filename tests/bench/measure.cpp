@@ -1,4 +1,4 @@
-// Times the sides of a contest in turns, and the device's peaks.
+// Times the sides of a contest alternately, and the device's peaks.
 #include <firn/firn.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ double spread(std::vector<double> values) {
     return std::max(middle - low, high - middle) / middle;
 }
 
-/// One of those that take turns.
+/// One of the alternating sides.
 struct Side {
     std::function<void()> run;
     int runs = 1;  // in each round
@@ -51,7 +51,7 @@ void warm(Executor& executor, Side& side) {
         side.times.push_back(once);
         side.spent = kPatience;
     }
-    // Of a short run most is the wait for its end, which runs of a row share.
+    // Most of a short run is the wait for its end, which a row of runs shares.
     for (int runs = 2; runs <= 64 && once * runs < 10; runs *= 2)
         once = milliseconds(executor, side.run, runs);
     side.runs = std::clamp(static_cast<int>(50.0 / std::max(once, 0.01)), 1, 400);
@@ -266,7 +266,7 @@ Results read_all(const HandWritten& program, size_t count) {
     return out;
 }
 
-/// Every side beside what the host computed, else beside the best hand-written one.
+/// Compares every side with the host's results, else with the best hand-written one.
 void compare(const std::string& name, const Contest& contest, const std::vector<Tensor>& results,
              const std::vector<HandWritten>& by_hand) {
     std::vector<std::pair<std::string, Results>> sides{{"Firn", read_all(results)}};

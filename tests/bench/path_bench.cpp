@@ -20,8 +20,8 @@ struct Picture {
     int64_t pixels() const { return int64_t{height} * width; }
 };
 
-// As one would write it: the algorithm of apps/path_tracer for its first sample. Plain and best
-// differ in how tensors are bound.
+// The straightforward version: the algorithm of apps/path_tracer for its first sample. Plain and
+// best differ in how tensors are bound.
 constexpr const char* kBody = R"(
 const float kPi = 3.14159265, kFar = 1e4;
 uint pcg(uint x) {
@@ -225,7 +225,7 @@ Tensor panorama() {
     return select(sun, 2000.0f, 1.0f - 0.003f * i + 0.1f * c);
 }
 
-// A rounding may turn a path: the share of pixels that are another.
+// A rounding may change a path: returns the share of pixels that differ.
 double share_that_differs(const std::vector<float>& a, const std::vector<float>& b) {
     size_t count = 0;
     for (size_t k = 0; k < a.size(); ++k)
@@ -247,7 +247,7 @@ HandProgram by_hand(const std::string& name, const std::string& constants, Pictu
     return {{kernel}, {}, {}};
 }
 
-/// Of all paths of a sample.
+/// Returns the distances of all paths of a sample.
 double count_distances(const std::string& constants, Picture picture,
                        const std::vector<std::vector<float>>& arguments) {
     const int64_t pixels = picture.pixels();
@@ -284,8 +284,8 @@ Contest path_contest(int height, int width) {
                                                     sky.density.to_vector<float>(),
                                                     sky.rows.to_vector<float>(),
                                                     sky.columns.to_vector<float>()};
-    // Of a distance: the box 20, of each of four levels the fold 18 and the hole 13; what a path
-    // does beside them is little.
+    // Operations per distance: the box 20, in each of four levels the fold 18 and the hole 13; a
+    // path's other operations are few.
     const std::string numbers = constants(settings, picture);
     const double operations = (20.0 + 4 * 31) * count_distances(numbers, picture, arguments);
     return {.least = {12.0 * count, 12.0 * count, operations},

@@ -102,7 +102,7 @@ Contest wave() {
             {plain_stencil("plain_wave", cell("float"), others(As::Floats, As::Floats))}, {}, {}}};
 }
 
-/// To and fro between two temporaries, from the argument and to the result.
+/// Sweeps alternate between two temporaries, from the argument to the result.
 HandProgram sweeps(const HandKernel& kernel, size_t reads) {
     HandProgram program{{kernel}, {kStencilElements, kStencilElements}, {}};
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -128,7 +128,7 @@ Contest jacobi() {
         return "void cell(int at, " + type + " around, " + type +
                " centre) { y[at] = 0.25 * around; }\n";
     };
-    // What is read and written between sweeps stays in caches: the first read and the last write.
+    // The data between sweeps stays in caches: counts only the first read and the last write.
     return {
         .least = {4.0 * kStencilElements, 4.0 * kStencilElements, 4.0 * kSweeps * kStencilElements},
         .arguments = {u},

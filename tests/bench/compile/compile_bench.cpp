@@ -32,7 +32,7 @@ compiler: medians. `growth` is the time per node over that of the size before, s
   --spirv       the shader compiler too, on all cores, without its cache
 )";
 
-/// Sizes by the nodes of the recorded graph, before what nobody needs is left out.
+/// Sizes by the nodes of the recorded graph, before unused nodes are removed.
 constexpr int kSizes[] = {100, 1000, 5000, 20000};
 
 class Writer {

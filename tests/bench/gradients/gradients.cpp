@@ -1,4 +1,4 @@
-// The firn_bench_gradients program: what gradients take, beside what they are the gradients of.
+// The firn_bench_gradients program: the times of gradients beside those of their functions.
 #include "tests/bench/gradients/gradients.h"
 
 #include <algorithm>

@@ -22,9 +22,9 @@ struct Timed {
 
 struct GradientContest {
     Timed objective, gradient;
-    double most = 0;          // times the objective that the gradient may take; 0: nobody says
+    double most = 0;          // times the objective that the gradient may take; 0: not stated
     int iterations = 1;       // of the loop that both spend their time in
-    LeastWork least;          // of the gradient, with the objective; operations 0: nobody counted
+    LeastWork least;          // of the gradient, with the objective; operations 0: not counted
     double tolerance = 1e-3;  // of the gradient beside PyTorch's, see relative_difference()
 };
 struct GradientCase {
@@ -45,14 +45,14 @@ void add_training(std::vector<GradientCase>& cases);
 /// PyTorch's milliseconds for the same arguments; 0 where there are none.
 struct TorchGradient {
     double value = 0, gradient = 0;
-    double peak_bytes = 0;  // of what the gradient allocates, its results with it
+    double peak_bytes = 0;  // memory that the gradient allocates, its results included
     double difference = 0;  // of its gradients from `results`, the largest of all
 };
 TorchGradient torch_gradient(const std::string& name, const std::vector<Tensor>& args,
                              const std::vector<Tensor>& results);
 
-/// As many random functions, their gradients and the gradients of these in f64 beside PyTorch's:
-/// says what it finds, and gives 0 where they agree.
+/// Compares as many random functions, their gradients and the gradients of these in f64 with
+/// PyTorch's: prints differences, and returns 0 if they agree.
 int compare_expressions(int count, uint64_t first_seed);
 
 }  // namespace firn::bench

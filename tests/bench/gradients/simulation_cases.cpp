@@ -1,4 +1,4 @@
-// Simulations on a grid, and their gradients by what they begin with and by their numbers.
+// Simulations on a grid, and their gradients by their initial values and by their parameters.
 #include "tests/bench/bench.h"
 #include "tests/bench/gradients/gradients.h"
 
@@ -35,7 +35,7 @@ Tensor wave(const std::vector<Tensor>& x, const LoopOptions& options) {
     return sum(square(u));
 }
 
-/// Heat whose conduction grows with it, from a source.
+/// Heat with a conductivity that grows with it, from a source.
 Tensor heat(const std::vector<Tensor>& x, const LoopOptions& options) {
     Tensor u = x[0];
     for (Tensor turn : loop(kTurns, options)) u += 0.1f * around(u * u) + x[1];

@@ -82,7 +82,8 @@ GradientContest conv_net_step() {
          2.0 * batch * (2 * first + 3 * second + 3 * last)});
 }
 
-/// A block of attention of 4 heads: x[0] projects to queries, keys and values, x[1] what they give.
+/// A block of attention of 4 heads: x[0] projects to queries, keys and values, x[1] projects the
+/// heads' outputs.
 Tensor attention(const std::vector<Tensor>& x) {
     const Size tokens = x[2].size(0), width = x[2].size(1), heads = 4;
     const Tensor all = matmul(x[2], x[0]);

@@ -4,7 +4,7 @@
 namespace firn::bench {
 namespace {
 
-/// In two passes, as far as a float says.
+/// Blurs in two passes, as far as a float has digits.
 Tensor blurred_by(Tensor u, Tensor sigma) {
     auto [i, j] = indices<2>(u.shape());
     Tensor reach = cast<int>(ceil(2.5f * sigma)), total = zeros(u.shape()), weights = 0.0f;
@@ -20,7 +20,7 @@ Tensor blurred_by(Tensor u, Tensor sigma) {
     return total / weights;
 }
 
-/// Of gamma 2.2 before it, in two passes that are written out.
+/// Blurs the values before a gamma of 2.2, in two passes that are written out.
 Tensor blurred_light(Tensor u) {
     Tensor light = pow(u, 2.2f), down = zeros(u.shape()), out = zeros(u.shape());
     auto [i, j] = indices<2>(u.shape());
@@ -29,7 +29,7 @@ Tensor blurred_light(Tensor u) {
     return out;
 }
 
-/// In two passes on the host; `normalised`: the sum of the weights is divided out of each.
+/// Blurs in two passes on the host; `normalised`: each is divided by the sum of the weights.
 template <class Weight>
 Image two_passes(const Image& x, int reach, const Weight& weight, bool normalised) {
     double sum = 0;
@@ -107,7 +107,7 @@ void main() {
         light[at + 256 * k] = pow(u_at(at + 256 * k), vec4(2.2));
 }
 )";
-// What the weights of both sides come to.
+// The weights of both sides.
 constexpr const char* kBlurWeights = R"(
     float own[9], weights = 0.0;
     [[unroll]] for (int d = 0; d < 9; ++d) {
@@ -116,8 +116,8 @@ constexpr const char* kBlurWeights = R"(
     }
     float scale = NORMALISED == 1 ? 1.0 / weights : 1.0;
 )";
-// Eight rows of four pixels: what is loaded serves all of them. The reach of eight is a
-// constant, as it is in what Firn compiles for a sigma.
+// Eight rows of four pixels share the loads. The reach of eight is a constant, as it is in Firn's
+// code for a sigma.
 constexpr const char* kBestDown = R"(
     int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y) * ROWS;
     vec4 total[ROWS];

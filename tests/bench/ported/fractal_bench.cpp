@@ -17,7 +17,7 @@ constexpr int kFractalSide = 512, kLongest = 1000, kSamples = 2;
 constexpr int kShort = kLongest / 50, kMiddle = kLongest / 10;
 constexpr int64_t kFractalPixels = int64_t(kFractalSide) * kFractalSide;
 
-/// A turn of the orbit, which ends where it leaves.
+/// An iteration of the orbit, which ends where it leaves.
 void turn_of(Tensor& x, Tensor& y, const Tensor& cx, const Tensor& cy) {
     Tensor next = x * x - y * y + cx;
     y = 2.0f * x * y + cy;
@@ -133,8 +133,8 @@ double mean_difference(const Floats& a, const Floats& b) {
     return apart / all;
 }
 
-// Of the types U and V: one orbit, or four. Long orbits are chaotic: without `precise` roundings
-// make others of them.
+// With the types U and V: one orbit, or four. Long orbits are chaotic: without `precise`, roundings
+// give others.
 constexpr const char* kOrbitStart = R"(
 U pcg(U x) {
     U state = x * 747796405u + 2891336453u;
@@ -204,9 +204,9 @@ void main() {
 }
 )";
 
-// Nearly all of the turns are of the few orbits that stay. So that no lane waits for another's
-// orbit, those that leave within sixteen turns, and those that do not, are listed first; an orbit's
-// number is that of its pixel and sample, above it is its length.
+// Nearly all iterations belong to the few orbits that stay. So that no lane waits for another's
+// orbit, those that leave within sixteen iterations, and those that do not, are listed first; an
+// orbit's number is that of its pixel and sample, above it is its length.
 constexpr const char* kSortOrbits = R"(
 void main() {
     int first = 4 * int(gl_GlobalInvocationID.x);
@@ -258,8 +258,8 @@ void turn(inout vec4 x, inout vec4 y, vec4 cx, vec4 cy, inout vec4 alive, inout 
     turns += alive;
 }
 )";
-// A lane whose orbit is at its end goes on with the next one, of 64 at most: the device ends loops
-// after 2^16 turns. The picture of hits is its own mirror image: half of them are counted.
+// A lane whose orbit has ended continues with the next one, of 64 at most: the device ends loops
+// after 2^16 iterations. The picture of hits is its own mirror image: half of them are counted.
 constexpr const char* kMarkOrbits = R"(
 void main() {
     int slot = int(gl_GlobalInvocationID.x), all = count[0], left = 0, layer = 0;
@@ -390,7 +390,8 @@ Contest buddhabrot() {
     constexpr float kTime = 0.7f;
     const Floats before = numbers(3 * kFractalPixels, 0, 0.1f);
     const HostFrame expected = host_frame(before, kFrame, kTime);
-    // A turn is 10 with its comparison, a place in the picture 8 and two marks; of a pixel 60.
+    // Operations per iteration: 10 with its comparison, a place in the picture 8 and two marks; per
+    // pixel 60.
     return {.least = {12.0 * kFractalPixels, 12.0 * kFractalPixels,
                       10 * expected.turns + 5 * expected.marks + 60.0 * kFractalPixels},
             .arguments = {before, {std::bit_cast<float>(kFrame)}, {kTime}},

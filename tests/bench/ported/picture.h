@@ -49,7 +49,7 @@ inline Contest of_picture(const Image& x, const std::function<Tensor(Tensor)>& r
             .expected = [host] { return std::vector<Floats>{host().values}; }};
 }
 
-/// Of the blurs, and what a pixel at that distance weighs.
+/// The radius of the blurs, and the weight of a pixel at that distance.
 inline constexpr int kRadius = 8;
 inline float weight_of(int squared) { return std::exp(-float(squared) / 20.0f); }
 

@@ -26,7 +26,7 @@ void main() {
     mean[row + column] = 0.25 * (up + down + left + right);
 }
 )";
-// Four pixels of four rows: three vec4s of a row, and what is beside them.
+// Four pixels of four rows: three vec4s of a row, and its neighbours.
 constexpr const char* kBestFourPoints = R"(
 void main() {
     int x = int(gl_GlobalInvocationID.x) * 3, y = int(gl_GlobalInvocationID.y) * 4;
@@ -100,7 +100,7 @@ Tensor blurred_kernel(Tensor u) {
     return out;
 }
 
-// Ten pixels below one another: what is loaded serves all of them. Four take 1.25 times as long.
+// Ten pixels below one another share the loads. Four take 1.25 times as long.
 constexpr const char* kBestBlur = R"(
 void main() {
     int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y) * 10;
@@ -218,7 +218,7 @@ HandProgram convolution_by_hand(bool best) {
             {}};
 }
 
-/// As one sum over two axes.
+/// The convolution as one sum over two axes.
 Tensor convolved(Tensor x, Tensor w) {
     Size rows = x.size(0) - w.size(0) + 1, columns = x.size(1) - w.size(1) + 1;
     auto [i, j, k, l] = indices<4>({rows, columns, w.size(0), w.size(1)});

@@ -1,4 +1,4 @@
-// Rays: a march through a field of spheres, and paths whose number of bounces is data.
+// Rays: a march through a field of spheres, and paths whose number of bounces depends on data.
 #include <firn/firn.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ constexpr int kPicture = 1024, kMarch = 128;
 constexpr int64_t kRaysPixels = int64_t(kPicture) * kPicture;
 constexpr float kStep = 0.001f;
 
-/// Of spheres in a lattice, above a floor.
+/// The distance of spheres in a lattice, above a floor.
 Tensor distance(const vec3& p) { return min(length(p - floor(p + 0.5f)) - 0.25f, p.y + 1.0f); }
 
-/// Of the pixel, from t = 0 on.
+/// The shade of the pixel, from t = 0 on.
 Tensor shade_of(const Tensor& i, const Tensor& j, Tensor t, const Tensor& time) {
     constexpr float half = kPicture / 2;
     vec3 to = normalize(vec3((cast<float>(j) - half) / half, (half - cast<float>(i)) / half, 1.5f));
@@ -80,7 +80,8 @@ float host_marched(int i, int j, float time) {
     return std::exp(-0.1f * t) * std::max(inner(unit(normal), unit({1, 1, -1})), 0.1f);
 }
 
-/// The share of pixels whose shade is another by a hundredth: normals come from small differences.
+/// Returns the share of pixels whose shade differs by more than a hundredth: normals come from
+/// small differences.
 double share_of_other_shades(const Floats& a, const Floats& b) {
     size_t count = 0;
     for (size_t k = 0; k < a.size(); ++k) count += !(std::abs(a[k] - b[k]) <= 0.01f);
@@ -251,8 +252,8 @@ constexpr const char* kPlainNearest = R"(
             }
         }
 )";
-// Without branches; what the small spheres share is computed once, and the sphere that is hit
-// follows from its number.
+// Without branches; values that the small spheres share are computed once, and the sphere that is
+// hit follows from its number.
 constexpr const char* kBestNearest = R"(
         float up = from.y - 0.6, along_part[3], apart_part[3];
         [[unroll]] for (int k = 0; k < 3; ++k) {

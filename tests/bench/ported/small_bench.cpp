@@ -20,7 +20,7 @@ Floats matrix() {
     return out;
 }
 
-/// By Gram and Schmidt, as the product that is to be the matrix again.
+/// Factorises by Gram and Schmidt, and returns the product, which must equal the matrix.
 Tensor factorised(Tensor a) {
     Size m = a.size(0), n = a.size(1);
     auto [i, k] = indices<2>(a.shape());
@@ -35,7 +35,7 @@ Tensor factorised(Tensor a) {
     return matmul(q, r);
 }
 
-/// By Gauss and Jordan, without pivots.
+/// Inverts by Gauss and Jordan, without pivots.
 Tensor inverted(Tensor a) {
     auto [i, j] = indices<2>(a.shape());
     Tensor out = select(i == j, 1.0f, 0.0f), all = arange(a.size(0));
@@ -67,8 +67,8 @@ Floats host_inverse(const Floats& of) {
     return Floats(out.begin(), out.end());
 }
 
-// An invocation has a column of the matrix and of what becomes the inverse. What is left of the
-// pivot is not looked at again.
+// An invocation has a column of the matrix and of the inverse. The rest of the pivot's column is
+// not read again.
 constexpr const char* kInverse = R"(
 shared float a[64 * 128];
 void main() {
@@ -91,7 +91,7 @@ void main() {
 
 // A subgroup keeps 16 columns in registers, a lane every eighth row of them; the pivot's column,
 // which is always the first of its subgroup, goes through shared memory. Columns move on by one in
-// every turn, and rows by eight in every eighth.
+// every iteration, and rows by eight in every eighth.
 constexpr const char* kBestInverse = R"(
 shared float pivots[2 * 8 * 64];
 float u[8 * 16], next[8 * 16], factor[8];
@@ -156,7 +156,8 @@ void main() {
 }
 )";
 
-// Laid out as the inverse is; a turn adds its column of q times its row of r to the product.
+// The same layout as for the inverse; an iteration adds its column of q times its row of r to the
+// product.
 constexpr const char* kBestFactorise = R"(
 shared float firsts[2 * 4 * 64];
 float a[8 * 16], old[8 * 16], q[8];

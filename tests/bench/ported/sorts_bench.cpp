@@ -106,8 +106,9 @@ HandProgram bitonic_by_stages() {
     return out;
 }
 
-// A subgroup sorts, or merges, a block of 512 floats: bits 0 and 1 of a place say the component of
-// a vec4, bits 2 to 4 the lane, bits 5 to 8 the vec4. Where an order is to fall, signs are turned.
+// A subgroup sorts, or merges, a block of 512 floats: bits 0 and 1 of a place are the component of
+// a vec4, bits 2 to 4 the lane, bits 5 to 8 the vec4. For a descending order the signs are
+// inverted.
 constexpr const char* kBitonicBlock = R"(
 vec4 v[16];
 int lane = int(gl_LocalInvocationID.x), block = int(gl_WorkGroupID.x), own = block * 128 + lane;

@@ -73,7 +73,7 @@ void main() {
     vec2 w = vec2(cos(angle), sin(angle)), turn = w;
 )";
 
-/// What is read, transformed and stored, line by line: as one would have it unrolled.
+/// Returns the reads, the transform and the stores, line by line, unrolled.
 std::string transform_text(bool back, bool first, bool real, bool filter, bool last) {
     constexpr int kRadix = 32;
     std::string out = kTransformHead;

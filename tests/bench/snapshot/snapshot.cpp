@@ -1,4 +1,4 @@
-// The firn_snapshot program: what the compiler makes of every bench case and of random programs, as
+// The firn_snapshot program: the compiler's output for every bench case and for random programs, as
 // text. Runs nothing.
 #include <firn/firn.h>
 
@@ -105,14 +105,14 @@ void write(const fs::path& path, const std::string& text) {
     if (!(file << text << std::flush)) throw UserError("cannot write " + path.string());
 }
 
-/// What `work` makes the compiler make, as files of that name. An error is part of it.
+/// Writes the compiler's output for `work` as files of that name. An error is part of it.
 template <class Work>
 void keep(const fs::path& folder, const std::string& name, const DeviceProfile& profile,
           const Work& work) {
     const auto keeper = std::make_shared<TextKeeper>(profile);
     {
         const Session session{std::static_pointer_cast<Executor>(keeper)};
-        session.compile_in_background(false);  // else what is compiled depends on what is ready
+        session.compile_in_background(false);  // else the compiled programs depend on timing
         SessionScope scope(session);
         try {
             work(session);

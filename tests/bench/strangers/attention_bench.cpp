@@ -99,8 +99,8 @@ HandProgram plain_attention() {
 }
 
 // Each lane has QUERIES queries, whose sums of values stay with it. Of KEYS keys at a time a lane
-// loads every eighth and hands it round; where a larger score comes, what is summed already
-// shrinks: M. Milakov and N. Gimelshein, "Online Normalizer Calculation for Softmax", 2018. The
+// loads every eighth and shuffles it to the others; at a larger score the sums so far are scaled
+// down: M. Milakov and N. Gimelshein, "Online Normalizer Calculation for Softmax", 2018. The
 // queries are multiplied by log2(e) / 8.
 constexpr const char* kAttentionBest = R"(
 #define EACH [[unroll]] for (int r = 0; r < QUERIES; ++r)
@@ -180,8 +180,8 @@ Contest attention_contest() {
     const auto of = [](const std::vector<float>& x) {
         return tensor(x, {kAttentionHeads, kAttentionPlaces, kAttentionFeatures});
     };
-    // Of a score: two products and sums of every feature, the largest, a difference, an
-    // exponential and a sum; of an element of the result: a quotient.
+    // Operations per score: two products and sums for every feature, the largest, a difference, an
+    // exponential and a sum; per element of the result: a quotient.
     return {.least = {12.0 * kAttentionElements, 4.0 * kAttentionElements,
                       (4.0 * kAttentionFeatures + 4) * kAttentionScores + kAttentionElements},
             .arguments = {q, k, v},

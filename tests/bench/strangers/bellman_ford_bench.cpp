@@ -11,13 +11,13 @@
 namespace firn::bench {
 namespace {
 
-// Of at most so many roads is a route made.
+// The most roads of a route.
 constexpr int kBellmanRounds = 20;
 constexpr int kBellmanNodes = 1 << 14, kBellmanDegree = 8;
 constexpr int kBellmanEdges = kBellmanNodes * kBellmanDegree;
 
-/// What the cheapest route to each node costs, from which node it comes there (-1: none), and
-/// whether longer routes are no cheaper.
+/// The cost of the cheapest route to each node, the node before it (-1: none), and whether longer
+/// routes are no cheaper.
 struct BellmanRoutes {
     Tensor cost, parent, settled;
 };
@@ -188,8 +188,8 @@ HandProgram plain_bellman_ford() {
     return out;
 }
 
-// The costs of the round before the last are as good to start from as those of the last: a road
-// from a node that is no cheaper than then was taken then, and gives the same again. So nothing is
+// A round may start from the costs of the round before the last instead of the last: a road from a
+// node whose cost has not fallen since was taken then, and gives the same again. So nothing is
 // copied. Few roads are cheaper; an atomic under a branch takes its time though no lane goes there,
 // so an invocation first notes which of its 32 roads are, and then goes through these. `go` says
 // whether the last round found something, `found` whether this one does; `later` is made ready for

@@ -37,7 +37,7 @@ HoleRay hole_ray(const Tensor& i, const Tensor& j, const Tensor& eye_y, const Te
     v += 0.5f * kHoleStep * hole_push(eye, pull);
     return {eye, v, pull};
 }
-/// What the disc sends from a point towards the eye: hotter within, brighter where it approaches.
+/// The light of the disc at a point towards the eye: hotter within, brighter where it approaches.
 Tensor hole_glow(const vec3& at, const vec3& v) {
     Tensor radius = sqrt(at.x * at.x + at.z * at.z);
     Tensor speed = sqrt(0.5f / radius);
@@ -301,9 +301,9 @@ Contest black_hole(Tensor (*program)(Tensor, Tensor)) {
     const auto seen = host_black_hole();
     const std::vector<float> picture = seen.first;
     const double steps = seen.second;
-    // Of a step in the plane of the ray: the squared distance 3, the pull 4, the speed and the
-    // place 4 each, and 4 to compare: two distances, the disc, and the number of steps. Of a pixel
-    // its direction and plane 30, the sky 16, and the colour 9; of the disc nothing is counted.
+    // Operations per step in the plane of the ray: the squared distance 3, the pull 4, the speed
+    // and the place 4 each, and 4 to compare: two distances, the disc, and the number of steps. Per
+    // pixel its direction and plane 30, the sky 16, and the colour 9; the disc is not counted.
     return {.least = {0, 12.0 * kHolePixels, 19.0 * steps + 55.0 * kHolePixels},
             .arguments = {},
             .results = {3 * kHolePixels},

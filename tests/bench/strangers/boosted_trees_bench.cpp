@@ -13,8 +13,8 @@ constexpr int kBoostedRows = 8192, kBoostedColumns = 24, kBoostedTrees = 50;
 // Trees as LightGBM grows them by default, with 31 leaves; no leaf is deeper.
 constexpr int kBoostedLeaves = 31, kBoostedNodes = 2 * kBoostedLeaves - 1, kBoostedDepth = 8;
 
-/// Of the nodes of all trees, [trees, nodes]: which column is asked for, where it is divided, where
-/// one goes on, and what it adds. Node 0 is the root. A leaf leads to itself.
+/// The nodes of all trees, [trees, nodes]: the column that is tested, its threshold, the next
+/// nodes, and the value that is added. Node 0 is the root. A leaf leads to itself.
 struct BoostedForest {
     Tensor column, threshold, left, right, value;
 };
@@ -230,9 +230,9 @@ Contest boosted_trees(Tensor (*program)(Tensor, BoostedForest)) {
         for (int k : v) out.push_back(std::bit_cast<float>(k));
         return out;
     };
-    // A row adds up what all trees give, and compares once at every node that it passes. Of a node
-    // it needs what the node divides there, and of the leaf the value: that the node's own numbers
-    // are looked up too is not counted, as the trees could be gone through node by node instead.
+    // A row sums the values of all trees, and compares once at every node that it passes. Per node
+    // it needs its own column, and of the leaf the value: look-ups of the node's own numbers are
+    // not counted, as the trees could be gone through node by node instead.
     const double passed = walk_boosted(forest, x, [](size_t, size_t) {});
     const double leaves = double(kBoostedRows) * kBoostedTrees;
     return {.least = {4.0 * kBoostedRows * kBoostedColumns +

@@ -148,8 +148,8 @@ void main() {
 }
 )";
 
-// Of 4 * WIDE columns and ROWS rows, with what is around them, each spring is computed once, and
-// pulls at both ends. Outside of the cloth springs have no strength.
+// In 4 * WIDE columns and ROWS rows, with a border, each spring is computed once, and pulls at both
+// ends. Outside of the cloth springs have no strength.
 constexpr const char* kBestCloth = R"(
 const int ACROSS = 4 * WIDE, FAR = ACROSS + 4;
 const int down[6] = int[](1, 0, 1, 1, 2, 0), right[6] = int[](0, 1, 1, -1, 0, 2);
@@ -212,7 +212,7 @@ void main() {
 }
 )";
 
-/// The steps write temporaries and results in turns.
+/// The steps write temporaries and results alternately.
 HandProgram cloth_by_hand(const HandKernel& kernel) {
     HandProgram out{{kernel}, {3 * kClothPoints, 3 * kClothPoints}, {}};
     for (int step = 0; step < kClothSteps; ++step) {
@@ -254,9 +254,9 @@ Contest cloth() {
         for (int j = 0; j < kClothSide; ++j)
             x.insert(x.end(), {float(j), 2 * waves(i, j), float(i)});
     Tensor x0 = tensor(x, {kClothSide, kClothSide, 3}), v0 = tensor(v, {kClothSide, kClothSide, 3});
-    // Of a spring, of which a point has six: the difference 3, its length 6, the quotient, the
-    // strength 3, the pull 3, and 6 to sum it up at both ends. Of a point beside them: gravity, the
-    // speed 9, the place 6, and whether the ball is there: 9.
+    // Operations per spring, of which a point has six: the difference 3, its length 6, the
+    // quotient, the strength 3, the pull 3, and 6 to sum it up at both ends. Per point besides:
+    // gravity, the speed 9, the place 6, and whether the ball is there: 9.
     constexpr double kOfAPoint = 6 * 22.0 + 25;
     return {
         .least = {24.0 * kClothPoints, 24.0 * kClothPoints, kOfAPoint * kClothPoints * kClothSteps},

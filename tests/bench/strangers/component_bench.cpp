@@ -13,7 +13,7 @@ namespace {
 constexpr int kComponentPicture = 512;
 constexpr int64_t kComponentPixels = int64_t(kComponentPicture) * kComponentPicture;
 
-/// The smallest index of a pixel in the component of each, and its own where the picture is 0.
+/// The smallest index of a pixel in the component of each pixel, and its own if the picture is 0.
 /// Labels spread to neighbours and to the pixel that a label names, whose own label is then taken.
 Tensor label_components(Tensor picture) {
     auto [i, j] = indices<2>(picture.shape());
@@ -58,8 +58,8 @@ std::vector<std::vector<float>> host_components(const Plane& picture) {
     return {out};
 }
 
-// A turn that follows one without changes does nothing: its number goes to and fro between `was`
-// and `now`.
+// An iteration after one without changes does nothing: its number alternates between `was` and
+// `now`.
 constexpr const char* kLabelStart = R"(
 void main() {
     int k = int(gl_GlobalInvocationID.x);
@@ -101,8 +101,8 @@ void main() {
 )";
 
 HandProgram labels_by_hand() {
-    // Snakes, spirals and mazes through the whole picture need 10 turns, since a turn makes the
-    // chains of labels a quarter as long; the others are for what is worse.
+    // Snakes, spirals and mazes through the whole picture need 10 iterations, since an iteration
+    // makes the chains of labels a quarter as long; the others are for worse pictures.
     constexpr int kLabelTurns = 32;
     constexpr int kIn = 0, kLabels = 1, kNext = 2, kJumped = 3, kChanged = 4;
     HandProgram out;

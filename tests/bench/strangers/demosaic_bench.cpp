@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDemosaicRows = 1024, kDemosaicColumns = 1536;
 constexpr int64_t kDemosaicPixels = int64_t(kDemosaicRows) * kDemosaicColumns;
-// What the sensor says in the dark and where it is full, the gains for daylight, and the camera's
+// The sensor's values in the dark and at saturation, the gains for daylight, and the camera's
 // colours to linear sRGB, whose rows sum to 1.
 constexpr float kDemosaicBlack = 512, kDemosaicWhite = 4095;
 constexpr std::array kDemosaicGains{2.1f, 1.0f, 1.6f};
@@ -305,10 +305,10 @@ Contest demosaic_contest(Tensor (*program)(Tensor, Tensor, Tensor, Tensor, Tenso
     const Plane raw = demosaic_raw();
     const std::vector<float> gains(kDemosaicGains.begin(), kDemosaicGains.end());
     const std::vector<float> matrix(kDemosaicMatrix.begin(), kDemosaicMatrix.end());
-    // As few as are known. Of a site 4 to become light with its gain; of the two missing colours 8
-    // sums of neighbours, of which half serve the next row or column too, and 10 to weigh them; 15
-    // for the matrix; of each of three results 2 bounds, two roots, 12 of a polynomial, 3 for the
-    // straight part.
+    // The fewest operations known. Per site 4 to become light with its gain; for the two missing
+    // colours 8 sums of neighbours, of which half serve the next row or column too, and 10 to weigh
+    // them; 15 for the matrix; for each of three results 2 bounds, two roots, 12 of a polynomial, 3
+    // for the straight part.
     return {.least = {4.0 * kDemosaicPixels, 12.0 * kDemosaicPixels, 90.0 * kDemosaicPixels},
             .arguments = {raw.values, gains, matrix},
             .results = {3 * kDemosaicPixels},

@@ -106,7 +106,8 @@ void main() {
     y[i * 1024 + j] = sum;
 }
 )";
-// Where the strength is to be compared: 0 to 3 for right, below, right below and left below.
+// The neighbours with which the strength is compared: 0 to 3 for right, below, right below and left
+// below.
 constexpr const char* kCannySlope = R"(
 int j = int(gl_GlobalInvocationID.x), i = int(gl_GlobalInvocationID.y);
 float near(int v, int u) { return x_at(clamp(i + v, 0, 1023) * 1024 + clamp(j + u, 0, 1023)); }
@@ -178,8 +179,8 @@ HandProgram canny_by_hand() {
 }
 
 // A lane goes down 8 columns: from a row of the picture, with 4 more columns on both sides, it
-// makes the blurred row 2 above, the slopes 3 above and the edges 4 above, from what it kept of the
-// rows before. Everything is 256 times as large, since the blur is made of sums of two.
+// makes the blurred row 2 above, the slopes 3 above and the edges 4 above, from kept values of the
+// rows before. All values are 256 times as large, because the blur is made of sums of two.
 constexpr const char* kBestCannyTops = R"(
 #define EACH(K, N) [[unroll]] for (int K = 0; K < N; ++K)
 void main() {
@@ -307,8 +308,8 @@ Contest canny() {
     const std::vector<float> noise = numbers(kEdgePixels, -0.1f, 0.1f);
     for (size_t k = 0; k < noise.size(); ++k)
         picture.values[k] = std::floor(3 * picture.values[k]) / 3 + noise[k];
-    // Of a pixel: the blur 18, differences 10, the strength 4, directions 6, the thinning 2, the
-    // thresholds 2; of a sweep four maxima, by rows and by columns.
+    // Operations per pixel: the blur 18, differences 10, the strength 4, directions 6, the thinning
+    // 2, the thresholds 2; per sweep four maxima, by rows and by columns.
     return {.least = {4.0 * kEdgePixels, 4.0 * kEdgePixels, (42.0 + 4 * kSweeps) * kEdgePixels},
             .arguments = {picture.values},
             .results = {kEdgePixels},

@@ -15,7 +15,7 @@ constexpr int64_t kFieldCells = int64_t(kFieldSide) * kFieldSide;
 using Field = std::tuple<Tensor, Tensor, Tensor>;
 
 /// K. Yee, "Numerical Solution of Initial Boundary Value Problems Involving Maxwell's Equations in
-/// Isotropic Media", 1966. Between perfect conductors: the electric field keeps what it has at the
+/// Isotropic Media", 1966. Between perfect conductors: the electric field keeps its values at the
 /// edges.
 Field maxwell_steps(Tensor ez, Tensor hx, Tensor hy, Tensor material) {
     const auto inner = range(1, -1), low = range(0, -1), high = range(1, none);
@@ -106,12 +106,12 @@ HandProgram plain_maxwell() {
     return program;
 }
 
-// All T steps in one dispatch, in memory of the invocations' own. Eight lanes beside one another
-// have C columns each and go down ROWS rows: with row y of step 0 each step t goes on from row
-// y - 1 - t, as soon as it has the row below. What is computed at a tile's borders, where it would
-// need its neighbours, spreads by a cell with each step, and is not stored. Halves are in m, so
-// that the magnetic fields, doubled, need no products. Five steps in a dispatch take 1.2 times as
-// long, two 1.7 times, one 2.6 times.
+// All T steps in one dispatch, in private memory. Eight lanes beside one another have C columns
+// each and go down ROWS rows: with row y of step 0 each step t goes on from row
+// y - 1 - t, as soon as it has the row below. Wrong values at a tile's borders, which would need
+// its neighbours, spread by a cell with each step, and are not stored. Halves are in m, so that the
+// magnetic fields, doubled, need no products. Five steps in a dispatch take 1.2 times as long, two
+// 1.7 times, one 2.6 times.
 constexpr const char* kMaxwellBest = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), last = int(gl_NumWorkGroups.x) - 1;
@@ -201,8 +201,8 @@ Contest maxwell(Field (*program)(Tensor, Tensor, Tensor, Tensor)) {
             if (std::min(i, j) == 0 || std::max(i, j) == kFieldSide - 1) ez(i, j) = 0;
         }
     const auto on_device = [](const Plane& x) { return tensor(x.values, {x.h, x.w}); };
-    // In every step a difference and an fma for each magnetic component, three differences and an
-    // fma for the electric one. Between the steps all may stay in caches.
+    // Operations per step: a difference and an fma for each magnetic component, three differences
+    // and an fma for the electric one. Between the steps all may stay in caches.
     const double edge = kFieldSide - 1.0,
                  operations = 6 * kFieldSide * edge + 5 * (edge - 1) * (edge - 1);
     return {
@@ -231,7 +231,7 @@ Tensor cumulative_normal(const Tensor& x) {
     Tensor tail = 0.39894228f * exp(-0.5f * x * x) * series;
     return where(x < 0.0f, tail, 1.0f - tail);
 }
-/// Of calls and of puts: F. Black and M. Scholes, "The Pricing of Options and Corporate
+/// Prices of calls and of puts: F. Black and M. Scholes, "The Pricing of Options and Corporate
 /// Liabilities", 1973.
 std::pair<Tensor, Tensor> option_prices(Tensor spot, Tensor strike, Tensor time, Tensor rate,
                                         Tensor volatility) {
@@ -293,7 +293,7 @@ void main() {
 
 // Four options in an invocation. As spot * density(d1) is owed * density(d2), there is one density;
 // both tails share a division, and the put comes from the call. Groups of 64 take 1.05 times as
-// long, the plain one four at a time 1.1 times; logarithms and exponentials of one's own gain
+// long, the plain one four at a time 1.1 times; hand-written logarithms and exponentials gain
 // nothing.
 constexpr const char* kBestOptions = R"(
 const float rate = 0.02, volatility = 0.3;
@@ -338,9 +338,10 @@ Contest options() {
     const std::vector<float> spots = numbers(kOptions, 5, 30, 1),
                              strikes = numbers(kOptions, 1, 100, 2),
                              times = numbers(kOptions, 0.25f, 10, 3);
-    // As few as are known. d1 and d2 take a logarithm, a root, two quotients, and 4; the density of
-    // one, which gives the other's, an exponential and 4; what is owed an exponential and 2; each
-    // of two tails a reciprocal and 12; the call 7 with two choices, the put 2.
+    // The fewest operations known. d1 and d2 take a logarithm, a root, two quotients, and 4; the
+    // density of one, which gives the other's, an exponential and 4; the discounted strike an
+    // exponential and 2; each of two tails a reciprocal and 12; the call 7 with two choices, the
+    // put 2.
     return {.least = {12.0 * kOptions, 8.0 * kOptions, 51.0 * kOptions},
             .arguments = {spots, strikes, times},
             .results = {kOptions, kOptions},

@@ -78,11 +78,11 @@ void main() {
 }
 )";
 
-// A strip of eight columns, marched down with five rows at hand: a pair of pixels weighs the same
-// for both, so it is weighed once where both are in the strip. What is within a window of the
-// newest row is done when that row is met. Values are scaled so that 2^-d^2 is what a difference
-// weighs, and the power of two is a polynomial (7e-5 off) and a shift. Two rows of four pixels in
-// an invocation, without pairs, take 1.7 times as long.
+// A strip of eight columns, marched down with five rows in registers: a pair of pixels has one
+// weight for both, so it is computed once if both are in the strip. Pairs within a window of the
+// newest row are done when that row is reached. Values are scaled so that 2^-d^2 is the weight of a
+// difference, and the power of two is a polynomial (7e-5 off) and a shift. Two rows of four pixels
+// in an invocation, without pairs, take 1.7 times as long.
 constexpr const char* kBestBilateral = R"(
 const float SCALE = 8.4932181, SPACE = 0.18033688;
 float weight_of(float d, float space) {
@@ -193,7 +193,7 @@ Tensor bicubic(const Tensor& u, const Tensor& y, const Tensor& x) {
             catmull_rom(u(i + k, j - 1), u(i + k, j), u(i + k, j + 1), u(i + k, j + 2), s));
     return catmull_rom(rows[0], rows[1], rows[2], rows[3], t);
 }
-/// What is seen at (i, j) through a lens: D. Brown, "Decentering Distortion of Lenses", 1966.
+/// The value seen at (i, j) through a lens: D. Brown, "Decentering Distortion of Lenses", 1966.
 Tensor through_lens(const Tensor& u, const Tensor& i, const Tensor& j, const Tensor& k1,
                     const Tensor& k2) {
     Tensor middle_y = Tensor(u.size(0) - 1) / 2.0f, middle_x = Tensor(u.size(1) - 1) / 2.0f;
@@ -324,9 +324,9 @@ Contest warp_contest(Tensor (*program)(Tensor, Tensor, Tensor)) {
     Plane u = hills(kLensSide, kLensSide, 9);
     const std::vector<float> noise = numbers(kLensPixels, -0.1f, 0.1f, 8);
     for (size_t k = 0; k < noise.size(); ++k) u.values[k] += noise[k];
-    // Of a pixel: 7 for each of four rows, and 7 down. The four quarters share 35: the squared
-    // radius 1 (the squares are those of rows and columns), the scale 4, the place 4, its whole
-    // part and the rest 4, and 11 for the weights of each axis.
+    // Operations per pixel: 7 for each of four rows, and 7 down. The four quarters share 35: the
+    // squared radius 1 (the squares are those of rows and columns), the scale 4, the place 4, its
+    // whole part and the rest 4, and 11 for the weights of each axis.
     return {.least = {4.0 * kLensPixels + 8, 4.0 * kLensPixels, (35 + 35.0 / 4) * kLensPixels},
             .arguments = {u.values, {kLensK1}, {kLensK2}},
             .results = {kLensPixels},

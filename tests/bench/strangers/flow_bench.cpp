@@ -77,8 +77,8 @@ Contest maccormack() {
         {}};
     Tensor q0 = tensor(q, {kFlowSide, kFlowSide}), u0 = tensor(u, {kFlowSide, kFlowSide}),
            v0 = tensor(v, {kFlowSide, kFlowSide});
-    // Of a cell: two places (4 each), two bilinear reads (13 each, of four numbers), the correction
-    // 3, the limits 8.
+    // Operations per cell: two places (4 each), two bilinear reads (13 each, of four numbers), the
+    // correction 3, the limits 8.
     return {.least = {12.0 * kFlowCells, 4.0 * kFlowCells, 45.0 * kFlowCells, 8.0 * kFlowCells},
             .arguments = {q, u, v},
             .results = {kFlowCells},
@@ -193,7 +193,8 @@ Contest lattice_boltzmann(Tensor (*program)(Tensor, Tensor)) {
     best.kernels[0].body = kBestLatticeStep;
     best.kernels[0].groups = {kLattice / 256, kLattice / 4, 1};
     best.kernels[0].bindings[1].as = As::Vec4s;
-    // Of a site: moments 21, the speed squared 4, shared factors 4, and 5, 8 or 9 by direction.
+    // Operations per site: moments 21, the speed squared 4, shared factors 4, and 5, 8 or 9 by
+    // direction.
     return {.least = {36.0 * kSites, 36.0 * kSites, 102.0 * kSites},
             .arguments = {f},
             .results = {9 * kSites},

@@ -24,7 +24,7 @@ Tensor shortest_paths(Tensor away) {
     return away;
 }
 
-// The number of the turn goes to and fro between two buffers.
+// The iteration's number alternates between two buffers.
 constexpr const char* kStart = R"(
 void main() {
     uint k = gl_GlobalInvocationID.x;
@@ -39,7 +39,7 @@ void main() {
     if (i == 0 && j == 0) next[0] = k + 1;
 }
 )";
-// A vec4 of four rows: neither the row nor the column of the turn changes in it.
+// A vec4 of four rows: neither the row nor the column of the iteration changes in it.
 constexpr const char* kBestTurn = R"(
 void main() {
     int i = 4 * int(gl_GlobalInvocationID.y), j = int(gl_GlobalInvocationID.x), k = turn_at(0);
@@ -86,7 +86,8 @@ Contest floyd_warshall() {
     std::vector<float> away = numbers(kPairs, 0, 60);
     for (size_t k = 0; k < away.size(); ++k)
         away[k] = k % (kNodes + 1) == 0 ? 0 : away[k] > 10 ? 1e6f : away[k] + 1;
-    // A sum and a minimum of every pair in every turn; the matrix stays in caches.
+    // Operations: a sum and a minimum for every pair in every iteration; the matrix stays in
+    // caches.
     return {.least = {4.0 * kPairs, 4.0 * kPairs, 2.0 * kPairs * kNodes},
             .arguments = {away},
             .results = {kPairs},
@@ -193,9 +194,9 @@ HandProgram plain_ranks() {
     return out;
 }
 
-// Once, a list of the links by the pages that they lead to, so that a turn reads instead of adding
-// with atomics: of every page whole vec4s, filled up with a page without a share. A turn adds up
-// each vec4, then those of a page.
+// Makes, once, a list of the links by the pages that they lead to, so that an iteration reads
+// instead of adding with atomics: for every page whole vec4s, padded with a page without a share.
+// An iteration adds up each vec4, then those of a page.
 constexpr const char* kClearLinks = R"(
 void main() { count[gl_GlobalInvocationID.x] = 0; }
 )";
@@ -355,7 +356,7 @@ Contest pagerank() {
         to.push_back(std::min(int(u * u * u * kPages), kPages - 1));
         ++degree[static_cast<size_t>(from.back())];
     }
-    // In every turn a read and a sum of every link, 5 of every page.
+    // Operations per iteration: a read and a sum for every link, 5 for every page.
     return {.least = {8.0 * kLinks + 4.0 * kPages, 4.0 * kPages,
                       kGraphTurns * (1.0 * kLinks + 5.0 * kPages), 1.0 * kGraphTurns * kLinks},
             .arguments = {graph_bits(from), graph_bits(to), graph_bits(degree)},
@@ -403,8 +404,8 @@ void main() {
     y[row] = sum;
 }
 )";
-// Each lane has rows of about as many elements, and goes through them without waiting for the
-// others between rows: in every turn up to four elements of one row, which are aligned.
+// Each lane has rows with about as many elements in all, and goes through them without waiting for
+// other lanes between rows: in every iteration up to four aligned elements of one row.
 constexpr const char* kBestRowProduct = R"(
 int first_row(int lane) {
     int row = 0, least = lane * SHARE;

@@ -1,4 +1,4 @@
-// Histograms of oriented gradients: what a detector of pedestrians sees of a picture.
+// Histograms of oriented gradients: the features of a detector of pedestrians.
 #include <firn/firn.h>
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr int kHogCellRows = kHogRows / kHogCell, kHogCellColumns = kHogColumns 
 constexpr int64_t kHogPixels = int64_t(kHogRows) * kHogColumns;
 constexpr int64_t kHogBlocks = int64_t(kHogCellRows - 1) * (kHogCellColumns - 1);
 constexpr int64_t kHogResults = kHogBlocks * 4 * kHogBins;
-// What keeps flat blocks from dividing by 0, and where strong edges are cut.
+// The constant that keeps flat blocks from dividing by 0, and the limit for strong edges.
 constexpr float kHogEpsilon = 0.01f, kHogMost = 0.2f, kHogPi = 3.14159265f;
 
 /// N. Dalal, B. Triggs, "Histograms of Oriented Gradients for Human Detection", 2005: every pixel
@@ -28,7 +28,7 @@ Tensor hog(Tensor picture) {
     Tensor magnitude = sqrt(across * across + down * down);
     Tensor angle = atan2(down, across) % kHogPi;
 
-    // Where it lies between centres of cells and of bins.
+    // Its place between centres of cells and of bins.
     Tensor y = (i.as(f32) + 0.5f) / float(kHogCell) - 0.5f;
     Tensor x = (j.as(f32) + 0.5f) / float(kHogCell) - 0.5f;
     Tensor bin = angle * (kHogBins / kHogPi) - 0.5f;
@@ -382,10 +382,10 @@ Contest hog_contest(Tensor (*program)(Tensor)) {
     const std::vector<float> noise = numbers(kHogPixels, -0.1f, 0.1f);
     for (size_t k = 0; k < noise.size(); ++k)
         picture.values[k] = 0.5f + 0.4f * picture.values[k] + noise[k];
-    // As few as are known. Of a pixel 2 for the gradient, 4 for its length, 17 for its direction, 4
-    // for its two shares, 4 additions along the rows, and for these of two bins in two cells along
-    // the columns an eighth of 2 * 9 * 3; of a number of the results two squares, two scalings and
-    // a bound, 7 in all.
+    // The fewest operations known. Per pixel 2 for the gradient, 4 for its length, 17 for its
+    // direction, 4 for its two shares, 4 additions along the rows, and for these of two bins in two
+    // cells along the columns an eighth of 2 * 9 * 3; per number of the results two squares, two
+    // scalings and a bound, 7 in all.
     return {.least = {4.0 * kHogPixels, 4.0 * double(kHogResults),
                       38.0 * kHogPixels + 7.0 * double(kHogResults)},
             .arguments = {picture.values},

@@ -1,5 +1,4 @@
-// Ising's model of a magnet: Metropolis sweeps over a checkerboard of spins, and what they add up
-// to.
+// Ising's model of a magnet: Metropolis sweeps over a checkerboard of spins, and their sums.
 #include <firn/firn.h>
 
 #include <cmath>
@@ -20,7 +19,7 @@ struct Ising {
 };
 
 /// N. Metropolis et al., "Equation of State Calculations by Fast Computing Machines", 1953; the
-/// fields of a checkerboard in turns, as in T. Preis et al., "GPU accelerated Monte Carlo
+/// fields of a checkerboard alternately, as in T. Preis et al., "GPU accelerated Monte Carlo
 /// simulation of the 2D and 3D Ising model", 2009. Around the edges.
 Ising ising_sweeps(Tensor spins, Tensor beta) {
     auto [i, j] = indices<2>(spins.shape());
@@ -94,7 +93,7 @@ uint hash(uint x) {
 }
 )";
 
-// In place: a turn changes one colour and reads the other.
+// In place: an iteration changes one colour and reads the other.
 constexpr const char* kPlainIsingTurn = R"(
 float spin_at(int y, int x) { return spins_at((y & 1023) * 1024 + (x & 1023)); }
 void main() {
@@ -163,12 +162,12 @@ HandProgram plain_ising() {
     return out;
 }
 
-// All turns in one dispatch, on bits: eight lanes have four words each, which is a whole row, and
-// go down ROWS rows and TURNS more on either side, which the neighbours have too. In row y the
-// first turn takes row y - 1, the next one row y - 2, and so on, in place: what a turn reads of the
-// row above has the other colour. Of the energies only those that rise ask for the dice: LOW and
-// HIGH are the chances where three or four neighbours agree, in 2^24ths. The spins are kept in a
-// ring of 16 rows.
+// All iterations in one dispatch, on bits: eight lanes have four words each, which is a whole row,
+// and go down ROWS rows and TURNS more on either side, which the neighbours have too. In row y the
+// first iteration takes row y - 1, the next one row y - 2, and so on, in place: the elements of the
+// row above that an iteration reads have the other colour. Only rising energies need random
+// numbers: LOW and HIGH are the chances where three or four neighbours agree, in 2^24ths. The spins
+// are kept in a ring of 16 rows.
 constexpr const char* kBestIsing = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), block = int(gl_WorkGroupID.x);
@@ -276,9 +275,9 @@ Contest ising(Ising (*program)(Tensor, Tensor)) {
     auto f = compile(program, {f32("h", "w"), f32()});
     Plane spins(kIsingSide, kIsingSide, numbers(kIsingSites, -1.0f, 1.0f, 3));
     for (float& spin : spins.values) spin = spin < 0 ? -1.0f : 1.0f;
-    // As few as are known. The dice of a site are thrown where three or four neighbours agree with
-    // it: those are 10 operations on integers, which count as such of floats here, and two to
-    // compare and flip. All that is asked of the neighbours can be done for 32 sites at once.
+    // The fewest operations known. A site needs a random number if three or four neighbours agree
+    // with it: those are 10 operations on integers, which count as such of floats here, and two to
+    // compare and flip. Comparisons with the neighbours can be done for 32 sites at once.
     constexpr double kThrown = 0.66;
     return {.least = {4.0 * kIsingSites, 4.0 * kIsingSites,
                       12.0 * kThrown * kIsingSweeps * kIsingSites},
@@ -291,8 +290,8 @@ Contest ising(Ising (*program)(Tensor, Tensor)) {
                 },
             .best = best_ising(),
             .plain = plain_ising(),
-            // One throw in some millions lies so close to its chance that exp decides, and what
-            // follows from it spreads by a site with each turn.
+            // One random number in some millions lies so close to its chance that exp decides, and
+            // its consequences spread by a site with each iteration.
             .tolerance = 1e-3,
             .difference = share_that_differs,
             .expected = [=] { return host_ising(spins); }};

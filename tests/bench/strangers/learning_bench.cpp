@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kPoints = 1 << 16, kCentres = 16, kAxes = 4, kLearningTurns = 8;
 
-/// The centres, and the one that each point was nearest to in the last turn.
+/// The centres, and the one that each point was nearest to in the last iteration.
 std::pair<Tensor, Tensor> means_of(Tensor points, Tensor centres) {
     Tensor nearest = zeros({points.size(0)}, i32);
     for (Tensor turn : loop(kLearningTurns)) {
@@ -88,9 +88,9 @@ void main() {
 }
 )";
 
-// The sums of every centre are the invocation's own, without atomics: of a group they are those of
-// its lanes, of all groups the next turn adds them. Number 8 v + lane of them belongs to the centre
-// 8 (v % 2) + lane and the axis v / 2, where axis 4 counts.
+// The sums of every centre are private to an invocation, without atomics: a group adds those of its
+// lanes, and the next iteration those of all groups. Number 8 v + lane of them belongs to the
+// centre 8 (v % 2) + lane and the axis v / 2, where axis 4 counts.
 constexpr const char* kMeansHead = R"(
 int lane = int(gl_LocalInvocationID.x), group = int(gl_WorkGroupID.x);
 float mean[8];
@@ -227,7 +227,8 @@ Contest k_means() {
     for (size_t k = 0; k < points.size(); ++k)  // in clusters
         points[k] = 0.6f * points[k] + 3 * host_pcgf(uint32_t(k / kAxes % 20 * kAxes + k % kAxes));
     const std::vector<float> centres(points.begin(), points.begin() + kCentres * kAxes);
-    // In every turn, of a point and a centre 3 of an axis and a comparison; of a point its sums.
+    // Operations per iteration: for a point and a centre 3 for an axis and a comparison; for a
+    // point its sums.
     const double turn = kPoints * (kCentres * (3.0 * kAxes + 1) + kAxes + 1);
     return {.least = {4.0 * kPoints * kAxes, 4.0 * kPoints, kLearningTurns * turn},
             .arguments = {points, centres},
@@ -289,7 +290,7 @@ std::vector<std::vector<float>> host_lstm(const std::vector<float>& inputs,
     return {outputs};
 }
 
-// The number of the step goes to and fro between two buffers, and what is hidden too.
+// The number of the step alternates between two buffers, and so does the hidden state.
 constexpr const char* kCellsStart = R"(
 void main() {
     int k = int(gl_GlobalInvocationID.x);
@@ -335,7 +336,8 @@ void main() {
 }
 )";
 // Rows depend on none but themselves: a group takes 16 of them through all steps, eight lanes eight
-// units, whose cells stay with them. Lane k reads the rows k and k + 8 and hands them round.
+// units, whose cells stay with them. Lane k reads the rows k and k + 8 and shuffles them to the
+// others.
 constexpr const char* kCellsBest = R"(
 float bent(float x) { return 1.0 / (1.0 + exp(-x)); }
 #define ADD_PRODUCT(ROWS, ROW, WEIGHTS) \

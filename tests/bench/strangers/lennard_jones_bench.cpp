@@ -45,7 +45,7 @@ struct JonesStart {
     std::vector<int> neighbours, counts;
 };
 
-/// A lattice out of order, and who is near.
+/// A perturbed lattice, and its lists of neighbours.
 JonesStart jones_start() {
     const std::vector<float> moved = numbers(3 * kJonesAtoms, -0.15f, 0.15f, 21);
     constexpr float kJonesApart = kJonesBox / kJonesSide;
@@ -228,10 +228,10 @@ void main() {
     }
 }
 )";
-// Four neighbours in a turn, each read as one texel. With floats and their nearest images instead
-// of integers a step takes 1.05 to 1.1 times as long, with a storage buffer of vec4s 1.5 times (2.7
-// times where the neighbours' numbers are read from one as well); eight neighbours in a turn, and
-// groups of 32 or 128, are as fast.
+// Four neighbours in an iteration, each read as one texel. With floats and their nearest images
+// instead of integers a step takes 1.05 to 1.1 times as long, with a storage buffer of vec4s 1.5
+// times (2.7 times where the neighbours' numbers are read from one as well); eight neighbours in an
+// iteration, and groups of 32 or 128, are as fast.
 constexpr const char* kJonesBest = R"(
 void main() {
     int p = int(gl_GlobalInvocationID.x), count = counts_at(p);
@@ -325,9 +325,9 @@ Contest lennard_jones() {
                            tensor(start.force, {kJonesAtoms, 3})};
     Tensor neighbours = tensor(start.neighbours, {kJonesAtoms, kJonesMost}),
            counts = tensor(start.counts);
-    // Of a pair: differences 3, their nearest images 3, the distance squared 5, the test. Of one
-    // that is near: the quotient, its third power 2, the push 4, what it adds to the force 6 and to
-    // the energy 3. Of an atom: three times 2 for each half of the kick, 2 for the drift, 4 to stay
+    // Operations per pair: differences 3, their nearest images 3, the distance squared 5, the test.
+    // Per near pair: the quotient, its third power 2, the push 4, its share of the force 6 and of
+    // the energy 3. Per atom: three times 2 for each half of the kick, 2 for the drift, 4 to stay
     // in the box, and the force's factor.
     return {.least = {40 * atoms + 4 * listed, 36 * atoms, 12 * listed + 16 * near + 33 * atoms,
                       3 * listed},

@@ -18,7 +18,7 @@ Tensor level_set_minmod(const Tensor& a, const Tensor& b) {
 }
 /// M. Sussman, P. Smereka and S. Osher, "A Level Set Approach for Computing Solutions to
 /// Incompressible Two-Phase Flow", 1994: differences of second order (ENO), Godunov's choice
-/// between them. What is at the edges goes on outside.
+/// between them. Values at the edges continue outside.
 Tensor level_set_distance(Tensor start, Tensor step) {
     Tensor phi = start, sign = start / sqrt(square(start) + 1.0f);
     for (Tensor turn : loop(kLevelSetSteps)) {
@@ -141,9 +141,8 @@ void main() {
 )";
 
 // Eight lanes have a row, 12 cells each, and go down the rows of their plane. A difference and
-// minmod between two cells is that of both: along the row they share it, and down the rows it is
-// kept. Where the sign of the start is taken out, Godunov's choice is the larger one of two slopes
-// and 0.
+// minmod between two cells serves both: along the row they share it, and down the rows it is kept.
+// If the sign of the start is factored out, Godunov's choice is the larger one of two slopes and 0.
 constexpr const char* kBestLevelSet = R"(
 const int Q = SIDE / 4;
 float minmod(float a, float b) { return max(min(a, b), 0.0) + min(max(a, b), 0.0); }
@@ -244,10 +243,10 @@ Contest level_set(Tensor (*program)(Tensor, Tensor)) {
                 const float off = dx * dx + dy * dy + dz * dz - radius * radius;
                 start.push_back(off / radius + 4 * bumps(y, x) * bumps(z, y));
             }
-    // As few as are known. Of a cell in a step, along each axis: two differences and a minmod of 5,
-    // which neighbours share, 4 for the slopes and 5 for the larger one and its square; then 3 to
-    // add these up and take the root, and 3 for the step. The sign's 5 are the same in all steps.
-    // Between the steps all may stay in caches.
+    // The fewest operations known. Per cell and step, along each axis: two differences and a minmod
+    // of 5, which neighbours share, 4 for the slopes and 5 for the larger one and its square; then
+    // 3 to add these up and take the root, and 3 for the step. The sign's 5 are the same in all
+    // steps. Between the steps all may stay in caches.
     return {.least = {4.0 * kLevelSetCells, 4.0 * kLevelSetCells,
                       (3 * 16.0 + 6) * kLevelSetSteps * kLevelSetCells + 5.0 * kLevelSetCells},
             .arguments = {start},

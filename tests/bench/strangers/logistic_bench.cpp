@@ -146,8 +146,8 @@ void find_weights() {
 }
 )";
 // A lane has a sample at a time. All weights and all sums are variables of the loop, which the
-// compiler keeps in memory near the core. Classes by halves, so that what is shared by products of
-// neighbours is in registers. All ten at once take 1.1 to 1.2 times as long, and with 2 or 4
+// compiler keeps in memory near the core. Classes by halves, so that the factors shared by products
+// of neighbours are in registers. All ten at once take 1.1 to 1.2 times as long, and with 2 or 4
 // samples at a time 1.2 to 1.4 times.
 constexpr const char* kBestLogisticStep = R"(
 #define CLASS [[unroll]] for (int c = 0; c < 10; ++c)
@@ -207,7 +207,7 @@ void main() {
 HandProgram best_logistic() {
     constexpr int kGroups = 8;
     static_assert(kLogisticSamples % (8 * kGroups) == 0 && kLogisticWeights % 8 == 0);
-    const int parts = kLogisticOther, weights = kLogisticOther + 2;  // two of each, in turns
+    const int parts = kLogisticOther, weights = kLogisticOther + 2;  // two of each, alternately
     HandProgram out;
     out.temporaries = {kGroups * 336, kGroups * 336, 336, 336};
     for (int step = 0; step <= kLogisticSteps; ++step) {
@@ -261,8 +261,8 @@ Contest logistic() {
             static_cast<int>(std::max_element(score.begin(), score.end()) - score.begin()));
         bits.push_back(std::bit_cast<float>(labels.back()));
     }
-    // Of a sample and a step: two products and sums of every weight and one sum of every bias,
-    // there and back 4 and 2; of a class the largest, a difference, an exponential, a sum, a
+    // Operations per sample and step: two products and sums for every weight and one sum for every
+    // bias, forward and back 4 and 2; per class the largest, a difference, an exponential, a sum, a
     // product.
     constexpr double kOfAStep = 4.0 * kLogisticWeights + (2 + 5) * kLogisticClasses;
     return {.least = {4.0 * kLogisticSamples * (kLogisticFeatures + 1) +

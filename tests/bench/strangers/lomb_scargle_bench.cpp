@@ -126,8 +126,8 @@ HandProgram plain_lomb_scargle() {
 
 // An invocation has SEVERAL frequencies; eight lanes add up the values for their mean. Sine and
 // cosine are polynomials of a quarter of the angle, which lies within an eighth of a turn there,
-// doubled twice: s is the root of 2 times the sine, c twice the cosine, s2 and s4 are what makes
-// that cheap. The squares add up to 1, so only one of the two sums is made.
+// doubled twice: s is the root of 2 times the sine, c twice the cosine, and s2 and s4 make that
+// cheap. The squares add up to 1, so only one of the two sums is made.
 constexpr const char* kBestLombScargle = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), first = int(gl_WorkGroupID.x) * 8 * SEVERAL + lane;
@@ -204,8 +204,8 @@ Contest lomb_scargle(Tensor (*program)(Tensor, Tensor, Tensor)) {
     std::vector<float> omega;
     for (int k = 1; k <= kLombFrequencies; ++k)
         omega.push_back(float(kLombHighest * k / kLombFrequencies));
-    // As few as are known. Of a sample at a frequency the angle, 2 to bring it near 0, 16 for the
-    // two polynomials of it, 6 to double it twice, and 8 for four sums of products: the squares
+    // The fewest operations known. Per sample and frequency the angle, 2 to bring it near 0, 16 for
+    // the two polynomials of it, 6 to double it twice, and 8 for four sums of products: the squares
     // of sine and cosine add up to 1.
     return {.least = {4.0 * (2 * kLombSamples + kLombFrequencies), 4.0 * kLombFrequencies,
                       33.0 * kLombSamples * kLombFrequencies},

@@ -1,4 +1,4 @@
-// How every pixel of a picture moves to the next picture: optical flow from coarse to fine.
+// Optical flow from coarse to fine: the motion of every pixel from one picture to the next.
 #include <firn/firn.h>
 
 #include <array>
@@ -13,9 +13,9 @@ namespace {
 constexpr int kLucasRows = 480, kLucasColumns = 640, kLucasLevels = 3, kLucasTurns = 3;
 constexpr int kLucasRadius = 3;  // of the window in which all pixels move alike
 constexpr int64_t kLucasPixels = int64_t(kLucasRows) * kLucasColumns;
-constexpr float kLucasRidge = 0.01f;  // holds still what has no texture
+constexpr float kLucasRidge = 0.01f;  // keeps areas without texture still
 
-/// To the right and down, in pixels.
+/// The motion to the right and down, in pixels.
 struct LucasFlow {
     Tensor u, v;
 };
@@ -363,7 +363,7 @@ void main() {
 }
 )";
 
-/// Where each level's pictures and flow are: 0 to 3 are arguments and results.
+/// The places of each level's pictures and flow: 0 to 3 are arguments and results.
 struct LucasLevel {
     int rows, columns, from, to, u, v;
 };
@@ -650,7 +650,7 @@ void main() {
 )";
 
 HandProgram best_lucas_kanade() {
-    // Changes have two places each: what a turn replaces, its neighbours still read.
+    // Changes have two places each: an iteration replaces a value that its neighbours still read.
     enum { kAcross = kLucasShared, kDown, kXx, kXy, kYy, kXChange, kYChange, kNewX, kNewY };
     HandProgram out;
     const auto add = [&](const LucasLevel& level, const char* name, std::string text,
@@ -735,12 +735,12 @@ Plane lucas_picture(float shift) {
 Contest lucas_kanade_contest(LucasFlow (*program)(Tensor, Tensor)) {
     auto f = compile(program, {f32("h", "w"), f32("h", "w")});
     const Plane first = lucas_picture(0), second = lucas_picture(1);
-    // As few as are known, of a pixel of a level. In each of three turns 4 numbers at a place of
-    // the flow's, 6 for that place, 6 between the numbers, 3 for the changes, 8 for sums over
-    // windows (of two sums along both axes, one number comes and one goes), and 8 for the step.
-    // Once 4 for the gradient, 3 products, 12 for their sums, 9 for the inverse, and 8 for the flow
-    // from the level before. The levels together have 21/16 of the pixels. Of a pixel of the 5/16
-    // in smaller pictures, 24 in each of two.
+    // The fewest operations known, per pixel of a level. In each of three iterations 4 numbers at a
+    // place of the flow's, 6 for that place, 6 between the numbers, 3 for the changes, 8 for sums
+    // over windows (of two sums along both axes, one number comes and one goes), and 8 for the
+    // step. Once 4 for the gradient, 3 products, 12 for their sums, 9 for the inverse, and 8 for
+    // the flow from the level before. The levels together have 21/16 of the pixels. Per pixel of
+    // the 5/16 in smaller pictures, 24 in each of two.
     return {.least = {8.0 * kLucasPixels, 8.0 * kLucasPixels,
                       (21.0 / 16 * (31 * kLucasTurns + 36) + 5.0 / 16 * 48) * kLucasPixels,
                       21.0 / 16 * 4 * kLucasTurns * kLucasPixels},

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMixturePoints = 1 << 16, kMixtureParts = 8, kMixtureAxes = 4, kMixtureTurns = 5;
 
-/// Of components: [k], [k, d] and [k, d]; covariances are diagonal.
+/// The parameters of the components: [k], [k, d] and [k, d]; covariances are diagonal.
 struct MixtureState {
     Tensor weights, means, variances;
 };
@@ -35,7 +35,7 @@ MixtureState fitted_mixture(Tensor x, MixtureState m) {
     return m;
 }
 
-/// Of a component on the host.
+/// The parameters of a component on the host.
 struct MixturePart {
     double weight = 0;
     std::array<double, kMixtureAxes> mean{}, variance{};
@@ -223,11 +223,11 @@ HandProgram plain_mixture() {
     return out;
 }
 
-// A turn is one dispatch and a small one. Lanes go through points, POINTS at once, with all sums at
-// hand. Sums are of what a point is apart from the means before, d, so that no variance is a
-// difference of large numbers; it costs no more than sums of coordinates and their squares. Scores
-// are logarithms to base 2. Two points at once take 1.14 times as long, one 1.34 times; a
-// polynomial of one's own instead of exp2 takes 1.16 times, 64 groups 1.05 times.
+// An iteration is one dispatch and a small one. Lanes go through points, POINTS at once, with all
+// sums in registers. The sums are of a point's distance d to the means before, so that no variance
+// is a difference of large numbers; they cost no more than sums of coordinates and their squares.
+// Scores are logarithms to base 2. Two points at once take 1.14 times as long, one 1.34 times; a
+// hand-written polynomial instead of exp2 takes 1.16 times, 64 groups 1.05 times.
 constexpr const char* kBestMixture = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), group = int(gl_WorkGroupID.x);
@@ -353,10 +353,10 @@ Contest mixture_fit() {
                              weights(kMixtureParts, 1.0f / kMixtureParts),
                              means(points.begin(), points.begin() + kPlaces),
                              variances(kPlaces, 1.0f);
-    // As few as are known. Of a point a square for each axis, the largest score, a sum and a
-    // reciprocal; of a point and a component, from these, 16 for the score, an exponential of a
+    // The fewest operations known. Per point a square for each axis, the largest score, a sum and a
+    // reciprocal; per point and component, from these, 16 for the score, an exponential of a
     // difference, a product for the share, and 17 for the sums. Points may stay in caches between
-    // the turns.
+    // the iterations.
     const double of_a_turn = kPairs * (16 + 2 + 1 + 17 + 2) + kMixturePoints * 5.0;
     return {.least = {4.0 * kMixtureAxes * kMixturePoints, 4.0 * (kMixtureParts + 2 * kPlaces),
                       kMixtureTurns * of_a_turn},

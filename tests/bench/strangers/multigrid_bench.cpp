@@ -128,7 +128,7 @@ void host_multigrid_cycle(MultigridLevel& u, MultigridLevel& f, double spacing) 
                         coarse(i, j) += residual(2 * i + 1 + di, 2 * j + 1 + dj) /
                                         double(4 << (di * di + dj * dj));
         host_multigrid_cycle(error, coarse, 2 * spacing);
-        // From each coarse point to those around it.
+        // Goes from each coarse point to those around it.
         for (int i = 0; i < n / 2; ++i)
             for (int j = 0; j < n / 2; ++j)
                 for (int di = -1; di <= 1; ++di)
@@ -263,15 +263,14 @@ HandProgram plain_multigrid() {
     return out;
 }
 
-// All that a level has to do on its way: to begin with 0 or with what is there and the coarser
-// level's correction (ADD), HALVES of sweeps, and the right side of the coarser level (COARSER). In
-// place, in memory of the invocations' own: eight lanes beside one another have C columns each and
-// go down ROWS rows; when row y comes, the first half takes row y - 1, the next one row y - 2, and
-// so on, which means the same columns, every other one, for all of them. What is wrong at a tile's
-// borders spreads by a point with each half, and is not stored. Residuals are 0 where the last half
-// was, so that only one point in two is asked for. Right sides are multiplied by the spacing's
-// square, rows are S wide, and the column behind the last one is 0. After the last cycle they are N
-// wide.
+// All steps of a level: begins with 0 or with the old values plus the coarser level's correction
+// (ADD), does HALVES of sweeps, and computes the right side of the coarser level (COARSER). In
+// place, in private memory: eight lanes beside one another have C columns each and go down ROWS
+// rows; when row y comes, the first half takes row y - 1, the next one row y - 2, and so on, which
+// means the same columns, every other one, for all of them. Wrong values at a tile's borders spread
+// by a point with each half, and are not stored. Residuals are 0 at the points of the last half, so
+// that only every second point is read. Right sides are multiplied by the spacing's square, rows
+// are S wide, and the column behind the last one is 0. After the last cycle they are N wide.
 constexpr const char* kBestMultigridPass = R"(
 const int W = HALVES + 3;
 const float F_SCALE = 1.0 / float(F_PARTS * F_PARTS);
@@ -439,8 +438,8 @@ HandProgram best_multigrid() {
         "#define LAST 0\n#define COARSER 1\n" + std::string(kBestMultigridPass),
         "#define LAST 1\n#define COARSER 0\n" + std::string(kBestMultigridPass)};
     HandProgram out;
-    // 0 is the right side, 1 the solution, and then of each level what it has before the coarser
-    // ones, after them, and its own right side.
+    // Buffer 0 is the right side, 1 the solution; then each level has its values before the coarser
+    // levels, those after them, and its own right side.
     const auto own = [](int depth) { return 2 + 3 * depth; };
     for (int depth = 0; depth <= kDeep; ++depth)
         out.temporaries.insert(out.temporaries.end(), 3,
@@ -492,10 +491,11 @@ HandProgram best_multigrid() {
 Contest multigrid(Tensor (*program)(Tensor, Tensor)) {
     auto f = compile(program, {f32("h", "w"), f32()});
     Plane right_side = hills(kMultigridSide, kMultigridSide, 11);
-    // As few as are known. Of a point in a cycle 5 for each of three sweeps (3 sums of neighbours,
-    // the right side, and the quarter), 6 for its residual, of one colour alone, since it is 0
-    // where the last half of a sweep was, a quarter of 5 for the coarser right side, and 2 for the
-    // correction; and a third of all that for the coarser levels, which stay in caches.
+    // The fewest operations known. Per point and cycle 5 for each of three sweeps (3 sums of
+    // neighbours, the right side, and the quarter), 6 for its residual, for one colour alone,
+    // because it is 0 at the points of a sweep's last half, a quarter of 5 for the coarser right
+    // side, and 2 for the correction; and a third of all that for the coarser levels, which stay in
+    // caches.
     constexpr double kOfPoint = 15 + 3 + 1.25 + 2;
     return {.least = {4.0 * kMultigridPoints, 4.0 * kMultigridPoints,
                       4.0 / 3.0 * kOfPoint * kMultigridCycles * kMultigridPoints},

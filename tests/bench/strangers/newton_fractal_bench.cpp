@@ -16,8 +16,8 @@ constexpr float kNewtonPixel = 4.0f / kNewtonSide, kNewtonFirst = -2.0f + 0.5f *
                 kNewtonNear = 1e-4f, kNewtonHalf = 0.8660254f;  // of |z^3 - 1|^2; sin(60 degrees)
 constexpr std::array<float, 9> kNewtonColours{0.9f, 0.3f, 0.2f, 0.2f, 0.7f, 0.4f, 0.2f, 0.4f, 0.9f};
 
-/// How bright it is, from the turns that were taken and what is left of |z^3 - 1|^2, which the next
-/// turn about squares.
+/// The brightness, from the number of iterations and the remaining |z^3 - 1|^2, which the next
+/// iteration about squares.
 Tensor newton_shade(const Tensor& turns, const Tensor& left) {
     Tensor smooth = turns + 1.0f - log2(log(max(left, 1e-12f)) / std::log(kNewtonNear));
     return where(left < kNewtonNear, 1.0f / (1.0f + 0.15f * smooth), 0.0f);
@@ -71,7 +71,7 @@ Tensor newton_picture_kernel(Tensor first, Tensor pixel) {
     return picture;
 }
 
-/// The colours, and the turns of all pixels together.
+/// The colours, and the iterations of all pixels together.
 std::pair<std::vector<float>, double> newton_on_host() {
     std::vector<float> out;
     double all_turns = 0;
@@ -125,11 +125,11 @@ void main() {
 }
 )";
 
-// Eight pixels of a row in an invocation, three turns between two looks at whether all have
-// arrived: who has goes on, to the same root, and keeps what was left when it came. Four pixels
-// with a look after each turn, as the first version had, take 1.1 times as long, and log2() instead
-// of a polynomial 1.04 times; four pixels of two rows, and subgroups of other shapes than two
-// invocations by four, are as fast.
+// Eight pixels of a row in an invocation, three iterations between two tests whether all have
+// arrived: a pixel that has continues, to the same root, and keeps the remainder of its arrival.
+// Four pixels with a test after each iteration, as the first version had, take 1.1 times as long,
+// and log2() instead of a polynomial 1.04 times; four pixels of two rows, and subgroups of other
+// shapes than two invocations by four, are as fast.
 constexpr const char* kNewtonBest = R"(
 // Of positive numbers.
 float log2_of(float a) {
@@ -207,9 +207,9 @@ HandProgram newton_plain() {
 Contest newton_contest(Tensor (*program)(Tensor, Tensor)) {
     auto draw = compile(program, {f32(), f32()});
     const auto [colours, turns] = newton_on_host();
-    // Of a turn: squares 2, z^3 - 1 by parts 7, its length 3 and the test; the step 14, the count.
-    // Of a pixel: its place 4, two logarithms, a quotient and 5 more, two tests for the root, 3
-    // products.
+    // Operations per iteration: squares 2, z^3 - 1 by parts 7, its length 3 and the test; the step
+    // 14, the count. Per pixel: its place 4, two logarithms, a quotient and 5 more, two tests for
+    // the root, 3 products.
     constexpr double kNewtonOfATurn = 28, kNewtonOfAPixel = 17;
     return {.least = {0, 12.0 * kNewtonPixels,
                       kNewtonOfATurn * turns + kNewtonOfAPixel * kNewtonPixels},

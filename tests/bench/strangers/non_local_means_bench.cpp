@@ -1,4 +1,4 @@
-// Non-local means: pixels become means of those around them whose neighbourhoods look alike.
+// Non-local means: pixels become means of pixels around them with similar neighbourhoods.
 #include <firn/firn.h>
 
 #include <cmath>
@@ -105,15 +105,15 @@ void main() {
 }
 )";
 
-// A strip of 16 columns, marched down with nine rows at hand: a pair of pixels weighs the same for
-// both, so it is weighed once where both are in the strip. Sums of squared differences down five
+// A strip of 16 columns, marched down with nine rows in registers: a pair of pixels has one weight
+// for both, so it is computed once if both are in the strip. Sums of squared differences down five
 // rows are kept for each of the 24 ways to a partner and each column, gain the newest row's and
-// lose that of five rows ago; across, they move as well. Pixels that no row came for yet are 0,
-// until their sums have left. Values are scaled so that a distance is what the exponential takes,
-// which is the eighth power of a polynomial (5e-5 off). On llvmpipe strips of 8 columns take 1.1
-// times as long, strips of 4 columns 1.5 times. Without pairs, 4 columns of 16, 8 or 4 rows in an
-// invocation take 1.25, 1.35 and 1.5 times as long. With a polynomial for a power of two and a
-// shift, the strips of 8 take 1.14 times as long as with this one, and with exp() 1.2 times.
+// lose that of five rows ago; across, they move as well. Pixels of rows that have not come yet are
+// 0, until their sums have left. Values are scaled so that a distance is the exponential's
+// argument, which is the eighth power of a polynomial (5e-5 off). On llvmpipe strips of 8 columns
+// take 1.1 times as long, strips of 4 columns 1.5 times. Without pairs, 4 columns of 16, 8 or 4
+// rows in an invocation take 1.25, 1.35 and 1.5 times as long. With a polynomial for a power of two
+// and a shift, the strips of 8 take 1.14 times as long as with this one, and with exp() 1.2 times.
 constexpr const char* kNlmBest = R"(
 const float SCALE = 1.0 / 0.6;
 float weight_of(float d) {

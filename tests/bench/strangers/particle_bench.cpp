@@ -152,7 +152,7 @@ std::vector<std::vector<float>> host_step(const Particles& from) {
     return {to.place, to.velocity, to.affine, to.volume};
 }
 
-// The weights of a particle's nodes, and what it gives to one of them: mass and momentum.
+// The weights of a particle's nodes, and its share for one of them: mass and momentum.
 constexpr const char* kMaterialNodes = R"(
 const float cell = 1.0 / 128.0, dt = 1e-4, mass_of = 0.25 * cell * cell, stiff = 400.0;
 vec2 f, weights[3];
@@ -354,8 +354,9 @@ Contest material_points() {
                           numbers(4 * kParticles, -5, 5, 3), numbers(kParticles, 0.95f, 1.05f, 4)};
     Tensor x = tensor(start.place, {kParticles, 2}), v = tensor(start.velocity, {kParticles, 2}),
            c = tensor(start.affine, {kParticles, 2, 2}), j = tensor(start.volume);
-    // Of a particle and a node: its weight 1, what it gives 15, what it takes 14; the weights of a
-    // particle 24; of a node of the grid 5. It takes two numbers from where its place says.
+    // Operations per particle and node: its weight 1, the scatter 15, the gather 14; the weights of
+    // a particle 24; per node of the grid 5. The place of a particle decides where two numbers are
+    // read.
     const double operations = kParticles * (9.0 * 30 + 24) + 5.0 * kParticleGrid * kParticleGrid;
     return {.least = {36.0 * kParticles, 36.0 * kParticles, operations, 18.0 * kParticles},
             .arguments = {start.place, start.velocity, start.affine, start.volume},

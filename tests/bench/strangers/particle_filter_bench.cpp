@@ -12,7 +12,7 @@ namespace firn::bench {
 namespace {
 
 constexpr int kParticleFilterParticles = 8192, kParticleFilterTimes = 20;
-// How persistent the log-volatility is, how much it changes, and the returns' usual size.
+// The persistence of the log-volatility, the size of its changes, and the returns' usual size.
 constexpr float kParticleFilterPhi = 0.98f, kParticleFilterSigma = 0.2f,
                 kParticleFilterBeta = 0.65f;
 constexpr float kParticleFilterTurn = 6.2831853f;
@@ -124,7 +124,7 @@ std::vector<std::vector<float>> host_particle_filter(const std::vector<float>& r
     return {means, likelihood};
 }
 
-// What several kernels need.
+// Functions that several kernels share.
 constexpr const char* kParticleFilterShared = R"(
 const float phi = 0.98, sigma = 0.2, beta = 0.65, turn_of_circle = 6.2831853;
 uint pcg(uint x) {
@@ -353,9 +353,10 @@ HandProgram plain_particle_filter() {
 
 // A time is one dispatch: resampling, the step, and the running sums of the weights. An invocation
 // has a run of particles. A group's weights are over the largest of the group, so that groups need
-// not wait for one another; where the next time chooses, the groups' sums are scaled by what theirs
-// is over the largest of all. Where runs end lies in registers of eight lanes, which shuffle it;
-// within a run it is bisection. At the first time (FIRST) there is nothing to choose from.
+// not wait for one another; for the choice at the next time, the groups' sums are scaled by their
+// largest weight over the largest of all. The ends of runs lie in registers of eight lanes, which
+// shuffle them; within a run it is bisection. At the first time (FIRST) there is nothing to choose
+// from.
 constexpr const char* kBestParticleFilterStep = R"(
 float normal(uint counter) {
     float u = pcgf(2u * counter), v = pcgf(2u * counter + 1u), r = abs(v - 0.5) - 0.25;
@@ -444,7 +445,7 @@ void main() {
 }
 )";
 
-// What all times gave.
+// The results of all times.
 constexpr const char* kBestParticleFilterFinish = R"(
 void main() {
     int t = int(gl_GlobalInvocationID.x);
@@ -466,7 +467,7 @@ void main() {
 HandProgram best_particle_filter() {
     constexpr int kReturns = 0, kStart = 1, kMeans = 2, kLikelihood = 3, kTops = 4, kSums = 5,
                   kMoments = 6;
-    // In turns: places, running sums within runs, and the number of the time.
+    // Alternating buffers: places, running sums within runs, and the number of the time.
     constexpr std::array<int, 2> kPlaces{7, 8}, kPrefix{9, 10}, kTurn{11, 12};
     constexpr int kGroups = 16, kChunks = 8 * kGroups;
     const std::string shared = kParticleFilterShared;
@@ -561,9 +562,9 @@ Contest particle_filter(ParticleFiltered (*program)(Tensor, Tensor, Tensor, Tens
         returns.push_back(float(double(kParticleFilterBeta) * std::exp(x / 2) *
                                 host_particle_filter_normal(300000000 + t)));
     }
-    // Of a particle at a time two hashes of 8 operations, a logarithm, a root and a cosine of about
-    // 10 each, two exponentials of about 8, and 12 to move, weigh, and add up weights and moments.
-    // The particle that it goes on from is gathered, from sums that are gone through in order.
+    // Operations per particle and time: two hashes of 8 operations, a logarithm, a root and a
+    // cosine of about 10 each, two exponentials of about 8, and 12 to move, weigh, and add up
+    // weights and moments. Its ancestor is gathered, from sums that are read in order.
     const double steps = double(kParticleFilterParticles) * kParticleFilterTimes;
     return {.least = {4.0 * (kParticleFilterTimes + kParticleFilterParticles),
                       4.0 * 2 * kParticleFilterTimes, 74.0 * steps, steps},

@@ -14,7 +14,7 @@ constexpr int kPeronaSide = 1024, kPeronaSteps = 10;
 constexpr int64_t kPeronaPixels = int64_t(kPeronaSide) * kPeronaSide;
 constexpr float kPeronaEdge = 0.1f, kPeronaRate = 0.2f;
 
-/// How much of a difference flows: little where it is large.
+/// The flow for a difference: small if it is large.
 Tensor perona_flow(const Tensor& difference, const Tensor& edge) {
     return difference * exp(-square(difference / edge));
 }
@@ -110,7 +110,7 @@ float flow(float d) {
     return d * p;
 }
 )";
-// A strip of WIDE columns, marched down: what flows between two pixels is computed once for both.
+// A strip of WIDE columns, marched down: the flow between two pixels is computed once for both.
 // STEPS steps are made at once: when row y of a level is met, row y - 1 of the next is done.
 // Columns beside the strip, whose flows its neighbours compute too, get fewer from level to level.
 // Beside 16 columns and 3 or 4 steps at once, 2 steps take 1.08 times as long, 2 of 8 columns 1.2,
@@ -201,8 +201,9 @@ Contest perona(Tensor (*program)(Tensor, Tensor, Tensor)) {
     const std::vector<float> noise = numbers(kPeronaPixels, -0.1f, 0.1f);
     for (size_t k = 0; k < noise.size(); ++k)
         picture.values[k] = 0.25f * std::round(2 * picture.values[k]) + noise[k];
-    // Of a pixel and a step: what flows to the right and what flows down, 4 each (a difference, its
-    // square, an exponential, a product), and four sums; edge and rate may be a part of others.
+    // Operations per pixel and step: the flow to the right and the flow down, 4 each (a difference,
+    // its square, an exponential, a product), and four sums; edge and rate may be part of other
+    // operations.
     return {
         .least = {4.0 * kPeronaPixels, 4.0 * kPeronaPixels, 12.0 * kPeronaSteps * kPeronaPixels},
         .arguments = {picture.values},

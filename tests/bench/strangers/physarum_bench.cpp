@@ -17,8 +17,8 @@ constexpr float kPhysarumSense = 0.3926991f, kPhysarumReach = 9.0f, kPhysarumTur
 struct Physarum {
     Tensor trail, x, y, heading;
 };
-/// The angle between two feelers and their length, how far an agent turns and goes in a step, what
-/// it leaves there, and the share of the trail that stays.
+/// The angle between two feelers and their length, an agent's turn and distance in a step, its
+/// deposit, and the share of the trail that stays.
 struct PhysarumRules {
     Tensor sense, reach, turn, speed, deposit, decay;
 };
@@ -249,8 +249,8 @@ HandProgram plain_physarum() {
     return out;
 }
 
-// What an agent smells to its sides is ahead of it turned by a fixed angle, and so is where it
-// goes: one sine and one cosine a step.
+// The directions of an agent's feelers are its own direction rotated by a fixed angle, and so is
+// its next direction: one sine and one cosine a step.
 constexpr const char* kBestPhysarumAgents = R"(
 const float SENSE_C = 0.92387953, SENSE_S = 0.38268343, TURN = 0.7853982, TURN_C = 0.70710678;
 const float REACH = 9.0;
@@ -390,10 +390,10 @@ Contest physarum(Physarum (*program)(Physarum, PhysarumRules)) {
         hills(kPhysarumSide, kPhysarumSide, 9), numbers(kPhysarumAgents, 0, kPhysarumSide, 1),
         numbers(kPhysarumAgents, 0, kPhysarumSide, 2), numbers(kPhysarumAgents, 0, 6.2831853f, 3)};
     for (float& value : mould.trail.values) value = 4.0f + 3.0f * value;
-    // An agent in a step: its direction turned to both sides and by its turn takes 8 products and 6
-    // sums, three places 6 products, 6 sums and 6 roundings, the comparisons 4, and the step 2 sums
-    // and 6 to come back around the edge; it looks at three cells and adds to one. Of a cell
-    // in a step 4 sums of neighbours and one product. Between the steps all may stay in caches.
+    // Operations per agent and step: its direction rotated to both sides and by its turn takes 8
+    // products and 6 sums, three places 6 products, 6 sums and 6 roundings, the comparisons 4, and
+    // the step 2 sums and 6 to come back around the edge; it reads three cells and adds to one. Per
+    // cell and step 4 sums of neighbours and one product. Between the steps all may stay in caches.
     const double turns = double(kPhysarumSteps) * kPhysarumAgents;
     const double bytes = 4.0 * double(kPhysarumCells) + 12.0 * kPhysarumAgents;
     return {
@@ -413,7 +413,7 @@ Contest physarum(Physarum (*program)(Physarum, PhysarumRules)) {
         .best = best_physarum(),
         .plain = plain_physarum(),
         // A rounding may put a feeler into another cell; then the agent goes elsewhere, and so do
-        // those who would have met its trail: three in 131,072 after two steps, 180 after eight.
+        // those that would have met its trail: three in 131,072 after two steps, 180 after eight.
         .tolerance = 0.05,
         .difference = share_that_differs,
         .expected = [=] { return host_physarum(mould); }};

@@ -337,7 +337,8 @@ HandProgram best_haar() {
 Contest haar() {
     auto f = compile([](Tensor x) { return haar_of(x, kLevels); }, {f32("h", "w")});
     Plane x = hills(kImage, kImage, 11);
-    // Of four elements of a level 8 sums and 4 products; the levels are 4 / 3 of the first.
+    // Operations per four elements of a level: 8 sums and 4 products; the levels are 4 / 3 of the
+    // first.
     return {
         .least = {4.0 * kElements, 4.0 * kElements, 4.0 * kElements},
         .arguments = {x.values},

@@ -99,8 +99,8 @@ Contest jump_flooding() {
         taken[place] = true;
     }
     for (int value : seeds) bits.push_back(std::bit_cast<float>(value));
-    // Of each of nine candidates in every pass: the way 2, its square 3, and 2 to compare; its
-    // place is read by its number, at best as one.
+    // Operations for each of nine candidates in every pass: the way 2, its square 3, and 2 to
+    // compare; its place is read by its number, at best as one.
     constexpr double kCandidates = 9.0 * kPasses * kPointPixels;
     return {.least = {8.0 * kSeeds, 4.0 * kPointPixels, 7 * kCandidates, kCandidates},
             .arguments = {bits},
@@ -115,8 +115,8 @@ constexpr int kPointGrid = 256, kRounds = 24;
 constexpr int64_t kPlaces = int64_t(kPointGrid) * kPointGrid;
 
 /// Points no nearer to one another than the square root of 2, at most one in a square of a grid. In
-/// every round a free square throws a dart, which stays where no point is too near, and no other
-/// dart of a smaller rank. L. Wei, "Parallel Poisson Disk Sampling", 2008, in spirit.
+/// every round a free square throws a dart, which stays if no point is too near, and no other dart
+/// of a smaller rank. L. Wei, "Parallel Poisson Disk Sampling", 2008, in spirit.
 std::tuple<Tensor, Tensor, Tensor> throw_darts(Tensor seed) {
     auto [i, j] = indices<2>({kPointGrid, kPointGrid});
     Tensor taken = zeros({kPointGrid, kPointGrid}, boolean), y = zeros({kPointGrid, kPointGrid}),
@@ -288,8 +288,8 @@ HandProgram poisson_plain() {
     return program;
 }
 
-// Points alone, far away where there are none, with an edge around, and the rounds they are of. A
-// point of this round may already be seen: what it keeps off, it keeps off as a dart as well.
+// Only points, far away if there are none, with an edge around, and the rounds that they belong to.
+// A point of this round may already be seen: its dart rejects the same darts.
 constexpr const char* kPoissonFree = R"(
 void main() {
     uint k = gl_GlobalInvocationID.x;

@@ -23,7 +23,7 @@ constexpr std::array<float, 3> kSplatSky{0.1f, 0.12f, 0.2f};
 constexpr int kSplatEmpty = 0x7fffffff;
 // Counted by the host's code: points inside the picture, and pixels with a point.
 constexpr double kSplatShown = 831082, kSplatCovered = 120120;
-// Of a depth, per unit of length; the last one is the sky's.
+// Steps of a depth per unit of length; the last one is the sky's.
 constexpr float kSplatSteps = 32766.0f / (kSplatFar - kSplatNear);
 
 Tensor splat_key(const Tensor& depth, const Tensor& colour) {
@@ -84,14 +84,14 @@ Tensor point_splat_kernel(Tensor points, Tensor colours, Tensor camera) {
     return picture;
 }
 
-/// What the program takes; colours by their bits.
+/// The inputs of the program; colours by their bits.
 struct SplatCloud {
     std::vector<float> points;
     std::vector<int32_t> colours;
     std::vector<float> camera;
 };
 
-/// In f32, since roundings decide between pixels.
+/// Computes in f32, because roundings decide between pixels.
 std::vector<float> host_point_splat(const SplatCloud& cloud) {
     Plane depths(kSplatRows, kSplatColumns);
     std::vector<int32_t> nearest(size_t(kSplatPixels), kSplatEmpty);
@@ -210,8 +210,8 @@ void main() {
 )";
 
 // An invocation has four points beside one another, and loads the camera once. A pixel only ever
-// gets nearer: who reads a key of before that is smaller than its own need not try. Points four by
-// four across the lanes take 1.6 times as long, without the look at what was before 1.1 times.
+// gets nearer: an invocation that reads an old key smaller than its own need not try. Points four
+// by four across the lanes take 1.6 times as long, without the read of the old key 1.1 times.
 constexpr const char* kBestSplat = R"(
 void main() {
     float m[12];

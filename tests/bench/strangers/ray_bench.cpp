@@ -44,7 +44,7 @@ std::pair<Tensor, Tensor> nearest_triangle_kernel(Tensor origins, Tensor directi
     return {nearest, which};
 }
 
-// RAYS of an invocation share what is read of a triangle.
+// RAYS of an invocation share the loads of a triangle.
 constexpr const char* kNearestTriangle = R"(
 vec3 o_of(int k) { return vec3(o_at(3 * k), o_at(3 * k + 1), o_at(3 * k + 2)); }
 vec3 d_of(int k) { return vec3(d_at(3 * k), d_at(3 * k + 1), d_at(3 * k + 2)); }
@@ -113,8 +113,8 @@ Contest ray_triangle(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor, Tensor
         }
     Tensor o = tensor(origins, {kRays, 3}), d = tensor(directions, {kRays, 3}),
            c = tensor(triangles, {kTriangles, 3, 3});
-    // Of a pair, up to the first test that may fail: a product 9, two dots 10, a difference 3, and
-    // 2 to compare.
+    // Operations per pair, up to the first test that may fail: a product 9, two dots 10, a
+    // difference 3, and 2 to compare.
     return {.least = {24.0 * kRays, 8.0 * kRays, 24.0 * kRays * kTriangles},
             .arguments = {origins, directions, triangles},
             .results = {kRays, kRays},
@@ -146,7 +146,7 @@ Tensor mandelbox_distance(const vec3& p) {
     return length(z) / growth;
 }
 
-/// Of the pixel: how far its ray goes, and in how many steps.
+/// For a pixel: the length of its ray, and its number of steps.
 std::pair<Tensor, Tensor> march_mandelbox_of(const Tensor& i, const Tensor& j, const Tensor& eye_y,
                                              const Tensor& eye_z) {
     vec3 eye(0.0f, eye_y, eye_z);
@@ -215,7 +215,7 @@ HandProgram mandelbox_by_hand(const std::string& unrolled) {
             {}};
 }
 
-/// How many distances the picture asks for, from a sixty-fourth of its pixels.
+/// Returns the number of distances that the picture needs, from a sixty-fourth of its pixels.
 double count_distances() {
     double count = 0;
     for (int i = 4; i < kRayPicture; i += 8)
@@ -244,8 +244,8 @@ double count_distances() {
 
 Contest mandelbox(std::pair<Tensor, Tensor> (*program)(Tensor, Tensor)) {
     auto draw = compile(program, {f32(), f32()});
-    // Of a fold: 12 for the box, 5 for the length, 3 for the sphere, 7 for z, 3 for the growth; of
-    // a distance beside them: the place 6, the length 6, the quotient, and 4 to go on.
+    // Operations per fold: 12 for the box, 5 for the length, 3 for the sphere, 7 for z, 3 for the
+    // growth; per distance besides: the place 6, the length 6, the quotient, and 4 to go on.
     constexpr double kOfADistance = 30.0 * kFolds + 17;
     return {.least = {0, 8.0 * kRayPixels, kOfADistance * count_distances()},
             .arguments = {},

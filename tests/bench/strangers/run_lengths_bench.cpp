@@ -11,9 +11,8 @@ namespace {
 
 constexpr int kRunLengthsCount = 1 << 21, kRunLengthsKinds = 8, kRunLengthsLongest = 16;
 
-/// The values of the runs and their lengths, each followed by zeros, and how many runs there are.
-/// Where each of them goes says a prefix sum: G. Blelloch, "Prefix Sums and Their Applications",
-/// 1990.
+/// The values of the runs and their lengths, each followed by zeros, and the number of runs. A
+/// prefix sum gives the place of each: G. Blelloch, "Prefix Sums and Their Applications", 1990.
 std::tuple<Tensor, Tensor, Tensor> run_lengths_of(Tensor x) {
     Size n = x.size(0);
     Tensor i = arange(n);
@@ -242,7 +241,7 @@ Contest run_lengths() {
         x.resize(std::min<size_t>(x.size() + length, kRunLengthsCount), value);
     }
     for (int value : x) bits.push_back(std::bit_cast<float>(value));
-    // Of an element: whether it is another than the one before, and a sum.
+    // Operations per element: a comparison with the one before, and a sum.
     return {.least = {4.0 * kRunLengthsCount, 8.0 * kRunLengthsCount + 4, 2.0 * kRunLengthsCount},
             .arguments = {bits},
             .results = {kRunLengthsCount, kRunLengthsCount, 1},

@@ -44,7 +44,7 @@ std::vector<std::vector<float>> host_scores(const std::vector<int>& a, const std
     return {best};
 }
 
-// One group, of an invocation for each letter of `a`; each keeps what it needs of its own letter.
+// One group, with an invocation for each letter of `a`, which keeps the scores of its letter.
 constexpr const char* kScores = R"(
 shared int line[2][LENGTH + 1];
 void main() {
@@ -67,8 +67,8 @@ void main() {
 }
 )";
 // Eight lanes with a run of letters of `a` each, in registers. A lane is four letters of `b` behind
-// the lane before it, whose last scores it takes. Beyond the ends of `b` nothing matches, so that
-// scores there stay 0 or fall.
+// the lane before it, and takes that lane's last scores. Beyond the ends of `b` nothing matches, so
+// that scores there stay 0 or fall.
 constexpr const char* kBestScores = R"(
 void main() {
     int lane = int(gl_LocalInvocationID.x), letter[RUN], last[RUN], best[RUN], corner = 0;
@@ -135,7 +135,7 @@ Contest smith_waterman() {
     best.kernels[0].group_size = {8, 1, 1};
     best.kernels[0].bindings[1].as = As::Texels4;
     best.kernels[0].constants.push_back({"RUN", kLength / 8});
-    // Of a pair of letters: a comparison, two sums, four maxima.
+    // Operations per pair of letters: a comparison, two sums, four maxima.
     return {.least = {8.0 * kLength, 4.0 * kLength, 7.0 * kLength * kLength},
             .arguments = bits,
             .results = {kLength},

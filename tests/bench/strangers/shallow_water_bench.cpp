@@ -19,7 +19,7 @@ struct ShallowWater {
     Tensor h, hu, hv;
 };
 
-/// A finite-volume step whose fluxes are those of P. Lax, "Weak Solutions of Nonlinear Hyperbolic
+/// A finite-volume step with the fluxes of P. Lax, "Weak Solutions of Nonlinear Hyperbolic
 /// Equations and Their Numerical Computation", 1954, around the edges.
 ShallowWater shallow_water_steps(ShallowWater water, Tensor ratio, Tensor speed) {
     auto [h, hu, hv] = water;
@@ -130,8 +130,8 @@ void main() {
 }
 )";
 
-/// What all steps in a row ask of the buffers: 0, 1 and 2 are arguments, 3, 4 and 5 results, and 6,
-/// 7 and 8 hold what is between two dispatches. The last one writes the results.
+/// The buffers of all steps in a row: 0, 1 and 2 are arguments, 3, 4 and 5 results, and 6, 7 and 8
+/// hold the values between two dispatches. The last one writes the results.
 std::vector<HandStep> shallow_turns(int dispatches) {
     std::vector<HandStep> out;
     for (int k = 0; k < dispatches; ++k) {
@@ -162,14 +162,13 @@ HandProgram plain_shallow_water() {
     return out;
 }
 
-// T steps in one dispatch, in memory of the invocations' own. Eight lanes beside one another have C
-// columns each and go down ROWS rows: step t takes row y - t of what is before it, adds what that
-// gives to the row above, which is complete then and goes on to step t + 1, and keeps for its own
-// row (`kept`) and the one below (`down`) what it knows of them. A cell gives each of its four
-// neighbours A q plus or minus B times a flux. What is computed at a tile's borders, where it would
-// need its neighbours, spreads by a cell with each step, and is not stored. All ten steps in a
-// dispatch take 1.13 times as long, two 1.5 times, one 2.4 times; the plain one with texels 7
-// times.
+// T steps in one dispatch, in private memory. Eight lanes beside one another have C columns each
+// and go down ROWS rows: step t takes row y - t of the step before, adds its fluxes to the row
+// above, which is complete then and goes on to step t + 1, and keeps partial results for its own
+// row (`kept`) and the one below (`down`). A cell gives each of its four neighbours A q plus or
+// minus B times a flux. Wrong values at a tile's borders, which would need its neighbours, spread
+// by a cell with each step, and are not stored. All ten steps in a dispatch take 1.13 times as
+// long, two 1.5 times, one 2.4 times; the plain one with texels 7 times.
 constexpr const char* kBestShallowWater = R"(
 const float B = 0.5 * 0.08, A = B * 5.0, KEPT = 1.0 - 4.0 * A, PRESSURE = 0.5 * 9.81 * B;
 void main() {
@@ -266,8 +265,8 @@ Contest shallow_water(ShallowWater (*program)(ShallowWater, Tensor, Tensor)) {
     for (size_t k : {1u, 2u})
         for (float& momentum : q[k].values) momentum *= 0.5f;
     const auto on_device = [](const Plane& x) { return tensor(x.values, {x.h, x.w}); };
-    // As few as are known. Of a cell in a step a division, two velocities and two products for the
-    // pressure, all scaled, and 5 for the fluxes of momentum; of each component 3 sums of
+    // The fewest operations known. Per cell and step a division, two velocities and two products
+    // for the pressure, all scaled, and 5 for the fluxes of momentum; for each component 3 sums of
     // neighbours, 3 of fluxes, and 5 to weigh them and the cell's own. Between the steps all may
     // stay in caches.
     return {

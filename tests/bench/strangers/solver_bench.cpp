@@ -235,8 +235,8 @@ HandProgram best_gradients() {
 Contest conjugate_gradients() {
     auto f = compile(solved, {f32("h", "w")});
     const std::vector<float> b = numbers(kSolverCells, -1, 1);
-    // In every turn, of a cell: the stencil 5, two products summed 4, three updates 6. All of it
-    // stays in caches.
+    // Operations per cell and iteration: the stencil 5, two products summed 4, three updates 6. All
+    // of it stays in caches.
     return {.least = {4.0 * kSolverCells, 4.0 * kSolverCells, 15.0 * kSolverTurns * kSolverCells},
             .arguments = {b},
             .results = {kSolverCells},

@@ -36,7 +36,7 @@ Tensor spectral_step(Tensor vorticity, Tensor dt, Tensor viscosity) {
 
 using Numbers = std::vector<std::complex<double>>;
 
-/// In place, along a line of `step`; the inverse is not scaled.
+/// Transforms in place, along a line of `step`; the inverse is not scaled.
 void transform_line(Numbers& x, size_t first, size_t step, double sign) {
     constexpr size_t n = kSpectralSide;
     auto at = [&](size_t k) -> std::complex<double>& { return x[first + k * step]; };
@@ -299,7 +299,7 @@ void main() {
 }
 )";
 // Two fields in one: u + i v, then the derivatives across and down. A column above 128 is the
-// mirrored one turned round, whose transform differs by signs.
+// mirrored one in reverse order, whose transform differs by signs.
 constexpr const char* kSpectralDerivatives = R"(
 float wave(int k) { return float(k < 128 ? k : k > 128 ? k - 256 : 0); }
 void main() {

@@ -55,7 +55,7 @@ Tensor stereo_kernel(Tensor left, Tensor right) {
     return disparity;
 }
 
-/// What both eyes see: grey values of 0 to 255 on a hilly wall.
+/// The views of both eyes: grey values of 0 to 255 on a hilly wall.
 std::pair<Plane, Plane> stereo_pair() {
     const Plane distance = hills(kStereoRows, kStereoColumns, 2);
     const Plane coarse(kStereoRows / 4, kStereoColumns / 4,
@@ -246,8 +246,8 @@ HandProgram best_stereo(int wide, int rows, int depths) {
 Contest stereo(Tensor (*program)(Tensor, Tensor)) {
     auto f = compile(program, {f32("h", "w"), f32("h", "w")});
     const auto [left, right] = stereo_pair();
-    // Of a pixel and a depth: the difference and its size 2, sums that run along both axes 4, and 1
-    // to compare. Of the parabola 7.
+    // Operations per pixel and depth: the difference and its size 2, sums that run along both axes
+    // 4, and 1 to compare. The parabola takes 7.
     constexpr double kOfAPixel = 7.0 * kStereoDepths + 7;
     Tensor l = tensor(left.values, {kStereoRows, kStereoColumns}),
            r = tensor(right.values, {kStereoRows, kStereoColumns});

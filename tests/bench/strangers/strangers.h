@@ -57,8 +57,8 @@ void add_viterbi(std::vector<Case>& cases);
 /// two outcomes, a few are others.
 double share_that_differs(const std::vector<float>& a, const std::vector<float>& b);
 
-/// The same kernels, with what they only read (by `name_at(k)`) bound as texels instead of storage
-/// buffers.
+/// Returns the same kernels, with tensors that they only read (by `name_at(k)`) bound as texels
+/// instead of storage buffers.
 HandProgram through_texels(HandProgram program);
 
 /// A picture on the host.

@@ -11,9 +11,9 @@ namespace {
 constexpr int kAreaSide = 2048, kAreaRadius = 8;
 constexpr int64_t kAreaPixels = int64_t(kAreaSide) * kAreaSide;
 
-/// Of grey values, in the square of that radius around each pixel, as far as it is in the picture:
-/// F. Crow, "Summed-Area Tables for Texture Mapping", 1984. The sums are integers that wrap: their
-/// differences are right as long as the sums over squares fit.
+/// The mean and variance of grey values in the square of that radius around each pixel, as far as
+/// it is in the picture: F. Crow, "Summed-Area Tables for Texture Mapping", 1984. The sums are
+/// integers that wrap: their differences are right as long as the sums over squares fit.
 std::pair<Tensor, Tensor> mean_and_variance(Tensor picture, Tensor radius) {
     Size h = picture.size(0), w = picture.size(1);
     auto [i, j] = indices<2>({h, w});
@@ -128,10 +128,11 @@ HandProgram plain_summed_area() {
 
 // Without a table: eight lanes beside one another go down ROWS rows of C columns each, and keep the
 // sum of 17 pixels of each column, to which a row comes and from which one goes. Along a row, the
-// sum of 17 columns goes on in the same way; those of the next lanes come by shuffles, and what is
-// incomplete at a tile's borders is not stored. Values less 128 keep all sums of squares below
-// 2^24, where floats are exact. 12 columns a lane take as long, 24 or 32 take 1.2 to 1.5 times;
-// lanes that sum up the 16 columns beside their own 32 or 64, without shuffles, 1.6 or 1.9 times.
+// sum of 17 columns goes on in the same way; those of the next lanes come by shuffles, and
+// incomplete sums at a tile's borders are not stored. Values less 128 keep all sums of squares
+// below 2^24, where floats are exact. 12 columns a lane take as long, 24 or 32 take 1.2 to 1.5
+// times; lanes that sum up the 16 columns beside their own 32 or 64, without shuffles, 1.6 or 1.9
+// times.
 constexpr const char* kBestSummedArea = R"(
 vec4 pixels(int at, float use) { return use * (vec4(floatBitsToInt(x_at(at))) - 128.0); }
 void main() {
@@ -217,9 +218,9 @@ Contest summed_area() {
         picture.push_back(std::clamp(int(128 + 80 * hill[k] + noise[k]), 0, 255));
         bits.push_back(std::bit_cast<float>(picture[k]));
     }
-    // As few as are known, without a table. Of a pixel: a difference and two sums for what comes to
-    // a column and goes from it, a product and a sum for the squares; two sums along the row for
-    // either; a product for the mean, and three operations for the variance.
+    // The fewest operations known, without a table. Per pixel: a difference and two sums for the
+    // values that enter and leave a column, a product and a sum for the squares; two sums along the
+    // row for either; a product for the mean, and three operations for the variance.
     return {.least = {4.0 * kAreaPixels, 8.0 * kAreaPixels, 13.0 * kAreaPixels},
             .arguments = {bits},
             .results = {kAreaPixels, kAreaPixels},

@@ -39,7 +39,7 @@ vec3 taa_between(const Tensor& picture, const Tensor& y, const Tensor& x) {
 }
 
 /// B. Karis, "High-Quality Temporal Supersampling", SIGGRAPH 2014. Motion is in pixels, along
-/// columns and rows, and that of what is nearest around a pixel counts.
+/// columns and rows, and the motion of the nearest pixel around a pixel counts.
 Tensor temporal_aa(Tensor current, Tensor history, Tensor motion, Tensor depth, Tensor blend) {
     Size rows = depth.size(0), columns = depth.size(1);
     auto [i, j] = indices<2>(depth.shape());
@@ -97,7 +97,7 @@ Tensor temporal_aa_kernel(Tensor current, Tensor history, Tensor motion, Tensor 
     return picture;
 }
 
-/// What the program takes: pictures of three channels, motion of two, depths.
+/// The inputs of the program: pictures of three channels, motion of two, depths.
 struct TaaFrame {
     std::vector<float> current, history, motion, depth;
 };
@@ -228,10 +228,10 @@ HandProgram plain_temporal_aa() {
     return out;
 }
 
-// An invocation has R rows of four pixels. Of each row that it reads it keeps, for each of the
-// four, the least and the largest of three beside one another and which of these is nearest; three
-// rows above one another give those of nine. Ties go to the first in reading order, as in the plain
-// one. One row or four at a time take 1.1 to 1.2 times as long as two.
+// An invocation has R rows of four pixels. For each row that it reads and each of the four pixels
+// it keeps the least and the largest of three beside one another, and which of these is nearest;
+// three rows above one another give those of nine. Ties go to the first in reading order, as in the
+// plain one. One row or four at a time take 1.1 to 1.2 times as long as two.
 constexpr const char* kBestTemporalAa = R"(
 const float blend = 0.1;
 void main() {

@@ -178,10 +178,10 @@ HandProgram plain_terrain() {
             {}};
 }
 
-// Down a column the noise of a cell is a + b t + fade(t) (c + d t). An invocation goes down
-// 4 * WIDE columns of a strip, which is one cell of the third octave high: a cell of an octave has
-// two of the next, so that loops in one another meet every line of each lattice once. What is at a
-// line, p + q t, serves the cells on both of its sides.
+// Down a column the noise of a cell is a + b t + fade(t) (c + d t). An invocation goes down 4 *
+// WIDE columns of a strip, which is one cell of the third octave high: a cell of an octave has two
+// of the next, so that nested loops meet every line of each lattice once. The values at a line, p +
+// q t, serve the cells on both of its sides.
 constexpr const char* kTerrainWalk = R"(
 const float kFrequency = 0.004;
 #define EACH [[unroll]] for (int k = 0; k < WIDE; ++k)
@@ -305,9 +305,9 @@ HandProgram best_terrain() {
 
 Contest terrain(Tensor (*program)(Tensor, Tensor)) {
     auto f = compile(program, {f32(), f32()});
-    // Down a column the noise is a + b t + s (c + d t), of which only t and s = fade(t) are
-    // others in each row of a cell: 6 for an octave. Of the shade: differences 4, the light
-    // 4, the length 4, its root, the quotient, and the larger one.
+    // Down a column the noise is a + b t + s (c + d t), of which only t and s = fade(t) differ in
+    // each row of a cell: 6 for an octave. For the shade: differences 4, the light 4, the length 4,
+    // its root, the quotient, and the larger one.
     constexpr double kOfACell = 6.0 * kTerrainOctaves + 15;
     return {.least = {0, 4.0 * kTerrainCells, kOfACell * kTerrainCells},
             .arguments = {},

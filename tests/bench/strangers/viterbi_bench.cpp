@@ -181,8 +181,8 @@ const std::vector<std::pair<std::string, int>> kViterbiSizes{{"BATCH", kViterbiB
                                                              {"STATES", kViterbiStates},
                                                              {"SYMBOLS", kViterbiSymbols}};
 
-// Buffers: 0 to 3 are arguments (start, transition, emission, what is seen), 4 and 5 results (path,
-// score), 6 and 7 hold from where each state comes and the last scores.
+// Buffers: 0 to 3 are arguments (start, transition, emission, observations), 4 and 5 results (path,
+// score), 6 and 7 hold each state's predecessor and the last scores.
 HandProgram plain_viterbi() {
     HandProgram out;
     out.kernels = {{"forward",
@@ -313,9 +313,9 @@ Contest viterbi(ViterbiPath (*program)(ViterbiModel, Tensor)) {
         model.seen.push_back(int(host_pcg(uint32_t(k)) % uint32_t(kViterbiSymbols)));
         seen.push_back(std::bit_cast<float>(model.seen.back()));
     }
-    // Every state of a step asks all of the step before, a sum and a maximum, and adds what the
-    // symbol says; on the way back a step asks one of them. The model stays in caches, and so may
-    // what is asked on the way back.
+    // Operations: every state of a step reads all states of the step before, with a sum and a
+    // maximum, and adds the symbol's score; on the way back a step reads one of them. The model
+    // stays in caches, and so may the data read on the way back.
     const double steps = double(kViterbiBatch) * kViterbiTime;
     return {.least = {4.0 * (steps + kViterbiStates * (1 + kViterbiStates + kViterbiSymbols)),
                       4.0 * (steps + kViterbiBatch),

@@ -21,7 +21,7 @@ constexpr float kVolumeDark = 1.0f / 255.0f;
 // Counted by the host's code: samples with some opacity, and voxels that lie around samples.
 constexpr double kVolumeSeen = 219603, kVolumeTouched = 731965;
 
-/// In voxels; x goes along the volume's last axis.
+/// A ray in voxels; x goes along the volume's last axis.
 struct VolumeRay {
     vec3 origin, direction;
     Tensor enter, leave;
@@ -129,7 +129,7 @@ VolumeVector volume_normalized(const VolumeVector& v) {
     return volume_scaled(v, 1 / std::sqrt(volume_dot(v, v)));
 }
 
-/// Of a density.
+/// Returns the interpolated density.
 double host_volume_sample(const std::vector<float>& volume, const VolumeVector& p) {
     int low[3];
     double f[3];
@@ -298,7 +298,7 @@ HandProgram plain_volume_render() {
     return out;
 }
 
-// What can be seen in each brick of 8 x 8 x 8 cells: whether the table has an opacity other than 0
+// Finds which bricks of 8 x 8 x 8 cells are visible: whether the table has an opacity other than 0
 // between the least and the largest density at their corners.
 constexpr const char* kVolumeBricks = R"(
 void main() {
@@ -450,10 +450,10 @@ std::vector<float> volume_transfer() {
 Contest volume_contest(Tensor (*program)(Tensor, Tensor, Tensor)) {
     auto f = compile(program, {f32("d", "h", "w"), f32("levels", 4), f32()});
     const std::vector<float> densities = volume_densities(), transfer = volume_transfer();
-    // Nothing of samples without opacity. Of the others the place (6), the density (21), its
-    // gradient (3 x 21) and their four numbers of the table (12) by mixing, the normal's length
-    // (9), light (16) and the sum (20). They read eight numbers of the table, and are as far apart
-    // as voxels, so that half of those around a sample may be the next one's, too.
+    // Counts no operations for samples without opacity. For the others the place (6), the density
+    // (21), its gradient (3 x 21) and their four numbers of the table (12) by mixing, the normal's
+    // length (9), light (16) and the sum (20). They read eight numbers of the table, and are as far
+    // apart as voxels, so that half of those around a sample may be the next one's, too.
     return {.least = {4.0 * kVolumeTouched, 12.0 * kVolumePixels, 147.0 * kVolumeSeen,
                       (8 + 16) * kVolumeSeen},
             .arguments = {densities, transfer},
