@@ -33,7 +33,7 @@ inline std::vector<Way> ways() {
             {"compiled for a GPU", Session::interpreter(gpu_profile())}};
 }
 
-/// What `make()` gives in the oracle, and compiled for CPU drivers and for GPUs, is `expected`; up
+/// Expects `make()` to give `expected` in the oracle, and compiled for CPU drivers and for GPUs; up
 /// to `tolerance` relative to numbers above 1, absolute below. nan equals nan.
 template <class T, class Make>
 void expect_values(const Make& make, const std::vector<T>& expected, double tolerance = 0) {
@@ -45,7 +45,7 @@ void expect_values(const Make& make, const std::vector<T>& expected, double tole
     }
 }
 
-/// Compiled, `make()` gives what it gives in the oracle.
+/// Expects `make()`, compiled, to give the oracle's result.
 template <class Make>
 void expect_agreement(const Make& make, double tolerance = 0) {
     std::vector<double> expected;

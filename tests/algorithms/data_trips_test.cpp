@@ -1,4 +1,4 @@
-// Loops that take as many turns as a size says that only the device knows.
+// Loops whose trip count is a size that only the device knows.
 #include <cmath>
 #include <type_traits>
 
@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-/// In a compiled function: outside of what is recorded a size would be read back.
+/// Runs in a compiled function: outside of a recorded function a size would be read back.
 template <class T, class F>
 void expect_compiled(const F& f, const std::vector<T>& x, const std::vector<T>& expected,
                      double tolerance = 0) {
@@ -57,7 +57,8 @@ TEST(DataTrips, DownwardsInStepsAndInALoopAround) {
             for (Tensor outer : loop(3)) {
                 Tensor few = compact(x, x >= 2 * outer), moved = zeros(few.shape(), i32),
                        n = few.size(0);
-                // What depends on the size and on the turn is computed in the turn.
+                // Values that depend on the size and on the iteration are computed in the
+                // iteration.
                 for (Tensor t : loop(n - 1, 0, -2))
                     moved = moved(index(few, 0) - 1) + 10 * t + (n - t);
                 out(outer) = max(moved, {.axis = 0}) + n;
@@ -141,7 +142,7 @@ TEST(DataTrips, FourierTransformsAlongIt) {
 }
 
 TEST(DataTrips, TurnsAfterTheEndReadNothingOutside) {
-    // What an unchecked read promises holds for the turns that the loop takes.
+    // The promise of an unchecked read holds for the iterations that the loop takes.
     expect_values(
         [] {
             Tensor x = arange(5), total = zeros({3}, i32), turns = sum(x) / 2;

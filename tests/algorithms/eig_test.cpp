@@ -18,7 +18,7 @@ Spectrum sorted(Spectrum x) {
     return x;
 }
 
-/// In each way of evaluation.
+/// Checks in each way of evaluation.
 void expect_eigenvalues(const std::function<Tensor()>& matrix, const Spectrum& expected,
                         double tolerance) {
     for (const Way& way : ways()) {
@@ -33,7 +33,8 @@ void expect_eigenvalues(const std::function<Tensor()>& matrix, const Spectrum& e
     }
 }
 
-/// |a v - v diag(values)|, |v| - 1 and what is not real of the largest element, the largest of all.
+/// Returns the largest of |a v - v diag(values)|, |v| - 1 and the imaginary part of the largest
+/// element.
 double fault(const Tensor& a, const Eig& of) {
     const Tensor re = matmul(a, of.vectors.re), im = matmul(a, of.vectors.im);
     const Complex scaled =

@@ -1,4 +1,4 @@
-// grid_sample and resize against PyTorch, whose numbers torch_expected.py has stored.
+// grid_sample and resize against PyTorch's numbers, which torch_expected.py has stored.
 #include "compiler/algorithms/grid_sample.h"
 
 #include "compiler/algorithms/images.h"

@@ -1,4 +1,4 @@
-// Reads and stores whose index a smaller shape keeps inside: an element at its own index, or none.
+// Reads and stores whose index is clamped to a smaller shape: an element at its own index, or none.
 #include "tests/algorithms/agreement.h"
 
 namespace firn {
@@ -31,7 +31,7 @@ TEST(KeptInside, AStoreInALoopToAnEmptyTensor) {
     expect_values(stored, Ints{});
 }
 
-/// Three turns of x = step(x + 1 at the first three elements), from 0 1 2 3 4 on.
+/// Three iterations of x = step(x + 1 at the first three elements), from 0 1 2 3 4 on.
 template <class Step>
 void expect_turns(const Step& step, const Ints& expected) {
     auto turns = [&] {

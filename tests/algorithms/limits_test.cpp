@@ -250,7 +250,7 @@ class Limits : public testing::TestWithParam<Limit> {
 
     static void expect_programs(const DeviceProfile& profile) {
         const Session session = Session::interpreter(profile);
-        session.state()->needs_spirv = true;  // what the driver is given is valid, too
+        session.state()->needs_spirv = true;  // the driver's input is valid, too
         for (const Program& program : kPrograms) {
             SCOPED_TRACE(program.name);
             try {
@@ -269,7 +269,7 @@ TEST_P(Limits, ProgramsOnAGpuAreRight) { expect_programs(GetParam().of(gpu_profi
 INSTANTIATE_TEST_SUITE_P(Each, Limits, testing::ValuesIn(kLimits),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// A device whose one invocation goes through all that is sorted, and ends its loops before that.
+/// A device on which one invocation sorts everything, and whose loops end before that.
 DeviceProfile short_of_breath() {
     DeviceProfile profile = cpu_profile();
     profile.parallel_invocations = 1;
@@ -310,7 +310,7 @@ TEST(LimitsHold, WhatIsSortedIsLongerThanTheLoopsOfAnInvocation) {
     }
 }
 
-/// What the device says of `make()`.
+/// Returns the device's message for `make()`.
 template <class Make>
 std::string refusal(const DeviceProfile& profile, const Make& make) {
     SessionScope scope(Session::interpreter(profile));

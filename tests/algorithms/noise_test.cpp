@@ -163,7 +163,7 @@ std::array<double, 2> worley_of(const Point& p, uint32_t seed) {
 
 constexpr size_t kPoints = 400;
 Floats coordinate(uint32_t k) { return random_floats(kPoints, k + 1, -20, 20); }
-/// What f gives of each point with its first `dimensions` coordinates.
+/// Returns the result of f for each point with its first `dimensions` coordinates.
 template <class F>
 Floats at_points(size_t dimensions, const F& f) {
     Floats out;

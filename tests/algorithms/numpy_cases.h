@@ -1,5 +1,5 @@
-// What numpy and PyTorch give, stored by numpy_expected.py and torch_expected.py, and whether
-// functions give the same.
+// Checks functions against numbers of numpy and PyTorch, stored by numpy_expected.py and
+// torch_expected.py.
 #pragma once
 #include <map>
 

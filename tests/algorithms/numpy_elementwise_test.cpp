@@ -93,7 +93,7 @@ TEST(Elementwise, KeepTheirDigitsAtAllMagnitudes) {
                       return std::sin(t) / t;
                   },
                   1e-6f, 0.9f, false, 5e-7);
-    // What the language had before.
+    // Functions that the language had before.
     expect_digits([](Tensor x) { return log1p(x); }, std::log1p, 1e-30f, 1e38f, false, 5e-7);
     expect_digits([](Tensor x) { return expm1(x); }, std::expm1, 1e-30f, 80.0f, true, 5e-7);
 }
@@ -144,7 +144,7 @@ TEST(Elementwise, SincKeepsItsDigitsFarAway) {
     expect_values([&] { return sinc(tensor(x)) * tensor(x); }, scaled, 5e-7);
 }
 
-/// Multiples, and what is next to them.
+/// Checks multiples, and numbers next to them.
 TEST(Elementwise, FmodIsExactBesideMultiples) {
     Floats a = random_floats(3000, 5, -50, 50), b = random_floats(3000, 6, 0.1f, 3), expected;
     for (size_t k = 0; k < a.size(); ++k) {

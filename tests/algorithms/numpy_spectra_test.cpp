@@ -6,7 +6,7 @@ namespace {
 
 using In = const Tensors&;
 
-/// All stored cases whose names begin so.
+/// Runs all stored cases whose names begin so.
 template <class F>
 void for_cases(const std::string& begin, const F& each) {
     int count = 0;
@@ -104,7 +104,7 @@ TEST(NumpySlogdet, GradientIsTheInverseTransposed) {
     EXPECT_TRUE(check_gradients(batch, {rand({3, 4, 4}, {.seed = 1}) + 2.0f * eye(4)}).agree);
 }
 
-/// By index with each mode; the stored numbers are those of numpy's pad.
+/// Pads by index with each mode; the stored numbers are those of numpy's pad.
 template <int Mode>
 Tensors read_at(In in) {
     const Tensor &x = in[0], &i = in[1];

@@ -106,8 +106,7 @@ TEST(Remainders, HaveTheGradientOfTheirQuotient) {
         Floats{1, 1, 1, -59, 59, 0});
 }
 
-/// Where an invocation could take more steps of long divisions than a driver lets it, they are
-/// written out.
+/// Long divisions are written out if an invocation could take more steps than a driver allows.
 TEST(Remainders, InLongLoops) {
     Floats expected;
     for (int k = 0; k < 9; ++k) {

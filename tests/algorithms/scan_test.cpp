@@ -173,7 +173,7 @@ TEST(Scans, SumsOfWhatIsOfAllMagnitudesNeverFall) {
         for (float& each : x) each = std::exp2(each);
         SessionScope scope(Session::interpreter());
         expect_rising(cumsum(tensor(x)).to_vector<float>(), x, false);
-        // What is scanned may be computed in the kernels that scan it.
+        // The scanned values may be computed in the kernels that scan them.
         expect_rising(cumsum(tensor(x) * 1.7f).to_vector<float>(), x, false);
         auto f = compile([](Tensor y) { return cumsum(y); }, {f32("n")});
         expect_rising(f(tensor(x)).to_vector<float>(), x, false);
@@ -193,7 +193,7 @@ TEST(Scans, SumsRoundAsBlocksDo) {
     EXPECT_LT(worst, 16 * 5 * 0x1p-24);
 }
 
-/// Sizes about those of blocks and of what a group scans; rows beside and inside.
+/// Checks sizes about those of blocks and of one group's scan; rows beside and inside.
 TEST(Scans, OneGroupScansFewElements) {
     for (const int64_t n : {17, 63, 64, 65, 1000, 1024, 1025, 4096})
         for (const bool exclusive : {false, true})

@@ -1,10 +1,10 @@
-// What the turns of a loop combine into one tensor, each position once in each turn.
+// The iterations of a loop combine into one tensor, each position once in each iteration.
 #include "tests/algorithms/agreement.h"
 
 namespace firn {
 namespace {
 
-/// As many turns as an argument is long, in each of which every position adds to one of three
+/// As many iterations as an argument is long; in each of them every position adds to one of three
 /// elements.
 void expect_counts(int positions, int turns) {
     SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(turns) + " turns");

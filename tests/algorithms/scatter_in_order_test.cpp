@@ -131,7 +131,7 @@ TEST(ScatterInOrder, InsideAKernelIsAnError) {
                    {"scatter_add", "kernel(...)", "scatter_in_order_test.cpp:"});
 }
 
-/// What explain says of a function that adds 1 at each of 64 places of 8.
+/// Returns explain's text for a function that adds 1 at each of 64 places of 8.
 std::string explained(DType type, const CombineOptions& options) {
     SessionScope scope(Session::interpreter());
     auto f = compile(

@@ -1,4 +1,4 @@
-// Rotations, cameras, rays and colours against what they promise and plain C++.
+// Rotations, cameras, rays and colours against their contracts and plain C++.
 #include "compiler/shading.h"
 
 #include <array>
@@ -14,7 +14,7 @@ vec3 vectors(uint32_t seed) { return vec3(column(seed), column(seed + 1), column
 Quaternion rotations(uint32_t seed) { return axis_angle(vectors(seed), column(seed + 3) * 3.0f); }
 Tensor far_apart(const vec3& a, const vec3& b) { return max(distance(a, b)); }
 
-/// What `make()` gives is below `bound` in every way of evaluation, and a number.
+/// Expects `make()` to be a number below `bound` in every way of evaluation.
 template <class Make>
 void expect_below(const Make& make, float bound) {
     for (const Way& way : ways()) {
@@ -155,7 +155,7 @@ TEST(Rays, MeetSpheres) {
 }
 
 TEST(Rays, FarAwaySpheresKeepTheirDigits) {
-    // In floats b b - 4 a c would have none left.
+    // In floats b b - 4 a c would have no correct digits.
     expect_values(
         [] { return ray_sphere(vec3(0, 0, 0), vec3(0, 0, 1), vec3(0.5f, 0, 1e5f), 1).enter; },
         Floats{1e5f - std::sqrt(0.75f)}, 1e-7);
@@ -256,7 +256,7 @@ TEST(Colour, MapsAreThoseOfMatplotlib) {
             expect_values([&] { return stack(each.map(tensor(t))); }, expected, tolerance);
         };
         check({1, 2, 3}, each.inside), check({0, 4}, each.at_ends);
-        // What is outside has the colour of the end, and nan that of 0.
+        // A value outside has the colour of the end, and nan that of 0.
         expect_values(
             [&] {
                 return stack(each.map(tensor({-3.0f, NAN, 9.0f}))) -

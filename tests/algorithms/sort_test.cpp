@@ -211,7 +211,7 @@ TEST(Sorts, ManyElementsAreSortedByDigits) {
     EXPECT_NE(dispatches(SortMethod::Automatic), dispatches(SortMethod::Merge));
 }
 
-// Runs of the digits' counters, and what is left of the last one; on a GPU, blocks.
+// Lengths of the digits' runs, and of the remainder of the last one; on a GPU, blocks.
 TEST(Sorts, ByDigitsOfManyLengths) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         SessionScope scope(Session::interpreter(profile));

@@ -1,4 +1,4 @@
-// Eigenvalues, singular values and exponentials: by what defines them, and by known values.
+// Eigenvalues, singular values and exponentials: by their definitions, and by known values.
 #include <cmath>
 
 #include "tests/algorithms/agreement.h"
@@ -13,7 +13,7 @@ Tensor symmetric(const Shape& shape, uint32_t seed) {
 }
 /// The largest magnitude, a number.
 Tensor largest(const Tensor& x) { return max(abs(x)); }
-/// In every way of evaluation `make()` is 0 to within the tolerance.
+/// Expects `make()` to be 0 to within the tolerance in every way of evaluation.
 template <class Make>
 void expect_none(const Make& make, double tolerance) {
     expect_values([&] { return largest(make()); }, Floats{0}, tolerance);
@@ -191,7 +191,7 @@ TEST(Pinv, HasTheGradientsOfDifferences) {
     const auto f = [](const auto& xs) { return sum(pinv(xs[0]) * xs[1]); };
     expect_gradients(f, {random_tensor({4, 3}, 16), random_tensor({3, 4}, 17)});
     expect_gradients(f, {random_tensor({2, 3}, 18), random_tensor({3, 2}, 19)});
-    // Of equal singular values.
+    // With equal singular values.
     expect_gradients(f, {eye(3) * 2, random_tensor({3, 3}, 20)});
 }
 

@@ -1,4 +1,4 @@
-// The names of numpy and C beside all of std: argument types say whose function it is.
+// The names of numpy and C beside all of std: argument types choose the function.
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -1,4 +1,4 @@
-// Sizes that begin in a turn of a loop.
+// Sizes that begin in an iteration of a loop.
 #include <algorithm>
 #include <deque>
 
@@ -37,7 +37,7 @@ Ints distances_on_the_host(const Ints& wall) {
     return distance;
 }
 
-/// Every turn goes on from what the last one reached, and from nothing else.
+/// Every iteration continues from the nodes that the last one reached.
 Tensor distances(Tensor wall) {
     Tensor distance = full(wall.shape(), -1);
     distance(0, 0) = 0;
@@ -78,7 +78,7 @@ TEST(TurnSizes, TheWholeSearchIsOneProgramThatIsDispatchedIndirectly) {
 }
 
 TEST(TurnSizes, EveryTurnOfACountedLoopHasItsOwn) {
-    // x(i) goes down by what is left of it until it is gone; the sum of the others is noted.
+    // x(i) goes down by its remainder until it is 0; the sum of the others is noted.
     Ints x{5, 3, 8, 1, 1, 9, 2}, sums;
     for (int step = 0; step < 12; ++step) {
         int sum = 0;
@@ -149,7 +149,7 @@ TEST(TurnSizes, InNestedLoopsOfBoth) {
 }
 
 TEST(TurnSizes, CarriedByALoopInside) {
-    // Neighbours: a loop of kernels over the size of an outer turn.
+    // Neighbours: a loop of kernels over the size of an outer iteration.
     expect_values(
         [] {
             Tensor x = arange(12), out = zeros({4}, i32);

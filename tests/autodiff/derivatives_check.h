@@ -1,4 +1,4 @@
-// What tests of gradients share: tensors of numbers, and derivatives against differences.
+// Helpers for tests of gradients: tensors of numbers, and derivatives against differences.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ inline Tensor some(const Shape& shape, float low = -1.7f, float high = 1.9f) {
 
 inline std::vector<float> flat(const Tensor& x) { return x.to_vector<float>(); }
 
-/// What a call is refused with; "none" where it is not.
+/// Returns the message of a refused call; "none" if it is not refused.
 inline std::string error_of(const Callback<void()>& f) {
     try {
         f();

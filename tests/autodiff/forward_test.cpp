@@ -90,7 +90,7 @@ TEST(ValueAndGrad, TakesArgumentsForThemselves) {
     EXPECT_EQ(found.value.item<float>(), 16 + 81);
     EXPECT_EQ(flat(found.gradients[0]), (std::vector<float>{16, 54}));
     EXPECT_EQ(flat(found.gradients[1]), (std::vector<float>{4, 9}));
-    // What is not an argument stays what it is made from.
+    // A value that is no argument stays the one that it was computed as.
     EXPECT_EQ(flat(grad(f({w, squared}), w)), (std::vector<float>{32, 108}));
     EXPECT_EQ(flat(value_and_grad(f, {w, w}).gradients[1]), (std::vector<float>{4, 9}));
 }

@@ -1,4 +1,4 @@
-// What grad() gives: of any order, where there is no derivative, and why there is none.
+// grad(): derivatives of any order, points without a derivative, and reasons for refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// How many operations gradients take beside what they are the gradients of.
+// The operations of gradients beside those of their functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -178,7 +178,7 @@ TEST_F(GradientWork, OfLongLoops) {
         expect_bounded(RandomFunction(seed), {x, x, f32()});
 }
 
-/// What is stored by position was asked for at an index of another rank.
+/// A value stored by position was evaluated at an index of another rank.
 TEST_F(GradientWork, OfALargeRandomFunction) {
     const ArgSpec x = f32(1024, 768);
     expect_bounded(RandomFunction(900'007), {x, x, f32()});

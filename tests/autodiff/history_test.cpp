@@ -1,4 +1,4 @@
-// Values that are computed on the way keep what they were computed from: gradients do not change.
+// Values that are computed on the way keep their history: gradients do not change.
 #include <sstream>
 
 #include "tests/frontend/counting_executor.h"

@@ -1,4 +1,4 @@
-// Derivatives and batches of kernels by hand: what they give, and why there is none.
+// Derivatives and batches of kernels by hand: their values, and reasons for refusals.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -135,7 +135,7 @@ Tensor stores_to_the_same(const Tensors& x) {
     return y;
 }
 
-/// With invocations beyond the end of what they read and store, and with stores from the end.
+/// Invocations beyond the end of the tensors that they read and store, and stores from the end.
 Tensor from_the_end(const Tensors& x) {
     Tensor y = x[0] * 1.0f, z = x[1] * 1.0f;
     const Size n = x[0].size(0);
@@ -227,7 +227,7 @@ TEST_P(KernelGradients, AreThoseOfDifferences) {
     expect_derivatives(row.f, at);
 }
 
-/// Of kernels as they are compiled.
+/// Checks compiled kernels.
 TEST_P(KernelGradients, AreThoseOfTheOracle) {
     const KernelRow& row = GetParam();
     const auto gradients = [&](const Session& session) {
@@ -244,7 +244,7 @@ TEST_P(KernelGradients, AreThoseOfTheOracle) {
     for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 2e-5) << k;
 }
 
-/// By kernels that serve every size.
+/// Checks kernels that serve every size.
 TEST_P(KernelGradients, AreThoseOfTheOracleForAnySize) {
     const KernelRow& row = GetParam();
     const auto gradients = [&](const Session& session) {
@@ -290,7 +290,7 @@ TEST_P(KernelGradients, SamplesAreBatched) {
     }
 }
 
-/// With as many steps, of loops, branches and kernels, as `steps`.
+/// Returns the nodes of a gradient through `steps` loops, branches and kernels.
 size_t gradient_nodes(int steps) {
     const Tensor w = some({6});
     Tensor h = w;

@@ -13,7 +13,7 @@ void expect_all(const Tensor& x, double value) {
     for (float each : x.as(f32).to_vector<float>()) ASSERT_NEAR(each, value, 0.005 * value);
 }
 
-/// Of n equal elements each has a share of 1 / n.
+/// Each of n equal elements has a share of 1 / n.
 TEST(GradientsInNarrowTypes, ShareAmongManyEqualElements) {
     for (const Session& session : {Session::oracle(), Session::interpreter()})
         for (const DType type : {f16, bf16, f32}) {
@@ -51,7 +51,7 @@ TEST(GradientsInNarrowTypes, OfProductsWithManyZeros) {
     }
 }
 
-/// Where positions meet, halves are combined in f32.
+/// Halves at one index are combined in f32.
 TEST(GradientsInNarrowTypes, OfReadsOfOneElement) {
     for (const Session& session : {Session::oracle(), Session::interpreter()})
         for (const DType type : {f16, bf16}) {
@@ -63,7 +63,7 @@ TEST(GradientsInNarrowTypes, OfReadsOfOneElement) {
         }
 }
 
-/// Of a value that many statements use.
+/// A value that many statements use.
 TEST(GradientsInNarrowTypes, SummedOverStatements) {
     for (const Session& session : {Session::oracle(), Session::interpreter()})
         for (const DType type : {f16, bf16}) {

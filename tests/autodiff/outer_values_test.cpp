@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// What `body` leaves in g, by the oracle and by kernels, is `expected`.
+/// Expects `body` to leave `expected` in g, by the oracle and by kernels.
 void expect_left(const Callback<void(const Tensor& w, Tensor& g)>& body,
                  const Callback<Tensor(const Tensor& w)>& expected) {
     for (const Session& session : {Session::oracle(), Session::interpreter()}) {
@@ -87,7 +87,7 @@ TEST(GradientsInLoops, OfGradients) {
         [](const Tensor& w) { return 6.0f * w; });
 }
 
-/// What the loop carries is a value of its own in each iteration.
+/// A carried value is a value of its own in each iteration.
 TEST(GradientsInLoops, ByWhatTheyCarry) {
     expect_left(
         [](const Tensor& w, Tensor& g) {
@@ -97,7 +97,7 @@ TEST(GradientsInLoops, ByWhatTheyCarry) {
             for (Tensor k : loop(200)) g = g - 0.1f * grad(square(g - held), g);
         },
         [](const Tensor& w) { return 0.0f * w + 1.0f; });
-    // What was computed from it before stays what it was.
+    // A value that was computed from it before stays as it was.
     expect_left(
         [](const Tensor& w, Tensor& g) {
             Tensor at = w;

@@ -155,7 +155,7 @@ TEST_P(OwnIndex, IsThatOfEachSample) {
     EXPECT_EQ(flat(batched), expected);
 }
 
-/// A place is each invocation's own only where what is taken from it is one number for all.
+/// A place is each invocation's own only if the subtracted number is the same for all.
 TEST(OwnIndexIsRefused, WhereADifferenceMayBeTheSame) {
     SessionScope scope(Session::oracle());
     const auto refusal = [](const Callback<Tensor(const Tensor&, const Tensor&)>& place) {

@@ -20,7 +20,7 @@ TEST(Gradients, ByARuleOfOnesOwn) {
     EXPECT_EQ(stopped.to_vector<float>(), (std::vector<float>{1, -4.5f}));
     EXPECT_EQ(rounded.to_vector<float>(), (std::vector<float>{2, 3}));
     EXPECT_EQ(ruled.to_vector<float>(), (std::vector<float>{4, 9}));
-    // In loops, and in what a gradient is taken of again.
+    // In loops, and in gradients of gradients.
     const auto f = compile(
         [](Tensor x) {
             Tensor y = x;
@@ -31,7 +31,7 @@ TEST(Gradients, ByARuleOfOnesOwn) {
     EXPECT_EQ(Tensor(f(x)).to_vector<float>().size(), 2u);
 }
 
-/// exp, whose rule differentiates something of its value and of its cotangent once more.
+/// exp, with a rule that differentiates a product of its value and its cotangent again.
 Tensor exp_by_products(const Tensor& x) {
     return custom_gradient([](const Tensors& a) { return exp(a[0]); }, {x},
                            [](const Tensors& a, const Tensor& y, const Tensor& g) {
@@ -110,7 +110,7 @@ TEST(Gradients, OfFactorisationsAreOtherSystems) {
         expect_first([&](const Tensors& a) { return weighed(qr(a[0]).q); }, {x});
         expect_first([&](const Tensors& a) { return weighed(qr(a[0]).r); }, {x});
     }
-    // What is not read has no gradient.
+    // An unread value has no gradient.
     const Tensor a = definite(some({3, 3}));
     const auto by_a = grad(sum(cholesky(a)), a).to_vector<float>();
     EXPECT_EQ(by_a[1], 0);

@@ -15,7 +15,7 @@ struct FloatVariable {
     Shape shape;
 };
 
-/// What a random function contains.
+/// The contents of a random function.
 struct RandomContents {
     int kernels = 0, most_kernels = 0;  // by hand: all of them, and in one statement
     bool kernel_before_loop = false, kernel_in_loop = false, kernel_after_loop = false;
@@ -32,7 +32,7 @@ class RandomFunction {
     explicit RandomFunction(uint64_t seed, Computes computes = Computes::Nothing)
         : dice_(seed), way_(seed + 5), computes_(computes == Computes::Some) {}
     Tensor operator()(const std::vector<Tensor>& xs) const;
-    /// Where it is noted what the function contains; null: nowhere.
+    /// Gets the contents of the function; null: not noted.
     RandomContents* contents = nullptr;
 
   private:
@@ -79,11 +79,11 @@ class RandomFunction {
     Tensor swapped_in_group(const Tensors& at);
     Tensor store_by(Tensor& to, const Tensors& at);
     Tensors turned(const Tensors& at) const;
-    /// In -1.5 .. 1.5, so that nothing grows without bounds.
+    /// Maps to -1.5 .. 1.5, so that nothing grows without bounds.
     Tensor tamed(const Tensor& x);
     FloatVariable* assignable();
 
-    // --- what it contains
+    // --- its contents
 
     void note_kernels(int count);
     void note_loop();

@@ -30,7 +30,7 @@ std::vector<Tensor> arguments(uint64_t seed, DType dtype) {
             tensor(random_numbers(3 * seed + 2, 1), Shape{}).as(dtype)};
 }
 
-/// Few directions of few functions have kinks: what is not judged says nothing.
+/// Few directions of few functions have kinks: directions that are not judged prove nothing.
 TEST(RandomGradients, AgreeWithDifferences) {
     const RandomSeeds seeds = random_seeds(0, 300);
     int64_t directions = 0, not_smooth = 0;
@@ -62,7 +62,7 @@ std::vector<float> compiled_gradients(const Session& session, uint64_t seed) {
     return out;
 }
 
-/// By kernels that serve every size, as by the oracle.
+/// Kernels that serve every size agree with the oracle.
 TEST(RandomGradients, ByKernelsOfAnySize) {
     const RandomSeeds seeds = random_seeds(100'000, 12);
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -146,7 +146,7 @@ TEST(RandomGradientsOnTheWay, DoNotChangeWhereKernelsComputeValues) {
     expect_no_change(Session::interpreter(), f32, random_seeds(300'000, 2), 1e-3);
 }
 
-/// Of functions that are left to chance, as many have each of these as is worth the name.
+/// Enough of the random functions have each of these.
 TEST(RandomFunctions, HaveKernelsAroundLoopsAndComputedValues) {
     const RandomSeeds seeds = random_seeds(0, 300);
     std::map<std::string, uint64_t> have;

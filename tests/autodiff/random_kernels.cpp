@@ -87,7 +87,7 @@ Tensor RandomFunction::value_by(const Tensors& at, int depth) {
     return swapped_in_group(at);
 }
 
-/// By a loop that some invocations may leave early, or by an array of the invocation's own.
+/// Walks by a loop that some invocations may leave early, or by a private array.
 Tensor RandomFunction::walked_by(const Tensors& at) {
     Tensor out = value_by(at, 1);
     const Tensor more = value_by(at, 1), limit = read_by(at);
@@ -105,7 +105,7 @@ Tensor RandomFunction::walked_by(const Tensors& at) {
     return out;
 }
 
-/// What another invocation of the group read, by a shared array.
+/// Reads another invocation's value of the group through a shared array.
 Tensor RandomFunction::swapped_in_group(const Tensors& at) {
     Shared row = shared(dtype_, 4);
     row(local_index(0)) = value_by(at, 1);
@@ -113,7 +113,7 @@ Tensor RandomFunction::swapped_in_group(const Tensors& at) {
     return row((local_index(0) + 1) % 4);
 }
 
-/// What is stored.
+/// Stores a value.
 Tensor RandomFunction::store_by(Tensor& to, const Tensors& at) {
     const Tensor value = tamed(value_by(at, 3));
     switch (dice_.below(7)) {

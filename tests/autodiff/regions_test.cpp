@@ -44,7 +44,7 @@ TEST(Gradients, ThroughLoops) {
             return y;
         },
         {x, w}, false);
-    // Neighbours, and stores into what is carried.
+    // Neighbours, and stores into a carried value.
     expect_derivatives(
         [](const Tensors& a) {
             Tensor y = a[0];
@@ -91,7 +91,8 @@ TEST(Gradients, ThroughLoopsOfAnyLength) {
     }
 }
 
-/// Loops whose bounds are numbers of loops around: sin(x) as often as all of them together say.
+/// Loops whose bounds are the counters of loops around: sin(x) as often as all of them together
+/// run.
 struct Triangle {
     const char* name;
     Tensor (*of)(Tensor x);
@@ -240,7 +241,7 @@ TEST(Gradients, ThroughBranches) {
         {some({5}), some({5}, 0.3f, 0.9f)});
 }
 
-/// What a body reads from outside counts once, though one of it is made of another.
+/// A value that a body reads from outside counts once, though another is computed from it.
 
 TEST(Gradients, OfWhatLoopsAndBranchesReadTwice) {
     const Tensors xs{some({4}), some({4}, 0.3f, 0.9f)};
@@ -275,7 +276,7 @@ Tensor orbit(const Tensor& start, const Tensor& c) {
 TEST(Gradients, ThroughLoopsThatElementsLeaveEarly) {
     const Tensors xs{some({7}, -1.2f, 1.3f), some({7}, -0.4f, 0.9f)};
     expect_derivatives([](const Tensors& a) { return orbit(a[0], a[1]); }, xs, false);
-    // Neighbours read what elements have that left; some skip the rest of an iteration.
+    // Neighbours read elements that have left; some skip the end of an iteration.
     expect_derivatives(
         [](const Tensors& a) {
             Tensor y = a[0];
@@ -344,8 +345,8 @@ TEST(Gradients, ThroughLoopsThatCountByData) {
         xs);
 }
 
-/// One state of several is needed, and what it is computed from again needs others; the body counts
-/// for itself, overwrites what it reads, and leaves alone what was made before.
+/// One state of several is needed, and its recomputation needs others; the body counts for itself,
+/// overwrites a value that it reads, and leaves older values alone.
 Tensor simulation(const Tensor& start, const Tensor& w, int64_t every) {
     Tensor y = start, before = sin(start), age = zeros(start.shape(), i32), total = sum(start);
     for (Tensor k : loop(2, 19, 2, {.checkpoint = every})) {
@@ -391,7 +392,7 @@ TEST(Gradients, ChooseCheckpoints) {
     EXPECT_GE(peak(10'000, 1), 10'000);
 }
 
-/// Where the root of the number of iterations is too many, too: checkpoints between checkpoints.
+/// If even the root of the number of iterations is too many: checkpoints between checkpoints.
 TEST(Gradients, ChooseLevelsOfCheckpoints) {
     const auto run = [](int most_states) {
         DeviceProfile profile = cpu_profile();
@@ -423,7 +424,7 @@ TEST(Gradients, ChooseLevelsOfCheckpoints) {
     }
 }
 
-/// As text, too: what is printed parses back.
+/// In texts too: the printed graph parses back.
 TEST(Gradients, KeepTheirCheckpointsInTexts) {
     SessionScope scope(Session::oracle());
     const auto f = compile(
@@ -438,7 +439,7 @@ TEST(Gradients, KeepTheirCheckpointsInTexts) {
     EXPECT_EQ(print(parse(table, text)), text);
 }
 
-/// explain() says what is kept: a state of every fourth iteration, and four between.
+/// explain() says which states are kept: every fourth, and four between.
 TEST(Gradients, SayWhichStatesTheyKeep) {
     SessionScope scope(Session::interpreter());
     const auto f = compile(
@@ -453,8 +454,8 @@ TEST(Gradients, SayWhichStatesTheyKeep) {
     EXPECT_NE(text.find("states-of-iterations  Scatter f32[5, 64]"), std::string::npos) << text;
 }
 
-/// What iterations backwards ask for of long sums is kept, where all iterations keep their states;
-/// no more than there is room for, and no sum that is the same in all of them.
+/// Results of long sums that the backward iterations need are kept, if all iterations keep their
+/// states; no more than there is room for, and no sum that is the same in all of them.
 TEST(Gradients, LoopsKeepWhatTheirProductsGave) {
     const auto explained = [](int64_t room, int64_t checkpoint) {
         DeviceProfile profile = cpu_profile();
@@ -498,8 +499,8 @@ TEST(Gradients, OfLoopsThatKeepWhatTheirProductsGave) {
         {some({3, 17}), some({17, 17}, -0.3f, 0.3f)}, false);
 }
 
-/// What kernels carry lives in the tape alone, also what is left behind the last iteration, of none
-/// too. Slots begin at whole vectors, and at none.
+/// Carried values of kernels live only in the tape, also those behind the last iteration, even
+/// without any. Slots begin at whole vectors, and at none.
 TEST(Gradients, OfKernelsThatCarryTheirStateInATape) {
     const auto run = [](Session session, int64_t size, int trips, std::string* text) {
         SessionScope scope(std::move(session));
@@ -525,7 +526,7 @@ TEST(Gradients, OfKernelsThatCarryTheirStateInATape) {
             for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
                 std::string text;
                 const auto values = run(Session::interpreter(profile), size, trips, &text);
-                // What is left behind the last iteration is read out of the tape; one alone is no
+                // The values behind the last iteration are read from the tape; a single one is no
                 // loop.
                 EXPECT_EQ(text.find("materialised: result  Gather") != std::string::npos,
                           size == 8 && trips != 1)

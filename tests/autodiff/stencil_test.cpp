@@ -1,4 +1,4 @@
-// Which neighbours an element depends on, and Jacobians from few directions.
+// The neighbours that an element depends on, and Jacobians from few directions.
 #include "compiler/autodiff/stencil.h"
 
 #include <gtest/gtest.h>

@@ -114,7 +114,7 @@ TEST(Gradients, ThroughStoresThatCollide) {
     const auto multiplied =
         stored(colliding, [](T& y, const T& at, const T& v) { scatter_mul(y(at), v); });
     expect_derivatives(multiplied, {x, values});
-    // Of one 0 among those that meet the others' product is left, of two nothing is.
+    // With one 0 the product of the others remains, with two nothing.
     Tensor some_zeros = values, zero_first = x;
     some_zeros(3) = 0.0f;
     some_zeros(1) = 0.0f;

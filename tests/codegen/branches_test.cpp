@@ -1,5 +1,5 @@
-// What kernels choose between they choose without branches: drivers run both arms in lanes anyway,
-// and the time that some take to compile grows with every branch.
+// Kernels select without branches: drivers run both arms in lanes anyway, and the compile time of
+// some grows with every branch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Selections selections(std::span<const uint32_t> spirv) {
     return out;
 }
 
-/// Of the program's kernels together, where blocks of four come from buffers and from texels.
+/// Counts over the program's kernels, with blocks of four from buffers and from texels.
 Selections selections(bool texels, const std::function<Tensor(const Tensor&)>& function) {
     DeviceProfile profile = cpu_profile();
     profile.texel_loads = texels;

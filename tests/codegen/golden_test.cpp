@@ -35,7 +35,7 @@ Tensors escape(const Tensors& a) {
     }
     return {z, count};
 }
-/// What a turn that ends leaves as it was is left without a choice.
+/// A value that an ending iteration leaves unchanged needs no select.
 Tensors escape_first(const Tensors& a) {
     Tensor z = a[0], count = 0;
     for (Tensor turn : loop(min(a[1], 100))) {
@@ -45,7 +45,7 @@ Tensors escape_first(const Tensors& a) {
     }
     return {z, count};
 }
-/// What the host gives is read before the loop that asks for it.
+/// A parameter is read before the loop that uses it.
 Tensors decayed(const Tensors& a) {
     Tensor z = a[0];
     for (Tensor turn : loop(min(a[2], 100))) z = sin(z) * a[1];

@@ -91,7 +91,7 @@ TEST(FloatLiterals, BesideAMiddleKeepTheirBits) {
 }
 
 // Its shortest digits, 7.038531e-26, are nearest to it, and the double nearest to them is the
-// middle between it and its neighbour. Of all normal floats it is the only one.
+// middle between it and its neighbour. It is the only such normal float.
 TEST(FloatLiterals, OfTheFloatWhoseDigitsAreRoundedTwiceKeepTheirBits) {
     for (uint32_t bits : {0x15ae43fdu, 0x95ae43fdu})
         expect_kept({scalar_float(std::bit_cast<float>(bits), f32)});

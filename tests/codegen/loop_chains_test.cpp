@@ -1,4 +1,4 @@
-// Of many loops in sequence some stand inside a loop of one iteration.
+// Some of many loops in sequence stand inside a loop of one iteration.
 #include "compiler/kernel/loop_chains.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// What stands between one loop and the next, or around it.
+/// The code between one loop and the next, or around it.
 enum class Between { Nothing, Barriers, OuterLoops };
 
 KernelInfo loops_in_sequence(int count, Between between,

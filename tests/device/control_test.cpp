@@ -1,4 +1,4 @@
-// Stores at computed indices, and loops whose end only the data knows, on the device.
+// Stores at computed indices, and loops whose end depends on data, on the device.
 #include "tests/device/on_device.h"
 
 namespace firn {
@@ -6,7 +6,7 @@ namespace {
 
 Tensor bins(int n) { return (arange(n) * 7 + 3) % 61; }
 
-/// Halves every element until none is above 1, and counts the turns.
+/// Halves every element until none is above 1, and counts the iterations.
 Tensor halvings(const Tensor& start) {
     Tensor x = start, turns = zeros(start.shape(), i32);
     while_([&] { return x > 1; }, [&] { x = x / 2, turns += 1; });

@@ -1,5 +1,5 @@
 // Every operation on values that were just converted from another type, on the device against
-// evaluate(): a driver that knows where a value came from may compute with what it was.
+// evaluate(): a driver that knows the source of a value may compute with it instead.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -21,7 +21,7 @@ struct Asked {
     Scalar literal;
 };
 
-/// Small and large, of both signs, and what a conversion saturates or cuts.
+/// Small and large values, of both signs, and values that a conversion saturates or truncates.
 std::vector<Scalar> values_of(DType dtype) {
     std::vector<Scalar> out;
     if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
@@ -58,7 +58,7 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
         const bool dear = info(op).properties & (kCostly | kMedium);
         if (dear && !widens(to, from)) continue;
         const DType result = info(op).result == ResultRule::Bool ? boolean : to;
-        // All of what is computed with 64 bits; of the rest what looks at signs.
+        // All operations in 64 bits; of the others those that depend on signs.
         const bool signs = result.is_bool() || op == KernelOp::Neg || op == KernelOp::Abs ||
                            op == KernelOp::Sign || op == KernelOp::ShiftRight;
         if (to.bytes() < 8 && !signs) continue;

@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// The device's executor, which counts what is read back.
+/// The device's executor, which counts reads by the host.
 class CountingExecutor : public Executor {
   public:
     explicit CountingExecutor(std::shared_ptr<Device> device) : device_(std::move(device)) {}

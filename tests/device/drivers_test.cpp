@@ -1,5 +1,5 @@
-// What drivers compute otherwise than the oracle on valid input (compiler/program/drivers.md):
-// programs give what the oracle gives, on every driver.
+// Operations that some drivers compute otherwise than the oracle on valid input
+// (compiler/program/drivers.md): programs give the oracle's results on every driver.
 #include <bit>
 #include <cmath>
 #include <limits>

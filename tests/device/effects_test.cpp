@@ -23,7 +23,7 @@ class EffectsOnDevice : public ::testing::Test {
     std::unique_ptr<Session> session_;
 };
 
-/// What a session prints and throws when a compiled program runs twice.
+/// Returns the prints and errors of a session when a compiled program runs twice.
 std::string effects_in(const Session& session) {
     SessionScope scope(session);
     std::string out;

@@ -15,7 +15,7 @@
 
 namespace firn {
 
-/// What a kernel may hold and store as it is.
+/// Returns whether a kernel may hold and store the type as it is.
 inline bool has_type(const DeviceProfile& profile, DType dtype) {
     if (dtype == f64) return profile.has_f64;
     if (dtype == i64 || dtype == u64) return profile.has_i64;
@@ -23,7 +23,7 @@ inline bool has_type(const DeviceProfile& profile, DType dtype) {
     return dtype.bytes() != 1 || profile.storage_8bit;
 }
 
-/// One kernel whose invocation i gives `expression` of v0 = inputs[0][i], v1 = inputs[1][i], ...
+/// A kernel whose invocation i computes `expression` of v0 = inputs[0][i], v1 = inputs[1][i], ...
 struct ElementKernel {
     std::string expression;
     DType result;
@@ -38,7 +38,7 @@ inline std::set<std::string> called_functions(const std::string& expression) {
     return out;
 }
 
-/// What a kernel with values of these types begins with, as compiled ones do.
+/// Returns the head of a kernel with values of these types, as in compiled ones.
 inline std::string element_head(const std::vector<DType>& types, const DeviceProfile& profile) {
     std::set<std::string> extensions{"GL_EXT_spirv_intrinsics"};
     for (DType type : types)

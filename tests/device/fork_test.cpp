@@ -29,13 +29,13 @@ class Fork : public ::testing::Test {
     std::unique_ptr<Session> session_;
 };
 
-/// What `work` gives in a child that then ends by exit(); "hangs" where that never is.
+/// Returns the result of `work` in a child that then ends by exit(); "hangs" if it does not end.
 std::string in_child(const std::function<std::string()>& work) {
     int ends[2];
     if (pipe(ends) != 0) return "no pipe";
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60);  // for a hang; what is waited for takes no time
+        alarm(60);  // for a hang; the work itself takes no time
         std::string text;
         try {
             text = work();

@@ -148,7 +148,7 @@ const DeviceCase kKernelCases[] = {
          }
          return sums;
      }},
-    // The number of lanes is the device's own: what is compared does not depend on it.
+    // The device decides the number of lanes: the compared values do not depend on it.
     {"subgroups",
      [] {
          const int lanes = subgroup_size();

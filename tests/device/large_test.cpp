@@ -1,4 +1,4 @@
-// Tensors that are larger than what the device binds at once.
+// Tensors that are larger than one binding of the device.
 #include <optional>
 
 #include "tests/device/on_device.h"
@@ -36,11 +36,10 @@ Tensor of_any_size(int64_t n, int64_t m) {
     return f(random_tensor({n, m}));
 }
 
-/// Not 0 in three of four places, so that what is left of 100,000 is more than a binding takes,
-/// too.
+/// Not 0 in three of four places, so that the chosen ones of 100,000 exceed a binding, too.
 Tensor mostly_chosen(int64_t n) { return arange(n) % 4; }
 
-/// A result whose size only the device knows, of a tensor whose size only the call knows.
+/// A result whose size only the device knows, from a tensor whose size only the call knows.
 Tensor of_chosen(int64_t n) {
     auto f = compile([](Tensor x) { return compact(x * 3, x % 4 != 0) + 1; }, {i32("n")});
     return f(arange(n));

@@ -1,5 +1,4 @@
-// Loops of kernels inside one another, on the device: whose buffers are whose, and which turn it
-// is.
+// Nested loops of kernels on the device: their buffers, and their iteration numbers.
 #include <signal.h>
 #include <unistd.h>
 
@@ -151,7 +150,8 @@ const DeviceCase kNestedLoops[] = {
      }},
 };
 
-// What is tried beyond the end of a loop that the data ends is no product that does not fit.
+// Iterations tried beyond the end of a loop whose end depends on data have no products that
+// overflow.
 TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
     for (Session session :
          {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
@@ -245,7 +245,7 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopThatNoInvocationRuns) {
         };
         EXPECT_EQ(run(4), (std::vector<int>{1, 1, 1, 1}));
         EXPECT_THROW(run(3), UserError);
-        // What does not depend on the invocation neither.
+        // Neither do values that do not depend on the invocation.
         const auto run_alike = [](int from, const Tensor& start) {
             Tensor x = zeros({4}, i32);
             kernel(x.shape(), [&](Tensor i) {
@@ -292,8 +292,8 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
         };
         EXPECT_EQ(run(tensor({0})(0) == 1), std::vector<int>{0});
         EXPECT_THROW(run(tensor({1})(0) == 1), UserError);
-        // In a loop that the data ends the condition is a mask: the oracle runs what stands behind
-        // it.
+        // In a loop whose end depends on data the condition is a mask: the oracle runs the
+        // statements behind it.
         Tensor x = tensor({0}), turns = 0;
         while_([&] { return turns < 1; },
                [&] {
@@ -375,7 +375,8 @@ TEST(LongLoop, OfSmallKernelsRunsInChunksOfIterations) {
 
 TEST(DataLoops, MayEndWithBuffersInEachOthersMemory) {
     const SessionScope scope(device_session());
-    // Iterations of this size are dear: each is looked at, and three buffers have changed places.
+    // Iterations of this size are expensive: the loop's end is read after each, and three buffers
+    // have rotated.
     const int n = 1 << 20;
     auto f = compile(
         [](Tensor x, Tensor y, Tensor z, Tensor count) {
@@ -404,7 +405,7 @@ TEST(DataLoops, MayEndWithBuffersInEachOthersMemory) {
 
 void run_for_ever() {
     const SessionScope scope(device_session());
-    signal(SIGINT, SIG_DFL);  // who starts tests in the background may have it ignored
+    signal(SIGINT, SIG_DFL);  // tests started in the background may have it ignored
     std::thread([] {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         kill(getpid(), SIGINT);

@@ -34,7 +34,7 @@ class OnDevice : public ::testing::TestWithParam<DeviceCase> {
     }
 };
 
-/// What Firn refuses there may be right anywhere else: types and lanes.
+/// Returns whether an error is only that the device lacks types or lanes.
 inline bool lacks_features(const DeviceProfile& profile) {
     return !profile.has_f64 || !profile.has_i64 || !profile.subgroup_shuffle;
 }

@@ -34,7 +34,7 @@ std::vector<Scalar> ugly_values(DType dtype) {
     return out;
 }
 
-/// What an operation on values of one type was asked, and what it gave.
+/// The operands and the results of an operation on values of one type.
 struct Columns {
     std::vector<std::vector<Scalar>> inputs;  // one row per element
     std::vector<Scalar> results;
@@ -81,7 +81,7 @@ bool agree(KernelOp op, const Scalar& got, const Scalar& expected) {
     if (std::isnan(expected.f)) return std::isnan(got.f);
     if ((op == KernelOp::Min || op == KernelOp::Max) && expected.f == 0) return got.f == 0;
     if (got == expected || got == flushed(expected)) return true;
-    // Where kernels correct a device's quotients and roots, tiny ones stay as they are.
+    // If kernels correct a device's quotients and roots, tiny ones stay as they are.
     const bool tiny =
         expected.dtype != f64 && ((op == KernelOp::Div && std::abs(expected.f) < 0x1p-100) ||
                                   (op == KernelOp::Sqrt && std::abs(expected.f) < 0x1p-50));
@@ -292,7 +292,7 @@ TEST_F(RandomBitsOnDevice, LeaveTheSameRemaindersInEveryForm) {
     }
     expect_same(result("firn_mod_f32", f32, rows), result("firn_mod_of_few_f32", f32, rows), f32,
                 rows);
-    // Divisors that firn_mod_near_f32 takes, of numbers of every size, and of what is no number.
+    // Divisors for firn_mod_near_f32, with numbers of every size, and nan and infinities.
     for (std::vector<Scalar>& row : rows) {
         const auto y = static_cast<uint32_t>((67 + draw() % 120) << 23 | draw() % (1u << 23));
         const auto x = static_cast<uint32_t>(draw());

@@ -1,4 +1,4 @@
-// Reductions and rows that the lanes of a subgroup share give on the device what the oracle gives.
+// Reductions and rows that the lanes of a subgroup share give the oracle's results on the device.
 #include <functional>
 
 #include "engine/firn/device_session.h"

@@ -175,7 +175,7 @@ TEST_F(SavedOnDevice, LoopsThatRotateBuffers) {
     }
 }
 
-// In this process the host works the bound out by what was recorded; a file cannot.
+// In this process the host computes the bound from the recording; with a file it cannot.
 TEST_F(SavedOnDevice, BoundsOfLoopsThatNumbersDecide) {
     auto blur = compile(
         [](Tensor x, Tensor sigma) {
@@ -220,7 +220,7 @@ TEST_F(SavedOnDevice, SizesThatOnlyTheDeviceKnows) {
     const Call call = run(saved, {x});
     ASSERT_EQ(values<int32_t>(*call.results[0], 1)[0], static_cast<int32_t>(wanted.size()));
     EXPECT_EQ(values<float>(*call.results[1], wanted.size()), wanted);
-    // The count of one call is the size of an argument of the next: nobody can save that.
+    // The count of one call is the size of an argument of the next: that cannot be saved.
     auto doubled = compile([](Tensor y) { return 2.0f * y; }, {f32("k")});
     expect_parts(user_error([&] { save_program(path_, doubled, positive(x)); }),
                  {"save_program", "only the device knows the size 'k'"});
@@ -317,7 +317,7 @@ TEST_F(SavedOnDevice, SizesBeyondWhatItBindsAreRefused) {
                  {"this program binds at most 100", "as large as these"});
 }
 
-// Where the call is larger than the fastest bindings take, the file's program does without them.
+// If the call exceeds the limits of the fastest bindings, the file's program does without them.
 TEST_F(SavedOnDevice, OneThatIsSavedWithLargeTensorsBindsThem) {
     DeviceProfile few_texels = session_->profile();
     few_texels.max_texel_elements = 4096;

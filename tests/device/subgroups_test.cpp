@@ -9,7 +9,7 @@ namespace {
 /// A kernel over `grid` in groups of `group` and what its lanes give one another.
 struct LaneKernel {
     std::vector<int> grid, group;
-    std::vector<int> functions;  // in turn, of what the one before gave
+    std::vector<int> functions;  // one after the other, each on the result of the one before
 };
 
 constexpr int kLaneFunctions = 8;
@@ -27,7 +27,7 @@ Tensor exchanged_by(int function, const Tensor& x, const Tensor& salt) {
     }
 }
 
-/// Of every element: a kernel that leaves one out, or takes it for another, gives something else.
+/// Checks every element: a kernel that skips one, or takes it for another, gives another result.
 Tensor run_lanes(const LaneKernel& test) {
     Shape shape(test.grid.begin(), test.grid.end());
     const int count = std::accumulate(test.grid.begin(), test.grid.end(), 1, std::multiplies<>());
@@ -52,7 +52,7 @@ Tensor run_lanes(const LaneKernel& test) {
     return out;
 }
 
-/// Of each group of 4 x 4 the sum, by subgroups and through shared memory.
+/// Returns the sum of each group of 4 x 4, by subgroups and through shared memory.
 std::vector<int> sums_of_groups(const Session& session, int rows, int columns) {
     SessionScope scope(session);
     auto sums = compile(
@@ -107,8 +107,8 @@ class Subgroups : public testing::Test {
         SessionScope scope(session);
         return run_lanes(test).to_vector<int>();
     }
-    /// The device gives what the kernel interpreter gives for as many lanes, and the oracle where
-    /// it has as many.
+    /// The device gives the kernel interpreter's result for as many lanes, and the oracle's if it
+    /// has as many.
     void expect_agreement(const LaneKernel& test) const {
         if (!fits(test)) return;
         const DeviceProfile& profile = session->executor().profile();

@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-// What is found here is to be found by nobody else.
+// No other test finds these results.
 [[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
 
 TEST(TuneOnDevice, FindsNothingSlowerAndKeepsTheResults) {

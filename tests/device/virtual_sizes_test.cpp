@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// Where such programs can run: the oracle would need all the memory.
+/// The ways in which such programs can run: the oracle would need all the memory.
 std::vector<Way> compiled_ways() {
     std::vector<Way> out{{"compiled for a CPU driver", Session::interpreter(cpu_profile())},
                          {"compiled for a GPU", Session::interpreter(gpu_profile())}};
@@ -17,7 +17,7 @@ std::vector<Way> compiled_ways() {
     return out;
 }
 
-/// Those that renumber more elements than 32 bits count.
+/// The ways that renumber more elements than 32 bits count.
 std::vector<Way> ways_of_64_bits() {
     std::vector<Way> out = compiled_ways();
     std::erase_if(out, [](const Way& way) { return !way.session.executor().profile().has_i64; });
@@ -234,7 +234,7 @@ TEST(VirtualSizes, HaveRandomNumbersOfTheirOwn) {
         expected);
 }
 
-/// Integers of tensors wrap around; what is read by them is inside all the same.
+/// Integers of tensors wrap around; reads by them are inside all the same.
 TEST(VirtualSizes, IndicesThatWrapAroundReadInside) {
     std::vector<float> numbers = random_floats(32768);
     std::vector<float> expected;

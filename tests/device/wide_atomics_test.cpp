@@ -1,4 +1,4 @@
-// Combining stores of 64-bit elements, whose positions meet, on the device.
+// Combining stores of 64-bit elements at colliding positions, on the device.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 using Doubles = std::vector<double>;
 using Longs = std::vector<int64_t>;
 
-/// Whoever has no such atomics says so.
+/// A device without such atomics says so.
 class WideAtomics : public testing::Test {
   protected:
     WideAtomics() {

@@ -23,7 +23,7 @@ TEST(DevicePrograms, FromTheirBytes) {
     expect_programs(reading, 700000, 150, kGrammar);
 }
 
-// The flag of its inner loops takes turns with a result: it lies in the caller's memory.
+// The flag of its inner loops alternates with a result: it lies in the caller's memory.
 TEST(DevicePrograms, WithAFlagInTheMemoryOfAResult) {
     expect_programs(filling, 95004512, 1, kGrammar);
 }

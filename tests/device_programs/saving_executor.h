@@ -1,4 +1,4 @@
-// An executor that runs nothing but what it has read back from the bytes of a saved program.
+// An executor that only runs programs read back from the bytes of a saved program.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace firn {
 
-/// The program by itself: what a call brings is in the call.
+/// The program by itself: the call has its own data.
 inline SavedProgram saved_alone(const std::shared_ptr<const Program>& program) {
     SavedProgram saved;
     saved.name = program->name;
@@ -63,7 +63,7 @@ class SavingExecutor : public Executor {
     static std::shared_ptr<const Program> read_back(const std::shared_ptr<const Program>& program) {
         const std::vector<std::byte> bytes = program_bytes(saved_alone(program));
         const SavedProgram read = program_from_bytes(bytes, program->name);
-        // Random programs run in processes of their own, where nobody hears of an expectation.
+        // Random programs run in processes of their own, which do not report expectations.
         if (program_bytes(read) != bytes)
             throw InternalError("program " + program->name + " is another one once it was read");
         return read.program;

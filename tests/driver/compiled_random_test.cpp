@@ -1,5 +1,5 @@
-// Random graphs, compiled and run by the kernel interpreter, give what the oracle gives: with
-// kernels as the walk writes them, with each step that makes them faster alone, and with all.
+// Random graphs, compiled and run by the kernel interpreter, give the oracle's results: with
+// kernels as the walk writes them, with each optimisation alone, and with all.
 #include "compiler/driver/compile.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "tests/ir/random_check.h"
@@ -17,12 +17,12 @@ std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
     return compile_graph(table, graph, profile, options);
 }
 
-/// Equal bits; floats may differ by what another order of a sum gives.
+/// Equal bits; floats may differ by another order of a sum.
 bool close(const Scalar& a, const Scalar& b) {
     return same_bits(a, b) || near(a, b, a.dtype == f16 ? 2e-3 : 1e-5);
 }
 
-/// Each of `all` gives what the oracle gives.
+/// Each of `all` gives the oracle's results.
 RandomCheck compiled_is_oracle(const DeviceProfile& profile, const std::vector<KernelSteps>& all) {
     return [=](NodeTable& table, const RandomProgram& program) -> std::string {
         const std::vector<HostTensor> expected =
@@ -71,7 +71,7 @@ DeviceProfile never_idle(DeviceProfile profile) {
     return profile;
 }
 
-/// As few as the specification allows.
+/// The fewest that the specification allows.
 DeviceProfile four_bindings(DeviceProfile profile) {
     profile.max_back_edges = 0;
     profile.max_storage_buffers = 4;

@@ -1,5 +1,5 @@
-// The passes over the list of a program's kernels, and what is cut again where a kernel that they
-// finished takes more iterations than the driver lets an invocation take.
+// The passes over the list of a program's kernels, and new cuts if a finished kernel takes more
+// iterations than the driver allows an invocation.
 #include "compiler/driver/finish_kernels.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ Tensors nest(const Tensors& a) {
     return {sum(sqrt(sum(a[0]((i * j + k) % 64), {.axis = 2})), {.axis = 1})};
 }
 
-/// Rows of 32 elements, each a reduction of its own, over what the row has in common: 541.
+/// Rows of 32 elements, each a reduction of its own, over values that the row shares: 541.
 Tensors rows(const Tensors& a) {
     auto [i, j, k] = indices<3>({64, 32, 31});
     Tensor scale = sum(a[1] * a[1], {.axis = 1, .keep_dims = true});

@@ -1,4 +1,4 @@
-// What is asked inside a range alone is loaded where its neighbours are.
+// Elements that are only used inside a range are loaded with their neighbours.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ Tensor by_choice(Tensor x) {
     Tensor inside = (i > 0) & (i < x.size(0) - 1) & (j > 0) & (j < x.size(1) - 1);
     return where(inside, 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)), x);
 }
-/// Each second row, with the one before: what is stored is asked at a multiple.
+/// Each second row, with the one before: the stored value is evaluated at a multiple.
 Tensor by_rows(Tensor x) {
     x(range(1, none, 2), all) = x(range(0, -1, 2), all) * 2.0f;
     return x;
@@ -40,7 +40,7 @@ Tensor in_a_part(Tensor x) {
     auto [i, j] = indices<2>(part.shape());
     return part(i - 1, j) - part(i + 2, j) + part(i, j - 1) * part(i, j + 1);
 }
-/// Halved until it is small: at the borders, where nobody asks, that may take long.
+/// Halved until it is small: at the borders, where it is not used, that may take long.
 Tensor halved(Tensor x) {
     const auto in = range(1, -1);
     Tensor y = x(range(2, none), in);
@@ -92,7 +92,7 @@ TEST(GuardedLoads, GiveWhatTheOracleGives) {
 TEST(GuardedLoads, TheEdgeOfAPartIsAnEdge) { expect_oracles(in_a_part); }
 
 TEST(GuardedLoads, WhatIsPromisedIsNotAskedOutside) {
-    constexpr int64_t kSide = 64, kFar = 1 << 20;  // what the borders say
+    constexpr int64_t kSide = 64, kFar = 1 << 20;  // the values at the borders
     const auto read = [](Tensor x, Tensor places, Tensor line) {
         const auto in = range(1, -1);
         x(in, in) = unchecked(line)(places(in, in));

@@ -1,4 +1,4 @@
-// Loops of butterflies take several iterations in a launch, and give what one at a time gives.
+// Loops of butterflies take several iterations in a launch, and give the results of single ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 using Step = std::function<Tensor(const Tensor& x, const Tensor& level)>;
 using Program1 = std::function<Tensor(Tensor)>;
 
-/// On a device whose launches cost nothing: loops are not put into one kernel.
+/// A device with free launches: loops are not put into one kernel.
 DeviceProfile free_launches(DeviceProfile profile) {
     profile.seconds_per_launch = 0;
     return profile;
@@ -50,7 +50,8 @@ Outcome outcome(const Session& session, const Program1& f, const Shape& declared
     return out;
 }
 
-/// What the oracle gives, on a CPU driver and on a GPU, in at most (at least) so many launches.
+/// Expects the oracle's results, on a CPU driver and on a GPU, in at most (at least) so many
+/// launches.
 void expect_launches(const Program1& f, const std::vector<int64_t>& shape, int least, int most,
                      Shape declared = {}) {
     if (declared.empty()) declared.assign(shape.begin(), shape.end());
@@ -210,7 +211,7 @@ TEST(RaiseRadix, OneAxisOfFive) {
     expect_launches(levels(4, step), {2, 20, 32, 20, 3}, 1, 1);
 }
 
-/// A comparison of what has wrapped around, and a quotient by 0.
+/// A comparison of wrapped values, and a quotient by 0.
 TEST(RaiseRadix, NumbersWrapAroundAsEver) {
     expect_launches(levels(4,
                            [](const Tensor& x, const Tensor& level) {

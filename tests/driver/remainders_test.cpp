@@ -56,7 +56,7 @@ TEST(Remainders, OfAKernelAreFewCopies) {
     EXPECT_EQ(calls(narrow, "in_steps"), 0);
 }
 
-/// Where any number of iterations is allowed, remainders are loops in any number of copies.
+/// If any number of iterations is allowed, remainders are loops in any number of copies.
 TEST(Remainders, AreLoopsWhereNothingBoundsThem) {
     DeviceProfile profile = cpu_profile();
     profile.max_back_edges = 0;

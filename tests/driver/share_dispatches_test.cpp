@@ -1,5 +1,4 @@
-// Which equal kernels of a list share a dispatch, where their tensors then lie, and that they still
-// compute the same.
+// Equal kernels of a list share dispatches: which, the places of their tensors, and their results.
 #include "compiler/plan/share_dispatches.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ using test::names, test::steps;
 
 constexpr int kBuffers = 24;
 
-/// A placed kernel that stores what it loads. Those of one `factor` are equal.
+/// A placed kernel that copies its input. Those of one `factor` are equal.
 ListedKernel listed(const std::string& name, int from, int to, int factor = 1) {
     static std::map<int, std::shared_ptr<const KernelInfo>> emitted;
     ListedKernel out;
@@ -235,7 +234,7 @@ Tensors three_transforms(const Tensors& a) {
             ifftn(Complex{x * x, x}).re};
 }
 
-/// As many as one, but for the first passes, which read what they transform each in its way.
+/// As many as one, except for the first passes, which read their inputs in different ways.
 TEST(SharedDispatches, TransformsOfSeveralFieldsAreLaunchedAsThoseOfOne) {
     const std::vector<ArgSpec> specs{f32(32, 32)};
     EXPECT_LE(dispatches_of(three_transforms, specs), dispatches_of(one_transform, specs) + 2);

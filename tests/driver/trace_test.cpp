@@ -1,4 +1,4 @@
-// What every pass made of a program that is there already, and which value comes from which.
+// The trace of every pass for a compiled program, and the graph of its values.
 #include "compiler/driver/trace.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// A program that keeps what it was compiled from, as those of a device do.
+/// A program that keeps its source, as those of a device do.
 template <class Fn, size_t N>
 std::shared_ptr<const Program> program_of(Fn f, const ArgSpec (&specs)[N],
                                           const DeviceProfile& profile = cpu_profile(),

@@ -1,5 +1,5 @@
 // The examples in the comments of the public headers and on pages, as examples.awk and pages.awk
-// write them, and what they show.
+// write them, and their results.
 #pragma once
 #include <cmath>  // NAN and INFINITY in examples
 #include <cstddef>
@@ -40,7 +40,7 @@ class Shows {
     void operator()(const std::string& got, const char* is);
     void operator()(const TensorShape& got, const char* is);
 
-    /// Computes and compares what is left; where a computation is refused, one after the other.
+    /// Computes and compares the remaining ones; if a computation is refused, one after the other.
     void compare();
 
   private:

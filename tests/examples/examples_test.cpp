@@ -1,5 +1,5 @@
-// Every example in the comments of the public headers gives what the comment says: by the oracle,
-// by the kernel interpreter and on the device. Examples on pages run.
+// Every example in the comments of the public headers gives the stated result: by the oracle, by
+// the kernel interpreter and on the device. Examples on pages run.
 #include "tests/examples/examples.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-/// What a comment says: numbers in braces, as deep as the shape has axes.
+/// The result that a comment states: numbers in braces, as deep as the shape has axes.
 struct Said {
     std::vector<double> values;
     std::vector<int64_t> shape;
@@ -102,7 +102,7 @@ void Shows::compare() {
     try {
         realize(tensors);
     } catch (const UserError&) {
-        // Each says below what it is refused for.
+        // Each of these states below why it is refused.
     }
     for (const Pending& each : pending_) try {
             compare_values(each.got.to_vector<double>(), numbers(each.got.shape()), each.place,

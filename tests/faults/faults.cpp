@@ -70,7 +70,7 @@ namespace {
     X(vkWaitSemaphores)
 // clang-format on
 
-/// What a call may give when the device is lost, by the specification.
+/// The calls that may report a lost device, by the specification.
 constexpr std::array kMayBeLost = {"vkCreateDevice",        "vkQueueSubmit",
                                    "vkDeviceWaitIdle",      "vkGetSemaphoreCounterValue",
                                    "vkWaitSemaphores",      "vkGetQueryPoolResults",
@@ -91,13 +91,13 @@ std::optional<VkResult> failure_of(const char* name) {
     return failed_result = lost ? VK_ERROR_DEVICE_LOST : memory;
 }
 
-/// What the driver allocates is its own.
+/// The driver's own allocations do not count.
 struct DriverAllocates {
     bool before = std::exchange(may_fail, false);
     ~DriverAllocates() { may_fail = before; }
 };
 
-/// A function that fails when its turn comes, and else calls the one that it stands for.
+/// A function that fails at its chosen call, and otherwise calls the original.
 template <class Function, int id>
 struct Wrapper;
 template <class Result, class... Arguments, int id>

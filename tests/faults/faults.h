@@ -1,4 +1,5 @@
-// Makes Vulkan calls and host allocations fail: each in turn, as the machine may at any moment.
+// Makes Vulkan calls and host allocations fail, one after the other, as the machine may at any
+// moment.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -9,14 +10,14 @@
 namespace firn {
 
 enum class Fault : uint8_t {
-    OutOfMemory,  // of a Vulkan call: host and device memory in turn
+    OutOfMemory,  // of a Vulkan call: host and device memory alternately
     DeviceLost,   // of a Vulkan call that may say so
     Allocation,   // operator new while AllocationsFail lives, in its thread, outside of the driver
 };
 
-/// From now on the `nth` call of its kind, counted from 1, fails. One at a time in a process.
+/// Makes the `nth` call of its kind from now on, counted from 1, fail. One at a time in a process.
 void inject(Fault fault, int64_t nth);
-/// What was injected since: nothing where fewer calls were made.
+/// The failure that was injected since: nothing if fewer calls were made.
 struct Injected {
     bool fired = false;
     std::string call, result;  // of a Vulkan call

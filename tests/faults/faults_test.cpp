@@ -1,5 +1,5 @@
-// Every Vulkan call and every allocation of the engine fails in turn: tensors stay, a message says
-// what failed, and the next call works.
+// Every Vulkan call and every allocation of the engine fails once: tensors stay, a message names
+// the failure, and the next call works.
 #include "tests/faults/faults.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace firn {
 namespace {
 
-// Each point starts afresh: what a run keeps on disk would let the next one make other calls.
+// Each point starts afresh: with a run's data on disk the next one would make other calls.
 [[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
 
 /// Every so many points one is tried, `times` as many of a slow scenario; FIRN_FAULT_STRIDE=1 tries
@@ -30,7 +30,7 @@ int64_t stride(Fault fault, int64_t times = 1) {
     return wanted ? std::max(1, std::atoi(wanted)) : times * (fault == Fault::Allocation ? 37 : 5);
 }
 
-/// What the validation layer says, until after the end of a device.
+/// Collects the messages of the validation layer, until after the end of a device.
 class Messages {
   public:
     std::function<void(const std::string&)> taker() {
@@ -85,7 +85,7 @@ class FaultTest : public testing::TestWithParam<Scenario> {
     Messages messages;
 };
 
-/// What the run says of its failure; empty where it needed none.
+/// Returns the message of the run's failure; empty if there was none.
 std::string failure_of(const std::function<void()>& run) {
     try {
         run();
@@ -115,7 +115,7 @@ bool FaultTest::fails_at(Fault fault, int64_t n) {
             if (said.empty()) return true;
             EXPECT_NE(said.find(what.call), std::string::npos);
             EXPECT_NE(said.find("VK_ERROR_DEVICE_LOST"), std::string::npos);
-            // From then on every call says so.
+            // From then on every call reports it.
             EXPECT_NE(failure_of(run).find("VK_ERROR_DEVICE_LOST"), std::string::npos);
         } else {
             if (!said.empty() && fault == Fault::OutOfMemory) {
@@ -186,8 +186,8 @@ TEST(Faults, OfMakingADevice) {
     EXPECT_NO_THROW(Device::create(options));
 }
 
-/// What cannot be measured is what the class of the device has, and says nothing; only a device
-/// that is lost says so.
+/// A rate that cannot be measured becomes that of the device's class, without a message; only a
+/// lost device reports an error.
 TEST(Faults, OfCountingCores) {
     int64_t n = 1;
     for (;; ++n) {

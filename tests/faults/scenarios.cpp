@@ -1,4 +1,4 @@
-// What users do while calls fail.
+// Users' actions while calls fail.
 #include "tests/faults/scenarios.h"
 
 #include "engine/gpu/buffer.h"

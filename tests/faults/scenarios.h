@@ -1,4 +1,4 @@
-// What users do while calls fail.
+// Users' actions while calls fail.
 #pragma once
 #include <functional>
 #include <ostream>
@@ -10,7 +10,7 @@ namespace firn {
 
 struct Scenario {
     const char* name;
-    /// Makes what it needs and gives what is then run with failures, and again without.
+    /// Makes its objects, and returns the function that is run with failures, and again without.
     std::function<std::function<void()>(World&)> begin;
     bool map_memory = true;
     int64_t stride_times = 1;

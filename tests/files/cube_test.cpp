@@ -1,4 +1,4 @@
-// Tables of colours: as other programs write them, damaged, and what they make of colours.
+// Tables of colours: written by other programs, damaged, and applied to colours.
 #include <cmath>
 
 #include "tests/files/file_test.h"
@@ -96,7 +96,7 @@ TEST_F(CubeFiles, TablesThatChangeNothingChangeNothing) {
         const Tensor line = arange(n).as(f32) / float(n - 1);
         expect_near(colours_from_table(x, {.values = stack(vec3(line, line, line))}), colours);
     }
-    // What is outside goes to the nearest that is inside.
+    // A value outside maps to the nearest one inside.
     expect_near(colours_from_table(tensor({-1.0f, 7.0f, NAN}), {.values = identity(4)}), {0, 1, 0});
     expect_near(colours_from_table(tensor({-1.0f, 1.0f, 3.0f}),
                                    {.values = identity(4), .lower = -1.0f, .upper = 3.0f}),

@@ -29,8 +29,8 @@ class FileTest : public OracleTest {
         out << in.rdbuf();
         return out.str();
     }
-    /// What a script of Python prints, with the folder of the test as its first argument. Modules
-    /// of Debian are those of its own python3.
+    /// Returns the output of a Python script, with the folder of the test as its first argument.
+    /// Debian's modules belong to its own python3.
     std::string python(const std::string& script) const {
         const std::string file = written("script.py", script);
         std::string out;

@@ -147,7 +147,7 @@ TEST_F(PlyFiles, RefusesWhatIsDamaged) {
         {head + three + "element tristrips 1\nproperty list int int vertex_indices\n" + end +
              "0 0 0 1 0",
          "strips"},
-        // What a file promises and has not asks for no memory.
+        // A count that the file does not contain allocates no memory.
         {head + "element vertex 2000000000\nproperty float x\n" + end + "1", "ends before"},
         {"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\n" +
              end,
@@ -196,7 +196,7 @@ TEST_F(PlyFiles, CutsColoursToEightBits) {
                              .colours = tensor({-1.0f, 2.0f, NAN, 0.5f, 0.1f, 1.0f}, {2, 3})});
     EXPECT_EQ(load_ply(path("x.ply")).colours->to_vector<float>(),
               (Floats{0, 1, 0, 128 / 255.0f, 26 / 255.0f, 1}));
-    // Those of u8 are what they are.
+    // Colours of u8 stay as they are.
     save_ply(path("x.ply"),
              {.positions = zeros({1, 3}), .colours = tensor({0, 77, 255}, {1, 3}).as(u8)});
     EXPECT_EQ(load_ply(path("x.ply")).colours->to_vector<float>(), (Floats{0, 77 / 255.0f, 1}));

@@ -1,4 +1,4 @@
-// Files of VTK: what they say, and that VTK itself reads it.
+// Files of VTK: their contents, and that VTK itself reads them.
 #include <cmath>
 
 #include "tests/files/file_test.h"

@@ -1,5 +1,5 @@
-// compiler/README.md follows a small program through all stages: its texts are what the compiler
-// makes of it. FIRN_WRITE_README=1 writes them anew.
+// compiler/README.md follows a small program through all stages: its texts are the compiler's
+// output. FIRN_WRITE_README=1 writes them anew.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,7 +54,7 @@ std::string plain(const std::string& text) {
 
 std::string main_of(const std::string& glsl) { return glsl.substr(glsl.find("void main()")); }
 
-/// What each block of the page should hold, by the words behind its fence.
+/// Returns the expected text of each block of the page, by the words behind its fence.
 std::map<std::string, std::string> blocks() {
     SessionScope scope(Session::interpreter(gpu_profile()));
     const auto function = compile(step, {f32("n")});

@@ -116,7 +116,7 @@ TEST_F(Background, ASessionMayEndWhileItCompiles) {
     }
 }
 
-// What a rule holds is tensors of a session, which must not end on the thread that compiles.
+// A gradient rule holds tensors of a session, which must not end on the thread that compiles.
 TEST_F(Background, WhatItCompilesHoldsNoRulesOfGradients) {
     NodeTable table;
     Graph copy;

@@ -1,4 +1,4 @@
-// What a session and its functions keep is bounded, however many programs there are.
+// The memory of a session and its functions is bounded, however many programs there are.
 #include <malloc.h>
 
 #include <algorithm>
@@ -78,8 +78,7 @@ TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
     run(3);
 }
 
-/// A window that is drawn from size to size has programs of the last ones only; sizes that take
-/// turns keep theirs.
+/// A window that is resized has programs of the last sizes only; recurring sizes keep theirs.
 TEST(Bounded, ProgramsOfSizesThatDoNotComeAgain) {
     SessionScope scope(Session::interpreter());
     const auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
@@ -88,7 +87,7 @@ TEST(Bounded, ProgramsOfSizesThatDoNotComeAgain) {
         for (int calls = 0; calls < 3; ++calls) EXPECT_EQ(twice(x)(0).item<float>(), 0.6f);
     };
     for (int size = 1; size <= 50; ++size) run(size);
-    constexpr size_t kCoarse = 6;  // by what divides the size, and the one that assumes nothing
+    constexpr size_t kCoarse = 6;  // by divisors of the size, and the one that assumes nothing
     EXPECT_LE(twice.variant_count(), kRecentValues + kCoarse);
     for (const int size : {48, 49, 50}) run(size);
     const size_t variants = twice.variant_count();
@@ -97,7 +96,7 @@ TEST(Bounded, ProgramsOfSizesThatDoNotComeAgain) {
     EXPECT_EQ(twice.variant_count(), variants);
 }
 
-/// One of 8^5 programs of five operations, and on the host (`Value` int) what it gives.
+/// Returns one of 8^5 programs of five operations, or its result on the host (`Value` int).
 template <class Value>
 Value one_of_many(Value x, int k) {
     using std::max, std::min;

@@ -1,4 +1,4 @@
-// What braces mean where users write them, and what must not compile.
+// The meaning of braces where users write them, and braces that must not compile.
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-// An executor that counts what it is asked for.
+// An executor that counts its calls.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace firn {
 
-/// Runs on the kernel interpreter, and counts what is allocated and run.
+/// Runs on the kernel interpreter, and counts allocations and runs.
 class CountingExecutor : public Executor {
   public:
     explicit CountingExecutor(DeviceProfile profile = cpu_profile())

@@ -31,7 +31,7 @@ TEST_F(DataIn, OfSpansArraysAndMatrices) {
     EXPECT_EQ(matrix.to_vector<double>(), (std::vector<double>{1, 2, 3, 4}));
 }
 
-/// What Eigen's matrices and maps look like; columns first.
+/// Looks like Eigen's matrices and maps; columns first.
 template <class T>
 struct ColumnsFirst {
     T* elements;
@@ -43,7 +43,7 @@ struct ColumnsFirst {
     long colStride() const { return height; }
     T* data() const { return elements; }
 };
-/// What a std::mdspan looks like.
+/// Looks like a std::mdspan.
 template <class T>
 struct Mdspan {
     T* elements;

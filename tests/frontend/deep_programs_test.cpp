@@ -1,5 +1,5 @@
-// Programs that go deep, recorded and compiled on a small stack: nothing overflows, and what is too
-// deep is told.
+// Deep programs, recorded and compiled on a small stack: nothing overflows, and programs that are
+// too deep are refused.
 #include <pthread.h>
 
 #include <exception>
@@ -10,8 +10,8 @@
 namespace firn {
 namespace {
 
-/// Runs `body` on a thread whose stack is no larger than those of a game engine's workers. Throws
-/// what it throws.
+/// Runs `body` on a thread with a stack no larger than those of a game engine's workers. Passes on
+/// its exceptions.
 void on_small_stack(const std::function<void()>& body, size_t kib = 512) {
     struct Work {
         const std::function<void()>& body;
@@ -127,7 +127,7 @@ void nest(int levels, Tensor& x, const Tensor& chosen) {
 }
 
 TEST(TooDeep, BranchesInsideOneAnother) {
-    // What records them needs some stack of its own for each.
+    // Recording each needs some stack of its own.
     const auto hundred = [] {
         const SessionScope scope(Session::interpreter());
         Tensor x = tensor({1.0f, 5.0f});
@@ -173,7 +173,7 @@ TEST(TooDeep, ReadsOfOneAnotherInOneKernel) {
                   "give some of them a loop, or a kernel of their own", "deep_programs_test.cpp:"});
 }
 
-/// Every turn of a count looks at the one before twice.
+/// Every iteration of a count uses the one before twice.
 TEST(TooDeep, BoundsThatDoubleTakeNoTime) {
     const SessionScope scope(Session::interpreter());
     const Tensor n = tensor({3, 4});

@@ -1,4 +1,4 @@
-// Arguments that are moved in: where results may be written over them, and that nobody sees it.
+// Donated arguments: when results may be written over them, and that no value changes.
 #include "compiler/plan/reuse_arguments.h"
 #include "tests/frontend/counting_executor.h"
 #include "tests/frontend/oracle_session.h"
@@ -11,7 +11,7 @@ class Donation : public ::testing::Test {
     std::shared_ptr<CountingExecutor> executor_ = std::make_shared<CountingExecutor>(gpu_profile());
     Session session_{executor_};
     SessionScope scope_{session_};
-    /// What `body` allocates.
+    /// Returns the allocations of `body`.
     template <class Body>
     int allocations(const Body& body) {
         const int before = executor_->allocations;
@@ -59,9 +59,9 @@ TEST_F(Donation, NeighboursAreReadFromMemoryOfTheirOwn) {
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 2, 3, 4}));
 }
 
-// Mapped alone, an invocation takes a column, and loads all of it first. In a sequence its rows are
-// other invocations', at the same time. The interpreter's invocations run in step, so that only the
-// plan shows it there.
+// Mapped alone, an invocation takes a column, and loads all of it first. In a sequence its rows
+// belong to other invocations, at the same time. The interpreter's invocations run in step, so that
+// only the plan shows it there.
 TEST(DonationInSequences, RowsThatOthersReadAreNotWritten) {
     SessionScope scope(Session::interpreter());
     auto shift = compile(
@@ -131,7 +131,7 @@ TEST_F(Donation, ACallThatFailsKeepsTheArguments) {
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 2, 3}));
 }
 
-/// What was written before the loop was asked whether it goes on cannot be taken back.
+/// A result that was written before the loop's end was read cannot be taken back.
 TEST_F(Donation, ALoopThatNeverEndsKeepsTheArguments) {
     session_.limit_while(20);
     auto f = compile(

@@ -9,7 +9,7 @@ class Effects : public ::testing::TestWithParam<bool> {
     Effects() {
         session_.on_print([this](const std::string& text) { printed_ += text; });
     }
-    /// What was printed since, without the lines of this file.
+    /// Returns the prints since the last call, without the lines of this file.
     std::string printed() {
         std::string out;
         for (size_t k = 0; k < printed_.size(); ++k) {

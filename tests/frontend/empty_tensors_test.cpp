@@ -6,8 +6,7 @@
 namespace firn {
 namespace {
 
-// Where an axis has no elements every index lies outside: no step of its own is needed for a
-// neighbour.
+// In an axis without elements every index lies outside: a neighbour needs no kernel of its own.
 TEST(EmptyTensors, ReadNeighboursOfWhatALoopCarries) {
     SessionScope scope(Session::interpreter());
     Tensor x = tensor(std::vector<int>{}, {0}), y = index({0}, 0);

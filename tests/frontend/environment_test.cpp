@@ -100,7 +100,7 @@ TEST(Environment, HelpIsPrintedInEverySessionThatRuns) {
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), environment_help());
 }
 
-// Of the program that runs, before it runs; and as far as it came where it cannot be compiled.
+// Prints the program before it runs; and the passes before an error if it cannot be compiled.
 TEST(Environment, DebugPrintsGraphsAndKernelsAfterEveryPass) {
     setenv("FIRN_DEBUG", "5", 1);
     ::testing::internal::CaptureStderr();

@@ -1,4 +1,4 @@
-// Session::find_nan: which operation makes what is not a number, and what stays as it was.
+// Session::find_nan: names the operation that makes a nan, and leaves variables as they were.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// By the oracle and by compiled kernels.
+/// Runs by the oracle and by compiled kernels.
 class FindNan : public testing::TestWithParam<bool> {
   protected:
     FindNan()

@@ -175,7 +175,8 @@ TEST(Generators, SetEveryBitHalfOfTheTime) {
     }
 }
 
-/// How far the bits of numbers `apart` places apart agree, in standard deviations, at most.
+/// Returns the largest agreement of the bits of numbers `apart` places apart, in standard
+/// deviations.
 double agreement(size_t apart) {
     double most = 0;
     for (int a = 0; a < 32; ++a)

@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// How often the loop runs, for every element.
+/// Counts the loop's iterations, for every element.
 auto counted() {
     return compile(
         [](Tensor x, Tensor sigma) {

@@ -55,14 +55,14 @@ TEST_F(HostViews, StayAsTheyAre) {
     EXPECT_EQ(Floats(view.begin(), view.end()), (Floats{1, 2}));
 }
 
-// The memory of an argument that is given away becomes the result's, unless somebody looks at it.
+// The memory of a donated argument becomes the result's, unless a view holds it.
 TEST_F(HostViews, KeepWhatIsGivenAway) {
     SessionScope scope(Session::interpreter(gpu_profile()));
     auto next = compile([](Tensor x) { return x + 1.0f; }, {f32(4)});
     Tensor x = next(zeros({4}));
     const float* unseen = host_view<float>(x).data();
     x = next(std::move(x));
-    EXPECT_EQ(host_view<float>(x).data(), unseen);  // nobody looks any more: in place
+    EXPECT_EQ(host_view<float>(x).data(), unseen);  // no view any more: in place
     const HostView<float> view = host_view<float>(x);
     x = next(std::move(x));
     EXPECT_EQ(Floats(view.begin(), view.end()), (Floats{2, 2, 2, 2}));

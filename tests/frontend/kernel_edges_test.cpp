@@ -1,5 +1,5 @@
-// Kernels by hand with invocations beyond the end of what they read and store in place: those that
-// fill up a group, and those of a kernel that is larger than its tensors.
+// Kernels by hand with invocations beyond the end of the tensors that they read and store in place:
+// those that fill up a group, and those of a kernel that is larger than its tensors.
 #include <algorithm>
 #include <functional>
 
@@ -17,7 +17,7 @@ Tensor read_clamped(const Tensor& y, const Tensor& at) { return y(at); }
 Tensor read_wrapped(const Tensor& y, const Tensor& at) { return wrap(y)(at); }
 Tensor read_mirrored(const Tensor& y, const Tensor& at) { return mirror(y)(at); }
 
-/// Where an index of an axis with n elements is read.
+/// Returns the clamped index on an axis with n elements.
 int clamped(int at, int n) { return std::clamp(at, 0, n - 1); }
 int wrapped(int at, int n) { return ((at % n) + n) % n; }
 int mirrored(int at, int n) {
@@ -122,7 +122,7 @@ TEST_P(KernelEdges, AnyWayOut) {
               (Floats{0, 0, 0, 0, 1, 0, 1, 0}));
 }
 
-/// What invocations beyond the end compute for places beyond the end, too, needs no copy.
+/// Values that invocations beyond the end also compute for places beyond the end need no copy.
 TEST(KernelEdgesProgram, StaysInPlace) {
     Session session = Session::interpreter();
     SessionScope scope(session);

@@ -96,7 +96,7 @@ TEST(KernelLoops, BoundsThatSayHowFarTheyGoNeedNoCheck) {
     };
     for (bool bounded : {false, true}) {
         const Tensor made = rows(bounded);
-        // What is checked is computed at once.
+        // A checked value is computed at once.
         EXPECT_EQ(made.node()->op == Op::Buffer, !bounded);
         EXPECT_EQ(made.to_vector<int>(), (Ints{1, 0, 9}));
     }

@@ -1,5 +1,5 @@
-// Kernels by hand: what is read from shared memory under a condition per invocation is read by
-// those for which it holds, and by nobody else.
+// Kernels by hand: shared memory under a condition per invocation is only read by invocations whose
+// condition holds.
 #include <functional>
 
 #include "tests/frontend/kernels.h"
@@ -10,7 +10,7 @@ namespace {
 class KernelMaskedReads : public Kernels {
   protected:
     using Body = std::function<void(Tensor i, Shared& t, Tensor& x)>;
-    /// What `body` makes of a shared copy of {1, 2, 3, 4}.
+    /// Returns the result of `body` for a shared copy of {1, 2, 3, 4}.
     static Ints run(const Body& body) {
         Tensor x = tensor(Ints{1, 2, 3, 4}), c = zeros({4}, i32);
         kernel({4}, {.group = {4}}, [&](Tensor i) {

@@ -19,7 +19,7 @@ TEST_P(KernelMemory, AtomicsGiveWhatWasThere) {
     EXPECT_EQ(seen.to_vector<int>(), Ints(10, 1));
 }
 
-/// What the rest of the last group stores outside is dropped; within the shape nobody asks.
+/// Stores outside by the remainder of the last group are dropped.
 TEST_P(KernelMemory, PermutationsOfShapesThatAreNoWholeGroups) {
     for (int n : {5, 8, 11}) {
         Tensor turned = zeros({n}, i32), plain = zeros({n}, i32), some = zeros({n}, i32),
@@ -354,7 +354,7 @@ TEST(KernelBlocks, WhatElseIsStoredOrReadKeepsAllStoresSingle) {
     EXPECT_FALSE(stores_blocks(twice) || stores_blocks(read) || stores_blocks(three));
 }
 
-/// The last of a row of kernels that each read what the one before stored.
+/// The last of a row of kernels that each read the results of the one before.
 Tensor row_of_kernels(int count) {
     Tensor x = cast<float>(arange(8));
     for (int k = 0; k < count; ++k) {

@@ -131,7 +131,7 @@ TEST_P(OwnArrays, OfGridsOfAnySize) {
     }
 }
 
-// --- what is emitted -----------------------------------------------------------------------------
+// --- emitted kernels -----------------------------------------------------------------------------
 
 /// A kernel of `n` invocations that have arrays of these sizes.
 Function with_arrays(int n, std::vector<int> sizes) {
@@ -184,7 +184,7 @@ TEST(OwnArraysInBuffers, AreRefusedWhereTheyCannotBeCounted) {
                  {"inside a kernel, ", "local arrays of a group of 32", "take a smaller"});
 }
 
-/// What a GPU's registers cannot hold its driver keeps in memory itself.
+/// A GPU's driver itself keeps arrays in memory that its registers cannot hold.
 TEST(OwnArraysInBuffers, OnAGpuTheDriverKeepsThem) {
     EXPECT_EQ(rules_of(gpu_profile()).most_own, 0);
 }

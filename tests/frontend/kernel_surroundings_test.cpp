@@ -72,7 +72,7 @@ TEST(KernelProgram, IsOneDispatch) {
     EXPECT_EQ(run.stats().dispatches, 1);
 }
 
-// --- what is refused -----------------------------------------------------------------------------
+// --- refusals ------------------------------------------------------------------------------------
 
 TEST_P(SurroundedKernels, ArraysOfAGroupOverASizeThatOnlyTheDeviceKnows) {
     auto run = compile(
@@ -164,7 +164,7 @@ TEST_P(SurroundedKernels, ALocalArrayOfATurnBeginsAnewInEach) {
         Tensor sum = 0;
         for (Tensor t : loop(3)) {
             Local own = local(i32, 4);
-            own(3) = i;            // the same in every turn
+            own(3) = i;            // the same in every iteration
             own(t) = own(t) + 10;  // another place in each
             for (Tensor q : loop(4)) sum += own(q);
         }

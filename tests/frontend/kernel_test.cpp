@@ -1,4 +1,4 @@
-// Kernels by hand: what they store, and what groups share.
+// Kernels by hand: their stores, and the memory that groups share.
 #include "tests/frontend/kernels.h"
 
 namespace firn {
@@ -136,7 +136,8 @@ TEST_P(StoringKernels, TreeOfSumsInARecordedLoop) {
     EXPECT_EQ(sums.to_vector<int>(), (Ints{28, 92}));
 }
 
-/// The group of a kernel over `shape`, by axis from the last, whose loads must follow its stores.
+/// Returns the group of a kernel over `shape`, by axis from the last, whose loads must follow its
+/// stores.
 std::array<uint32_t, 3> group_over(const Shape& shape, const KernelOptions& options = {}) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto f = compile(

@@ -15,7 +15,7 @@ Ints counted(int n) {
     return out;
 }
 
-/// What an expression of a size gives, and what it should.
+/// The result of an expression of a size, and the expected one.
 struct SizedCase {
     const char* name;
     std::function<Tensor(int)> run;
@@ -78,7 +78,7 @@ class LazySizes : public ::testing::TestWithParam<SizedCase> {};
 INSTANTIATE_TEST_SUITE_P(Expressions, LazySizes, ::testing::ValuesIn(kSizedCases),
                          [](const auto& info) { return info.param.name; });
 
-/// 0 and 1 may be other graphs: what repeats, and what has no elements, is recorded otherwise.
+/// 0 and 1 may give other graphs: repeated and empty tensors are recorded otherwise.
 TEST_P(LazySizes, ShareAProgram) {
     const Session oracle = Session::oracle(), session = Session::interpreter();
     for (int n : {6, 9, 17, 5, 12, 31, 4, 8, 40, 7, 1, 0, 2, 33, 64}) {

@@ -1,4 +1,4 @@
-// Lazy evaluation: what is computed, what is remembered, what a frame loop costs.
+// Lazy evaluation: what is computed, what is cached, and the cost of a frame loop.
 #include "compiler/frontend/cut.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/text.h"

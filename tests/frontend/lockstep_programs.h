@@ -16,8 +16,8 @@ constexpr int kElements = 6;
 using Array = std::array<int, kElements>;
 using Mask = std::array<bool, kElements>;
 
-/// What one statement does. The elements are i = 0, 1, ..; w and y are tensors; t is the turn of
-/// the innermost loop.
+/// The kinds of statements. The elements are i = 0, 1, ..; w and y are tensors; t is the iteration
+/// of the innermost loop.
 enum class Kind {
     Assign,       // w = w * 3 + 1
     Store,        // w(5 - i) = y + 40
@@ -80,8 +80,8 @@ class Native {
         Mask active, turn;
         int t = 0;
     };
-    /// Who comes by: the mask of the branches, and those that neither left the loop nor this turn
-    /// of it.
+    /// The active elements: the mask of the branches, without those that left the loop or this
+    /// iteration of it.
     struct Place {
         Mask mask;
         Loop* loop;
@@ -93,7 +93,7 @@ class Native {
         }
     };
 
-    /// x = value(i) where the mask holds; every value is computed from what was there before.
+    /// x = value(i) where the mask holds; every value is computed from the old ones.
     template <class F>
     static void assign(Array& x, const Mask& mask, const F& value) {
         Array made;

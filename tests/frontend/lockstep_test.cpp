@@ -1,4 +1,4 @@
-// Shaped conditions as masked lockstep: what is stored, what neighbours and sums read.
+// Shaped conditions as masked lockstep: stores, and reads by neighbours and sums.
 #include "tests/frontend/lockstep_programs.h"
 #include "tests/frontend/oracle_session.h"
 #include "tests/ir/random_check.h"

@@ -1,5 +1,4 @@
-// Programs whose values are made of one another many times over: neither the stack nor time runs
-// out.
+// Long chains of values, each computed from the one before: neither the stack nor time runs out.
 #include <cstdlib>
 
 #include "tests/frontend/oracle_session.h"

@@ -1,4 +1,4 @@
-// Recorded loops: what is carried, what is not, nesting, bounds and misuse.
+// Recorded loops: carried values, others, nesting, bounds and misuse.
 #include <stdexcept>
 
 #include "tests/frontend/oracle_session.h"

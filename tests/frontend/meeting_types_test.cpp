@@ -68,8 +68,8 @@ bool holds(DType type, DType other) {
                                                  : type.is_signed() && type.bytes() > other.bytes();
 }
 
-/// The type of what chooses among operands that meet in i32: one of theirs that holds all others,
-/// which the small C++ numbers here fit unless it is bool.
+/// Returns the type of a select among operands whose common type is i32: the one of theirs that
+/// holds all others, which the small C++ numbers here fit unless it is bool.
 DType chosen_type(const std::vector<ScalarKind>& operands) {
     for (const ScalarKind& each : operands)
         if (!each.scalar &&
@@ -134,8 +134,8 @@ double tolerance(DType type) {
     return type == bf16 ? 5e-2 : type == f16 ? 6e-3 : type == f32 ? 1e-6 : type == f64 ? 1e-14 : 0;
 }
 
-/// What the operand of this kind at place k is: whole numbers of every type, parts where there are
-/// some.
+/// Returns the value of the operand of this kind at place k: whole numbers of every type, fractions
+/// if the type has them.
 Scalar value_of(const ScalarKind& kind, size_t k) {
     const double values[] = {5.3, 2.7, 3.1};
     if (kind.dtype.is_bool()) return scalar_bool(k > 0);
@@ -204,7 +204,7 @@ struct Real {
 };
 class RealFunction : public OracleTest, public testing::WithParamInterface<Real> {};
 
-/// Of integers and bools it is what it is of the same numbers in f32.
+/// For integers and bools the result is that for the same numbers in f32.
 TEST_P(RealFunction, TakesIntegersAsFloats) {
     for (DType dtype : kAllTypes) {
         if (dtype.is_float()) continue;

@@ -17,7 +17,7 @@ struct Arrays {
     Tensor x, a, b, c;
 };
 
-/// What invocation i of n does.
+/// The work of invocation i of n.
 struct Body {
     const char* name;
     bool ordered;  // its user alone can map it

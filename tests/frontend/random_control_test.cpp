@@ -88,7 +88,7 @@ struct Native {
 
 int mark_of(int x) { return std::abs(x % kMarks); }
 
-/// What is on its way to its loop: Break, Continue, or Assign for nothing.
+/// Runs natively; returns Break or Continue on its way to its loop, or Assign.
 Kind run_natively(const std::vector<Statement>& block, Native& native) {
     auto at = [&](int k) -> int& { return native.x[static_cast<size_t>(k)]; };
     for (const Statement& s : block) switch (s.kind) {

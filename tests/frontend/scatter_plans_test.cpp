@@ -1,4 +1,4 @@
-// Which kernels stores at computed indices become.
+// The kernels of stores at computed indices.
 #include <algorithm>
 #include <cmath>
 
@@ -52,7 +52,7 @@ TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
         },
         {i32("n"), f32("n")});
     auto [red, green, blue] = splat(arange(70000), sin(arange(70000).as(f32)));
-    EXPECT_EQ(splat.stats().dispatches, 2);  // what they start as, and the stores
+    EXPECT_EQ(splat.stats().dispatches, 2);  // their initial values, and the stores
     EXPECT_NEAR(green.to_vector<float>()[5], 2.0f * std::sin(5.0f), 1e-6f);
 }
 
@@ -84,7 +84,7 @@ TEST(ScatterPlans, ElementsCountTheirTurnsInOneKernel) {
     EXPECT_EQ(longest.to_vector<int>(), turns);
     EXPECT_EQ(x.to_vector<int>(), Ints(20, 1));
     EXPECT_LE(orbits.stats().dispatches,
-              4);  // what the two start as, the orbits with their marks, x
+              4);  // the initial values of the two, the orbits with their marks, x
 }
 
 TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
@@ -112,7 +112,7 @@ TEST(ScatterPlans, SumsIntoOneLargeTensorAreOneKernel) {
         for (int k = 0; k < n; ++k) {
             const int place = k * 37 % 22500;
             for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j)  // what is outside is dropped
+                for (int j = 0; j < 3; ++j)  // stores outside are dropped
                     if (place / 150 + i < 150 && place % 150 + j < 150)
                         expected[size_t((place / 150 + i) * 150 + place % 150 + j)] +=
                             float((1 + 3 * i + j) * (k % 5));
@@ -125,8 +125,8 @@ TEST(ScatterPlans, SumsIntoOneLargeTensorAreOneKernel) {
     splat(1);
 }
 
-/// Splats into `tensors` tensors, each twice; the last of them stores what the first holds then, if
-/// it `waits`. Gives the number of kernels that store.
+/// Splats into `tensors` tensors, each twice; the last of them stores the current values of the
+/// first if it `waits`. Returns the number of kernels that store.
 int64_t kernels_of_splats(int tensors, bool waits, const DeviceProfile& profile = cpu_profile()) {
     SessionScope scope(Session::interpreter(profile));
     auto f = compile(

@@ -230,7 +230,7 @@ TEST_P(Scatters, InALoopOfTurns) {
 }
 
 TEST_P(Scatters, ElementsThatLeftALoopStoreNoMore) {
-    // Element k is halved until it is 0, and counted at every turn.
+    // Element k is halved until it is 0, and counted in every iteration.
     Tensor visits = zeros({9}, i32), x = arange(9), own = x;
     for (Tensor turn : loop(10)) {
         if_(x == 0, [&] { break_(); });

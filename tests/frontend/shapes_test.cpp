@@ -204,8 +204,8 @@ TEST_F(Shapes, ItemOfSeveralIsAnError) {
 
 // --- symbolic sizes
 
-/// Recorded for symbols, a function gives what it gives for numbers, and leaves nothing to be
-/// checked at the call.
+/// Recorded for symbols, a function gives the results for numbers, and leaves no check for the
+/// call.
 template <class Fn>
 void expect_for_every_size(const char* name, const Fn& fn) {
     SCOPED_TRACE(name);

@@ -1,5 +1,4 @@
-// What parameters and results of compiled functions may be: vectors of any length, vec and mat
-// alone, defaults.
+// Parameters and results of compiled functions: vectors of any length, vec and mat alone, defaults.
 #include <array>
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-// What streams show of tensors, shapes and sizes; arithmetic of sizes.
+// Tensors, shapes and sizes as streams show them; arithmetic of sizes.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What no memory holds is refused by its operation, its size and its line, in every session.
+// Values that no memory holds are refused with their operation, size and line, in every session.
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {

@@ -21,7 +21,7 @@
 namespace firn {
 namespace {
 
-// What these tests find is to be found by nobody else.
+// No other test finds these results.
 [[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
 
 /// Small whole numbers, so that sums are exact in any order.
@@ -171,8 +171,8 @@ class Planted : public Executor {
     bool planting_ = false, planted_ = false;
 };
 
-/// What tuning says of mappings whose results are changed so: rows that are summed, each of another
-/// size.
+/// Returns tuning's report for mappings whose results are changed so: sums of rows, each of another
+/// magnitude.
 TunedKernel with_planted(std::function<void(std::vector<float>&)> change) {
     const auto executor = std::make_shared<Planted>(std::move(change));
     Session session(executor);
@@ -214,7 +214,7 @@ TEST(Tune, NanAndInfinityWhereNoneWereAreDropped) {
 TEST(Tune, WhatRoundingExplainsIsKept) {
     const TunedKernel kernel = with_planted([](std::vector<float>& sums) {
         for (size_t row = 0; row < 7; ++row) sums[row] = std::nextafter(sums[row], HUGE_VALF);
-        sums[7] += 0.25f;  // of terms of a million, whose roundings are as large
+        sums[7] += 0.25f;  // its terms are a million, with roundings as large
     });
     for (const std::string& dropped : kernel.dropped) ADD_FAILURE() << dropped;
     EXPECT_NE(kernel.after, kernel.before);
@@ -243,7 +243,7 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     EXPECT_EQ(second.program()->kernels.at(0).mapping, text(other));
     EXPECT_TRUE(second.program()->kernels.at(0).tuned);
     EXPECT_NE(second.explain().find("tuned to " + text(other)), std::string::npos);
-    // What no kernel can be is as if it had never been found.
+    // A mapping that no kernel can have is ignored, as if it had never been found.
     for (const std::string& damaged :
          {std::string("tile 5"), std::string(), std::string("tile 8 group 4096x4")}) {
         session.state()->tuned[kernel.tuning_key] = damaged;
@@ -251,8 +251,8 @@ TEST(Tune, AnEqualKernelThatIsCompiledLaterIsMappedAlike) {
     }
 }
 
-/// A chain of stencils on a device that takes launches to be dear: it would be one kernel that does
-/// all again and again.
+/// A chain of stencils on a device with expensive launches: it would be one kernel that recomputes
+/// everything again and again.
 auto dear_launches() {
     return compile(
         [](Tensor x) {

@@ -139,7 +139,7 @@ TEST_P(Whiles, Nested) {
 }
 
 TEST_P(Whiles, WithoutABound) {
-    // More turns than a driver may allow one invocation.
+    // More iterations than a driver may allow one invocation.
     Tensor x = tensor({3, 200000, 70000}), turns = zeros({3}, i32);
     while_([&] { return x > 0; }, [&] { x -= 2, turns += 1; });
     EXPECT_EQ(turns.to_vector<int>(), (Ints{2, 100000, 35000}));
@@ -163,7 +163,7 @@ TEST_P(Whiles, BoundsThatATensorHoldsCountDown) {
 }
 
 TEST_P(Whiles, NeighboursAreReadUntilNothingChanges) {
-    // The largest value spreads by one place a turn: 40 turns of several kernels.
+    // The largest value spreads by one place per iteration: 40 iterations of several kernels.
     Tensor x = zeros({41}, i32), i = index(x, 0), turns = 0, changed = true;
     x(0) = 7;
     while_([&] { return changed; },
@@ -178,7 +178,7 @@ TEST_P(Whiles, NeighboursAreReadUntilNothingChanges) {
 }
 
 TEST_P(Whiles, NeighboursThatLeaveOneByOne) {
-    // Element k takes what its left neighbour has for k turns.
+    // Element k takes the value of its left neighbour for k iterations.
     Tensor x = arange(30), i = index(x, 0), left = arange(30);
     while_([&] { return left > 0; }, [&] { x = x(i - 1), left -= 1; });
     Ints expected(30), other(30);
@@ -381,7 +381,7 @@ TEST_P(Whiles, AnInnerLoopIsAsLongAsTheTurnOfALoopThatTheDataEnds) {
 }
 
 TEST_P(Whiles, AnInnerLoopIsNotRunOnWhatTheOuterOneLeaves) {
-    // With the x of the last turn it would never end.
+    // With the x of the last iteration it would never end.
     Tensor x = tensor({3, 3, 3, 3}), n = tensor({3}), total = zeros({4}, i32);
     for (Tensor k : loop(n(0))) {
         Tensor y = zeros({4}, i32);

@@ -61,7 +61,7 @@ TEST_F(BufferTest, MemoryIsFilledWhereThatIsAskedFor) {
     DeviceOptions filling = options();
     filling.fill_memory = true;
     auto other = Device::create(filling);
-    for (int time = 0; time < 2; ++time) {  // new memory, and what was used before
+    for (int time = 0; time < 2; ++time) {  // new memory, and reused memory
         auto buffer = create_buffer(other, 400, "filled");
         std::vector<uint32_t> words(100);
         read_buffer(*buffer, 0, std::as_writable_bytes(std::span(words)));
@@ -107,7 +107,7 @@ TEST_F(BufferTest, SizesThatDoNotComeAgainAreGivenBack) {
     EXPECT_LT(most, 8 * last) << "not as much as the pool may keep of blocks that come again";
 }
 
-/// Sizes that take turns keep theirs.
+/// Alternating sizes keep theirs.
 TEST_F(BufferTest, SizesThatTakeTurnsAreKept) {
     const auto frames = [&] {
         for (uint64_t size = 0; size < 3; ++size)

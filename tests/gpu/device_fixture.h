@@ -14,7 +14,7 @@
 
 namespace firn {
 
-/// What a call fails with; empty where it does not.
+/// Returns the message of a failed call; empty if it does not fail.
 inline std::string message_of(const std::function<void()>& call) {
     try {
         call();
@@ -48,7 +48,7 @@ class DeviceTest : public testing::Test {
         fail_on_messages();
     }
 
-    // Here, not at exit: by then the validation layer has destroyed what it knows.
+    // Here, not at exit: by then the validation layer has destroyed its records.
     static void TearDownTestSuite() {
         suite().device.reset();
         fail_on_messages();

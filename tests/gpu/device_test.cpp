@@ -1,4 +1,4 @@
-// Choosing and making a device, and what it says of itself.
+// Choosing and making a device, and its description.
 #include <unistd.h>
 
 #include <cstdio>
@@ -124,7 +124,7 @@ TEST_F(DeviceTest, ACpuDriverIsOfItsClass) {
 TEST_F(DeviceTest, ACpuDriverOfMesa22LoadsTexelsAndCutsLoopsOff) {
     if (device->info().driver.find("Mesa 22") == std::string::npos)
         GTEST_SKIP() << "not that driver";
-    // By a clock: what else the machine does may make it say otherwise once.
+    // Decided by a clock: other work on the machine may change the answer once.
     bool texels = false;
     for (int again = 0; again < 5 && !texels; ++again) texels = probe_texel_rate(device, "");
     EXPECT_TRUE(texels);
@@ -158,7 +158,7 @@ TEST(ChooseMatrixUnit, TakesTheLargestForHalvesSummedInF32) {
     EXPECT_FALSE(choose_matrix_unit({}));
 }
 
-/// What a unit that is right gives on a trial.
+/// The results of a correct unit on a trial.
 struct TrialResults {
     explicit TrialResults(const MatrixTrial& trial) : sums(trial.product) {
         for (float x : trial.product) sums.push_back(x), halves.push_back(f32_to_f16_bits(x));
@@ -180,7 +180,7 @@ TEST(MatrixTrial, TellsAProductFromEverythingElse) {
     EXPECT_FALSE(is_product(trial, std::vector<float>(right.sums.size()), right.halves));
 }
 
-/// A unit that takes rows for columns, or leaves a turn out, is found out.
+/// The trial detects a unit that swaps rows and columns, or skips an iteration.
 TEST(MatrixTrial, EveryRowColumnAndTurnCounts) {
     const MatrixTrial trial = matrix_trial({16, 16, 16});
     auto at = [&](const std::vector<uint16_t>& m, uint32_t k) { return f16_bits_to_f32(m[k]); };

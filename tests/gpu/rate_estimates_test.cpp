@@ -1,4 +1,4 @@
-// What series of timings say: the same on a busy machine as on a free one.
+// Estimates from series of timings: the same on a busy machine as on a free one.
 #include "engine/gpu/rate_estimates.h"
 
 #include <gtest/gtest.h>

@@ -201,7 +201,7 @@ class RatesOfADevice : public DeviceTest {
             if (file.path().extension() == ".rates") return file.path();
         return {};
     }
-    /// Puts other words in the place of what is kept, beside the same key.
+    /// Replaces the kept words under the same key.
     void keep(const std::string& words) {
         const std::string name = kept_file().stem();
         const auto bytes = cache_load(folder.string(), "rates", name);
@@ -246,13 +246,13 @@ TEST_F(RatesOfADevice, AreInTheProfileInStepsOfTwoFromItsClass) {
                                rates.operations_per_second / of_class.operations_per_second,
                                rates.seconds_per_launch / of_class.seconds_per_launch})
         EXPECT_NEAR(std::log2(ratio), std::round(std::log2(ratio)), 1e-9) << ratio;
-    // What is tuned and kept for other rates is not asked for.
+    // Tuning results that were kept for other rates are not used.
     DeviceProfile faster = profile;
     faster.bytes_per_second *= 2;
     EXPECT_NE(cache_key(profile), cache_key(faster));
 }
 
-/// As rates stand on disk: such bytes, operations and seconds, with the same error.
+/// Returns the words of rates on disk: such bytes, operations and seconds, with the same error.
 std::string words_of(const Rates& rates, double error, int64_t measured_at, int measurements) {
     return text({{{rates.bytes_per_second, error},
                   {rates.operations_per_second, error},

@@ -1,5 +1,5 @@
-// Corner cases beside numpy and PyTorch: every row of compiler/corners.md is run, and what it gives
-// stands beside what those give. FIRN_WRITE_README=1 writes the page anew.
+// Corner cases beside numpy and PyTorch: every row of compiler/corners.md is run, and its result
+// stands beside theirs. FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace firn {
 namespace {
 
-/// What a row gives: a tensor, or words about one.
+/// The result of a row: a tensor, or words about one.
 struct Result {
     Result(const Tensor& made) : value(made) {}
     Result(const Access& made) : value(made) {}
@@ -60,7 +60,7 @@ std::vector<Corner> all_corners() {
 #undef SECTION
 #undef CORNER
 
-/// With what corners_expected.py has written.
+/// Reads the results that corners_expected.py has written.
 std::vector<Corner> corners() {
     std::vector<Corner> out = all_corners();
     std::ifstream in(FIRN_SOURCE_DIR "/tests/habits/corners_expected.txt");
@@ -135,7 +135,7 @@ std::vector<std::string> words_of(const std::string& text) {
     return out;
 }
 
-/// Words alike, and numbers up to the digits that are shown of what f32 holds.
+/// Words alike, and numbers up to the shown digits that f32 holds.
 bool agree(const std::string& a, const std::string& b) {
     const std::vector<std::string> left = words_of(a), right = words_of(b);
     if (left.size() != right.size()) return false;
@@ -150,7 +150,7 @@ bool agree(const std::string& a, const std::string& b) {
     return true;
 }
 
-/// Which of the two it differs from.
+/// The one of the two that it differs from.
 enum class Beside { Same, Numpy, Torch, Both };
 Beside beside(const Corner& row, const std::string& own) {
     const bool numpy = row.numpy.empty() || agree(own, row.numpy),

@@ -1,5 +1,5 @@
-// What numpy, GLSL and Taichi have, by its name here: every row of compiler/habits.md is run, and
-// gives what it gives there. FIRN_WRITE_README=1 writes the page anew.
+// Names of numpy, GLSL and Taichi with Firn's beside: every row of compiler/habits.md is run, and
+// gives the same result. FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Pages that tests write, so that what they show is what runs.
+// Pages that tests write, so that they show code that runs.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What Firn refuses, with the message it gives: compiler/refusals.md has every row.
-// FIRN_WRITE_README=1 writes the page anew.
+// Firn's refusals, with their messages: compiler/refusals.md has every row. FIRN_WRITE_README=1
+// writes the page anew.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -37,7 +37,8 @@ const std::vector<Refusal>& refusals() {
 #undef SECTION
 #undef REFUSED
 
-/// What the row throws, without the place in the source; empty where it throws nothing.
+/// Returns the message that the row throws, without the place in the source; empty if it throws
+/// nothing.
 std::string message_of(const Refusal& row) {
     SessionScope scope(Session::oracle());
     try {

@@ -1,5 +1,5 @@
-// The types of elements and what they give together: compiler/types.md has the tables, of what the
-// library itself says. FIRN_WRITE_README=1 writes the page anew.
+// The types of elements and their promotion: compiler/types.md has the tables, from the library
+// itself. FIRN_WRITE_README=1 writes the page anew.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -22,13 +22,13 @@ std::string type_heads(const std::string& corner) {
     return out + "\n" + rule + "\n";
 }
 
-/// What an element holds, beyond what its name says.
+/// Returns the range of an element, beyond its name.
 std::string stored(DType type) {
     if (type.is_bool()) return "a word, 0 or 1";
     return std::to_string(type.bytes()) + (type.bytes() == 1 ? " byte" : " bytes");
 }
 
-/// The type of a C++ vector whose elements are taken as they lie there.
+/// Returns the type of a C++ vector whose elements have the same memory.
 std::string in_cpp(DType type) {
     if (type.is_bool()) return "`bool`";
     if (type == f32) return "`float`";

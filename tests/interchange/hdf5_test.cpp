@@ -1,4 +1,4 @@
-// HDF5: what it keeps, what h5py writes and reads, and what is refused.
+// HDF5: what it keeps, files that h5py writes and reads, and refusals.
 #include "compiler/interchange/interchange.h"
 #include "tests/files/file_test.h"
 

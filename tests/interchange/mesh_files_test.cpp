@@ -1,4 +1,4 @@
-// OBJ and glTF: what their libraries read, as meshes, and what is refused.
+// OBJ and glTF: meshes that their libraries read, and refusals.
 #include <cmath>
 #include <cstring>
 

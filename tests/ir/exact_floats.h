@@ -1,4 +1,4 @@
-// What elementwise operations on floats give, worked out in wider floats: sums, products, quotients
+// Results of elementwise operations on floats, computed in wider floats: sums, products, quotients
 // and roots so wide that rounding them once more gives the nearest number of the type (2 p + 2
 // digits are enough: Figueroa, "When is double rounding innocuous?", 1995), functions in 64 digits.
 #pragma once
@@ -26,8 +26,7 @@ inline double nearest(double x, int digits, int least, double most) {
     return std::copysign(found > most ? std::numeric_limits<double>::infinity() : found, x);
 }
 
-/// As the type that operations on `dtype` are rounded to after each step: halves are computed in
-/// f32.
+/// The type to which operations on `dtype` are rounded after each step: halves are computed in f32.
 inline double step_of(Quad x, DType dtype) {
     if (dtype == f64) return static_cast<double>(x);
     return static_cast<double>(static_cast<float>(x));
@@ -54,8 +53,8 @@ inline Quad root_of(double x) {
     return (static_cast<Quad>(near) + static_cast<Quad>(x) / static_cast<Quad>(near)) / 2;
 }
 
-/// What is left of |x| by subtracting multiples of |y|, each at most half of what is there more
-/// than it, so that differences are exact; moved to the sign of y by one sum.
+/// Returns the remainder of |x| after subtracting multiples of |y|, each at least half of the rest,
+/// so that differences are exact; moved to the sign of y by one sum.
 inline double remainder_of(double x, double y, DType dtype) {
     const double by = std::fabs(y);
     double rest = std::fabs(x);

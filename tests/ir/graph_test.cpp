@@ -15,7 +15,7 @@ namespace {
 
 Ref keep(const Node&, const std::vector<Ref>&) { return nullptr; }
 
-/// A loop of 4 turns; `next` gives what it carries from what it carried.
+/// A loop of 4 iterations; `next` returns the next carried values.
 template <class Next>
 Ref four_turns(Builder b, const Ref& init, const Next& next) {
     Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
@@ -185,7 +185,7 @@ TEST(Rewrite, AChangedLoopHasItsOwnArguments) {
     EXPECT_EQ(place({elementwise(b, Op::Add, {y, w})}).regions.size(), 3u);
 }
 
-/// Loops in loops, each of which begins with what the one around it carries.
+/// Nested loops, each of which begins with a carried value of the one around it.
 Ref nested_loops(Builder b, const Ref& init, int depth) {
     if (depth == 0) return elementwise(b, Op::Sin, {init});
     return four_turns(b, init,

@@ -1,4 +1,4 @@
-// When a floating-point result is near enough to what was expected.
+// Decides whether a floating-point result is near enough to the expected one.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -59,8 +59,8 @@ inline bool same_bits(const Scalar& a, const Scalar& b) {
     return a == b || (a.dtype == b.dtype && std::isnan(a.f) && std::isnan(b.f));
 }
 
-/// The first difference of results; empty: none. `same` compares what was got with what was
-/// expected.
+/// Returns the first difference of results; empty: none. `same` compares the result with the
+/// expected one.
 template <class Same>
 std::string difference(const std::vector<HostTensor>& got, const std::vector<HostTensor>& expected,
                        const Same& same) {

@@ -18,10 +18,11 @@ struct RandomGraphOptions {
     bool kernels = true;  // kernels by hand, with shared arrays and barriers
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
-    /// Of a thousand graphs, those of few nodes along an axis that is longer than groups, and than
-    /// a row of them.
+    /// How many of a thousand graphs have few nodes along an axis that is longer than groups, and
+    /// than a row of them.
     int longer_than_a_group = 20, longer_than_all = 3;
-    /// Functions whose last bits a device chooses, and bits of floats as integers, which tell.
+    /// Functions with last bits that a device chooses, and bits of floats as integers, which show
+    /// them.
     bool any_function = true;
 };
 
@@ -107,7 +108,7 @@ class RandomGraphs {
         return out;
     }
 
-    /// The interpreters are slow: neither the node nor what was made for it may be large.
+    /// The interpreters are slow: neither the node nor those made for it may be large.
     bool is_large(const Node& node, uint64_t oldest) const {
         if (element_count(node.shape).evaluate(env_) > (long_axis_ ? 100'000 : 1500)) return true;
         return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Ref& input) {
@@ -151,7 +152,7 @@ class RandomGraphs {
 
     void add_bitcast(const Ref& x) {
         if (x->dtype != f32) return pool_.push_back(bitcast(builder_, x, f32));
-        // Nobody says which nan it is.
+        // Which nan it is, is not defined.
         const Ref number = elementwise(builder_, Op::Equal, {x, x});
         const Ref shown =
             elementwise(builder_, Op::Select, {number, x, constant_float(builder_, 0)});
@@ -445,7 +446,7 @@ class RandomGraphs {
     SizeEnv env_;
     bool long_axis_ = false;  // n is
     uint64_t arrays_ = 0;
-    int64_t marks_ = 1000;  // constants that no graph has: what is made after one is younger
+    int64_t marks_ = 1000;  // constants that no graph has: nodes made after one are younger
     std::vector<Ref> pool_;
 };
 

@@ -16,8 +16,8 @@ inline std::shared_ptr<Memory> upload(Executor& executor, std::vector<std::byte>
     return memory;
 }
 
-/// Results of the shapes of `like`. They start as no result is likely to be: what is not written
-/// shows.
+/// Returns results of the shapes of `like`. Their initial values are unlikely results, so that
+/// unwritten elements show.
 inline std::vector<HostTensor> run_on(Executor& executor,
                                       const std::shared_ptr<const Program>& program,
                                       const RandomProgram& random,

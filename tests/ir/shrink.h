@@ -22,8 +22,8 @@ namespace firn {
 /// refused, which is no failure, any other exception is one.
 using RandomCheck = std::function<std::string(NodeTable&, const RandomProgram&)>;
 
-/// What ended a process of its own that ran `work`; empty: it lived. With FIRN_RANDOM_FORK=1 alone,
-/// which makes crashes shrink: else empty.
+/// Returns how a process of its own that ran `work` died; empty: it lived. Only with
+/// FIRN_RANDOM_FORK=1, which makes crashes shrink: else empty.
 template <class Work>
 std::string crash_of(const Work& work) {
     if (!std::getenv("FIRN_RANDOM_FORK")) return "";
@@ -132,7 +132,7 @@ class Shrinker {
         return take(std::move(candidate));
     }
 
-    /// One result alone; or what a result is made of.
+    /// Keeps one result alone; or the inputs of a result.
     bool results() {
         const std::vector<Ref> all = best_.graph.results;
         for (size_t k = 0; all.size() > 1 && k < all.size(); ++k)
@@ -149,7 +149,8 @@ class Shrinker {
         return false;
     }
 
-    /// The results of a branch's sides, or of the first turn of a loop and what it starts from.
+    /// Returns the results of a branch's sides, or of the first iteration of a loop and its initial
+    /// values.
     std::vector<Ref> unrolled(const Node& owner) const {
         std::vector<Ref> out;
         if (owner.op == Op::If) {
@@ -168,7 +169,7 @@ class Shrinker {
         return out;
     }
 
-    /// What could stand for a node: a value of its type from inside it.
+    /// Returns replacements of a node: values of its type from inside it.
     std::vector<Ref> simpler(const Node& node) const {
         std::vector<Ref> out = node.op == Op::Result ? unrolled(*node.inputs[0]) : node.inputs;
         std::erase_if(out, [&](const Ref& made) {

@@ -1,4 +1,4 @@
-// What is said of a value against the values of the operation, at the ends of i32 too.
+// Bounds of a value against the values of the operation, at the ends of i32 too.
 #include "compiler/ir/value_bounds.h"
 
 #include <gtest/gtest.h>

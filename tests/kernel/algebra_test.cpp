@@ -1,4 +1,4 @@
-// What the builder knows of integers, which removes clamps, guards and divisions, against brute
+// The builder's facts about integers, which remove clamps, guards and divisions, against brute
 // force: random expressions over ranges and sizes, evaluated at every index.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct Point {
     std::vector<int64_t> indices;
 };
 
-/// A value that was asked for: what the builder made of it, and what it is.
+/// An expression: the builder's node for it, and its value.
 struct Value {
     int node = -1;
     std::string text;
@@ -86,7 +86,7 @@ class Algebra {
         return out;
     }
 
-    /// Where all indices are at an end, and some places between.
+    /// Adds points with all indices at an end, and some places between.
     void add_points(const SizeEnv& env, const std::vector<Size>& extents) {
         for (int k = 0; k < 24; ++k) {
             Point point{env, {}};
@@ -182,8 +182,8 @@ class Algebra {
         }
     }
 
-    /// What is no multiple of a range is congruent to what the form says, and does not change with
-    /// ranges that it does not name.
+    /// The part that is no multiple of a range is congruent to that of the form, and does not
+    /// change with ranges that the form does not name.
     void expect_form(const Value& made) {
         const IndexForm& form = forms_.of(made.node);
         std::map<std::vector<int64_t>, int64_t> seen;
@@ -242,7 +242,7 @@ TEST(BuilderAlgebra, WholeStepsLeaveAQuotientAndARemainder) {
     // In a block of its own, an index that is put together again is the index.
     const int block = b.make(KernelOp::Mod, i32, {made(KernelOp::Div, behind), b.integer(500)});
     EXPECT_EQ(b.add(b.mul(block, seven), made(KernelOp::Mod, behind)), behind);
-    // What is below 0 before has its own quotients.
+    // A term that was below 0 has its own quotients.
     const int down = b.add(b.mul(i, b.integer(-1)), b.integer(1000));
     EXPECT_NE(made(KernelOp::Mod, down), made(KernelOp::Mod, b.add(down, b.integer(-994))));
 }
@@ -283,7 +283,7 @@ TEST(BuilderAlgebra, AClampIsDividedWithWhatItClamps) {
             const int x = b.add(b.mul(i, b.integer(8)), b.integer(k));
             EXPECT_EQ(quotient(clamp, x, 397), b.make(clamp, i32, {steps, b.integer(99)}));
         }
-    // Nothing is won where what it clamps is divided all the same.
+    // There is no gain if the clamped value is divided all the same.
     EXPECT_EQ(code.nodes[quotient(KernelOp::Min, i, 50)].op, KernelOp::Div);
 }
 

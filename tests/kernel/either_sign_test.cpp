@@ -1,4 +1,4 @@
-// Squares and absolute values of what differs in its sign alone are one.
+// Squares and absolute values of values that differ only in their sign are one.
 #include <gtest/gtest.h>
 
 #include "tests/kernel/built.h"

@@ -1,4 +1,4 @@
-// How indices move with ranges.
+// The strides of indices along ranges.
 #include "compiler/kernel/index_form.h"
 
 #include <gtest/gtest.h>

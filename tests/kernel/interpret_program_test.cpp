@@ -82,7 +82,7 @@ TEST(Interpreter, ScalarArgumentsAreParameters) {
     EXPECT_EQ(Runner().run(p, {1, 2}, {}, {scalar_float(0.5)}), (std::vector<float>{1.5, 2.5}));
 }
 
-/// y = x, then `trips` times: swap after next = 2 * now + turn.
+/// y = x, then `trips` times: swap after next = 2 * now + iteration.
 Program doubling() {
     Program p;
     int x = add_argument(p, "x", {n}), y = add_result(p, {n}), t = add_buffer(p, n);

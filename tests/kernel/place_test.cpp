@@ -1,4 +1,4 @@
-// Where nodes are evaluated when the lanes of a subgroup part, and in which order.
+// Places nodes when the lanes of a subgroup diverge, and orders them.
 #include "compiler/kernel/place.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ bool stands_in(const ByHand& k, int region, int id) {
     return std::find(order.begin(), order.end(), id) != order.end();
 }
 
-/// A store of a subgroup's sum behind a condition; what it adds up is only needed there.
+/// A store of a subgroup's sum behind a condition; its terms are only needed there.
 struct Guarded {
     ByHand k;
     int term = -1, sum = -1, region = -1;
@@ -65,8 +65,8 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     EXPECT_TRUE(stands_in(k, 0, sum));
 }
 
-/// What a loop of at most `most` iterations loads at an index that is the same in all of them, and
-/// lies from `low` on in a buffer of 20: the load leaves the loop.
+/// Returns whether a load leaves a loop of at most `most` iterations; its index is the same in all
+/// of them, and lies from `low` on in a buffer of 20.
 bool load_leaves_loop(int64_t most, int64_t low, bool counted) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
@@ -90,8 +90,8 @@ TEST(Place, LoadsThatMayBeOutsideStayInALoopOfOneIterationOrNone) {
     EXPECT_TRUE(load_leaves_loop(5, -1, true));
 }
 
-/// A store in every turn of a loop, behind a condition of the turn: where its value, which is the
-/// same in every turn, is evaluated.
+/// Returns the region that evaluates the value of a store in every iteration of a loop, behind a
+/// condition of the iteration, if the value is the same in every iteration.
 int region_of_same_in_every_turn(bool guard, bool loaded) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
@@ -144,7 +144,7 @@ TEST(Place, LoadsLeaveTheGuardsOfAKernelThatLoadsFirst) {
     EXPECT_NE(region_of_load(true, false), 0);  // a condition of the user's
 }
 
-/// Three times: loaded, and stored. The last load is of what the stores write.
+/// A load and a store, three times. The last load reads the stored buffer.
 struct PlaceStrides {
     ByHand k;
     std::vector<int> loads, stores;

@@ -1,4 +1,4 @@
-// Which kernels are the same, and which are not.
+// Tests which kernels are equal in structure.
 #include "compiler/kernel/structure.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(KernelStructure, NamesLinesAndCountsDoNotCount) {
     EXPECT_TRUE(structure_of(code) == structure(kText));
 }
 
-/// The same kernel behind a node and a range that nobody asks for.
+/// The same kernel behind an unused node and an unused range.
 KernelCode renumbered(KernelCode code) {
     const auto shift = [](std::vector<int>& ids) {
         for (int& id : ids) ++id;
@@ -135,7 +135,7 @@ TEST(KernelStructure, WhatIsComputedCounts) {
 TEST(KernelStructure, TheOrderOfEffectsCounts) {
     expect_other("    ! %34 = Store f32 b1 %21 %32\n    ! %35 = Store i32 b2 %21 %22\n",
                  "    ! %35 = Store i32 b2 %21 %22\n    ! %34 = Store f32 b1 %21 %32\n");
-    // Which side of a branch they stand in too.
+    // The side of a branch that they stand in counts, too.
     expect_other("  } else {\n    ! %37", "    ! %37");
 }
 
@@ -151,7 +151,7 @@ TEST(KernelStructure, TypesAndMemoryCount) {
                  structure(kText));
 }
 
-// What is stored to one binding of a tensor is loaded by another: loads keep their places then.
+// Another binding loads the stored elements of a tensor: loads keep their places then.
 TEST(KernelStructure, ItCountsWhichWrittenBuffersAreOneTensor) {
     expect_other("of 1", "of 0");
     const std::string reads = with(with(kText, "storage written of 1", "storage of 1"),

@@ -1,4 +1,4 @@
-// Kernel code from texts: what they mean, and what is no kernel.
+// Kernel code from texts: their meaning, and texts that are no kernel.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -82,7 +82,7 @@ TEST(KernelText, LoopsAndBranchesRun) {
     EXPECT_EQ(floats_of(y), (std::vector<float>{36, 36, 36, -1}));
 }
 
-// What place() asks of a range is in the text too.
+// The facts of a range that place() needs are in the text too.
 TEST(KernelText, KeepsWhichLoopsAreRests) {
     const std::string head =
         "kernel x\n  b0 f32[8] storage of 0\n  b1 f32[4] storage written of 1\n  x0 grid < 4\n  k1 "
@@ -200,7 +200,7 @@ TEST(KernelVerifier, FindsValuesThatAreAskedWhereTheyAreNotKnown) {
                   "(Range), which is not known there");
 }
 
-/// Mapping what is read from a lowered kernel's text gives the GLSL of the kernel itself.
+/// Mapping a kernel read from a lowered kernel's text gives the GLSL of the kernel itself.
 void expect_same_glsl(const DeviceProfile& profile,
                       const std::function<Tensor(Tensor, Tensor)>& function,
                       const std::vector<ArgSpec>& specs) {

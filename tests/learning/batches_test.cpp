@@ -1,4 +1,4 @@
-// Data in batches, what is made of their pictures, and how far a run is.
+// Data in batches, their augmented pictures, and the progress of a run.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -76,12 +76,12 @@ TEST_F(BatchesTest, ReadsAheadOnAThreadOfItsOwn) {
             return std::vector{x};
         },
         2);
-    // Nobody has asked, and two wait and a third is ready.
+    // Without a request, two wait and a third is ready.
     while (read < 3) std::this_thread::yield();
     for (int k = 0; k < 3; ++k) EXPECT_EQ(batches.next()[0].to_vector<int>(), Ints{k});
     for (int again = 0; again < 2; ++again)
         expect_parts(user_error([&] { batches.next(); }), {"/no/such.npy", "batches_test.cpp"});
-    // One that nobody asks ends all the same.
+    // One without requests ends all the same.
     Prefetch([](int64_t) { return std::vector<StoredTensor>(); });
 }
 
@@ -128,7 +128,7 @@ TEST_F(Augment, TurnsAboutTheMiddleAndShiftsByPixels) {
     const auto spread = [&](const RandomMoveOptions& options) {
         const Tensor y = random_move(x, options);
         auto [k, i, j] = indices<3>(y.shape());
-        // Of a dot between pixels the mean of its places is where it is.
+        // The place of a dot between pixels is the mean of its elements' places.
         const Tensor row = sum(y * i.as(f32), {1, 2}) - 10.0f;
         return std::pair{min(row).item<float>(), max(row).item<float>()};
     };

@@ -27,7 +27,7 @@ inline long double slope_of_cbrt(long double x) {
     const long double root = cbrtl(x);
     return 1 / (3 * root * root);
 }
-/// sin(pi x) or cos(pi x), of the rest of whole half turns.
+/// Returns sin(pi x) or cos(pi x), from the remainder of whole half turns.
 inline long double of_turns(long double x, long double (*f)(long double)) {
     const long double whole = rintl(x);
     return f(kPi * (x - whole)) * (fmodl(whole, 2) == 0 ? 1 : -1);
@@ -55,7 +55,7 @@ inline long double hardswish_of(long double x) {
 }
 inline long double huber_of(long double x) { return fabsl(x) <= 1 ? x * x / 2 : fabsl(x) - 0.5L; }
 inline long double slope_of_pow(long double x, long double y) {
-    if (x < 0 && fabsl(y) > 0x1p63L) return -y * powl(-x, y - 1);  // whose exponent is odd
+    if (x < 0 && fabsl(y) > 0x1p63L) return -y * powl(-x, y - 1);  // the exponent is odd
     return y == 0 ? 0 : y * powl(x, y - 1);
 }
 inline long double slope_by_exponent(long double x, long double y) {
@@ -106,8 +106,8 @@ inline Tensor divergence_of(const Tensor& logarithms, const Tensor& targets) {
 }
 
 using Formula = long double (*)(long double x, long double y);
-/// Largest errors in units of the last place: of values and of derivatives. Of a negative one the
-/// unit is that of 1, or of the largest operand, where that is larger.
+/// Largest errors in units of the last place: of values and of derivatives. For a negative one the
+/// unit is that of 1, or of the largest operand, if that is larger.
 struct Bounds {
     double value64, value32, value16, slope64, slope32, slope16;
     double value(DType type) const {
@@ -189,8 +189,9 @@ inline std::vector<double> partners(const std::vector<double>& x) {
     return out;
 }
 
-/// In units of the last place of `exact`, or of `scale` where that is larger, infinite where one is
-/// nan or of another kind. Beyond the largest number an infinity is one step further.
+/// Returns the error in units of the last place of `exact`, or of `scale` if that is larger,
+/// infinite if only one is nan or they are of different kinds. Beyond the largest number an
+/// infinity is one step further.
 inline double error_in_units(double got, long double exact, DType type, double scale = 0) {
     if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
     if (std::isnan(got)) return INFINITY;
@@ -250,7 +251,7 @@ inline std::vector<double> elements(const Tensor& x) {
     return {got.begin(), got.end()};
 }
 
-/// What the row's function, and its gradients, are off by in the current session.
+/// The errors of the row's function, and of its gradients, in the current session.
 struct Errors {
     Worst value, slope;
 };

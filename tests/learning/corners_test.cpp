@@ -34,7 +34,7 @@ TEST(Corners, FormulasAreWhatFiftyDigitsGive) {
             if (!std::isfinite(x[i]) || (row->by_y && !std::isfinite(y[i]))) continue;
             const long double got = formula(x[i], y[i]);
             if (std::isnan(row->value(x[i], y[i]))) continue;
-            // Where the function is infinite or none, so is its derivative, or there is none.
+            // If the function is infinite or nan, so is its derivative, or there is none.
             if (!std::isfinite(expected[i]) && !std::isfinite(double(got))) continue;
             EXPECT_LE(corners::error_in_units(expected[i], got, f64), 2)
                 << name << " " << which << " at " << x[i] << ", " << y[i] << ": " << double(got)

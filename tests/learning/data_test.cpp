@@ -70,7 +70,7 @@ std::string bytes_of(const std::string& digits) {
 }
 
 TEST_F(DataFiles, ReadsIdxAsGzipMadeItSmaller) {
-    // By Python's gzip.compress.
+    // Made by Python's gzip.compress.
     const std::string packed =
         bytes_of("1f8b08000000000002036360e0606260600061664626661656360048943ee512000000");
     const Tensor x = load_idx(written("x.gz", packed));

@@ -1,4 +1,4 @@
-// What the tests of layers compare with.
+// Helpers for tests of layers.
 #pragma once
 #include <functional>
 
@@ -8,7 +8,8 @@ namespace firn {
 
 using Layer = std::function<Tensor(const Tensors& x)>;
 
-/// The gradients of a layer by what goes in and by all its parameters are those of differences.
+/// Expects the gradients of a layer by its inputs and by all its parameters to be those of
+/// differences.
 inline void expect_gradients(const Module& module, const Layer& layer, const Tensors& inputs) {
     Tensors all = inputs;
     for (const NamedVariable& each : module.variables())

@@ -1,4 +1,4 @@
-// Layers: values against plain C++, gradients against differences, and what is refused.
+// Layers: values against plain C++, gradients against differences, and refusals.
 #include "tests/learning/layer_checks.h"
 
 namespace firn {
@@ -434,7 +434,7 @@ TEST(Layers, Attention) {
                      attention(some({5, 3, 4}));
                  }),
                  {"MultiHeadAttention: x is [5, 3, 4]", "[batch, length, 6]", "layers_test.cpp"});
-    // Those of the product inside it.
+    // The messages of the product inside it.
     expect_parts(user_error([&] {
                      scaled_dot_product_attention(q, some({2, 4}), q);
                  }),

@@ -1,4 +1,4 @@
-// L-BFGS on problems whose minimum is known, and training in f16.
+// L-BFGS on problems with a known minimum, and training in f16.
 #include "tests/learning/learning_session.h"
 
 namespace firn {
@@ -44,7 +44,7 @@ TEST(Lbfgs, SolvesAQuadraticInAboutAsManyStepsAsItHasDimensions) {
     const Point point(Floats(12, 0));
     const LBFGS lbfgs(point.parameters(), {.history = 12});
     const Tensor stiff = exp2(arange(12).as(f32) * 0.6f), target = some({12});
-    // A chain of springs whose stiffness differs by a factor of 100.
+    // A chain of springs with stiffnesses that differ by a factor of 100.
     const auto energy = [&] {
         const Tensor x = point.x.value(), next = zero(x)(arange(12) + 1);
         return 0.5f * sum(stiff * square(x - target)) + 0.5f * sum(square(next - x));

@@ -1,4 +1,4 @@
-// What tests of models compare.
+// Helpers for tests of models.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Functions of rows of four over the whole range of each type: what they are and how they grow, as
-// long doubles compute it, and how far values and derivatives may be off.
+// Functions of rows of four over the whole range of each type: their values and slopes in long
+// doubles, and the allowed errors of values and derivatives.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ struct ExactRow {
     }
     long double share(size_t k) const { return expl(log_share(k)); }
     long double is_label(size_t k) const { return k == size_t(label) ? 1 : 0; }
-    /// The sum over the row of what `of` says of each.
+    /// Returns the sum of `of` over the row.
     template <class Of>
     long double total(const Of& of) const {
         long double out = 0;
@@ -55,8 +55,8 @@ struct ExactRow {
     }
 };
 
-/// Of result or derivative k of a row; `unit`: of what the bound counts the last places, where that
-/// is larger than the result.
+/// Result or derivative k of a row; `unit`: the number in whose last places the bound is counted,
+/// if that is larger than the result.
 using OfRow = long double (*)(const ExactRow& row, size_t k);
 struct RowFunction {
     const char* name;
@@ -142,7 +142,7 @@ inline Worst worst_of_rows(const std::vector<double>& got, size_t each, const Ro
     Worst out;
     for (size_t i = 0; i < got.size(); ++i) {
         const ExactRow& row = rows[i / each];
-        // Where the function is no number its derivative may be anything.
+        // If the function is nan its derivative may be anything.
         if (exact == f.slope && std::isnan(row.log_share(0))) continue;
         const long double expected = exact(row, i % each);
         if (fabsl(got[i] - expected) <= 4 * normal) continue;

@@ -1,4 +1,4 @@
-// State in files: the same run afterwards, and what is refused without changing anything.
+// State in files: the same run afterwards, and refusals that change nothing.
 #include <sys/resource.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// Training steps: against a network written by hand, as one program, and what is refused.
+// Training steps: against a network written by hand, as one program, and refusals.
 #include "tests/learning/learning_session.h"
 
 namespace firn {
@@ -188,7 +188,7 @@ TEST(Step, SaysWhichParametersTheLossDoesNotDependOn) {
     expect_parts(user_error([&] { SGD({}); }), {"no parameters"});
 }
 
-/// As in PyTorch, a gradient does not go through the steps before.
+/// As in PyTorch, a gradient does not go through earlier steps.
 TEST(Step, WhatItAssignsDependsOnNothing) {
     SessionScope scope(Session::oracle());
     const Variable a({1}, constant_init(1), true), b({1}, constant_init(2), true);
@@ -275,7 +275,8 @@ TEST(Modules, InAFunctionOfTheirOwnSeeWhatTrainingChanged) {
     EXPECT_NE(Tensor(predict(x)).to_vector<float>(), before);
 }
 
-/// Where a loss is not a number, and that the step that would have spread it was not taken.
+/// A loss that is nan is reported with its place, and the step that would have spread it is
+/// skipped.
 TEST(Step, SaysWhereALossIsNoNumberAndChangesNothing) {
     const Session session = Session::interpreter();
     SessionScope scope(session);

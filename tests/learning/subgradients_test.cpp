@@ -1,5 +1,5 @@
-// Derivatives where a function has several or none, and nan, beside PyTorch's:
-// compiler/learning/subgradients.md has the table, of what the library gives. FIRN_WRITE_README=1
+// Derivatives at points where a function has several or none, and nan, beside PyTorch's:
+// compiler/learning/subgradients.md has the table, from the library itself. FIRN_WRITE_README=1
 // writes the page anew.
 #include <cmath>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Combining stores to few places: copies of the target per invocation (CPU driver) or per group
-// (GPU), run by the kernel interpreter, give what the oracle gives.
+// Combining stores to few places, privatised per invocation (CPU driver) or per group (GPU), give
+// the oracle's results in the kernel interpreter.
 #include <gtest/gtest.h>
 
 #include "compiler/frontend/report.h"

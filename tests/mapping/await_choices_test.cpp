@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kBalls = 777;
 
-/// What it takes long to compute.
+/// An expensive value.
 Tensor dear(const Tensor& x) { return sin(x * 3.0f) + exp(-x * x) * cos(x) + sqrt(abs(sin(x))); }
 
-/// A ball between two walls adds up what it meets there, and is lost at last.
+/// A ball between two walls adds up the values at its bounces, and is lost at last.
 Tensor bounces(const Tensor& start, const Tensor&) {
     Tensor x = start, v = 0.07f + 0.1f * start, sum = 0.0f;
     for (Tensor turn : loop(70)) {
@@ -44,7 +44,7 @@ Tensor marks(const Tensor& start, const Tensor& table) {
     return out;
 }
 
-/// Dear where the condition does not hold; what is read there depends on the iteration.
+/// Expensive if the condition does not hold; its reads depend on the iteration.
 Tensor otherwise(const Tensor& start, const Tensor& table) {
     Tensor x = start, sum = 0.0f;
     for (Tensor turn : loop(40)) {
@@ -81,7 +81,7 @@ std::vector<float> values(Function function, int64_t table, const Session& sessi
     return function(rand({kBalls}, {.seed = 3}), rand({table}, {.seed = 4})).to_vector<float>();
 }
 
-/// How deep loops stand in one another.
+/// Returns the depth of nested loops.
 int depth_in(const KernelCode& code, int region) {
     int out = 0;
     const KernelRegion& body = code.regions[size_t(region)];

@@ -1,4 +1,4 @@
-// What a kernel touches of buffers that bands divide.
+// Accesses of a kernel to buffers that are divided in bands.
 #include "compiler/mapping/bands.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(Bands, AreLeftByWhatMayReachAnother) {
 TEST(Bands, AreOfWhatIsWrittenAlone) {
     const MakeIndex first_row = [](KernelBuilder&, int, int x) { return x; };
     EXPECT_TRUE(stays(first_row, {1}));
-    EXPECT_FALSE(stays(own, {0}));  // what it stores to is no band's
+    EXPECT_FALSE(stays(own, {0}));  // its target is not divided in bands
     EXPECT_FALSE(stays(own, {0, 1}, Size(256)));
 }
 

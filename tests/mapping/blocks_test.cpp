@@ -1,4 +1,4 @@
-// Which loads and stores of neighbours become accesses to blocks of four.
+// Loads and stores of neighbours that become accesses to blocks of four.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace firn {
 namespace {
 
-/// A kernel whose invocations have blocks at %1 and at %11, of which nobody knows whether they
-/// meet; %2 to %4 and %12 to %14 are what follows.
+/// A kernel whose invocations have blocks at %1 and at %11, which may or may not overlap; %2 to %4
+/// and %12 to %14 follow them.
 KernelCode with_effects(const std::string& effects) {
     std::string text =
         "kernel\n  group_size 64 1 1\n  groups 1; 1; 1\n  b0 f32x4[1024] texel of 0\n"

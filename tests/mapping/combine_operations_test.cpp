@@ -36,7 +36,7 @@ std::string kernel(const std::string& body) {
 )" + body + "}\n";
 }
 
-/// What stands behind the load, with nodes numbered from there.
+/// Returns the text behind the load, with nodes numbered from there.
 std::string tail(const KernelCode& code) {
     const std::string text = print(code);
     std::string out;
@@ -133,7 +133,7 @@ TEST(CombineOperations, TakesAShiftForAPowerOfTwo) {
     EXPECT_EQ(combined(other_numbers), as_it_is(other_numbers));
 }
 
-/// Where the ends are, and what is no number.
+/// Checks the ends of ranges, and nan.
 TEST(CombineOperations, MeansWhatItsPartsMean) {
     Session session = Session::interpreter();
     const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
@@ -156,7 +156,7 @@ TEST(CombineOperations, MeansWhatItsPartsMean) {
     EXPECT_EQ(r.to_vector<int>(), (unsqueeze(same, 1) % powers).to_vector<int>());
 }
 
-/// Whether the sine of %9, which `body` computes, is one of few turns.
+/// Returns whether the sine of %9, which `body` computes, becomes one of few turns.
 bool is_of_few(const std::string& body) {
     const std::string out = combined(body + "  %10 = Sin f32 %9\n  ! %11 = Store f32 b1 %2 %10\n");
     return out.find("SinOfFew") != std::string::npos;

@@ -1,4 +1,4 @@
-// Stores under a guard that are made of every element: of what was there, where the guard fails.
+// Guarded stores that become unconditional and rewrite the old value where the guard is false.
 #include "compiler/mapping/complete_stores.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Tensor transposed(Tensor y, const Tensor& x) {
     kernel(x.shape(), [&](Tensor i, Tensor j) { if_(j > 2, [&] { y(j, i) = x(i, j); }); });
     return y;
 }
-/// Where it is large already; the element is read for the guard, or for what is stored.
+/// Stores where the element is large already; it is read for the guard, or for the stored value.
 Tensor large(Tensor y, const Tensor& x) {
     kernel(x.shape(), [&](Tensor i, Tensor j) { if_(y(i, j) > 0.5f, [&] { y(i, j) = x(j, i); }); });
     return y;
@@ -59,7 +59,7 @@ Tensor one_row(Tensor y, const Tensor& x) {
     kernel(x.shape(), [&](Tensor i, Tensor j) { if_(i < 2, [&] { y(i, j) = x(i, j); }); });
     return y;
 }
-/// A loop, which may take long where nobody asks.
+/// A loop, which may take long where its value is not used.
 Tensor summed(Tensor y, const Tensor& x) {
     kernel(x.shape(), [&](Tensor i, Tensor j) {
         if_(inside(i, j, x), [&] {
@@ -105,7 +105,7 @@ std::vector<float> completed(OfTwo f, int64_t side, const Session& session) {
     return compiled(rand({side, side}, {.seed = 1}), rand({side, side}, {.seed = 2}))
         .to_vector<float>();
 }
-/// Whether the kernel asks before it stores.
+/// Returns whether the kernel stores under a guard.
 bool asks(OfTwo f, const DeviceProfile& profile = cpu_profile()) {
     SessionScope scope(Session::interpreter(profile));
     const auto program =

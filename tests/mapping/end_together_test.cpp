@@ -31,7 +31,7 @@ Tensor stored_steps_to_one(const Tensor& x) {
     return steps * 1000 + n;
 }
 
-/// A condition that holds in one iteration alone: what has ended must not go on.
+/// A condition that holds in one iteration alone: an element that has ended must not go on.
 Tensor until_its_turn(const Tensor& x) {
     Tensor sum = zeros(x.shape(), i32);
     for (Tensor turn : loop(40)) {
@@ -84,8 +84,8 @@ TEST(EndTogether, ElementsThatReadWhereValuesSayEndAlone) {
     EXPECT_EQ(loops, 1);
 }
 
-/// Where a loop that ends by what it finds has come to, and what is nearest there: a short loop
-/// beside it.
+/// The place at which a loop ends by a value that it finds, and the nearest value there: a short
+/// loop beside it.
 Tensor nearest_at_the_end(const Tensor& x) {
     Tensor at = x, steps = zeros(x.shape());
     for (Tensor turn : loop(50)) {

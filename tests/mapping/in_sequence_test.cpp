@@ -47,7 +47,7 @@ Tensors pyramid(const Tensors& a) {
     return {x, sum(x), sum(x, {.axis = 0})};
 }
 
-/// A row of x for each turn, and the most that ever stood in each place.
+/// A row of x for each iteration, and the largest value so far in each place.
 Tensors rows_and_most(const Tensors& a) {
     Tensor x = a[0], most = a[0];
     for (Tensor turn : loop(a[1])) {
@@ -58,7 +58,7 @@ Tensors rows_and_most(const Tensors& a) {
     return {x, most};
 }
 
-/// What a turn leaves is asked for, though the next turn does not ask for it.
+/// An iteration's result is used later, but not by the next iteration.
 Tensors only_afterwards(const Tensors& a) {
     Tensor x = a[0], found = a[0];
     for (Tensor turn : loop(a[1])) {
@@ -68,7 +68,7 @@ Tensors only_afterwards(const Tensors& a) {
     return {found, x};
 }
 
-/// Stores go to versions of what is there.
+/// Stores make new versions of tensors.
 Tensors stores(const Tensors& a) {
     Tensor x = a[0], counts = zeros({5}, i32);
     for (Tensor turn : loop(a[1])) {
@@ -79,7 +79,7 @@ Tensors stores(const Tensors& a) {
     return {x, counts};
 }
 
-/// An inner loop that may have no turns, and then leaves what was there.
+/// An inner loop that may have no iterations, and then leaves the old values.
 Tensors perhaps_none(const Tensors& a) {
     Tensor x = a[0], y = a[0] + 1.0f;
     for (Tensor turn : loop(a[1])) {
@@ -118,7 +118,7 @@ Tensors strings(const Tensors& a) {
     return {u, v};
 }
 
-/// The same, but the last turn of each third one looks at the row above.
+/// The same, but the last iteration of each third one reads the row above.
 Tensors tied_strings(const Tensors& a) {
     Tensor u = a[0];
     for (Tensor turn : loop(a[1])) {
@@ -247,7 +247,7 @@ TEST(InSequence, WhatOneGroupAloneUsesLiesInItsMemory) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto program = sums_of(profile, {2, 14});
         EXPECT_EQ(program->kernels.size(), 1u) << profile.name;
-        // Where such memory is slower, as little as leaves bindings that fit.
+        // If such memory is slower, only as much as leaves bindings that fit.
         const uint32_t least = profile.shared_loads > 1 ? 1 : 40 * 28 * 4;
         EXPECT_GE(most_shared(*program).shared_bytes, least) << profile.name;
     }
@@ -352,7 +352,7 @@ TEST(InSequence, LargeOnesStayApart) {
     SessionScope scope(Session::interpreter());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(1024, 1024), i32()});
     f.call({ones({1024, 1024}), 3});
-    EXPECT_EQ(f.program()->kernels.size(), 2u);  // what it starts as, and a turn
+    EXPECT_EQ(f.program()->kernels.size(), 2u);  // its initial value, and an iteration
     EXPECT_EQ(f.explain().find("in sequence"), std::string::npos);
 }
 
@@ -376,7 +376,7 @@ TEST(InSequence, LongLoopsAreChunksOfIterations) {
 
 TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
     SessionScope scope(Session::interpreter());
-    // Three buffers rotate, whose iterations are written out with a rest of two.
+    // Three buffers rotate; their iterations are written out, with a remainder of two.
     auto f = compile(
         [](Tensor x) {
             Tensor before = x, now = x;
@@ -417,12 +417,12 @@ TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
         for (size_t at = 0; (at = glsl.find("] = ", at)) != std::string::npos; ++at) ++out;
         return out;
     };
-    EXPECT_EQ(stores({64, 64}, 4), 3);  // what it starts as, and two turns
+    EXPECT_EQ(stores({64, 64}, 4), 3);  // its initial value, and two iterations
     EXPECT_EQ(stores({64, 64}, 5), 5);  // and one that copies
-    EXPECT_EQ(stores({8, 8}, 4), 3);    // what it starts as, a turn, and a copy
+    EXPECT_EQ(stores({8, 8}, 4), 3);    // its initial value, an iteration, and a copy
 }
 
-/// Whether the loop's bands have a group each; what comes out must be the oracle's.
+/// Returns whether the loop's bands have a group each; the results must be the oracle's.
 bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
               const DeviceProfile& profile = cpu_profile()) {
     const SequenceRow row{"", function};
@@ -439,7 +439,7 @@ bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
 }
 
 TEST(InSequence, RowsOfALoopThatAreAloneHaveAGroupEach) {
-    EXPECT_TRUE(in_bands(strings, {{90, 256}, 7}));  // an odd turn ends in copies
+    EXPECT_TRUE(in_bands(strings, {{90, 256}, 7}));  // an odd iteration ends in copies
     EXPECT_TRUE(in_bands(strings, {{91, 252}, 4}));
     EXPECT_TRUE(in_bands(strings, {{90, 256}, 13}, with_back_edges(400)));
     EXPECT_TRUE(in_bands(strings, {{300, 1000}, 3}, gpu_profile()));

@@ -1,4 +1,4 @@
-// Nests of loops that run as one give what the oracle gives.
+// Nests of loops that run as one give the oracle's results.
 #include <functional>
 
 #include "tests/mapping/mapped_case.h"
@@ -45,7 +45,7 @@ TEST(JoinedLoops, MoreTurnsThanAreCountedStayANest) {
     }
 }
 
-/// carried * 3 + turn, in turns of turns: the second has as many turns as `length` says.
+/// carried * 3 + iteration, in nested loops: the second has `length` iterations.
 void expect_order(const std::function<Ref(Case&, const Ref&)>& length) {
     Case test;
     Ref x = test.argument(i32, {Size(3)});

@@ -95,9 +95,9 @@ std::vector<Result> results(const Session& session, const Product& p) {
     return out;
 }
 
-/// By how much an element may differ: n roundings of the n terms of a sum, each a product of two
-/// numbers below a half (the order of a sum is the unit's own; Higham 2002, 4.2), and one rounding
-/// to the type of the result.
+/// Returns the largest allowed difference of an element: n roundings of the n terms of a sum, each
+/// a product of two numbers below a half (the unit chooses the order of a sum; Higham 2002, 4.2),
+/// and one rounding to the type of the result.
 double allowed(DType dtype, double wanted) {
     constexpr double kTerms = 64, kUnit = 0x1p-24;
     return kTerms * kUnit * kTerms / 4 + (dtype == f16 ? 0x1p-10 : kUnit) * std::abs(wanted);
@@ -149,7 +149,7 @@ TEST_P(ByMatrixUnit, KernelsAreValidSpirv) {
 INSTANTIATE_TEST_SUITE_P(Products, ByMatrixUnit, testing::ValuesIn(kProducts),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// --- what is no product for the unit
+// --- kernels that are no product for the unit
 
 Tensors scaled_before(const Tensors& a) { return {matmul(a[0].as(f32) * 2.0f, a[1].as(f32))}; }
 Tensors rounded_products(const Tensors& a) {
@@ -211,7 +211,7 @@ TEST(MatrixUnits, ACallOfWholeMatricesGetsTheUnit) {
     }
 }
 
-/// Where groups along one dimension are few, all stand in a row that is folded.
+/// If a dimension has few groups, all stand in a row that is folded.
 TEST(MatrixUnits, FoldedGroupsComputeTheSame) {
     DeviceProfile profile = unit_profile();
     profile.max_groups[1] = 1;

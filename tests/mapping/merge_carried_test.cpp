@@ -1,4 +1,4 @@
-// What a loop carries twice is carried once, and the loop gives the same.
+// Equal carried values of a loop are merged, and the loop gives the same results.
 #include "compiler/mapping/merge_carried.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Of the invocations that run at once, the share that has a tile of [4096, columns].
+/// Returns the share of the invocations that run at once that have a tile of [4096, columns].
 double busy_lanes(int64_t columns) {
     SessionScope scope(Session::interpreter());
     const auto f =
@@ -78,7 +78,7 @@ TEST(NarrowTiles, GroupsOfWholeRowsAreNoLargerThanTheDeviceAllows) {
         }
 }
 
-/// What `behind` makes of the product of 512 rows with 64 by 512.
+/// Returns the mapping of `behind` on the product of 512 rows with 64 by 512.
 std::string mapping_behind(const DeviceProfile& profile, Tensor (*behind)(const Tensor&)) {
     SessionScope scope(Session::interpreter(profile));
     const auto f = compile([&](Tensor x, Tensor y) { return behind(matmul(x, y)); },

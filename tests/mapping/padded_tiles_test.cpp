@@ -1,4 +1,4 @@
-// Tiles that do not divide their range: copies behind the end load what is inside, and store
+// Tiles that do not divide their range: copies behind the end load elements inside, and store
 // nothing.
 #include "compiler/driver/compile.h"
 #include "compiler/kernel/place.h"
@@ -56,7 +56,7 @@ Case window_sums(int64_t h, int64_t w) {
     return test;
 }
 
-/// Of neighbours along a line of n, `shorter` fewer.
+/// Sums of neighbours along a line of n, `shorter` fewer.
 Case line_sums(int64_t n, int64_t shorter) {
     Case test;
     const Shape shape{Size(n - shorter)};

@@ -1,4 +1,4 @@
-// Which kernels of a list become one, and in which order they then stand.
+// Kernels of a list that become one, and their order.
 #include <gtest/gtest.h>
 
 #include "compiler/mapping/list_passes.h"
@@ -9,7 +9,7 @@ namespace {
 
 using test::names, test::steps;
 
-/// A kernel that is Ready and stores what it loads, of `elements`.
+/// A kernel that is Ready and copies its input of `elements`.
 ListedKernel kernel(const std::string& name, int from, int to, int elements = 8) {
     const std::string n = std::to_string(elements);
     ListedKernel out;

@@ -1,4 +1,4 @@
-// Which iterations of a kernel are joined: those that keep to their bands, and write all of them.
+// Iterations of a kernel that are joined: those that keep to their bands, and write all of them.
 #include "compiler/mapping/radix_stages.h"
 
 #include <gtest/gtest.h>

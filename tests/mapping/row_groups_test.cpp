@@ -1,5 +1,4 @@
-// Groups that hold whole rows: what is computed for a row is computed once, and its reductions are
-// combined.
+// Groups that hold whole rows: values of a row are computed once, and its reductions are combined.
 #include "compiler/mapping/row_groups.h"
 
 #include <gtest/gtest.h>

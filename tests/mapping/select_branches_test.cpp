@@ -1,4 +1,4 @@
-// Choices whose sides are dear become branches; cheap ones stay selects.
+// Choices with expensive sides become branches; cheap ones stay selects.
 #include "compiler/mapping/select_branches.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// By output and tap: the sum over pixels of what `g` has there times what `x` has beside it.
+/// By output and tap: the sum over pixels of `g` there times `x` beside it.
 Tensor by_tap(const Tensor& x, const Tensor& g, int taps) {
     auto [o, p, q, i, j] = indices<5>({g.size(0), taps, taps, g.size(1), g.size(2)});
     return sum(g(o, i, j) * zero(x)(i + p - taps / 2, j + q - taps / 2), {.axis = {3, 4}});
@@ -51,7 +51,7 @@ TEST(SeparateRanges, GiveWhatTheOracleGives) {
     EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
 }
 
-/// Of many rows the products of few columns with few others.
+/// Products of few columns with few others, with many rows.
 std::string mapping_of_product(int64_t columns, int64_t others) {
     SessionScope scope(Session::interpreter());
     const auto program = compile([](Tensor x, Tensor y) { return matmul(x.T(), y); },

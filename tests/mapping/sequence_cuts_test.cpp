@@ -1,4 +1,4 @@
-// Where lists of steps are cut into kernels that one group runs.
+// Cuts of lists of steps into kernels that one group runs.
 #include "compiler/mapping/sequence_cuts.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(SequenceCuts, WhatMayNotJoinParts) {
     EXPECT_EQ(cheapest_cuts({}, 1).ends, Ends{});
 }
 
-/// What the steps cost where a kernel begins at those whose bit is set.
+/// Returns the cost of the steps if a kernel begins at those whose bit is set.
 double cost_of(const std::vector<CutStep>& steps, unsigned begins) {
     double all = 0;
     for (size_t k = 0; k < steps.size();) {

@@ -1,5 +1,5 @@
-// Kernels whose lanes share reductions and rows, run lane by lane on the host, give what the oracle
-// gives.
+// Kernels whose lanes share reductions and rows, run lane by lane on the host, give the oracle's
+// results.
 #include "compiler/mapping/share_loops.h"
 
 #include <gtest/gtest.h>
@@ -203,7 +203,7 @@ TEST(ShareLoops, TypesThatLanesDoNotExchangeAreNotShared) {
     EXPECT_TRUE(shared_of(test).empty());
 }
 
-/// What the templates choose for a reduction of axis `axis` of [rows, columns].
+/// Returns the templates' mapping for a reduction of axis `axis` of [rows, columns].
 Mapping chosen(const DeviceProfile& profile, const Size& rows, const Size& columns, int axis = 1) {
     Case test;
     test.env = {{"n", 1}, {"m", 1}};
@@ -240,7 +240,7 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
     EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
 }
 
-/// Of a GPU: sums of [64, 64, columns] along the last two axes, of which every row is padded.
+/// For a GPU: sums of [64, 64, columns] along the last two axes, of which every row is padded.
 Mapping of_padded_planes(int64_t columns) {
     Case test;
     Ref x = input(test.b, 0, f32, {Size(64), Size(64), Size(columns - 2)}, false);
@@ -269,7 +269,7 @@ Mapping of_product(const DeviceProfile& profile, bool transposed) {
     return choose_mapping(lowered(test), profile, {});
 }
 
-/// The gradient by `filters` of 5 by 5 of what they give of 64 pictures of 28 by 28.
+/// The gradient by `filters` of 5 by 5 of their results for 64 pictures of 28 by 28.
 uint32_t lanes_of_filters(int64_t filters) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto products = [=](Tensor g, Tensor x) {
@@ -287,7 +287,7 @@ TEST(ChooseLanes, ThreeRoundsOfALoopInANestAreSharedWhereTilesWouldLeaveCoresIdl
 
 TEST(ChooseLanes, AProductOfMatricesIsTiledNotShared) {
     EXPECT_EQ(of_product(gpu_profile(), false).lanes, 1u);
-    EXPECT_EQ(of_product(gpu_profile(), true).lanes, 1u);  // its groups stage what they read
+    EXPECT_EQ(of_product(gpu_profile(), true).lanes, 1u);  // its groups stage their operands
     EXPECT_EQ(of_product(cpu_profile(), false).lanes, 1u);
     EXPECT_EQ(of_product(cpu_profile(), false).tile, (std::vector<int64_t>{8, 8}));
 }
@@ -301,7 +301,7 @@ TEST(ChooseLanes, AnIndexWhosePartsAreSharedIsFollowedOnce) {
     Case test;
     Ref x = input(test.b, 0, f32, {Size(8), Size(5001)}, false);
     Ref row = index(test.b, {Size(8)}, 0);
-    // Without a memory of what was asked it would be followed 2^60 times.
+    // Without a memo it would be followed 2^60 times.
     for (int k = 1; k <= 60; ++k) {
         Ref k_node = constant_int(test.b, k);
         row = elementwise(test.b, Op::Xor,

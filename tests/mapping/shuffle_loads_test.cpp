@@ -1,4 +1,5 @@
-// What all lanes of a subgroup read is loaded by one lane each, and handed round.
+// Elements that all lanes of a subgroup read are loaded by one lane each, and shuffled to the
+// others.
 #include "compiler/mapping/shuffle_loads.h"
 
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ Tensors in_pairs(const Tensors& a) {
     return out;
 }
 
-/// The second needs what the first gives.
+/// The second needs the first one's result.
 Tensors chained(const Tensors& a) {
     Tensor total = sum(a[0] * a[0]);
     return {total, a[1] * total, a[2] + 1.0f};
@@ -74,7 +74,8 @@ TEST(SideBySide, NoMoreThanTheDeviceBinds) {
 }
 
 TEST(SideBySide, OnACpuDriverAKernelTakesOneTurnOfWhatIsNotItsOwn) {
-    // Masked turns of the others, beside 64 elements of one's own: 8192 elements stand beside few.
+    // Masked iterations of the others, beside 64 elements of one's own: 8192 elements stand beside
+    // few.
     const auto program = program_of(in_pairs, {8192, 100, 7, 64, 333}, cpu_profile());
     ASSERT_EQ(program->steps.size(), 1u);
     EXPECT_LE(program->kernels[0].back_edges, 5 * 64 / 4 + 4 * 3);

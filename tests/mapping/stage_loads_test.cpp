@@ -1,4 +1,4 @@
-// What the invocations of a group read again and again they load together, into shared memory.
+// Operands that the invocations of a group would read again and again are staged in shared memory.
 #include "compiler/mapping/stage_loads.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ int64_t bytes_read(int64_t staged_iterations) {
 }
 
 TEST(StageLoads, AGroupReadsEachElementOnce) {
-    EXPECT_EQ(bytes_read(16), 4 * 64 * (32 + 32) * 4);  // groups, turns, elements of both sides
+    EXPECT_EQ(bytes_read(16), 4 * 64 * (32 + 32) * 4);  // groups, iterations, both operands
     EXPECT_EQ(bytes_read(1), bytes_read(16) * 8);
 }
 
@@ -89,7 +89,7 @@ TEST(StageLoads, FourNeighboursOfATileAreReadAtOnce) {
     const auto program = program_for(gpu_profile(), product, {f32(1024, 1024), f32(1024, 1024)});
     const std::string& glsl = program->kernels.at(0).glsl;
     EXPECT_NE(glsl.find("shared vec4 b3["), std::string::npos) << glsl;
-    const size_t loop = glsl.find("for (int r5");  // of turns that are staged
+    const size_t loop = glsl.find("for (int r5");  // of staged iterations
     ASSERT_NE(loop, std::string::npos) << glsl;
     EXPECT_NE(glsl.find("vec4", loop), std::string::npos);
     EXPECT_EQ(glsl.find("& 3]", loop), std::string::npos) << glsl;  // an element of a block
@@ -125,7 +125,7 @@ TEST(StageLoads, ConvolutionsStageTheirWeightsForTheirShortLoopsToo) {
     EXPECT_NE(program->kernels[0].mapping.find("stage 16"), std::string::npos)
         << program->kernels[0].mapping;
     EXPECT_EQ(program->kernels[0].shared_bytes,
-              3 * 16 * 3 * 12 * 4u);  // rows of windows, turns, places, eight weights
+              3 * 16 * 3 * 12 * 4u);  // rows of windows, iterations, places, eight weights
 }
 
 TEST(StageLoads, NeitherACpuNorWhatReadsEachElementOnceStages) {

@@ -50,7 +50,7 @@ DeviceProfile profile_of(const std::string& device) {
     return profile;
 }
 
-/// What a kernel leaves in its buffers, which hold small whole numbers before: their sums and
+/// Returns the buffers after a kernel; they hold small whole numbers before, so that sums and
 /// products are exact in any order.
 std::vector<std::vector<std::byte>> run(const KernelCode& code, uint32_t lanes) {
     std::map<int, std::vector<std::byte>> memory;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kRows = 37, kColumns = 1024;  // columns enough for four in an invocation
 
-/// What is left of a value in the next row.
+/// Returns the decayed value in the next row.
 Tensor decayed(const Tensor& x) {
     Tensor out = zeros(x.shape());
     kernel({x.size(1)}, [&](Tensor j) {
@@ -24,7 +24,7 @@ Tensor decayed(const Tensor& x) {
     return out;
 }
 
-/// The value before each row is stored, and what is left at the end.
+/// The value before each row is stored, and the remaining one at the end.
 std::pair<Tensor, Tensor> before_and_after(const Tensor& x) {
     Tensor before = zeros(x.shape()), after = zeros({x.size(1)});
     kernel({x.size(1)}, [&](Tensor j) {
@@ -66,7 +66,7 @@ Tensor weighted_rows(const Tensor& x) {
     return out;
 }
 
-/// Along rows: what an iteration stores lies beside what the next one does.
+/// Along rows: the stores of successive iterations lie side by side.
 Tensor decayed_along(const Tensor& x) {
     Tensor out = zeros(x.shape());
     kernel({x.size(0)}, [&](Tensor i) {
@@ -78,7 +78,7 @@ Tensor decayed_along(const Tensor& x) {
     });
     return out;
 }
-/// Of two tensors, one behind the other, with what is left at the end.
+/// Two tensors, one behind the other, with the remaining values at the end.
 Tensor two_along(const Tensor& x) {
     Tensor before = zeros(x.shape()), after = zeros(x.shape()), last = zeros({x.size(0)});
     kernel({x.size(0)}, [&](Tensor i) {
@@ -92,7 +92,7 @@ Tensor two_along(const Tensor& x) {
     });
     return before + after + unsqueeze(last, 1);
 }
-/// It goes on from what it has stored itself.
+/// It continues from its own stores.
 Tensor in_place_along(const Tensor& x) {
     Tensor out = x + 1.0f;
     kernel({x.size(0)}, [&](Tensor i) {

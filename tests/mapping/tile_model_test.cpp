@@ -1,4 +1,4 @@
-// What the model of register tiles holds for shared.
+// The values that the model of register tiles counts as shared.
 #include "compiler/mapping/tile_model.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ namespace {
 
 using namespace test;
 
-/// y[i] = the sum of x[step * i + j] over three turns j, and of `weighted` times each j's own load.
+/// y[i] = the sum of x[step * i + j] over three iterations j, and of `weighted` times each j's own
+/// load.
 TileModel sums(int64_t step, bool weighted = false) {
     ByHand k;
     const int x = k.buffer(f32, false), w = k.buffer(f32, false), y = k.buffer(f32, true);
@@ -30,13 +31,13 @@ TileModel sums(int64_t step, bool weighted = false) {
 }
 
 TEST(TileModel, NeighboursThatReadOverlappingWindowsShareLoads) {
-    // Four neighbours of three turns read six elements, not twelve.
+    // Four neighbours of three iterations read six elements, not twelve.
     EXPECT_LT(sums(1).time({4}), 0.65 * sums(1).time({1}));
     EXPECT_GT(sums(8).time({4}), 0.95 * sums(8).time({1}));
 }
 
 TEST(TileModel, WhatATurnAddsToAWindowIsNotShared) {
-    // The products: the window's loads are shared, and what all copies read in a turn.
+    // The products: the window's loads are shared, and so are loads of all copies in an iteration.
     const auto grown = [](bool weighted) {
         return sums(1, weighted).nodes({4}) - sums(1, weighted).nodes({1});
     };

@@ -1,4 +1,4 @@
-// Nests of loops in the order in which neighbours share what they read give what the oracle gives.
+// Nests of loops interchanged so that neighbours share reads give the oracle's results.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -40,7 +40,7 @@ TEST(TurnLoops, NeighboursShareWhatTheInnerLoopReads) {
     EXPECT_GT(m.tile_of(1), 1);
 }
 
-/// Of the loop that the kernel has inside of another.
+/// Returns the trip count of the kernel's inner loop.
 int64_t inner_trips(int rows, int columns) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto program = taps(rows, columns, add, 512).program();

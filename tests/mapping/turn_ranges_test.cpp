@@ -1,4 +1,4 @@
-// Lanes lie along what loops read where the last axis of the result is short.
+// Grid axes are swapped so that lanes follow contiguous reads when the last axis is short.
 #include "compiler/mapping/turn_ranges.h"
 
 #include <gtest/gtest.h>

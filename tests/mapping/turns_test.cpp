@@ -1,4 +1,4 @@
-// Loops take all their turns, however many at once.
+// Loops take all their iterations, however many at once.
 #include <gtest/gtest.h>
 
 #include "compiler/language.h"

@@ -1,4 +1,4 @@
-// Short loops around short loops are written out, and give what they gave.
+// Short loops around short loops are written out, and give the same results.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -83,7 +83,8 @@ TEST(WriteOutNests, GiveWhatTheOracleGives) {
     }
 }
 
-/// How much two pictures differ around each pixel; `begin` is where the sums begin.
+/// Returns the difference of two pictures around each pixel; `begin` is the initial value of the
+/// sums.
 Tensor differences(const Tensor& u, const Tensor& v, int rows, int columns, float begin = 0) {
     auto [i, j] = indices<2>(u.shape());
     Tensor total = begin;
@@ -120,7 +121,7 @@ TEST(WriteOutNests, NeighboursShareTheSumsOfRows) {
             ++found;
         return found;
     };
-    // Of 4 x 2 pixels there are 8 x 6 differences, not 25 each, and 4 x 6 sums of rows, which take
+    // For 4 x 2 pixels there are 8 x 6 differences, not 25 each, and 4 x 6 sums of rows, which take
     // 4 additions each and 4 more for each pixel; beside them stand those of indices.
     EXPECT_EQ(count("abs("), 48) << text;
     EXPECT_LT(count(" + "), 8 * 24) << text;

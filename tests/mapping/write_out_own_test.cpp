@@ -27,7 +27,7 @@ Tensor median_of(int64_t width, const Tensor& x) {
     return y;
 }
 
-/// How often each of eight values is there, which says what is reached.
+/// Returns how often each of eight values occurs, by arrays that are indexed by them.
 Tensor most_frequent(int64_t, const Tensor& x) {
     Tensor y = zeros(x.shape());
     kernel(x.shape(), [&](Tensor i) {

@@ -1,4 +1,4 @@
-// Sizes with what a variant knows of them. The checker's sizes are n = 5 and m = 3.
+// Sizes with the assumptions of a variant. The checker's sizes are n = 5 and m = 3.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"

@@ -1,4 +1,4 @@
-// Which Ifs become Selects.
+// Ifs that become Selects.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"

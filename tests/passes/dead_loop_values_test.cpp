@@ -1,4 +1,4 @@
-// Which carried values a Loop loses.
+// Carried values that a Loop loses.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"

@@ -1,4 +1,4 @@
-// Which loops are known to end because of a count that they carry.
+// Loops that end because of a carried count.
 #include <gtest/gtest.h>
 
 #include "compiler/driver/compile.h"

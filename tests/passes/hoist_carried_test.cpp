@@ -1,4 +1,4 @@
-// Which carried values leave the region around their Loop.
+// Carried values that leave the region around their Loop.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"
@@ -7,8 +7,8 @@
 namespace firn {
 namespace {
 
-// Two loops inside one: what they weigh needs the outer one, their weights do not. (The text stands
-// where it is first asked for; what needs no argument of a region is not inside of it.)
+// Two loops inside one: the weighted values need the outer one, their weights do not. (The text
+// stands at the first use; nodes that need no argument of a region are not inside of it.)
 TEST(HoistCarried, WeightsBesideWhatTheyWeigh) {
     check(hoist_carried, R"(graph(%0: f32[4], %1: i32 scalar) {
     %2: i32 = Constant 0
@@ -140,8 +140,8 @@ TEST(HoistCarried, OutOfAKernelByHand) {
 )");
 }
 
-// The second value is made of the first one, or begins with what the outer loop carries, or both
-// stop where the first one says; and a loop that is in no region has nothing to leave.
+// The second value depends on the first one, or begins with a carried value of the outer loop, or
+// both stop by the first one; and a loop that is in no region has nothing to leave.
 TEST(HoistCarried, WhatNeedsTheRegionStays) {
     const auto nested = [](const std::string& inits, const std::string& attributes,
                            const std::string& next) {

@@ -1,4 +1,4 @@
-// Which combining stores are read from their target's side.
+// Combining stores that become reads from their target's side.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -12,8 +12,8 @@
 namespace firn {
 namespace {
 
-/// What stands around the stores: what gives %d, how many positions and places there are, how the
-/// second place follows from the first, and what the first store's result is for besides.
+/// The surroundings of the stores: the definition of %d, the numbers of positions and places, how
+/// the second place follows from the first, and further uses of the first store's result.
 struct Stores {
     std::string d = "    %d: i32 = Constant 4\n";
     std::string positions = "512", places = "1024";
@@ -79,7 +79,7 @@ Tensor butterflies(Tensor x, int levels) {
     return x;
 }
 
-/// What an iteration of `butterflies` does, as a kernel.
+/// The work of an iteration of `butterflies`, as a kernel.
 enum class Body : uint8_t { Plain, ReadsAgain, Guarded };
 Tensor butterfly_kernels(Tensor x, int levels, Body body) {
     for (Tensor k : loop(levels))

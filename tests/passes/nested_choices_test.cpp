@@ -1,4 +1,4 @@
-// Which choices inside choices are made.
+// Selects inside selects that are decided.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/passes.h"
@@ -145,8 +145,8 @@ TEST(NestedChoices, ALoopThatReadsNeighboursKeepsItsMask) {
     check(nested_choices, text, text);
 }
 
-// What it carries decides, and stays as it is from then on: numpy's way to go on with a part of an
-// array.
+// A carried value decides, and stays as it is from then on: numpy's way to continue with a part of
+// an array.
 TEST(NestedChoices, ALoopThatChangesNothingAnyMoreEnds) {
     check(nested_choices, R"(graph(%0: f32[4]) {
     %1: i32 = Constant 0
@@ -236,7 +236,7 @@ TEST(NestedChoices, ALoopEndsWithTheFlagThatItCarries) {
 )");
 }
 
-// What only adds zeros stands still from the next iteration on: of -0 it makes 0.
+// A loop that only adds zeros stands still from the next iteration on: it turns -0 into 0.
 TEST(NestedChoices, ALoopThatAddsZerosEndsAnIterationLater) {
     check(nested_choices, R"(graph(%0: f32[4], %1: bool[4]) {
     %2: i32 = Constant 0

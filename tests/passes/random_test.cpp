@@ -6,7 +6,7 @@
 namespace firn {
 namespace {
 
-/// What `pass` makes of a graph gives the same bits.
+/// Expects the result of `pass` to give the same bits.
 template <class Pass>
 RandomCheck keeps_every_value(const Pass& pass) {
     return [pass](NodeTable& table, const RandomProgram& program) {

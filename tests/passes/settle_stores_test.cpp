@@ -1,4 +1,4 @@
-// Which stores are known to have one position for each element.
+// Stores that are known to have one position for each element.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Of 512 positions x along an axis of 1024 places; `index` makes %at of them and of %s, an i32
+/// 512 positions x along an axis of 1024 places; `index` computes %at from them and from %s, an i32
 /// that is the same for all.
 bool is_distinct(const std::string& index) {
     NodeTable table;

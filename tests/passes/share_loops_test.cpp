@@ -1,4 +1,4 @@
-// Which Loops give way to others.
+// Loops that others replace.
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text.h"

@@ -1,4 +1,4 @@
-// What simplify does to structure, and where it must not fire.
+// Structural rules of simplify, and cases in which they must not fire.
 #include <gtest/gtest.h>
 
 #include "compiler/ir/builder.h"

@@ -1,4 +1,4 @@
-// Which axes are split into the quotients and the remainders of their index.
+// Axes that are split into the quotients and the remainders of their index.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,8 @@ int splits(const std::string& text) {
     return fired.empty() ? 0 : fired.begin()->second;
 }
 
-/// `sum of x(k / 3, k % 3)` along an axis of `extent` indices, or of what else `index` makes of k.
+/// `sum of x(k / 3, k % 3)` along an axis of `extent` indices, or with another `index` computed
+/// from k.
 std::string window(const std::string& extent, const std::string& index) {
     const std::string type = "i32[4, " + extent + "]";
     return "graph(%0: i32[3, 3]) {\n    %1: " + type +

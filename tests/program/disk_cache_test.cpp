@@ -1,5 +1,5 @@
-// What the cache on disk gives is what was stored or nothing: after damage, on a full disk, and
-// with several processes at once.
+// The cache on disk returns a stored entry or nothing: after damage, on a full disk, and with
+// several processes at once.
 #include "compiler/program/disk_cache.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST_F(DiskCache, AFullDiskOnlyLosesSpeed) {
         const rlimit small{1000, 1000};
         if (setrlimit(RLIMIT_FSIZE, &small) != 0) return 2;
         cache_put_text(folder(), "text", "large", std::string(100000, 'x'));
-        put(std::string(100000, 'x'));  // what was there before stays
+        put(std::string(100000, 'x'));  // the old entry stays
         return cache_find_text(folder(), "text", "large") || found() != "old" ? 1 : 0;
     }));
     EXPECT_EQ(status, 0);

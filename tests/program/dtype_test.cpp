@@ -42,7 +42,7 @@ TEST(Scalar, LargeIntegersRoundOnceToF32) {
     EXPECT_EQ(scalar_int(value, i64).to(f32).f, double(static_cast<float>(value)));
 }
 TEST(Scalar, WideNumbersRoundOnceToHalves) {
-    // To f32 first they would be ties, or go beyond the middle.
+    // Rounded to f32 first they would be ties, or go beyond the middle.
     const double little = 0x1p-40;
     EXPECT_EQ(scalar_float(1 + 0x1p-11 + little, f64).to(f16).f, 1 + 0x1p-10);
     EXPECT_EQ(scalar_float(-1 - 0x1p-11 - little, f16).f, -1 - 0x1p-10);

@@ -1,4 +1,4 @@
-// Work that takes long says how far it is, and ends where somebody wants that.
+// Long work reports its progress, and ends on request.
 #include "compiler/program/long_work.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Memory packed by lifetime: no overlap of what lives together, and little waste.
+// Memory packed by lifetime: no overlap of lifetimes, and little waste.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// Pieces of work on all cores, and who waits for them.
+// Pieces of work on all cores, and waiting for them.
 #include "compiler/program/parallel.h"
 
 #include <gtest/gtest.h>

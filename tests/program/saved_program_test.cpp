@@ -1,4 +1,4 @@
-// Saved programs: what is read is what was written, and whatever does not fit together is refused.
+// Saved programs: a file is read as it was written, and inconsistent files are refused.
 #include "compiler/program/saved_program.h"
 
 #include <gtest/gtest.h>
@@ -197,7 +197,7 @@ TEST(SavedPrograms, CutAnywhereAreRefused) {
     }
 }
 
-/// What a call of it would do first.
+/// Does the first steps of a call.
 void plan(const SavedProgram& saved) {
     const Program& program = *saved.program;
     const SizeEnv env = bind_symbols(program, saved.shapes, saved.scalars);
@@ -231,7 +231,7 @@ TEST(SavedPrograms, DamagedAnywhereAreRefused) {
     }
 }
 
-// As if whoever damaged it had known how to say that it is whole.
+// Files with a valid seal, as if an attacker had made them.
 TEST(SavedPrograms, WhateverIsSealedLoadsOrIsRefused) {
     const Bytes whole = program_bytes(all_saved());
     size_t refused = 0;

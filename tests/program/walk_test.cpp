@@ -1,5 +1,5 @@
-// Programs walked through step by step: which turns there are, and memory that holds for any number
-// of them.
+// Programs walked through step by step: their iterations, and memory that holds for any number of
+// them.
 #include "compiler/program/walk.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ TEST(CountedSteps, OfALoopWhoseTurnsDifferAreSampled) {
     EXPECT_NEAR(static_cast<double>(stats(p, {}).dispatches), 0.5e12, 0.01e12);
 }
 
-/// Random nests of loops whose buffers rotate; some loops are as long as the data says.
+/// Random nests of loops whose buffers rotate; the lengths of some loops depend on data.
 class Nest {
   public:
     explicit Nest(unsigned seed) : random_(seed) {
@@ -178,7 +178,7 @@ class Nest {
         return out;
     }
 
-    /// A loop that carries two buffers; each turn makes new ones.
+    /// A loop that carries two buffers; each iteration makes new ones.
     std::vector<Step> loop(int depth, int size) {
         std::vector<Step> out = take_starts();
         const std::string induction = "t" + std::to_string(loops_++);

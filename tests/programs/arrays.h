@@ -1,4 +1,4 @@
-// Whole arrays in plain loops: what each form of an expression means.
+// Whole arrays in plain loops: the meaning of each form of an expression.
 #pragma once
 #include <vector>
 
@@ -33,7 +33,7 @@ Array made(DType dtype, const Shape& shape, const F& f) {
     }
     return out;
 }
-/// Where an index lies in row-major order.
+/// Returns the place of an index in row-major order.
 int64_t flat(const Shape& shape, const std::vector<int64_t>& at);
 
 Array applied(Fn fn, const std::vector<Array>& operands);

@@ -1,4 +1,4 @@
-// How a program is called in each way.
+// The calls of a program in each way.
 #include "tests/programs/calls.h"
 
 #include "tests/programs/reference.h"

@@ -1,4 +1,4 @@
-// How a program is called, and what each call must give.
+// The calls of a program, and their expected results.
 #pragma once
 #include "tests/programs/arrays.h"
 
@@ -26,7 +26,7 @@ struct Call {
     std::vector<bool> given;  // of each argument: it is given away
 };
 
-/// As many as the reference can make; throws Unsuitable or Endless where that is none.
+/// Returns as many calls as the reference can make; throws Unsuitable or Endless if that is none.
 std::vector<Call> calls_of(const Program& program, Way way);
 
 }  // namespace firn::programs

@@ -92,7 +92,8 @@ std::string compared(const Program& program, Way way, const Session& session) {
     return differences(calls, record(program, way, calls, session));
 }
 
-/// What is said to be refused, as long as few programs are: at most 1 %.
+/// Returns whether a refusal is a documented one, as long as they concern few programs: at most 1
+/// %.
 bool is_stated(const std::string& failure) {
     return failure.starts_with("refused: a loop inside one kernel takes up to");
 }

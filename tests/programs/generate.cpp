@@ -1,4 +1,4 @@
-// Makes random programs: shapes, arguments, what is rare among statements, and outputs.
+// Makes random programs: shapes, arguments, rare statements, and outputs.
 #include "tests/programs/generate.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void Generator::hands_on() {
         last{.kind = Kind::Declare, .target = next_++};
     first.value.form = Form::Index, first.value.extents = shape, first.value.axis = 0;
     last.value.form = Form::Full, last.value.extents = shape, last.value.dtype = i32;
-    // From 17 turns on, where only the data says how many, they are turns of several chunks.
+    // From 17 iterations on, loops whose trip count depends on data take several chunks.
     const bool by_data = dice_.chance(50);
     Statement outer =
         loop_of({by_data ? apply_of(Fn::Add, {exprs_.count(2, true).expr, literal_of(17)})
@@ -156,8 +156,7 @@ void Generator::never_ends() {
                              apply_of(Fn::Sub, {own, literal_of(0)}), own,
                              apply_of(Fn::Mod, {own, literal_of(7)})});
     declared(start.target, start.value.dtype, shape);
-    // A handle that is assigned to itself is not assigned: nobody asks for a body that gives
-    // something else alone.
+    // A handle that is assigned to itself is not assigned: a body with no other effect has no use.
     scopes_.push_back({.mask = shape, .loop = true});
     if (dice_.chance(30) && same.value.form != Form::Handle) assign(s.body);
     scopes_.pop_back();

@@ -4,7 +4,7 @@
 
 namespace firn::programs {
 
-/// What programs may hold.
+/// The features that programs may have.
 struct Grammar {
     int fewest = 3, most = 7;  // statements of the outermost block
 };

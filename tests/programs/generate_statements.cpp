@@ -1,4 +1,5 @@
-// Random declarations, assignments, stores and kernels by hand, within the masks of what is open.
+// Random declarations, assignments, stores and kernels by hand, within the masks of the open
+// scopes.
 #include <algorithm>
 
 #include "tests/programs/generator.h"
@@ -88,7 +89,7 @@ void Generator::assign(std::vector<Statement>& out) {
     const Variable to = variables_[which];
     Statement s{.kind = Kind::Assign, .target = to.handle};
     const bool own = to.depth == scopes_.size();
-    // What keeps its own places may depend on what does.
+    // A value that keeps its own places may depend on others that do.
     Typed x =
         own ? exprs_.make(to.extents, 2, !to.own_place)
             : exprs_.make_as(to.dtype, to.extents, 3, !to.own_place && !masked(scopes_.size()));
@@ -170,7 +171,7 @@ void Generator::kernel(std::vector<Statement>& out) {
         own.args.push_back(handle_of(next_));
         declared(next_++, i32, {}, true);
     }
-    // Of the target an invocation reads its own element only.
+    // An invocation reads only its own element of the target.
     std::erase_if(variables_, [&](const Variable& each) { return each.handle == to.handle; });
     Statement& entry = s.body.emplace_back(Statement{.kind = Kind::Declare, .target = next_++});
     entry.value = std::move(own);

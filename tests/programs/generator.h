@@ -5,9 +5,9 @@
 
 namespace firn::programs {
 
-/// What is open where a statement is made.
+/// A scope that is open where a statement is made.
 struct Scope {
-    Extents mask;  // of what its if_, while_ or break_ leaves out
+    Extents mask;  // of the elements that its if_, while_ or break_ leaves out
     bool loop = false;
     bool left = false;  // by break_ or continue_, under conditions that fit the mask
 };
@@ -31,9 +31,9 @@ class Generator {
     /// More tensors in one expression than a device binds.
     void many_arguments();
     Statement loop_of(std::vector<Expr> bounds);
-    /// Loops of kernels in one another: the inner one goes on with a copy of what the outer one
-    /// has, for as long as the turn says or always as long, and hands it to another tensor before
-    /// the first is assigned again.
+    /// Nested loops of kernels: the inner one continues with a copy of the outer one's value, for
+    /// as many iterations as the outer index says or a fixed number, and assigns it to another
+    /// tensor before the first is assigned again.
     void hands_on();
     /// A while_ whose body changes nothing.
     void never_ends();
@@ -42,7 +42,7 @@ class Generator {
 
     // --- scopes
 
-    /// Whether elements of every enclosing scope's mask are elements of this shape.
+    /// Returns whether elements of every enclosing scope's mask are elements of this shape.
     bool takes_masks(const Extents& extents) const;
     bool masked(size_t depth) const;
     /// A shape that every mask around fits; the empty one where nothing is masked, and in a kernel
@@ -65,8 +65,8 @@ class Generator {
     /// elements.
     void kernel(std::vector<Statement>& out);
     void realize(std::vector<Statement>& out);
-    /// The innermost loop that break_ may leave from here (none around a kernel), where what is
-    /// left out fits its mask.
+    /// Returns the innermost loop that break_ may leave from here (none around a kernel), if the
+    /// shape fits its mask.
     const Scope* loop_to_leave() const;
     void branch(std::vector<Statement>& out, int depth);
     Statement leaving();

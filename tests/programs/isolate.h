@@ -8,14 +8,14 @@
 
 namespace firn::programs {
 
-/// What a process does: `begin` once, then task after task.
+/// The work of a process: `begin` once, then task after task.
 struct Tasks {
     std::function<void()> begin;
     std::function<std::string(size_t)> run;
 };
 
-/// What `run` gave for each of `count` tasks, or that it died, or that it did not end in `seconds`.
-/// No thread of the caller's goes on in the processes, so it should have none.
+/// Returns the result of `run` for each of `count` tasks, or that it died, or that it did not end
+/// in `seconds`. No thread of the caller runs in the processes, so it should have none.
 std::vector<std::string> isolated(const Tasks& tasks, size_t count, int seconds);
 
 }  // namespace firn::programs

@@ -78,7 +78,7 @@ const Variable* ExprMaker::some(const Extents& extents, bool anywhere) {
     for (const Variable& each : variables_)
         if (each.extents == extents && !(anywhere && each.own_place)) all.push_back(&each);
     if (all.empty()) return nullptr;
-    // The newest are what the statements before have changed.
+    // The newest are those that the statements before have changed.
     return dice_.chance(30) ? all.back() : dice_.of(all);
 }
 
@@ -128,7 +128,7 @@ Typed ExprMaker::leaf(const Extents& extents, bool anywhere) {
     return {e, e.dtype};
 }
 
-/// Of a shape that broadcasts to `extents`.
+/// Makes a value of a shape that broadcasts to `extents`.
 Typed ExprMaker::part(const Extents& extents, int depth, bool anywhere) {
     const int kind = dice_.below(10);
     if (kind < 3) return literal(dice_.chance(25));
@@ -300,7 +300,7 @@ Typed ExprMaker::reduced(const Extents& extents, int depth) {
     e.form = Form::Reduce;
     e.fn = dice_.pick(
         {Fn::Sum, Fn::Sum, Fn::Sum, Fn::Largest, Fn::Smallest, Fn::Prod, Fn::Any, Fn::All});
-    // A variable with one axis more, whose other axes are these.
+    // A variable with one axis more; its other axes are these.
     Extents longer;
     for (const Variable& each : variables_) {
         if (each.own_place || each.extents.size() != extents.size() + 1) continue;
@@ -385,7 +385,7 @@ Typed ExprMaker::moved(const Extents& extents, int depth, bool anywhere) {
     }
 }
 
-/// Two parts along an axis whose size is a number.
+/// Joins two parts along an axis whose size is a number.
 Typed ExprMaker::joined_parts(const Extents& extents, int depth) {
     for (size_t axis = 0; axis < extents.size(); ++axis) {
         if (extents[axis].symbol || extents[axis].number < 2) continue;

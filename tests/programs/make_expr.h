@@ -14,8 +14,8 @@ struct Variable {
     Extents extents;
     size_t depth = 0;
     bool fixed = false;  // never assigned: a counter
-    /// Assigned while some elements of its own scope may be inactive: what its other elements are
-    /// is nobody's business, so it is read at the element's own place only.
+    /// It was assigned while some elements of its own scope may be inactive: the values of its
+    /// other elements are not defined, so it is read at the element's own place only.
     bool own_place = false;
 };
 
@@ -45,7 +45,7 @@ class Dice {
     std::mt19937_64 random_;
 };
 
-/// What keeps elements of `small` where they are in `large`: right-aligned, equal or 1.
+/// Returns whether `small` broadcasts to `large`: right-aligned, equal or 1.
 bool fits(const Extents& small, const Extents& large);
 
 class ExprMaker {
@@ -53,7 +53,8 @@ class ExprMaker {
     ExprMaker(Dice& dice, const std::vector<Variable>& variables)
         : dice_(dice), variables_(variables) {}
 
-    /// Of exactly this shape. `anywhere`: what reads it may ask for other elements than its own.
+    /// Makes a value of exactly this shape. `anywhere`: its uses may read other elements than their
+    /// own.
     Typed make(const Extents& extents, int depth, bool anywhere);
     Typed make_as(DType dtype, const Extents& extents, int depth, bool anywhere);
     /// A bool.
@@ -63,7 +64,7 @@ class ExprMaker {
     /// An integer of rank 0 from 0 to `most`.
     Typed count(int most, bool anywhere);
     DType any_dtype();
-    /// Whether arithmetic and reads of elements alone are made, as in a kernel by hand.
+    /// Sets whether only arithmetic and reads of elements are made, as in a kernel by hand.
     void of_elements(bool alone) { elements_alone_ = alone; }
 
   private:

@@ -33,8 +33,8 @@ struct Operand {
 struct FnTypes {
     DType operand, result;
 };
-/// What the value operands of an elementwise function (of Select: without the condition) are
-/// converted to.
+/// Returns the types to which the value operands of an elementwise function (for Select: without
+/// the condition) are converted.
 FnTypes types_of(Fn fn, const std::vector<Operand>& operands);
 
 /// Throws Unsuitable where a float would round.

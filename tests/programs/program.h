@@ -1,4 +1,4 @@
-// A user's program as plain data: what is written over Tensor handles, statement by statement.
+// A user's program as plain data: statements over Tensor handles.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -118,7 +118,7 @@ struct Statement {
     Combine combine = Combine::Last;
     std::optional<int64_t> max_steps;
     std::vector<Statement> body, otherwise;
-    std::vector<int> group;  // of a Kernel, whose `rank` indices are the handles from `other` on
+    std::vector<int> group;  // of a Kernel; its `rank` indices are the handles from `other` on
     int rank = 0;
 };
 

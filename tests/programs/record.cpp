@@ -316,7 +316,7 @@ std::vector<ArgSpec> specs_of(const Program& program, bool symbolic) {
     return specs;
 }
 
-/// Some of what it is called with it may take.
+/// A function that may take some of its arguments.
 using Callee = std::function<std::vector<Tensor>(const std::vector<Arg>&)>;
 
 Callee compiled(const Program& program, bool symbolic) {
@@ -371,7 +371,7 @@ std::vector<Outcome> record(const Program& program, Way way, const std::vector<C
             arguments.push_back(call.fed[k] < 0
                                     ? tensor_of(call.arguments[k])
                                     : std::move(results[static_cast<size_t>(call.fed[k])]));
-        results.clear();  // nobody else holds what is given away
+        results.clear();  // donated arguments have no other holder
         std::vector<Arg> given;
         for (size_t k = 0; k < arguments.size(); ++k)
             given.push_back(call.given[k] ? Arg(std::move(arguments[k])) : Arg(arguments[k]));

@@ -5,7 +5,7 @@
 
 namespace firn::programs {
 
-/// What the calls gave, and what the arguments are after the call that were not given away.
+/// The results of the calls, and the arguments after the call that were not donated.
 struct Outcome {
     std::vector<Array> outputs, kept;
 };

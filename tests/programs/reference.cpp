@@ -33,7 +33,8 @@ class Run {
         Array value;
         size_t depth = 0;  // of the scope that it was made in
     };
-    /// What the body of an if_ or of a loop leaves out. An element is active where all three hold.
+    /// The elements that the body of an if_ or of a loop leaves out. An element is active if all
+    /// three hold.
     struct Scope {
         Array condition = truth(true), active = truth(true), turn = truth(true);
         bool loop = false;
@@ -127,8 +128,8 @@ class Run {
 
     // --- statements
 
-    /// What an assignment leaves in a variable: all of the value in the variable's own scope;
-    /// deeper the active elements, as the type that the variable has.
+    /// Assigns to a variable: all of the value in the variable's own scope; deeper, the active
+    /// elements, in the variable's type.
     void assign(int handle, Array x) {
         Variable& to = variable(handle);
         x.weak = false;
@@ -173,8 +174,7 @@ class Run {
             if (!scopes_.empty()) values_.erase(handle);
     }
 
-    /// A body is run also where no element is active: that has no effect, and finds what is no
-    /// program.
+    /// Runs a body even if no element is active: that has no effect, and finds invalid programs.
     void inside(Scope scope, const std::vector<Statement>& statements) {
         scopes_.push_back(std::move(scope));
         block(statements);
@@ -215,7 +215,7 @@ class Run {
         }
     }
 
-    /// Every invocation stores its own element, and reads what was there before all of them.
+    /// Every invocation stores its own element, and reads the values before all stores.
     void kernel(const Statement& s) {
         const Array before = variable(s.target).value;
         if (before.shape.size() != static_cast<size_t>(s.rank) || !mask_below(0).shape.empty())
@@ -250,7 +250,7 @@ class Run {
         lowered = both(lowered, applied(Fn::Not, {mask_below(0)}));
     }
 
-    /// One turn; false where no element goes on, which the first turn alone tries.
+    /// One iteration; false if no element goes on; the first iteration always runs.
     bool turn(const std::vector<Statement>& body, bool first) {
         scopes_.back().turn = truth(true);
         const bool goes_on = any(mask_below(0));

@@ -1,4 +1,4 @@
-// Runs a program on plain arrays, statement by statement: what it means, without any recording.
+// Runs a program on plain arrays, statement by statement: its meaning, without any recording.
 #pragma once
 #include "tests/programs/arrays.h"
 

@@ -1,4 +1,4 @@
-// Makes a program that fails small: tries what is simpler until nothing simpler fails.
+// Shrinks a failing program: tries simpler ones until no simpler one fails.
 #include "tests/programs/shrink.h"
 
 #include <algorithm>
@@ -180,7 +180,7 @@ Program shrunk(Program program, const FirstFailing& first_failing) {
                 const int which = first_failing(all);
                 if (which < 0) break;
                 program = all[static_cast<size_t>(which)];
-                // What comes next takes the place of what is gone.
+                // The next candidate takes the place of the removed one.
                 tried += static_cast<size_t>(which);
                 found = true;
             }

@@ -6,10 +6,11 @@
 
 namespace firn::programs {
 
-/// Which of the candidates fails in the way that is looked for; -1: none.
+/// Returns the index of the first candidate that fails in the expected way; -1: none.
 using FirstFailing = std::function<int(const std::vector<Program>&)>;
 
-/// As few statements, expressions, arguments, elements and numbers as still fail.
+/// Returns the program with as few statements, expressions, arguments, elements and numbers as
+/// still fail.
 Program shrunk(Program program, const FirstFailing& first_failing);
 
 }  // namespace firn::programs

@@ -26,7 +26,7 @@ KernelCode without_lines(KernelCode code) {
     return code;
 }
 
-/// What the text says.
+/// Returns the kernel that the text describes.
 KernelCode read_back(const KernelCode& code) {
     const std::string text = print(without_lines(code));
     KernelCode read = parse_kernel(text);

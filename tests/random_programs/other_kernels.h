@@ -7,8 +7,8 @@
 
 namespace firn::programs {
 
-/// The kernel interpreter, given what parse_kernel() reads from each kernel's text. Throws where
-/// the text of what was read is another one, or a kernel is placed otherwise.
+/// Makes a kernel interpreter that runs the kernels which parse_kernel() reads from each kernel's
+/// text. Throws if their text differs, or if a kernel is placed otherwise.
 std::shared_ptr<Executor> make_text_executor(const DeviceProfile& profile);
 
 /// The kernel interpreter, given each kernel as it is after a row of kernel_passes() from `map` on,

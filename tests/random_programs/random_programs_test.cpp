@@ -55,8 +55,8 @@ TEST_P(KernelPasses, LeaveWhatKernelsDo) {
                     25);
 }
 
-/// What random programs have not: lanes that hand round what they load, and some of which nobody
-/// asks for all.
+/// A feature that random programs lack: lanes that shuffle their loads, and some of which are not
+/// all used.
 std::vector<float> of_pairs(const Session& session, const std::vector<float>& values) {
     SessionScope scope(session);
     const auto pairs = compile(

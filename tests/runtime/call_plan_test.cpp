@@ -1,4 +1,4 @@
-// What is planned of a call: its barriers, its descriptor sets, and what it depends on.
+// The plan of a call: its barriers, its descriptor sets, and its dependencies.
 #include <gtest/gtest.h>
 
 #include "engine/runtime/vulkan_executor.h"

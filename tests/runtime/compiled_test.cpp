@@ -1,4 +1,4 @@
-// Random graphs, compiled and run on the device without Firn's caches, give what the oracle gives.
+// Random graphs, compiled and run on the device without Firn's caches, give the oracle's results.
 #include "compiler/driver/compile.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// Equal bits; floats may differ by what another order and the device's functions give.
+/// Equal bits; floats may differ by another order and the device's functions.
 bool close(const Scalar& a, const Scalar& b) {
     return same_bits(a, b) || near(a, b, a.dtype == f16 ? 4e-3 : 1e-4);
 }

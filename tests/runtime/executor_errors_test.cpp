@@ -1,4 +1,4 @@
-// Calls that are refused: too little memory, the wrong one, and what the device has not.
+// Calls that are refused: too little memory, the wrong one, and features that the device lacks.
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/runtime/executor_fixture.h"
 #include "tests/runtime/programs.h"

@@ -1,4 +1,4 @@
-// What tests of the executor share: their fixture, and what a call says of its failure.
+// Helpers for tests of the executor: their fixture, and the message of a failed call.
 #pragma once
 #include <functional>
 #include <string>

@@ -51,7 +51,7 @@ TEST_F(ExecutorTest, CopiesThroughStagingWhereMemoryIsNotMapped) {
     unmapped.map_memory = false;
     auto other = Device::create(unmapped);
     Runner runner(other);
-    auto argument = runner.upload(ramp(1 << 20));  // past what a command buffer carries
+    auto argument = runner.upload(ramp(1 << 20));  // beyond the limit of a command buffer
     Call call = runner.call(argument, 1 << 20, {scalar_float(2)});
     ASSERT_EQ(static_cast<Buffer&>(*argument).mapped(), nullptr);
     runner.executor.run(scale_program(), call);
@@ -169,7 +169,7 @@ double peak_memory() {
 }
 
 TEST_F(ExecutorTest, ALongLoopIsSubmittedInPiecesThatAreNotKept) {
-    auto bare = Device::create();  // the validation layer keeps what it has seen
+    auto bare = Device::create();  // the validation layer keeps records
     Runner runner(bare);
     auto program = rotation_program();
     std::get<RepeatStep>(program->steps[1].step).body[0] =
@@ -369,7 +369,8 @@ TEST_F(ExecutorTest, ATemporaryThatRotatesIsKeptAsTheLoopLeavesIt) {
     runner.executor.watch_temporary(program, 2);
     Call call = runner.call(runner.upload(std::vector<float>(64, 0.0f)), 64, {scalar_int(3)});
     runner.executor.run(program, call);
-    // After three turns `now` holds the sum of 1, 1.25 and 1.5, and `next` what was before that.
+    // After three iterations `now` holds the sum of 1, 1.25 and 1.5, and `next` the value before
+    // that.
     EXPECT_EQ(runner.download(*call.results[0], 1)[0], 3.75f);
     EXPECT_EQ(runner.download(*runner.executor.watched().at(0).temporary, 1)[0], 2.25f);
 }
@@ -459,7 +460,7 @@ TEST_F(ExecutorTest, TimesAreTakenOnce) {
 TEST_F(ExecutorTest, TimesOfRunsThatAreNotCompleteComeLater) {
     Runner runner(device);
     runner.executor.set_profiling(true);
-    device->set_batch_limit(1000);  // nothing runs until somebody asks for it
+    device->set_batch_limit(1000);  // nothing runs until a result is read
     runner.executor.run(sum_program(), runner.call(runner.upload(ramp(64)), 64, {}, 1));
     EXPECT_TRUE(runner.executor.take_ready_kernel_times().empty());
     device->set_batch_limit(1);

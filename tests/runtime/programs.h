@@ -98,9 +98,9 @@ inline std::shared_ptr<Program> sum_program() {
     return program;
 }
 
-/// `trips` turns of next = now + 1 + turn / 4 in two rotating buffers. The caller gives `trips` as
-/// the integer scalar argument 1, so the dispatches depend on it. The result is what `now` names at
-/// the end.
+/// `trips` iterations of next = now + 1 + iteration / 4 in two rotating buffers. The caller gives
+/// `trips` as the integer scalar argument 1, so the dispatches depend on it. The result is the
+/// buffer named `now` at the end.
 inline std::shared_ptr<Program> rotation_program() {
     auto program = std::make_shared<Program>();
     program->name = "rotation";

@@ -8,8 +8,8 @@
 namespace firn {
 namespace {
 
-/// Of a grid of two axes, how many of the first ones a value needs that has an element for each
-/// index along `axis` of what is reshaped.
+/// Returns how many of the first axes of a grid of two a value needs that has an element for each
+/// index along `axis` of the reshaped tensor.
 int axes_needed(const Shape& from, const Shape& to, size_t axis) {
     NodeTable table;
     Builder b{table};

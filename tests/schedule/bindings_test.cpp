@@ -262,8 +262,8 @@ TEST(BindingLimits, EveryKernelBindsAsManyAsTheDeviceDoes) {
     }
 }
 
-/// Of the storage bindings, the most bytes that lie in one: where only the device knows how many
-/// are used, the room that the call makes for them.
+/// Returns the most bytes in one storage binding: if only the device knows how many are used, the
+/// room that the call makes for them.
 int64_t largest_storage_binding(const Program& program) {
     int64_t most = 0;
     for_dispatches(program.steps, [&](const DispatchStep& dispatch) {

@@ -99,7 +99,7 @@ TEST(Bodies, AreCutWhereLoopsStandInARow) {
     };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto program = program_for(profile, loops, {i32(8), i32()});
-        for (const KernelInfo& kernel : program->kernels)  // what is left over is a loop too
+        for (const KernelInfo& kernel : program->kernels)  // the remainder is a loop too
             EXPECT_LE(count_loops(kernel), 2 * 32) << profile.name;
     }
 }

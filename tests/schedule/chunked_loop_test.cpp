@@ -52,7 +52,7 @@ TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
     });
 }
 
-/// Which elements still count down after so many turns.
+/// Returns which elements still count down after so many iterations.
 Tensor still_on(const Tensor& turns) {
     Tensor left = arange(150), on = left > 0;
     for (Tensor turn : loop(turns)) {

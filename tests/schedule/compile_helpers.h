@@ -1,4 +1,4 @@
-// Programs of the schedule tests: written on the frontend, compiled for a profile, run by nobody.
+// Programs of the schedule tests: written on the frontend, compiled for a profile, and not run.
 #pragma once
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"

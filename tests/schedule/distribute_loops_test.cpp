@@ -1,5 +1,5 @@
-// Loops that are taken apart: what stays in the kernel, and what is computed for all iterations at
-// once.
+// Loops that are distributed: the part that stays in the kernel, and the part that is computed for
+// all iterations at once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::vector<float> some(int64_t count) {
     return out;
 }
 
-/// Of arguments of these shapes; a number is the value of an i32.
+/// A program with arguments of these shapes; a number is the value of an i32.
 struct Case {
     std::function<Tensors(const Tensors&)> function;
     std::vector<std::vector<int64_t>> shapes;
@@ -45,7 +45,7 @@ struct Case {
         return out;
     }
 
-    /// The program, where kernels compute what the oracle does.
+    /// Returns the program, if its kernels give the oracle's results.
     std::shared_ptr<const Program> checked(const DeviceProfile& profile = cpu_profile()) const {
         std::shared_ptr<const Program> program;
         const auto expected = values(Session::oracle(), nullptr),
@@ -68,7 +68,7 @@ bool keeps(const Program& program, const std::string& value) {
                        });
 }
 
-/// A recurrence of each element, and what reads all of them in every iteration.
+/// A recurrence of each element, and a read of all of them in every iteration.
 Tensors followed(const Tensors& a, Tensor trips, const std::function<void(Tensor&, Tensor)>& read) {
     Tensor x = a[0], total = 0.0f;
     for (Tensor t : loop(trips)) {
@@ -80,7 +80,7 @@ Tensors followed(const Tensors& a, Tensor trips, const std::function<void(Tensor
 
 void add_energy(Tensor& total, Tensor x) { total += sum(x * x); }
 
-/// The sum of what is read in iterations of which each may leave a state behind.
+/// The sum of reads in iterations of which each may leave a state behind.
 Case total(int64_t size, int64_t trips, void (*read)(Tensor&, Tensor) = add_energy) {
     return {[=](const Tensors& a) { return Tensors{followed(a, Tensor(Size(trips)), read)[1]}; },
             {{size}, {std::max<int64_t>(trips, 1)}}};
@@ -175,7 +175,7 @@ TEST(DistributedLoops, AReductionOfTheIterationStandsBeforeIt) {
     EXPECT_LT(stats(*rows.checked(), {}).operations, 20 * 64 * 32) << "of 20 rows of 32, once";
 }
 
-/// Where each element has a row of its own, nothing is reduced twice.
+/// If each element has a row of its own, nothing is reduced twice.
 TEST(DistributedLoops, AReductionOfEachElementStaysInIt) {
     const Case own{[](const Tensors& a) {
                        Tensor x = a[0];
@@ -206,7 +206,7 @@ TEST(DistributedLoops, ManyResultsAreOneBinding) {
     EXPECT_FALSE(keeps(*run(20), "f32[20, 14]")) << "a kernel binds so many";
 }
 
-/// A loop that keeps what it passes by runs inside one kernel, and its end is read out of that.
+/// A loop that keeps its intermediate values runs inside one kernel, and its end is read from them.
 TEST(DistributedLoops, TapesAreStoredInOneKernel) {
     const Case gradient{[](const Tensors& a) {
                             Tensor x = a[0];
@@ -217,8 +217,7 @@ TEST(DistributedLoops, TapesAreStoredInOneKernel) {
     EXPECT_LE(dispatches(*gradient.checked()), 3);
 }
 
-/// A kernel that stores in every iteration would take the loop once more for what is left behind
-/// it.
+/// A kernel that stores in every iteration would run the loop once more for the values behind it.
 TEST(DistributedLoops, NoLoopRunsTwiceForItsEnd) {
     const auto operations = [](bool end) {
         const Case passed{[end](const Tensors& a) {

@@ -1,4 +1,4 @@
-// What fuses and what does not, by counted kernels and operations.
+// Fusion, by counted kernels and operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Tensors softmax(const Tensors& a) {
     return {e / sum(e, {.axis = 1, .keep_dims = true})};
 }
 
-/// Without those that fill what they are stored to.
+/// Counts kernels without those that fill the targets of stores.
 int kernels_that_write(const Program& program) {
     const auto fills = [](const KernelInfo& k) { return k.bindings.size() == 1; };
     return int(program.kernels.size()) -
@@ -58,7 +58,8 @@ TEST(Fusion, AChainOfElementwiseOperationsReadsAndWritesOnce) {
     EXPECT_EQ(s.bytes_written, 4 * 4096);
 }
 
-/// Three tensors read at a place that is dear to find; what else reads it is up to `further`.
+/// Three tensors read at a place that is expensive to compute; `further` chooses the other reads of
+/// it.
 template <class Further>
 std::shared_ptr<const Program> sampled_program(Further further) {
     auto sampled = [&](const Tensors& a) {
@@ -89,8 +90,8 @@ TEST(Fusion, WhatNeighboursReadTooIsStored) {
     EXPECT_EQ(stats(*program, {}).bytes_written, 5 * 4 * 512 * 512);
 }
 
-/// Seconds of a launch from which on `count` results of one dear value, and what their neighbours
-/// give, are one kernel.
+/// Returns the seconds of a launch from which on `count` results of one expensive value, and of its
+/// neighbours, are one kernel.
 double launch_worth_recomputing(int count) {
     const auto results = [count](const Tensors& a) {
         Tensor dear = exp(a[0]) * tanh(a[0]);
@@ -148,7 +149,8 @@ TEST(Fusion, WhatGoesOnFromAProductIsStoredByItsKernel) {
     };
     auto program = program_for(cpu_profile(), both, {f32(512, 512), f32(512, 512), i32()});
     EXPECT_EQ(kernels_that_write(*program), 1) << explain(*program);
-    // What combines has a kernel of its own form, and what waits for all of it comes behind.
+    // Combining stores have a kernel of their own form, and values that need all of them come
+    // behind.
     auto others = [](const Tensors& a) {
         Tensor product = matmul(a[0], a[1]), count = zeros({8});
         scatter_add(count(cast<int>(product)), 1.0f);
@@ -261,7 +263,7 @@ TEST(Fusion, OnACpuRunsServeProductsBehindChoices) {
 TEST(Fusion, RunsOfAProductGiveWhatTheWholeGives) {
     const auto run = [](Session session) {
         SessionScope scope(std::move(session));
-        // 4 runs and a rest; whole numbers, whose sums are exact.
+        // 4 runs and a remainder; whole numbers, whose sums are exact.
         const auto whole = [](const Shape& shape) {
             return reshape(cast<float>(arange(element_count(shape).constant()) * 7 % 11 - 5),
                            shape);

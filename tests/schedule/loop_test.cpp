@@ -1,4 +1,4 @@
-// Where recorded loops run: inside a kernel, or as steps of kernels with rotating buffers.
+// Recorded loops run inside a kernel, or as steps of kernels with rotating buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(Loop, LeapfrogRotatesTwoBuffersAndWritesOverTheOldest) {
     EXPECT_EQ(s.peak_bytes, 0);  // beside the two results
 }
 
-/// The second update reads neighbours of what the first one gives.
+/// The second update reads neighbours of the first one's result.
 Tensors staggered(const Tensors& a) {
     Tensor u = a[0], v = a[1];
     for (Tensor turn : loop(10)) {
@@ -98,7 +98,7 @@ TEST(Loop, AnInnerLoopGoesOnInTheMemoryOfTheOuterOne) {
         for (Tensor cycle : loop(3)) x = relaxed(1)({x})[0] + 1.0f;
         return Tensors{x};
     };
-    // Of the argument alone, which must stay as it is.
+    // A copy of the argument alone, which must stay as it is.
     EXPECT_EQ(copies_in(program_for(cpu_profile(), nested, {f32(640, 640)})->steps), 1);
 }
 
@@ -229,7 +229,7 @@ TEST(Loop, AllResultsOfALoopInAKernelLeaveOneKernel) {
         return Tensors{x, spread};
     };
     auto program = program_for(cpu_profile(), starts, {f32(1024), i32()});
-    int holding = 0;  // kernels that take the turns
+    int holding = 0;  // kernels that run the iterations
     for (const KernelInfo& kernel : program->kernels) holding += kernel.back_edges > 0;
     EXPECT_EQ(holding, 1);
 }

@@ -13,7 +13,7 @@ using Tensors = std::vector<Tensor>;
 
 constexpr int64_t kSide = 128, kRows = kSide * kSide, kWidth = 16;
 
-/// What takes rows, then matrices, and gives what is asked.
+/// A function of rows, then matrices.
 using Function = std::function<Tensors(const Tensors&)>;
 
 /// Operations for one row of `layers` products of 16 columns and a last one of `outputs` columns.
@@ -32,7 +32,7 @@ Tensor chain(Tensor x, const Tensors& a) {
     return matmul(x, a.back());
 }
 
-/// `program` with few columns takes what it takes with 16 at the most.
+/// Expects `program` with few columns to take no longer than with 16.
 void expect_narrow(const Function& program, const ArgSpec& rows) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const double wide = operations(profile, program, rows, 4, kWidth);

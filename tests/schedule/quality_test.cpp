@@ -1,4 +1,4 @@
-// How well whole programs fuse, counted: kernels and operations of the shapes that people write.
+// The fusion of whole programs, counted: kernels and operations of the shapes that people write.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -163,8 +163,8 @@ TEST(Quality, SumsOverAllPairsLeaveFewPartialSums) {
     }
 }
 
-/// The sum of products of `count` pairs of matrices, [k, m]^T and [k, n] each. `chosen`: of the
-/// terms whose right factor is not 0, as behind a choice in a gradient.
+/// The sum of products of `count` pairs of matrices, [k, m]^T and [k, n] each. `chosen`: only terms
+/// whose right factor is not 0, as behind a select in a gradient.
 ProgramStats stats_of_summed_products(const DeviceProfile& profile, int64_t count, int64_t m,
                                       int64_t k, int64_t n, bool chosen = false) {
     const auto function = [=](const Tensors& a) {
@@ -189,7 +189,7 @@ TEST(Quality, EachOfSeveralLargeProductsHasAKernelOfItsOwn) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const ProgramStats summed = stats_of_summed_products(profile, 5, 1024, 1024, 1024);
         EXPECT_EQ(summed.dispatches, 5) << profile.name;
-        // The first stores, the others add to what is there.
+        // The first stores, the others add to the stored value.
         EXPECT_EQ(summed.kernels, 2) << profile.name;
         EXPECT_EQ(stats_of_summed_products(profile, 5, 32, 32, 32).dispatches, 1) << profile.name;
         EXPECT_EQ(stats_of_summed_products(profile, 5, 1024, 1024, 1024, true).dispatches, 5)
@@ -206,8 +206,7 @@ TEST(Quality, ProductsThatShareAFactorStayInOneKernel) {
     EXPECT_EQ(program->steps.size(), 1u);
 }
 
-/// The gradient by weights and picture of a convolution whose window is counted as one axis, or
-/// two.
+/// The gradient by weights and picture of a convolution whose window is one axis, or two.
 ProgramStats stats_of_window(bool counted_as_one) {
     const auto f = [&](const Tensors& a) {
         const int k = 5, side = 8;
@@ -264,7 +263,7 @@ TEST(Quality, TheGradientOfWeightsThatALoopSharesIsSummedOverSamplesFirst) {
                      {});
     };
     const ProgramStats loop = counted(true), plain = counted(false);
-    // States, and what the layers' products gave.
+    // States, and the results of the layers' products.
     EXPECT_LE(loop.peak_bytes, plain.peak_bytes * 3 / 2);
     EXPECT_LE(loop.bytes_written, 2 * plain.bytes_written);
     EXPECT_LE(static_cast<double>(loop.operations), 1.1 * static_cast<double>(plain.operations))

@@ -1,4 +1,4 @@
-// What a step costs in loops that one group takes, and in loops that it does not take after all.
+// The cost of a step in loops that one group runs, and in loops that it does not run after all.
 #include <gtest/gtest.h>
 
 #include "compiler/algorithms/linear_algebra.h"

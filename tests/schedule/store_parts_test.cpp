@@ -8,7 +8,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// Nine waves that share what is dear.
+/// Nine waves that share an expensive value.
 Tensors waves(const Tensor& x) {
     Tensor shared = sin(x) * cos(2.0f * x);
     Tensors out;
@@ -22,7 +22,7 @@ std::vector<float> numbers(int64_t count) {
     return out;
 }
 
-/// What `f` gives for numbers of `shape` by the oracle and by kernels for `profile`.
+/// Returns the result of `f` for numbers of `shape` by the oracle and by kernels for `profile`.
 template <class F>
 void expect_agreement(F f, const Shape& shape) {
     const auto run = [&](const Session& session) {
@@ -174,8 +174,8 @@ TEST(StoreParts, UnlikePartsOfPartsStayOne) {
         {64, 64});
 }
 
-/// A step of particles: places [n, 2], what turns them [n, 2, 2] and weights [n], of what they find
-/// around them.
+/// A step of particles: places [n, 2], rotations [n, 2, 2] and weights [n] of the values around
+/// them.
 Tensors moved(const Tensor& x) {
     Tensor p = arange(x.size(0)), a = x(p, 0), b = x(p, 1), found = 0.0f;
     for (int k = 1; k < 12; ++k) found += sin(float(k) * a) * cos(float(k) * b);

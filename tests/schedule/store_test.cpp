@@ -1,4 +1,4 @@
-// How stores at computed indices are done: by the device's own atomics where it has them.
+// Stores at computed indices: by the device's own atomics if it has them.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/compile_helpers.h"
@@ -86,8 +86,8 @@ TEST(Stores, WhatIsStoredMayBeAResultOfTheSameKernel) {
     EXPECT_EQ(dispatches(both, {i32("n"), f32("n"), f32("n")}), 1);  // behind a copy
 }
 
-/// What the tensor is before the store is computed before: of what the store's kernel gives, it
-/// reads nothing that is not there yet.
+/// The tensor before the store is computed before: it reads no result of the store's kernel that
+/// does not exist yet.
 TEST(Stores, WhatATensorBeginsAsIsThereBeforeTheStoresKernel) {
     const auto run = [](Session session) {
         SessionScope scope(std::move(session));
@@ -133,8 +133,8 @@ TEST(Stores, TheStateThatAGradientKeepsLeavesTheKernelOfTheNext) {
     EXPECT_LE(dispatches(gradient, {f32("n")}), 2 * 100 + around);
 }
 
-/// Every iteration keeps its states at a place of its own: no condition is asked, and what was
-/// there before is nobody's copy.
+/// Every iteration keeps its states at a place of its own: no condition is needed, and no old value
+/// is copied.
 TEST(Stores, StatesAreKeptInWholeBlocks) {
     const auto gradient = [](const Tensors& a) {
         Tensor u = a[0], v = a[1];
@@ -156,7 +156,7 @@ TEST(Stores, StatesAreKeptInWholeBlocks) {
     EXPECT_LE(stats(*program, {}).bytes_written, (6 * 100 + others) * 65536 * 4);
 }
 
-/// What an iteration leaves is stored into the tape, and nowhere else.
+/// An iteration's result is stored into the tape, and nowhere else.
 TEST(Stores, AStateThatIsKeptIsStoredOnce) {
     const auto gradient = [](const Tensors& a) {
         Tensor u = a[0];
@@ -165,13 +165,13 @@ TEST(Stores, AStateThatIsKeptIsStoredOnce) {
     };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
         const auto program = program_for(profile, gradient, {f32(65536)});
-        const int64_t others = 8;  // what begins, the loss and what is given back
+        const int64_t others = 8;  // the initial value, the loss and the results
         EXPECT_LE(stats(*program, {}).bytes_written, (2 * 100 + others) * 65536 * 4);
         EXPECT_LE(stats(*program, {}).peak_bytes, (101 + others) * 65536 * 4);
     }
 }
 
-/// A row is stored where it stands, unless the iteration reads of that row what was there before.
+/// A row is stored in place, unless the iteration reads old elements of that row.
 TEST(Stores, ARowIsStoredInPlaceWhereAnIterationReadsOthers) {
     const auto run = [](Session session, int other) {
         SessionScope scope(std::move(session));
@@ -241,8 +241,8 @@ Tensor springs(const Tensor& x, int reach) {
     return force;
 }
 
-// What a store reads of the element that it leaves is read there, and not at the index that was
-// kept inside for its value: each of a chain of stores asks once what was before, not twice.
+// A store's read of its own element uses that element's index, and not the index that was clamped
+// for its value: each of a chain of stores reads the old value once, not twice.
 TEST(Stores, AChainOfStoresGrowsWithItsLength) {
     const auto text_of = [](int reach) {
         const auto f = [=](const Tensors& a) { return Tensors{springs(a[0], reach)}; };

@@ -1,5 +1,4 @@
-// Kernels by hand whose stores leave nothing of the tensor that they store to: it is not filled
-// before.
+// Kernels by hand whose stores replace every element of their target: it is not filled before.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -13,7 +13,7 @@ Tensor averaged(const Tensor& x) {
     return 0.5f * (x(i, j - 1) + x(i, j + 1));
 }
 
-/// Sums over the iterations of what has moved on.
+/// Sums over the iterations of moving values.
 Tensors with_a_sum(const Tensors& a) {
     Tensor x = a[0], total = zeros(x.shape());
     for (Tensor turn : loop(7)) {
@@ -45,7 +45,7 @@ Tensors leapfrogging(const Tensors& a) {
     return {before, now};
 }
 
-/// An inner loop carries on what the outer one carries.
+/// An inner loop continues with the outer one's carried values.
 Tensors nested(const Tensors& a) {
     Tensor x = a[0], total = zeros(x.shape());
     for (Tensor cycle : loop(3)) {

@@ -38,7 +38,7 @@ TEST(Verdict, DearLaunchesMakeRecomputingCheaper) {
     EXPECT_EQ(program_for(profile, blurred, {f32(512, 512)})->kernels.size(), 1u);
 }
 
-/// What is asked at four places uses what costs something twice.
+/// A value that is read at four places uses an expensive one twice.
 Tensors blurred_of_two_uses(const Tensors& a) {
     Tensor word = exp(a[0]) * tanh(a[0]), value = max(word, 0.5f * word);
     auto [i, j] = indices<2>(value.shape());
@@ -86,7 +86,7 @@ TEST(Verdict, WhatSweepsReadAnywayMakesNothingDearer) {
     EXPECT_EQ(verdict_of(*program, "Max f32[2048, 2048]"), "inlined: cheaper-recomputed");
 }
 
-/// Four dear numbers of each cell, of the cells that are chosen.
+/// Four expensive numbers of each chosen cell.
 Tensors chosen_rows(const Tensors& a) {
     std::vector<Tensor> parts;
     for (int k = 1; k <= 4; ++k) parts.push_back(max(exp(a[0] * float(k)) / a[1], tanh(a[1])));
@@ -131,7 +131,7 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
         << explain(*program);
 }
 
-/// A recurrence whose weights are rows of one tensor.
+/// A recurrence with rows of one tensor as weights.
 Tensors weighed(const Tensors& a) {
     Tensor x = a[0];
     for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
@@ -317,7 +317,7 @@ TEST(HostNumbers, TurnsOfALoopWithAnUnknownEndAreNoneOfThem) {
     for (size_t k = 0; k < ours.size(); ++k) ASSERT_NEAR(ours[k], oracles[k], 1e-5f) << k;
 }
 
-/// So many kernels by hand of `places` reads each of what costs something.
+/// Kernels by hand of `places` reads each of an expensive value.
 template <int kernels, int places>
 Tensors read_by_hand(const Tensors& a) {
     const Tensor value = 2.0f * a[0] + 1.0f;
@@ -357,7 +357,7 @@ Tensors pyramid(const Tensors& a) {
     return {x};
 }
 
-/// The shapes of what was kept since it is asked at too many places.
+/// Returns the shapes of the values kept because they are read at too many places.
 std::vector<std::string> kept_of_chain(Tensors (*chain)(const Tensors&), const ArgSpec& spec) {
     const auto program = program_for(cpu_profile(), chain, {spec});
     std::vector<std::string> out;
@@ -384,13 +384,13 @@ Tensors two_ways(const Tensors& a) {
     return {x};
 }
 
-/// Neither the sums nor the differences are all that leads to what is asked at 64 places, and a
-/// half is never kept by itself.
+/// Neither the sums nor the differences alone lead to a value that is read at 64 places, and a half
+/// is never kept by itself.
 TEST(Verdict, AChainIsCutWhereAllOfItPasses) {
     EXPECT_EQ(kept_of_chain(two_ways, f32(1 << 22)), std::vector<std::string>{"f32[262144]"});
 }
 
-/// Where they are small, one more launch costs more than what is kept.
+/// If they are small, one more launch costs more than the kept values.
 TEST(Verdict, AChainOfSmallValuesIsCutWhereItHasToBe) {
     EXPECT_EQ(kept_of_chain(pyramid, f32(256, 256)), std::vector<std::string>{"f32[64, 64]"});
 }

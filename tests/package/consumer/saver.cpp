@@ -1,4 +1,4 @@
-// Saves a program, with a parameter, for who has no compiler.
+// Saves a program, with a parameter, for a host without the compiler.
 #include <firn/firn.h>
 #include <firn/saved_programs.h>
 
