@@ -1,4 +1,4 @@
-// Tables of colours: what lies between their elements.
+// Tables of colours, and interpolation between their elements.
 #include "compiler/algorithms/colour_table.h"
 
 #include <array>

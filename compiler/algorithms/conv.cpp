@@ -146,8 +146,8 @@ Tensor transposed(const Tensor& x, const Tensor& weight, const Shape& out, const
     return sum_from(select(meets, read(zero(x), in), 0) * read(unchecked(weight), element), c);
 }
 
-/// The cotangent of a transposed convolution's weight: what every element of x meets in the
-/// result's.
+/// The cotangent of a transposed convolution's weight: products of every element of x with the
+/// result's cotangents that it contributes to.
 Tensor transposed_by_weight(const Tensor& x, const Tensor& cotangent, const Shape& weight,
                             const Geometry& by) {
     const size_t axes = by.stride.size(), b = 3 + axes;  // group, channel, out, kernel, batch

@@ -47,8 +47,8 @@ struct RfftOptions {
     /// rfft takes all of x, irfft gives 2 (m - 1) of the m that there are.
     std::optional<Size> n = std::nullopt;
 };
-/// The transform of n real numbers, as numpy's rfft: X[0] .. X[n / 2], n / 2 + 1 in all; what
-/// follows of fft(x) are their conjugates in reverse order. Types are as of fft. UserError: no
+/// The transform of n real numbers, as numpy's rfft: X[0] .. X[n / 2], n / 2 + 1 in all; the other
+/// elements of fft(x) are their conjugates in reverse order. Types are as for fft. UserError: no
 /// numbers.
 ///
 /// Examples: `rfft(tensor({1, 2, 3})).re` is `{6, -1.5}`,

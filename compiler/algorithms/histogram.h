@@ -11,8 +11,8 @@ namespace firn {
 /// Example: `bincount(tensor({1, 2, 1, 7, -1}), 3)` is `{0, 2, 1}`.
 Tensor bincount(const Operand& x, const Size& count);
 /// The sums of the weights instead, in their type (32-bit at least); x and weights broadcast. Float
-/// sums are atomic: the last bits may differ from run to run, unless they are asked for in the
-/// order of x by `{.deterministic = true}`.
+/// sums are atomic: the last bits may differ from run to run, unless `{.deterministic = true}`
+/// keeps the order of x.
 ///
 /// Example: `bincount(tensor({0, 1, 0}), 2, tensor({0.5f, 1.0f, 2.0f}))` is `{2.5, 1}`.
 Tensor bincount(const Operand& x, const Size& count, const Operand& weights,

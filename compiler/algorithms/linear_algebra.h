@@ -95,7 +95,7 @@ struct Eigh {
 /// Eigenvalues and eigenvectors of a symmetric [.., n, n], of which only the lower triangle is
 /// read, as numpy's eigh. Jacobi's rotations, n / 2 disjoint ones at a time (R. Brent and F. Luk,
 /// "The Solution of Singular-Value and Symmetric Eigenvalue Problems on Multiprocessor Arrays",
-/// 1985). Vectors of equal values are any basis: what depends on the choice has gradient 0.
+/// 1985). Vectors of equal values are any basis: a gradient through that choice is 0.
 ///
 /// Example: after `Eigh f = eigh(tensor({2.0f, 1.0f, 1.0f, 2.0f}, {2, 2}));` `f.values` is
 /// `{1, 3}` and `abs(f.vectors(0))` is `{0.70711, 0.70711}`.
@@ -111,8 +111,8 @@ struct Eig {
 /// Eigenvalues and eigenvectors of any [.., n, n] of a known size n up to 16, as numpy's eig; a
 /// larger or symbolic one is a UserError. Each matrix is taken by one invocation: Hessenberg's form
 /// by rotations, Schur's by shifted ones (G. Golub and C. Van Loan, chapter 7), and the vectors of
-/// the triangle. Without a full set of vectors some come out equal; what depends on the vectors of
-/// equal values has gradient 0.
+/// the triangle. Without a full set of vectors some are equal; gradients through the vectors of
+/// equal values are 0.
 ///
 /// Example: `sort(eig(tensor({0.0f, -1.0f, 1.0f, 0.0f}, {2, 2})).values.im)` is `{-1, 1}`.
 Eig eig(const Operand& a);

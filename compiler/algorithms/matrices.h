@@ -11,7 +11,7 @@ struct Matrices {
     Size rows, columns;
 };
 
-/// `what` names the function in the UserError where x has less than two axes.
+/// `what` names the function in the UserError if x has less than two axes.
 Matrices as_matrices(const char* what, const Operand& x);
 /// The same; not square is a UserError too.
 Matrices as_square_matrices(const char* what, const Operand& x);

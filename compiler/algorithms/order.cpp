@@ -87,9 +87,9 @@ Size turns_of_run(const Size& n) {
     return min(turns, std::max<int64_t>((int64_t{profile.max_back_edges} - 2 * kCounters) / 2, 1));
 }
 
-/// Rows of n and, in the same order, what comes with them, all flat, sorted by one digit of the
-/// rows' keys, as cores do it best: each invocation goes through a run of its own, with a counter
-/// for each digit in memory of its own.
+/// Sorts rows of n and, in the same order, their companions, all flat, by one digit of the rows'
+/// keys, in the way that suits cores best: each invocation goes through a run of its own, with a
+/// private counter for each digit.
 std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
                                 const KeyOf& key_of, const Tensor& shift) {
     const Size turns = turns_of_run(n);

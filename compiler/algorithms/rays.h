@@ -7,7 +7,7 @@ namespace firn {
 /// At origin + enter direction the ray comes in and at origin + leave direction it goes out again:
 /// enter <= leave, and enter is negative where it starts inside. Both are nan where it misses.
 struct RayHit {
-    Tensor hit;  ///< a bool: it meets what lies before it, leave >= 0
+    Tensor hit;  ///< a bool: the ray hits it in front, leave >= 0
     Tensor enter, leave;
 };
 /// Intersects a ray with the ball around `centre`; the direction has any length but 0. E. Haines et

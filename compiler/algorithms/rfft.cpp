@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// The first `count` along the axis, zeros behind what there is.
+/// Returns the first `count` elements along the axis, padded with zeros.
 Tensor first_along(const Tensor& x, int axis, const Size& count) {
     const Size there = x.size(axis);
     if (there == count) return x;

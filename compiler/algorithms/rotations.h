@@ -19,7 +19,7 @@ struct RotationPair {
     Tensor first, last;  // the diagonal elements at the lower and the higher index
     Tensor between;
     Tensor tolerance;  // a magnitude of `between` that counts as 0
-    Tensor is_low;     // which of both asks
+    Tensor is_low;     // the index is the lower one of the pair
     Tensor alone;      // whether it has no partner
 };
 /// The rotation that makes the element between two indices of a symmetric 2 x 2 matrix 0.

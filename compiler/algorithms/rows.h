@@ -1,4 +1,4 @@
-// One axis of a tensor as the last of two: what algorithms along an axis work on; internal.
+// One axis of a tensor as the last of two, for algorithms along an axis; internal.
 #pragma once
 #include <optional>
 
@@ -15,7 +15,7 @@ struct Rows {
     bool flattened = false;
 };
 
-/// `axis`: none flattens x. `what` names the function in the UserError where there is no such axis.
+/// `axis`: none flattens x. `what` names the function in the UserError if there is no such axis.
 Rows rows_along(const char* what, const Tensor& x, std::optional<int> axis);
 /// [rows, m] for any m, with the axis back where it was; flattened it stays.
 Tensor from_rows(const Tensor& values, const Rows& rows);

@@ -1,4 +1,4 @@
-// Scans as walks along short axes, and as sums over what comes before in blocks of long ones.
+// Scans by walking along short axes, and by block sums along long ones.
 #include "compiler/algorithms/scan.h"
 
 #include <functional>
@@ -231,10 +231,9 @@ Carries carries_of(Scan scan, Tensor totals) {
     return {values, starts};
 }
 
-/// Walks along blocks of that length, or along the whole axis. The smallest carries are combined
-/// with an element first: all that comes before it within one more kScanBlock of blocks is rounded
-/// before what stands before those is added, so that floats that are added are monotone where
-/// addition is.
+/// Walks along blocks of that length, or along the whole axis. Combines each element with the
+/// smallest carries first: all elements before it within one more kScanBlock of blocks are rounded
+/// before the sum before those is added, so that sums of floats are monotone where addition is.
 Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& options,
                        const std::optional<Size>& length) {
     const Walk w = walk_along(x.shape(), axis, length, options.reverse);
@@ -254,7 +253,7 @@ Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& 
                        Tensor value = options.exclusive ? sum : now;
                        for (const Tensor& each : before) value = combined(scan, each, value);
                        const Tensor place = place_of(w, o, block, i, k);
-                       // The last block may be shorter: what lies outside is not stored.
+                       // The last block may be shorter: elements outside are not stored.
                        const Tensor inside = block * w.length + k < w.n;
                        store(out(even(w) ? place : select(inside, place, -1)), value);
                    });
@@ -262,8 +261,8 @@ Tensor scan_by_walking(Scan scan, const Tensor& x, int axis, const ScanOptions& 
     return reshape(out, x.shape());
 }
 
-/// One group scans the axis, of kMostInGroups elements at most: its invocations walk along a block
-/// each, one of them along the totals of these, and all add what comes before their block.
+/// Scans the axis, of kMostInGroups elements at most, by one group: its invocations walk along a
+/// block each, one of them along the totals of these, and all add the sum before their block.
 Tensor scan_by_group(Scan scan, const Tensor& x, int axis, const ScanOptions& options) {
     Walk w = walk_along(x.shape(), axis, std::nullopt, options.reverse);
     w.length = min(max(ceil_div(w.n, kGroup), kScanBlock), kMostOfInvocation);

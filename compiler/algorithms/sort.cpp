@@ -1,4 +1,4 @@
-// Integer keys that are ordered as the elements are, and what follows from their order.
+// Integer keys in the order of the elements, and the functions that sort by them.
 #include "compiler/algorithms/sort.h"
 
 #include <limits>
@@ -98,7 +98,7 @@ Tensor long_in_order(const Tensor& x, const SortOptions& options) {
             });
     };
     if (!x.dtype().is_float()) return sorted({x});
-    // Gradients ask where the elements came from.
+    // Gradients need the elements' old places.
     return custom_gradient(
         sorted, {x},
         {.reverse =

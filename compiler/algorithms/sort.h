@@ -24,7 +24,7 @@ enum class SortMethod : uint8_t {
     /// next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
     Network,
 };
-/// Along what, in which direction and how elements are sorted.
+/// The axis, the direction and the method of sorting.
 struct SortOptions {
     [[no_unique_address]] ByName by_name = {};
     std::optional<int> axis = -1;  ///< none: x is flattened

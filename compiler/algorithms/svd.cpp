@@ -1,4 +1,4 @@
-// Singular values, and what follows from them.
+// Singular values, and their uses.
 #include "compiler/algorithms/linear_algebra.h"
 #include "compiler/algorithms/matmul.h"
 #include "compiler/algorithms/matrices.h"

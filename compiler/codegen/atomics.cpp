@@ -1,4 +1,4 @@
-// Stores that combine with what others store at the same time.
+// Stores that combine with concurrent stores of other invocations.
 #include "compiler/codegen/atomics.h"
 
 #include "compiler/codegen/elements.h"

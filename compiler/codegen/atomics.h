@@ -1,4 +1,4 @@
-// Stores that combine with what others store at the same time.
+// Stores that combine with concurrent stores of other invocations.
 #pragma once
 #include "compiler/codegen/glsl_run.h"
 

@@ -26,7 +26,8 @@ std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfi
 /// after the last binding.
 bool needs_param_buffer(const KernelCode& code, const DeviceProfile& profile);
 
-/// The kernel asks for -0, inf and nan to be kept: it computes with floats, and the device can.
+/// Returns whether the kernel requires that -0, inf and nan are kept: it computes with floats, and
+/// the device can.
 bool keeps_special_floats(const KernelCode& code, const DeviceProfile& profile);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Loads that inlined values wait to make, and what may store over them meanwhile.
+// Delays the loads of inlined values, and finds stores that may overwrite their elements meanwhile.
 #include "compiler/codegen/inlined_loads.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool may_store_over(const KernelCode& code, const KernelNode& n, const KernelNod
         case KernelOp::Store:
         case KernelOp::Atomic:
         case KernelOp::MatrixStore:
-            // A result may take the memory of an argument that is given away, element by element.
+            // A result may take the memory of a donated argument, element by element.
             return code.buffers[n.buffer].buffer == read ||
                    (n.args[0] == load.args[0] && n.width == load.width);
         case KernelOp::Barrier:

@@ -1,4 +1,4 @@
-// Loads that inlined values wait to make, and what may store over them meanwhile.
+// Delays the loads of inlined values, and finds stores that may overwrite their elements meanwhile.
 #pragma once
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace firn {
 /// longer wait.
 std::vector<int> taken_loads(GlslRun& run, int id);
 
-/// Inlined values that wait, and load what `n` may store over, become variables here; all of them
-/// before an effect that loads do not wait for (KernelCode::loads_first).
+/// Makes delayed inlined values variables here if `n` may store to the elements that they load; all
+/// of them before an effect that loads do not wait for (KernelCode::loads_first).
 void define_loads_before(GlslRun& run, const KernelNode& n, int indent);
 
 }  // namespace firn

@@ -56,7 +56,7 @@ void end_iteration(GlslRun& run, int id, const KernelRegion& body, int indent) {
     if (body.alive < 0) return assign(run, id, body, steps, indent);
     auto kept = [&](const CarriedStep& step) { return is_kept(run.code, step, body); };
     if (std::all_of(steps.begin(), steps.end(), kept)) {
-        // The last iteration leaves all as it was: what goes on needs no choice.
+        // The last iteration leaves all values unchanged, so the others need no select.
         line(run, indent) << "if (!" << run.text[body.alive] << ") break;\n";
         for (CarriedStep& step : steps) step.value = run.code.nodes[step.value].args[1];
         return assign(run, id, body, steps, indent);
@@ -67,7 +67,8 @@ void end_iteration(GlslRun& run, int id, const KernelRegion& body, int indent) {
     line(run, indent) << "if (!" << alive << ") break;\n";
 }
 
-/// The trip count, as what drivers see to stay the same: an expression is computed once.
+/// Returns the trip count in a form that drivers recognise as invariant: an expression is computed
+/// once.
 std::string trips_text(GlslRun& run, int id, int trips, int indent) {
     const std::string& text = run.text[trips];
     if (text.front() != '(' && text.back() != ')') return text;

@@ -10,9 +10,9 @@ struct NodeUses {
     // By node:
     std::vector<int> count;
     std::vector<int> home;    // the region with the node in its order, -1: none
-    std::vector<int> asking;  // the last region that asks for it, -1: none
+    std::vector<int> asking;  // the last region that uses it, -1: none
 
-    std::vector<bool> range;  // by range: one of its nodes is asked for
+    std::vector<bool> range;  // by range: one of its nodes is used
     /// By parameter: the host gives it, and a loop uses it. It is read once, before all loops,
     /// because CPU drivers would read it in every iteration.
     std::vector<bool> held;

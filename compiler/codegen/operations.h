@@ -18,17 +18,18 @@ std::string glsl_type(DType dtype);
 /// Text with exactly the value's bits; negative values stand in parentheses.
 std::string glsl_literal(const Scalar& value);
 
-/// Names and plain literals: what costs nothing to evaluate in both arms of a choice, and stays the
-/// same where it is evaluated again. The element of a vector is an expression.
+/// Returns whether the text is a name or a plain literal, which costs nothing to evaluate in both
+/// arms of a choice, and stays the same if it is evaluated again. The element of a vector is an
+/// expression.
 bool is_plain(const std::string& text);
 
 /// Returns the names for `#extension NAME : require` in a kernel with values or buffers of this
 /// type, with every function that operation_glsl() may call on it.
 std::vector<std::string> required_extensions(DType dtype);
 
-/// The statement by which a kernel with values of these types asks for -0, inf and nan to be kept
-/// (DeviceProfile::keeps_special_floats), which also keeps drivers from leaving out what sums of
-/// numbers would not change; of GL_EXT_spirv_intrinsics.
+/// Returns the statement by which a kernel with values of these types requires that -0, inf and nan
+/// are kept (DeviceProfile::keeps_special_floats), which also keeps drivers from dropping
+/// operations that would not change sums of numbers; of GL_EXT_spirv_intrinsics.
 std::string special_floats_glsl(const std::vector<DType>& types);
 
 /// False where no device of Vulkan 1.2 has `op` on operands (Select: on the two values) of this

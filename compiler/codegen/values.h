@@ -16,7 +16,7 @@ std::string value_type(const KernelNode& n);
 /// Makes node `id`, with the expression `value` as its value, a variable from here on.
 void define_value(GlslRun& run, int id, const std::string& value, int indent);
 
-/// A Result: what its loop carries or its branch gives.
+/// Returns the text of a Result: a carried value of its loop, or a result of its branch.
 std::string result_text(const GlslRun& run, const KernelNode& n);
 
 }  // namespace firn

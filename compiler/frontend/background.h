@@ -37,11 +37,11 @@ struct CompileJob {
 /// Compiles jobs one after the other, in the order in which they were started.
 class BackgroundCompiler {
   public:
-    /// Programs that may wait at most; those that wait longest are given up: calls ask for them
-    /// again.
+    /// Most programs that wait; beyond that those that waited longest are dropped, and a call
+    /// requests them again.
     static constexpr size_t kMostWaiting = 16;
 
-    /// Gives up what waits, and ends the one at work early.
+    /// Drops the waiting programs, and ends the current compile early.
     ~BackgroundCompiler();
     void start(std::shared_ptr<CompileJob> job);
     /// Waits until the job is done. One that would wait for others first is given up instead.

@@ -126,8 +126,7 @@ LoopRange::~LoopRange() {
 
 namespace {
 
-/// The values that a loop's iterations assign, and what to put in the place of the arguments that
-/// none does.
+/// The values that a loop's iterations assign, and the replacements of arguments that none assigns.
 struct Carried {
     std::vector<const ScopeEntry*> entries;
     std::unordered_map<const Node*, Ref> replace;
@@ -165,7 +164,7 @@ Ref kept_of_left(const Builder& b, const Carried& carried, const ScopeEntry& ent
     return elementwise(b, Op::Select, {active, entry.value, entry.arg});
 }
 
-/// The shapes that were asked for inside, as the enclosing loop sees them.
+/// Passes the shapes that were read inside on, as the enclosing loop sees them.
 void pass_on_asked(SessionState& session, const Scope& scope, const Carried& carried,
                    const LoopParts& parts, const Ref& node) {
     size_t outer = innermost_loop(session);
@@ -233,7 +232,7 @@ LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried)
 }
 
 /// A kernel by hand is one dispatch, which cannot fail: it stores that some invocation still runs,
-/// and what comes after it sees that.
+/// and later uses see that.
 void note_endless(SessionState& session, const std::shared_ptr<Slot>& active,
                   const std::string& text, SourceLine line) {
     const size_t kernel = kernel_depth(session);

@@ -137,8 +137,8 @@ struct WhileOptions {
     /// the limit may be lower, because some drivers end long loops (65,535 on lavapipe).
     std::optional<int64_t> max_steps = std::nullopt;
 };
-/// Runs `body` as long as `condition()` holds, which is asked before every iteration. A shaped
-/// condition is asked element by element: an element for which it does not hold stays as it is, and
+/// Runs `body` as long as `condition()` holds, which is evaluated before every iteration. A shaped
+/// condition holds element by element: an element for which it does not hold stays as it is, and
 /// the loop ends when it holds for none.
 ///
 /// Examples: after `Tensor x = tensor({10.0f, 3.0f}), y = x;`

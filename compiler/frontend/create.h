@@ -354,7 +354,7 @@ std::array<Tensor, Rank> indices(const Shape& shape, SourceLine line = here());
 
 /// @cond
 
-/// Checks that `shape` has `rank` axes; what indices<rank> asks.
+/// Checks that `shape` has `rank` axes, as indices<rank> requires.
 void check_index_rank(const Shape& shape, size_t rank, SourceLine line);
 
 template <size_t Rank>

@@ -12,7 +12,7 @@ struct Cut {
     Graph graph;
     Call call;                        // arguments and scalars
     std::vector<BufferAttr> buffers;  // that the arguments are; none for numbers
-    std::vector<SizeAtom> symbols;    // what graph.data_sizes were while recording
+    std::vector<SizeAtom> symbols;    // graph.data_sizes while recording
 };
 
 /// Marks the finite float constants of a graph, in the order of first use, that are arguments

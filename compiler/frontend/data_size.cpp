@@ -1,4 +1,4 @@
-// Sizes that only the device knows, while recording: data symbols and what computes them.
+// Sizes that only the device knows, while recording: data symbols and their computation.
 #include "compiler/frontend/data_size.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sizes that only the device knows, while recording: data symbols and what computes them; internal.
+// Sizes that only the device knows, while recording: data symbols and their computation; internal.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace firn {
 
-/// What gives a data symbol its value. Every Size that holds the symbol keeps it alive.
+/// The source of a data symbol's value. Every Size that holds the symbol keeps it alive.
 struct DataSource {
     std::string name;
     Ref count;                     // i32, rank 0; a Buffer once it was computed
     Ref merged;                    // see merged_count()
-    std::optional<int64_t> value;  // once somebody read it
-    uint64_t scope = 0;            // the loop in whose turns it begins; 0: none
+    std::optional<int64_t> value;  // set once it has been read
+    uint64_t scope = 0;            // the loop in whose iterations it begins; 0: none
     SourceLine loop;               // where that was recorded
 };
 
@@ -40,15 +40,15 @@ const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
 /// Sizes of iterations below with names of their own, into `map`: the nodes are recorded once more.
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
-/// Makes `graph`, of which `symbols` are the data symbols, one that names them ?0, ?1 and has their
-/// counts as its first results; those of iterations come after them. Takes what depends on nothing
-/// else but what the graph's own nodes have (no Buffers).
+/// Renames the data symbols `symbols` of `graph` to ?0, ?1, and makes their counts its first
+/// results; those of iterations come after them. Only for sizes that depend on nothing but values
+/// of the graph's own nodes (no Buffers).
 void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>& symbols);
 
-/// From now on a Buffer is what gives the symbol its value.
+/// Makes a Buffer the source of the symbol's value from now on.
 void set_count(SessionState& session, const SizeAtom& symbol, const Ref& buffer);
 
-/// The value, read back where nobody has yet. Its count has been computed.
+/// Returns the value, read back at the first call. Its count has been computed.
 int64_t read_size(SessionState& session, const SizeAtom& symbol);
 /// The node with numbers in place of the sizes whose values were read.
 Ref with_read_sizes(SessionState& session, const Ref& node);

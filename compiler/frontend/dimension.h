@@ -17,7 +17,7 @@ namespace firn {
 /// `x.size(0) * x.size(1)` is `15`, `x.size(0) > 4` is `true`.
 class Dimension : public Size {
   public:
-    /// `line` is where it was asked for.
+    /// `line` is the line of the call that gave it.
     explicit Dimension(const Size& size, SourceLine line = {}) : Size(size), line_(line) {}
 
     /// The number; a symbolic size is a UserError.
@@ -31,7 +31,7 @@ class Dimension : public Size {
                 firn::text(line_) + ")");
         return static_cast<T>(constant());
     }
-    /// Only where it is asked for, `float(x.size(0))`: beside tensors it is one.
+    /// Converts explicitly, `float(x.size(0))`: beside tensors a size is one.
     template <std::floating_point T>
     explicit operator T() const {
         return static_cast<T>(static_cast<int64_t>(*this));
@@ -49,7 +49,7 @@ class Dimension : public Size {
 /// `3`, `zeros(shape).shape()` is `[2, 3]`.
 class TensorShape : public Shape {
   public:
-    /// `line` is where it was asked for.
+    /// `line` is the line of the call that gave it.
     TensorShape(Shape shape, SourceLine line) : Shape(std::move(shape)), line_(line) {}
     /// The size of an axis from the front; `at` throws where there is none, as of a vector.
     /// @{

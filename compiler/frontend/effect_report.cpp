@@ -77,7 +77,7 @@ Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) 
                        : scalar_int(static_cast<int64_t>(bits), type);
 }
 
-/// The rows of a print in a loop: which element came by in which iteration.
+/// The rows of a print in a loop: the elements that were printed in each iteration.
 struct Rows {
     std::vector<HostTensor> words, turns;
     int64_t rows = 0, elements = 0;

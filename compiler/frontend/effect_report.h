@@ -6,8 +6,7 @@
 
 namespace firn {
 
-/// Records that `condition` is to hold, at the builder's line; `text` is what the error starts
-/// with.
+/// Records that `condition` must hold, at the builder's line; `text` begins the error message.
 void record_check(SessionState& session, const Builder& b, const std::string& text,
                   const Ref& condition);
 /// The same; the error is the text with its line, whatever of the condition (without a size of a
@@ -16,11 +15,11 @@ void record_failure(SessionState& session, const Builder& b, const std::string& 
                     const Ref& condition);
 
 /// Makes the nodes of the effects of the innermost scope (a function that ends, or the root), which
-/// keep only what reporting needs.
+/// keep only the data for reports.
 EffectNodes finish_effects(SessionState& session, std::vector<Effect>& effects);
 
-/// Effects of a function as part of what is recorded now; `sources` are its EffectNodes::sources in
-/// place.
+/// Repeats the effects of a function in the current recording; `sources` are its
+/// EffectNodes::sources in place.
 void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
                     const std::vector<Ref>& sources);
 

@@ -11,8 +11,8 @@ struct PrintValueOptions {
     std::string label = {};  ///< none: the line alone
     /// An axis with more than twice as many elements shows so many first and last ones.
     int edge = 4;
-    /// Inside a loop: the first so many iterations in which an element comes by. For others choose:
-    /// `if_(iteration >= n - 5, [&] { print_value(x); })`.
+    /// Inside a loop: prints the first so many iterations with an active element. For others
+    /// choose: `if_(iteration >= n - 5, [&] { print_value(x); })`.
     int iterations = 16;
 };
 /// Prints x as numpy would, with the label, the line and the shape: on stdout, or through

@@ -14,7 +14,7 @@ class FloatPaths {
   public:
     using IsSource = std::function<bool(const Node&)>;
     enum class Buffers : uint8_t { Left, Found };
-    /// `is_source` is asked of floats alone.
+    /// `is_source` is called for floats only.
     FloatPaths(const std::vector<Ref>& roots, const IsSource& is_source, Buffers buffers);
 
     bool any() const { return !sources_.empty(); }

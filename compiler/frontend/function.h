@@ -19,12 +19,12 @@ struct Program;
 struct SavedProgram;
 
 /// A compiled function over flat lists of tensors; copies share its programs. One program is
-/// compiled for each kind of call: what divides the sizes (4, 16, 64), about how large they are
-/// (powers of 4) and how far integer arguments let loops run (powers of 16), and which scalars are
-/// tensors on the device. The first call compiles the program that fits it. Then one that assumes
-/// nothing of the sizes is compiled in the background: it serves calls with other sizes at once,
-/// until the program that fits them is compiled there too. Results of two such programs differ as
-/// those of two schedules do: in how they round. See Session::compile_in_background.
+/// compiled for each kind of call, by the divisors of the sizes (4, 16, 64), their magnitudes
+/// (powers of 4), the trip counts that integer arguments allow (powers of 16), and the scalars that
+/// are tensors on the device. The first call compiles the program that fits it. Then one that
+/// assumes nothing of the sizes is compiled in the background: it serves calls with other sizes at
+/// once, until the program that fits them is compiled there too. Results of two such programs may
+/// differ by rounding, as those of two schedules. See Session::compile_in_background.
 class Function {
   public:
     /// An empty function, for a member that is assigned later; calling it is a UserError.
@@ -42,13 +42,12 @@ class Function {
     /// Returns every value's verdict with its reason and the costs that competed, and every kernel
     /// with its work and predicted time at the sizes of the most recent call.
     std::string explain() const;
-    /// The same of a call with these arguments, which is run (twice: drivers compile at the first
-    /// run), with the time that each kernel took. Nothing is given away.
+    /// Does the same for a call with these arguments, which is run (twice: drivers compile at the
+    /// first run), with the time of each kernel. No argument is donated.
     std::string explain(const std::vector<Arg>& args) const;
     /// Kernel code of one kernel of the most recent call's program, by the beginning of its name
     /// (`k0`), as a pass left it: `lower`, `place`, `map` and the others of mapping/pipeline.cpp;
-    /// without one, after each. UserError that names what there is where there is no such kernel or
-    /// pass.
+    /// without one, after each. UserError that lists the kernels or passes if there is no such one.
     std::string explain_kernel(const std::string& kernel, const std::string& pass = "") const;
     /// Searches a faster program for a call with these arguments, by running it: first other cuts
     /// of the whole program, then other mappings of each kernel, slowest first, as long as

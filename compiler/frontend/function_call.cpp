@@ -221,7 +221,7 @@ SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args
     return line;
 }
 
-/// Nothing is given away after all.
+/// Keeps the moved arguments after all.
 void keep_moved(Given& given) {
     for (size_t k = 0; k < given.moved.size(); ++k)
         if (given.moved[k].second) given.past[k].node = given.moved[k].second;

@@ -1,4 +1,4 @@
-// Gradients of what is recorded.
+// Gradients of recorded values.
 #pragma once
 #include <initializer_list>
 #include <vector>
@@ -89,8 +89,8 @@ std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Te
 Tensor jvp(const Tensor& y, const std::vector<Tensor>& xs, const std::vector<Tensor>& tangents,
            const GradOptions& options = {}, SourceLine line = here());
 
-/// The product of the second derivatives of y, as grad() takes a y, with `tangents`: for each of
-/// `xs` what its gradient changes by. Forward over reverse mode: about four times y.
+/// The product of the second derivatives of y, as grad() takes a y, with `tangents`: the change of
+/// the gradient by each of `xs`. Forward over reverse mode: about four times y.
 ///
 /// Example: after `Tensor x = tensor({1.0f, 2.0f});`
 /// `hessian_product(x(0) * x(0) * x(1), {x}, {tensor({1.0f, 0.0f})})[0]` is `{4, 2}`.
@@ -134,7 +134,7 @@ using TangentRule = Callback<Tensor(const std::vector<Tensor>& xs, const Tensor&
 /// The rules of both ways.
 struct GradientRules {
     GradientRule reverse;
-    /// Without one, jvp() and hessian_product() take what follows from the reverse rule.
+    /// If it is missing, jvp() and hessian_product() derive it from the reverse rule.
     TangentRule forward = nullptr;
 };
 /// f(xs), whose gradient by xs is the result of `rule`, and not that of f's operations. In the rule

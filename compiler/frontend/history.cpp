@@ -109,7 +109,7 @@ uint64_t bytes_without_handles(const Histories& histories) {
     return bytes;
 }
 
-/// Keeps to the bounds: what takes too much alone goes, then the oldest.
+/// Keeps to the limits: drops values that are too large by themselves, then the oldest.
 void forget_oldest(Histories& histories) {
     if (histories.bytes <= kMostHistoryBytes && histories.kept <= kMostHistories) return;
     const std::string much = "it takes more than " + std::to_string(kMostHistoryBytes >> 20) +

@@ -30,8 +30,7 @@ constexpr uint64_t kMostHistoryBytes = uint64_t{64} << 20;
 /// again.
 constexpr int kMostGivenAway = 16;
 
-/// An argument of a call: a node; where its memory was given away, what that was computed from; or
-/// a number of the host.
+/// An argument of a call: a node; the past of a donated argument; or a number of the host.
 struct PastArgument {
     Ref node;
     std::shared_ptr<const Past> past;
@@ -80,7 +79,7 @@ struct History {
     SourceLine line;            // of the read or call
     std::string forgotten;      // why
     bool asked_for = true;      // a handle is behind it
-    mutable uint64_t walk = 0;  // the last one that came by, see Histories::walks
+    mutable uint64_t walk = 0;  // the last walk that visited it, see Histories::walks
 };
 
 struct Histories {
@@ -113,7 +112,7 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
 /// from that; null: there is none.
 std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node);
 
-/// Lets go of the histories that no gradient can ask for. Before memory is allocated.
+/// Drops the histories that no gradient can need. Runs before memory is allocated.
 void prune_histories(SessionState& session);
 
 /// Makes histories need the memory of a Buffer no more, which no handle has. `again`: see

@@ -200,7 +200,7 @@ Reader own(const KernelArray& array, SourceLine line) {
 
 namespace {
 
-/// UserError where some invocations of a group may not come by.
+/// Throws UserError if some invocations of a group may not reach this point.
 void require_all_come(SessionState& session, const char* what, SourceLine line) {
     const size_t kernel = kernel_depth(session);
     const std::vector<uint32_t>& group = session.scopes[kernel].by_hand->group;

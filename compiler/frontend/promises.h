@@ -7,8 +7,8 @@ namespace firn {
 /// Session::check_promises, else FIRN_CHECK.
 bool checks_promises(SessionState& session);
 
-/// Records assertions that a store to a tensor of shape `target` keeps what `how` promises.
-/// `indices` are as masked_indices gave them (outside where nothing is stored), `mask` as
+/// Records assertions that a store to a tensor of shape `target` keeps the promises of `how`.
+/// `indices` are those of masked_indices (outside where nothing is stored), `mask` that of
 /// store_mask.
 void check_store(SessionState& session, const Builder& b, const Shape& target,
                  std::vector<Ref> indices, const Ref& mask, const ScatterAttr& how);

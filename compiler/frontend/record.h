@@ -106,7 +106,7 @@ struct Scope {
     int nested = 0;                                     // scopes inside one another in it
     std::vector<ScopeEntry> entries;                    // in the order of first use
     std::unordered_map<const Slot*, size_t> positions;  // into entries
-    Ref condition;                                      // Branch: what chooses this side
+    Ref condition;                                      // Branch: chooses this side
     bool masks = false;                                 // Branch: see write_slot
     std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
     Ref runs;                      // Loop: the value of `active` if it is never lowered
@@ -118,10 +118,10 @@ struct Scope {
     int64_t checkpoint = 0;                         // Loop; see LoopAttr
     std::vector<Size> sizes;          // Loop: data symbols that begin in its iterations
     std::vector<Guard> guards;        // Function
-    std::vector<Effect> effects;      // Function, and the root: what its end hands over
+    std::vector<Effect> effects;      // Function, and the root: handed over at its end
     std::shared_ptr<ByHand> by_hand;  // Kernel
     std::pair<const char*, SourceLine> together{
-        nullptr, {}};  // Loop: what all invocations of a group must come by
+        nullptr, {}};  // Loop: an operation that all invocations of a group must reach
 };
 
 class BackgroundCompiler;  // background.h
@@ -176,9 +176,9 @@ struct SessionState {
     std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps
     std::optional<bool> checks;                // see checks_promises
     std::unordered_map<const Node*, std::weak_ptr<DataSource>> data_sources;  // by their counts
-    std::map<std::string, std::string> tuned;    // what tuning found, see CompileOptions
+    std::map<std::string, std::string> tuned;    // winners of tuning, see CompileOptions
     std::optional<bool> finds_nan;               // see finds_nan
-    std::optional<bool> specialises;             // see Session::specialise; none: not asked yet
+    std::optional<bool> specialises;             // see Session::specialise; none: not set yet
     std::optional<bool> compiles_in_background;  // none: where kernels run on a device
     /// Declared after the executor it compiles for, which outlives it.
     std::shared_ptr<BackgroundCompiler> background;
@@ -189,8 +189,8 @@ struct SessionState {
 /// The current session's state, made on first use.
 const std::shared_ptr<SessionState>& current_state();
 
-/// The executor, chosen on first use. UserError with the line in a child of fork() that uses what
-/// its parent made.
+/// Returns the executor, chosen at the first use. UserError with the line in a child of fork() that
+/// uses its parent's.
 Executor& executor_of(SessionState& session, SourceLine line = {});
 
 /// Returns a builder for the current scope. Throws the pending error of a loop that was left early.

@@ -48,7 +48,7 @@ Tensor mean(const Operand& x, const ReduceOptions& options) {
     DType own = node->dtype;
     // A mean of halves is computed in f32: their sum may be beyond the range of a half.
     DType wide = own.is_float() && !own.is_half() ? own : f32;
-    const Tensor total = sum(cast(x, wide), options);  // which says what axes there are
+    const Tensor total = sum(cast(x, wide), options);  // which checks the axes
     Tensor out = total / reduced_count(node->shape, options.axis, wide);
     return own.is_half() ? out.as(own) : out;
 }

@@ -33,7 +33,7 @@ void name_size(SessionState& session, const Size& size, const Ref& count, const 
                              : data_size(session, count, own.args[0].substitute(sizes), line);
 }
 
-/// More elements than kernels count are refused before any memory is asked for.
+/// Refuses more elements than kernels can index before any memory is allocated.
 void check_room(const Node& result, const Shape& shape) {
     std::vector<int64_t> sizes;
     for (const Size& size : largest(shape)) sizes.push_back(size.constant());
@@ -41,7 +41,7 @@ void check_room(const Node& result, const Shape& shape) {
         throw UserError(too_large(result, sizes, counted_limit()));
 }
 
-/// Out of memory, and what else a device says, with the line that asked.
+/// Adds the line of the request to out-of-memory and other device errors.
 template <class F>
 void with_place(SourceLine line, const F& asked) {
     try {
@@ -82,7 +82,7 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
     return program;
 }
 
-/// Memory of the executor; where there is none left, also what histories hold.
+/// Allocates memory of the executor; if none is left, drops histories and tries again.
 std::shared_ptr<Memory> allocate(SessionState& session, Executor& executor, uint64_t bytes,
                                  const std::string& name) {
     try {

@@ -1,5 +1,4 @@
-// Graphs as programs of the session, run: what lazy tensors and compiled functions share;
-// internal.
+// Runs graphs as programs of the session, for lazy tensors and compiled functions; internal.
 #pragma once
 #include <cstddef>
 #include <memory>

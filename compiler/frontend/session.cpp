@@ -1,4 +1,4 @@
-// The current session of a thread, and what runs it.
+// The current session of a thread, and its executor.
 #include "compiler/frontend/session.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A session owns what recording and running need: the node table, the executor and the caches.
+// A session owns the state of recording and running: the node table, the executor and the caches.
 #pragma once
 #include <string>
 
@@ -78,8 +78,8 @@ class Session {
     SharedPtr<SessionState> state_;
 };
 
-/// The current session of this thread. The first use makes one: FIRN_EXECUTOR says what runs it,
-/// the device where nothing is said.
+/// Returns the current session of this thread. The first use makes one: FIRN_EXECUTOR chooses its
+/// executor, by default the device.
 ///
 /// Example: after `SessionScope scope(Session::oracle());` `current_session().compiles()` is
 /// `false`.

@@ -1,4 +1,5 @@
-// Structs of tensors as lists of tensors: what compiled functions take and give; internal.
+// Structs of tensors as lists of tensors, for arguments and results of compiled functions;
+// internal.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -312,7 +313,7 @@ std::vector<size_t> lengths_for(size_t tensors) {
         return {(tensors - All::count) / All::each};
 }
 
-/// A value as an argument: moved in, its tensors are given away.
+/// A value as an argument: moved in, its tensors are donated.
 template <class T>
 class StructArgument {
   public:

@@ -42,7 +42,7 @@ struct Item {
 
     int axis;    // of the tensor; -1: a new one
     Run run;     // of an axis that stays
-    Ref value;   // what takes the axis away
+    Ref value;   // the index that removes the axis
     int at = 0;  // of an axis that stays or is new: its place among those of the result
 };
 

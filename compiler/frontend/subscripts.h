@@ -11,7 +11,7 @@ namespace firn {
 /// The part of a tensor that indices choose.
 struct Chosen {
     Ref cut;                  // the tensor, cut to the ranges
-    Shape shape;              // what reading gives, and what values broadcast to
+    Shape shape;              // of a read's result, to which stored values broadcast
     std::vector<Ref> places;  // by axis of the tensor, where the elements are; broadcast to `shape`
     std::vector<Ref> in_cut;  // the same in `cut`
     std::vector<bool> ranged;  // by axis of the tensor: a range's, so that its place is inside

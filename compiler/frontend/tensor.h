@@ -26,8 +26,8 @@ enum class VecKind : uint8_t;
 template <size_t N, VecKind K>
 struct Vec;
 
-/// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Nothing is computed
-/// until its data is asked for, or at once where it is the result of a compiled function.
+/// A tensor as a value: `Tensor old = x; x += 1.0f;` leaves `old` as it was. Its value is computed
+/// when its data is read, or at once if it is the result of a compiled function.
 ///
 /// Inside `loop`, `if_` and `compile`, assigning to a tensor that was made outside is recorded: it
 /// becomes a value that the loop carries, or that the branches merge.
@@ -88,7 +88,7 @@ class Tensor : public TensorOperators {
     Tensor& operator>>=(const Arg& value) &;
     /// @}
 
-    /// `++x` is `x += 1` and `--x` is `x -= 1`; `x++` and `x--` give what x was.
+    /// `++x` is `x += 1` and `--x` is `x -= 1`; `x++` and `x--` return the old value of x.
     ///
     /// Example: after `Tensor i = 0; while_([&] { return i < 3; }, [&] { i++; });` `i` is `3`.
     /// @{
@@ -228,7 +228,7 @@ class Arg : public TensorOperators {
   public:
     /// The value that the tensor has now.
     Arg(const Tensor& x, SourceLine line = here());
-    /// A tensor that is given away: a compiled function that takes it may write over its memory.
+    /// A tensor that is donated: a compiled function that takes it may write over its memory.
     Arg(Tensor&& x, SourceLine line = here());
     /// The elements that are read, the size as an i32, or a scalar.
     /// @{
@@ -242,8 +242,8 @@ class Arg : public TensorOperators {
 
     /// @cond
 
-    // Not inline, here and below: every operator makes and destroys operands, and what compilers
-    // spend on a recorded expression is mostly that.
+    // Not inline, here and below: every operator makes and destroys operands, and compilers spend
+    // most of their time for a recorded expression on that.
     Arg(const Arg& other);
     Arg(Arg&& other);
     Arg& operator=(const Arg& other);

@@ -20,8 +20,8 @@ Trial::Trial(Executor& executor, const Program& program, Call call)
     for (size_t k = 0; k < program.results.size(); ++k)
         call_.results.push_back(memory_of_result(program, k));
     for (const ResultInfo& result : program.results) {
-        // Sizes that only the device knows count as the most they can be: what lies behind stays as
-        // it was.
+        // Sizes that only the device knows count as their upper bounds: elements behind stay as
+        // they were.
         bytes_.push_back(element_count(largest(result.shape)).evaluate(call_.symbols) *
                          result.dtype.bytes());
         dtypes_.push_back(result.dtype);

@@ -24,8 +24,8 @@ bool specialises(SessionState& session) {
     return *session.specialises;
 }
 
-/// True for a size, or the trip count of a short loop, that lately was the same: what keeps coming
-/// has a program of its own, what changes from call to call shares one.
+/// Returns true for a size, or the trip count of a short loop, that was the same lately: a
+/// recurring value has a program of its own, values that change from call to call share one.
 bool is_exact(FunctionState& state, const CallKind& kind, const std::string& symbol,
               int64_t value) {
     const bool scalar = symbol[0] == '$';
@@ -104,7 +104,7 @@ std::shared_ptr<Variant> variant_for(FunctionState& state, const CallKind& kind,
     if (useful) key += donation_key(donated);
     if (const auto* known = state.variants.find(key)) return *known;
     const int64_t now = state.session->calls;
-    state.variants.erase_if([&](const auto& entry) {  // what assumes nothing helps at every size
+    state.variants.erase_if([&](const auto& entry) {  // one without assumptions serves all
         const Variant& other = *entry.second;
         return (other.used + kForgotten < now || !may_come_again(state, other.facts)) &&
                !assumes_nothing(other.facts) && entry.second != state.last;

@@ -20,8 +20,8 @@ struct GatheredCall {
     std::vector<std::vector<int64_t>> shapes;
     CallKind kind;
 };
-/// Checks the arguments of a call that gives nothing away. `what` asks for it, and cannot while
-/// something is recorded.
+/// Checks the arguments of a call without donating any. `what` names the caller, which is refused
+/// while a function is recorded.
 GatheredCall gather_call(FunctionState& state, const std::vector<Arg>& args, const char* what);
 
 /// The function's graph for such calls. `kinds`: CallKind::scalars.

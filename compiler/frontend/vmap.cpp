@@ -24,7 +24,7 @@ Ref moved_axis(const Builder& b, const Ref& x, int from, int to) {
     return permute(b, x, axes);
 }
 
-/// The samples, and what stands for one of them.
+/// The samples, and the stand-ins for one of them.
 struct Samples {
     std::optional<Size> count;
     std::vector<Ref> placeholders, values;

@@ -197,7 +197,7 @@ class Expansion {
         }
     }
 
-    /// Nodes that are other forms of a target become what stands for it.
+    /// Replaces nodes that are other forms of a target by its stand-in.
     void take_forms(const Behind& found) {
         for (const Ref& other : found.others)
             if (const Ref form = form_of(other); form != found.buffer)

@@ -17,8 +17,8 @@ std::vector<const Node*> accumulation(const Node& loop, size_t k);
 /// A store of one of the parts that make a version together.
 bool is_part(const Node& node);
 
-/// A value that is written by position: by each of `scatters` (the last first), over what `target`
-/// is before.
+/// A value that is written by position: by each of `scatters` (the last first), over the old value
+/// `target`.
 struct Written {
     /// Nothing of the target is left.
     bool fills() const {

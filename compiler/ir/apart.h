@@ -22,12 +22,12 @@ struct Invocations {
 struct PlaceIndex {
     const Node* index = nullptr;
     Size extent;
-    Bounds mode = Bounds::Constant;  // what becomes of an index outside; a store's is dropped
+    Bounds mode = Bounds::Constant;  // treatment of an index outside; a store's is dropped
 };
 
-/// True when no invocation touches at `a` what another touches at `b`. Indices are sums of
-/// multiples of invocation indices and of other values; two sums differ by their remainders (2 i
-/// and 2 i + 1), by their ranges (i and i + 64, for i below 64), or, where they are the same,
+/// Returns whether no invocation touches at `a` an element that another touches at `b`. Indices are
+/// sums of multiples of invocation indices and of other values; two sums differ by their remainders
+/// (2 i and 2 i + 1), by their ranges (i and i + 64, for i below 64), or, where they are the same,
 /// because different invocations give different values.
 bool proved_apart(std::span<const PlaceIndex> a, std::span<const PlaceIndex> b,
                   const Invocations& invocations);

@@ -90,8 +90,8 @@ Ref fetched(Builder b, const Ref& scatter);
 Ref branch(Builder b, const Ref& condition, Region then_body, Region else_body);
 Ref result(Builder b, const Ref& region_node, int index);
 
-/// Makes a node again with other inputs (and the attribute given), inferring its dtype and shape:
-/// what `rewrite` does where its visitor gives null.
+/// Makes a node again with other inputs (and the attribute given), inferring its dtype and shape,
+/// as `rewrite` does if its visitor returns null.
 Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr);
 
 }  // namespace firn

@@ -166,7 +166,7 @@ std::vector<TargetUse> target_uses(const Node& by_hand, const std::vector<Ref>& 
 
 namespace {
 
-/// Compares what invocations read and store.
+/// Compares the reads and stores of invocations.
 class AccessCheck {
   public:
     explicit AccessCheck(const Node& kernel)
@@ -259,7 +259,7 @@ class AccessCheck {
         return out;
     }
 
-    /// No invocation stores what another reads.
+    /// Returns whether no invocation stores to an element that another reads.
     bool apart(const Node& read, const Node& store, const Node& root) const {
         return proved_apart(place(read, 1, root), place(store, 2, root), invocations(root));
     }

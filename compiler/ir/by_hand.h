@@ -23,7 +23,8 @@ struct HandArrays {
     /// Arrays of which elements are combined or exchanged; true where by more than adding.
     std::unordered_map<const Node*, bool> exchanged;
     bool uses_subgroups = false;
-    /// The node has its place in the order: it reads or writes memory, or what stands inside does.
+    /// Returns whether the node has its place in the order: it, or a node inside it, reads or
+    /// writes memory.
     bool is_step(const Node& node) const { return steps.contains(&node); }
     std::unordered_set<const Node*> steps;
 };
@@ -40,13 +41,14 @@ struct TargetUse {
 /// Returns the uses by the kernel's carried values; `results` are the results that are read.
 std::vector<TargetUse> target_uses(const Node& kernel, const std::vector<Ref>& results);
 
-/// UserError where an invocation reads what another may have stored: an element of a tensor, or of
-/// a shared array without a barrier between.
+/// Throws UserError if an invocation reads an element that another may have stored: of a tensor, or
+/// of a shared array without a barrier between.
 void check_reads(const Node& kernel);
 
-/// A store of a kernel to a place where another invocation may store something else, so that the
-/// device decides what stays: one that is not proved to be apart from all that other invocations
-/// store to the same tensor or array, and does not combine with it in any order. Null: none.
+/// Returns a store of a kernel to a place to which another invocation may store another value, so
+/// that the device decides which one stays: a store that is not proved apart from all stores of
+/// other invocations to the same tensor or array, and does not combine with it in any order. Null:
+/// none.
 const Node* colliding_store(const Node& kernel);
 
 /// A UserError that begins with "inside a kernel, " and ends with the node's line.

@@ -1,5 +1,5 @@
-// An index is followed down to the axis that it depends on, through what keeps different values
-// apart.
+// Follows an index down to the axis that it depends on, through operations that keep different
+// values apart.
 #include "compiler/ir/distinct_positions.h"
 
 #include <cstdlib>

@@ -78,8 +78,8 @@ struct PadAttr {
     std::vector<Size> before, after;
     Scalar value;
 };
-/// One mode per source axis; `fill` is what Constant axes read outside. `own`: in a kernel by hand,
-/// a promise that no other invocation has stored to the element since the last barrier.
+/// One mode per source axis; `fill` is the value outside of Constant axes. `own`: in a kernel by
+/// hand, a promise that no other invocation has stored to the element since the last barrier.
 struct GatherAttr {
     std::vector<Bounds> modes;
     Scalar fill;
@@ -170,7 +170,7 @@ using ForwardRule = std::function<Ref(const Ref& value, const std::vector<Ref>& 
                                       const std::vector<Ref>& inputs)>;
 struct RuledAttr {
     std::shared_ptr<const ReverseRule> rule;
-    std::shared_ptr<const ForwardRule> forward;  // null: what follows from the reverse rule
+    std::shared_ptr<const ForwardRule> forward;  // null: derived from the reverse rule
 };
 
 using Attr =
@@ -267,7 +267,7 @@ bool equal_attr(const Attr& a, const Attr& b);
 /// Every node that `results` need, inputs before users, region bodies included (a body's nodes come
 /// before the node that owns the region). Deterministic.
 std::vector<Ref> topological(const std::vector<Ref>& results);
-/// The same without what leaves need.
+/// Returns the same without the nodes that leaves need.
 std::vector<Ref> topological(const std::vector<Ref>& results,
                              const std::function<bool(const Node&)>& is_leaf);
 

@@ -1,5 +1,5 @@
-// Typed loops for what simulations are made of; everything else element by element through
-// evaluate().
+// Evaluates common operations of simulations in typed loops, and all others element by element
+// through evaluate().
 #include "compiler/ir/interpret_elementwise.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Values that are parts side by side along an axis: what concat and stack make.
+// Values that are parts side by side along an axis, as concat and stack make them.
 #pragma once
 #include <optional>
 #include <vector>

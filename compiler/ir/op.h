@@ -23,7 +23,7 @@ enum OpProperty : uint32_t {
     kEffect = 64,
     kMedium = 128,    // about 8 simple operations
     kCostly = 256,    // about 30 simple operations
-    kCombined = 512,  // does what several elementwise operations do
+    kCombined = 512,  // replaces several elementwise operations
     kLong = 1024,     // of long text: see body_cost
 };
 

@@ -10,7 +10,7 @@ namespace firn {
 
 /// The number of a node that is being declared; numbers count up from 0.
 void declare_number(GraphParseRun& run);
-/// Nodes up to `end`, and what stands after it.
+/// Parses nodes up to `end`, and the text after it.
 std::vector<Ref> parse_nodes(GraphParseRun& run, std::string_view end);
 /// Parses nodes in braces, and their results.
 std::shared_ptr<const Region> parse_body(GraphParseRun& run);

@@ -19,7 +19,7 @@ struct ParsedType {
 /// Passes over blanks and comments.
 void skip_space(GraphParseRun& run);
 
-/// Takes what comes next where it is `token`.
+/// Takes the next token if it is `token`.
 bool accept(GraphParseRun& run, std::string_view token);
 void expect(GraphParseRun& run, std::string_view token);
 

@@ -36,7 +36,7 @@ struct Frame {
     size_t next_child = 0;
 };
 
-/// A walk asks after so many nodes whether it is to end.
+/// Nodes after which a walk checks whether it is to end.
 constexpr size_t kNodesBetween = 4096;
 
 /// Calls `leave(ref)` for every node under `roots`, children first, each once; `enter(ref)` false

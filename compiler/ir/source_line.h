@@ -1,4 +1,4 @@
-// A line of the user's program: what nodes carry, and what every message ends with.
+// A line of the user's program, which nodes carry, and with which every message ends.
 #pragma once
 #include <string>
 #include <vector>

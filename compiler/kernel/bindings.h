@@ -34,8 +34,8 @@ void join_widths(KernelCode& code, const DeviceProfile& profile);
 void use_other_forms(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 /// Returns how many of the buffers are bound; these stand first.
 size_t bound_buffers(const KernelCode& code);
-/// Binds one more, after the others that are bound: what names the kernel's own memory is renamed.
-/// Gives its place.
+/// Binds one more buffer, after the others that are bound; nodes that name the kernel's own memory
+/// are renamed. Returns its place.
 int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer);
 /// Drops buffers that no live node of placed code uses, and puts the bound ones first.
 void drop_unused_buffers(KernelCode& code);

@@ -118,7 +118,7 @@ Size indices_of(const KernelCode& code) {
     return grid;
 }
 
-/// Marks what stored values are computed from.
+/// Marks the nodes that stored values are computed from.
 class ValueNodes {
   public:
     explicit ValueNodes(const KernelCode& code) : code_(code), marked_(code.nodes.size()) {

@@ -15,7 +15,7 @@ struct IndexForm {
     Congruence rest{0, 0};  // so, there is none
     std::set<int> others;   // ranges that the rest depends on in any way
     std::set<int> clamped;  // of those, ranges with which it grows by 1 until a bound keeps it
-    bool carried = false;   // what loops, branches or other invocations compute takes part
+    bool carried = false;   // it uses values of loops, branches or other invocations
 
     bool depends_on(int range) const {
         return others.contains(range) || !coefficient_of(sum, range).is(0);

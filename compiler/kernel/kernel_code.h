@@ -55,7 +55,7 @@ struct KernelNode {
     Scalar constant;        // Constant
     int range = -1;         // Range: of KernelCode::ranges
     int param = -1;         // Param: of KernelCode::params
-    int buffer = -1;        // what names_buffer(): of KernelCode::buffers
+    int buffer = -1;        // operations that names_buffer(): of KernelCode::buffers
     int position = -1;      // Result: among the results of args[0]. RegionArg: among its region's
     int lane = -1;          // Lane: of the vector. SubgroupShuffle: of the subgroup
     int width = 1;          // Load, Store: consecutive elements from the flat index on
@@ -67,7 +67,7 @@ struct KernelNode {
                           // there, once
     bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted). Min,
                           // Max: keeps an index inside, and values at another index are not used
-    MatrixShape matrix;   // of the value; MatrixStore: of what is stored
+    MatrixShape matrix;   // of the value; MatrixStore: of the stored value
     bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
                                 // not those of a row
     Interval interval = kAnyI32;  // i32 nodes, as the next
@@ -156,7 +156,7 @@ bool is_matrix(KernelOp op);
 /// KernelNode::buffer says which: Load, Store, Atomic, Array, MatrixLoad, MatrixStore.
 bool names_buffer(KernelOp op);
 
-/// place() has filled the orders of its regions; a kernel that only stores what needs no computing
+/// Returns whether place() has filled the orders of its regions; a kernel that only stores leaves
 /// has none.
 bool is_placed(const KernelCode& code);
 
@@ -171,7 +171,7 @@ KernelCode parse_kernel(const std::string& text);
 /// The stages of a kernel.
 enum class KernelStage : uint8_t {
     Lowered,  // as the walk wrote it: ranges of the grid and of loops
-    Ready,    // the same, placed: what mappings are chosen for
+    Ready,    // the same, placed: mappings are chosen for it
     Mapped,   // no ranges of the grid, no reductions over rows; so kernels by hand are written
     Placed,   // and every value stands in one order, where it dominates its uses
 };

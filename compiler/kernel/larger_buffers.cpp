@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// Copies placed code, node by node: what stood before another still does.
+/// Copies placed code, node by node, and keeps its order.
 class Mover {
   public:
     Mover(const KernelCode& from, bool by_parameter)

@@ -80,7 +80,7 @@ void parse_node(ParseRun& run, int in) {
         const int value = parse_operand(run, run.words[run.at++]);
         n.args.push_back(value);
     }
-    if (has_bodies) parse_bodies(run, n, range);  // what stands in them comes before it
+    if (has_bodies) parse_bodies(run, n, range);  // nodes in them come before it
     const int place = declare_node(run, name);
     (effect ? region(run, in).effects : region(run, in).order).push_back(place);
     put_node(run, place, std::move(n));

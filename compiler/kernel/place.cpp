@@ -249,8 +249,8 @@ class Placer {
 
 namespace {
 
-/// Pinned nodes are evaluated in every iteration of the loop that they stand in: with what follows
-/// from them they stay there.
+/// Pinned nodes are evaluated in every iteration of their loop, and stay there with the nodes that
+/// depend on them.
 void need_their_loops(const KernelCode& code, std::vector<std::vector<int>>& needs) {
     std::vector<int> parent(code.regions.size(), -1);
     for (size_t r = 0; r < code.regions.size(); ++r)

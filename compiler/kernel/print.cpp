@@ -151,7 +151,7 @@ class Printer {
         flush();
     }
 
-    /// Code that is not placed: values stand before what asks for them first.
+    /// Prints code that is not placed: each value before its first use.
     void ask(int id, int indent) {
         const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
         if (is_leaf(n) || n.op == KernelOp::RegionArg || printed_[static_cast<size_t>(id)]) return;

@@ -33,8 +33,8 @@ class Rebuild {
     /// Returns the nodes inside a loop, and inside its inner loops, if the loop is to be written
     /// out iteration by iteration; else null. Such a loop has a constant trip count and no effects.
     virtual const std::vector<int>* written_out(int /*loop*/) const { return nullptr; }
-    /// Each iteration of such a loop is summed up by itself, beginning with what leaves a sum as it
-    /// is: all that it carries are sums.
+    /// Returns whether each iteration of such a loop is summed up by itself, from the neutral
+    /// element on: all its carried values are sums.
     virtual bool sums_apart(int /*loop*/) const { return false; }
     /// The position of the carried value that stands for the one at `position`: its own, or that
     /// of an earlier one which equals it in every iteration.
@@ -47,7 +47,7 @@ class Rebuild {
     int effect(int id);
     /// The copy of a buffer.
     int buffer(int index);
-    /// Node `id` is built anew where it is asked for next.
+    /// Node `id` is built anew at its next use.
     void forget(int id) { memo_[id] = -1; }
     /// Returns the node of a range's index; -1 if it is not used.
     int index_of(int range) const {

@@ -12,12 +12,12 @@ namespace firn {
 /// Placed code as words. Kernels with equal words are the same, so that one emitted text serves
 /// both.
 ///
-/// The words hold all that emission may ask: live nodes in the order of their evaluation, except
-/// for those behind constant conditions that never hold; the types of parameters; how buffers are
-/// bound, and which of them are the same memory; the size of a group; and as bounds, whether the
-/// operands of divisions and of range tests may be negative. They do not hold what a dispatch says
-/// (buffers, sizes, values of parameters, groups), descriptions (names, lines, guards, bounds of
-/// trip counts), and the numbers of nodes, regions and ranges.
+/// The words hold all facts that emission may use: live nodes in the order of their evaluation,
+/// except for those behind constant conditions that never hold; the types of parameters; how
+/// buffers are bound, and which of them are the same memory; the size of a group; and as bounds,
+/// whether the operands of divisions and of range tests may be negative. They do not hold the data
+/// of a dispatch (buffers, sizes, values of parameters, groups), descriptions (names, lines,
+/// guards, bounds of trip counts), and the numbers of nodes, regions and ranges.
 struct KernelStructure {
     std::vector<uint64_t> words;
     uint64_t hash = 0;
@@ -27,7 +27,7 @@ struct KernelStructure {
 };
 KernelStructure structure_of(const KernelCode& code);
 
-/// Makes what `code` says of trip counts, back edges and guards true of an equal kernel as well: it
+/// Makes the trip counts, back edges and guards of `code` hold for an equal kernel as well: it
 /// stands for both.
 void widen(KernelCode& code, const KernelCode& equal);
 

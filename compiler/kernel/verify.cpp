@@ -104,7 +104,7 @@ class Verifier {
         check_region(0);
     }
 
-    /// The value is known where it is asked.
+    /// Checks that the value is known where it is used.
     void ask(int by, int id) const {
         const KernelNode& n = node(id);
         if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;

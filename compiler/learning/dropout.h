@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// While it is trained, every element is 0 with probability p, and 1 / (1 - p) times itself else;
-/// afterwards x itself. Its buffer `random` is what chooses: with it a run goes on as it would
-/// have. N. Srivastava et al., 2014.
+/// In training, every element is 0 with probability p, and 1 / (1 - p) times itself otherwise;
+/// afterwards x itself. Its buffer `random` holds the state of the random numbers: with it a saved
+/// run continues unchanged. N. Srivastava et al., 2014.
 ///
 /// Examples: after `Dropout layer(0.5f); Tensor y = layer(ones({100}));`
 /// `all((y == 0.0f) | (y == 2.0f))` is `true`, and after `layer.eval();` `layer(ones({3}))` is

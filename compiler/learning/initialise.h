@@ -30,7 +30,7 @@ Initialiser xavier_uniform(float gain = 1.0f);
 Initialiser xavier_normal(float gain = 1.0f);
 /// @}
 
-/// Variance 2 / ((1 + slope^2) fan in), uniform or normal, for what goes into relu or a leaky relu.
+/// Variance 2 / ((1 + slope^2) fan in), uniform or normal, for layers before relu or a leaky relu.
 /// K. He et al., "Delving Deep into Rectifiers", 2015. UserError: a rank below 2.
 ///
 /// Examples: after `Tensor u = he_uniform()({3, 6}, {.seed = 1});` `all(abs(u) <= 1.0f)` is `true`,

@@ -1,4 +1,4 @@
-// Normalisation: two reductions and what follows element by element.
+// Normalisation: two reductions, then elementwise operations.
 #include "compiler/learning/normalisation.h"
 
 #include "compiler/frontend/grad.h"

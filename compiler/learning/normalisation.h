@@ -1,4 +1,4 @@
-// Layers that bring what goes through them to mean 0 and spread 1.
+// Layers that normalise their input to mean 0 and variance 1.
 #pragma once
 #include "compiler/learning/module.h"
 

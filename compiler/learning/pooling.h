@@ -86,7 +86,7 @@ inline Tensor avg_pool3d(const Operand& x, const PerAxis<3>& window,
 template <size_t N>
 class MaxPool : public Module {
   public:
-    /// Keeps the window and the options; what does not fit is refused when it is called.
+    /// Keeps the window and the options; a call refuses those that do not fit.
     explicit MaxPool(const PerAxis<N>& window, const PoolOptions<N>& options = {})
         : window_(window), options_(options) {}
     /// The largest of every window.
@@ -102,7 +102,7 @@ class MaxPool : public Module {
 template <size_t N>
 class AvgPool : public Module {
   public:
-    /// Keeps the window and the options; what does not fit is refused when it is called.
+    /// Keeps the window and the options; a call refuses those that do not fit.
     explicit AvgPool(const PerAxis<N>& window, const PoolOptions<N>& options = {})
         : window_(window), options_(options) {}
     /// The mean of every window.

@@ -1,4 +1,4 @@
-// Recurrent layers: what comes from x in one product, then a loop.
+// Recurrent layers: the products with x at once, then a loop.
 #include "compiler/learning/recurrent.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// State in files: parameters, and what optimizers keep, for a run that goes on.
+// State in files: parameters, and the state of optimizers, to continue a run.
 #pragma once
 #include <string>
 
@@ -22,8 +22,8 @@ struct LoadOptions {
     /// Entries that only the file has are ignored.
     bool allow_extra = false;
 };
-/// Reads what save_state wrote, or PyTorch or numpy. A file that is damaged, or of which names,
-/// shapes or types differ, is a UserError that lists what differs, and changes nothing.
+/// Reads a file of save_state, PyTorch or numpy. A file that is damaged, or whose names, shapes or
+/// types differ, is a UserError that lists what differs, and changes nothing.
 ///
 /// Example: after `Linear old(2, 1, {.init = constant_init(2)}), net(2, 1);`
 /// `save_state("run.safetensors", old); load_state("run.safetensors", net);` `net.weight.value()`

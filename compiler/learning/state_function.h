@@ -17,8 +17,8 @@ class StateFunction {
     /// Returns the compiled function: its arguments are the declared ones, the variables and the
     /// numbers.
     const Function& function() const { return function_; }
-    /// The arguments of that function for a call with `args`; nothing is given away. For explain()
-    /// and tune().
+    /// Returns the arguments of that function for a call with `args`, none of them donated. For
+    /// explain() and tune().
     std::vector<Arg> arguments(const std::vector<Arg>& args) const;
 
   protected:

@@ -1,4 +1,4 @@
-// The tensors of a model or of an optimizer: what training changes in place.
+// The tensors of a model or of an optimizer, which training changes in place.
 #pragma once
 #include <string>
 #include <vector>
@@ -31,7 +31,8 @@ class Variable {
 
     /// False where it is none yet.
     bool exists() const { return state_ != nullptr; }
-    /// Its value now; this and what follows is a UserError where the module has no parameters yet.
+    /// Returns its value now; this and the following throw UserError if the module has no
+    /// parameters yet.
     const Tensor& value(SourceLine line = here()) const;
     /// Returns the handle of the value itself, for code that computes or donates it.
     Tensor& place(SourceLine line = here()) const;

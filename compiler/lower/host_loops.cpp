@@ -76,9 +76,9 @@ std::vector<int> next_buffers(LowerRun& run, const Node& loop, const std::vector
     return source;
 }
 
-/// After an iteration current[k] names what source[k] named. A source that is no carried value
-/// takes the memory that is left over where its own went: that of the value that it was handed to,
-/// or that this one was handed to, and so on.
+/// After an iteration current[k] names the buffer that source[k] named. A source that is no carried
+/// value takes the memory that its rotation leaves over: that of the value that it replaced, or
+/// that this one replaced, and so on.
 std::vector<std::pair<int, int>> rotation(const std::vector<int>& current,
                                           const std::vector<int>& source) {
     std::vector<std::pair<int, int>> pairs;

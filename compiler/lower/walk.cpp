@@ -1,4 +1,4 @@
-// The demand walk: asks every output for its value at the grid's indices, and inputs at theirs.
+// The demand walk: evaluates every output at the grid's indices, and inputs at theirs.
 #include "compiler/lower/walk.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-constexpr int kDeep = 200;  // questions inside one another, from which on operands are asked first
+constexpr int kDeep = 200;      // depth of recursion from which on operands are evaluated first
 constexpr int kDeepest = 4000;  // questions inside one another
 
 }  // namespace

@@ -39,7 +39,7 @@ struct KernelRequest {
     /// Reductions over the last dimension of values of `shape`, evaluated at the row of the own
     /// index: the invocations of a group combine their partial results.
     std::unordered_set<const Node*> row_reductions;
-    /// Outputs that are computed again where they are asked at another index than their own.
+    /// Outputs that are computed again if they are evaluated at another index than their own.
     std::unordered_set<const Node*> again;
     /// Or a kernel by hand (a Loop): targets[k] is the buffer of the tensor that it carries as k,
     /// after the kernel. If the versions at entry lie in other buffers, LowerContext::buffers has

@@ -1,5 +1,5 @@
-// The demand walk of a kernel by hand: what walk_by_hand.cpp (order, loops and branches) and
-// walk_by_hand_memory.cpp (reads and stores) share.
+// The demand walk of a kernel by hand: the state that walk_by_hand.cpp (order, loops and branches)
+// and walk_by_hand_memory.cpp (reads and stores) share.
 #pragma once
 #include <map>
 #include <span>

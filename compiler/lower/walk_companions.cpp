@@ -1,5 +1,5 @@
-// The demand walk before it opens a loop inside another one: which carried values can be asked
-// where one of them is.
+// The demand walk before it opens a nested loop: finds the carried values that can be evaluated at
+// the index of one of them.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -12,9 +12,10 @@
 namespace firn {
 namespace {
 
-constexpr int kSomewhere = -1;  // an index that the walk knows only once it asks for it
+constexpr int kSomewhere = -1;  // an index that only evaluation tells
 
-/// Follows a carried value to what loops around carry, and at which indices it is asked there.
+/// Follows a carried value to the carried values of outer loops, and the indices at which they are
+/// evaluated.
 class WayOut {
   public:
     using Carried = std::function<bool(const Node&, const Indices&)>;
@@ -22,7 +23,8 @@ class WayOut {
     WayOut(KernelBuilder& b, const LowerContext& context, Carried carried)
         : b_(b), context_(context), carried_(std::move(carried)) {}
 
-    /// All that carried value `k` asks for, at `at`, stands where loops around carry it.
+    /// Returns whether all values that carried value `k` needs, at `at`, stand at the indices that
+    /// outer loops carry them at.
     bool stays(const Node& loop, int k, const Indices& at) {
         enter(loop);
         push_turns(loop, static_cast<size_t>(k), at);
@@ -52,7 +54,7 @@ class WayOut {
         if (seen_.insert({&node, at}).second) queue_.push_back({&node, std::move(at)});
     }
 
-    /// A value that broadcasts to one of shape `from`, which is asked at `at`.
+    /// Adds a value that broadcasts to one of shape `from`, which is evaluated at `at`.
     void push_projected(const Node& node, const Shape& from, const Indices& at) {
         if (node.shape.size() > from.size())
             return push(node, Indices(node.shape.size(), kSomewhere));

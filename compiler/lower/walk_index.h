@@ -17,7 +17,7 @@ struct Grid {
 /// range over all elements, and `indices` holds that index alone. Without `in_memory` the flat
 /// position is not used, and there may be more than 32 bits can count.
 Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
-/// True when every value that the outputs ask for inside the kernel has the kernel's shape or a
+/// Returns whether every value that the outputs need inside the kernel has the kernel's shape or a
 /// single element, so that one flat index serves all.
 bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,
                     const LowerContext& context);

@@ -1,4 +1,4 @@
-// The demand walk: what every invocation stores, and in which order it asks for it.
+// The demand walk: the stores of every invocation, and the order of their values.
 #include <algorithm>
 #include <span>
 #include <utility>

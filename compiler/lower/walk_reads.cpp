@@ -1,4 +1,5 @@
-// The demand walk through memory and what chooses elements: loads, padding, gathers and stores.
+// The demand walk through memory and operations that choose elements: loads, padding, gathers and
+// stores.
 #include <optional>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// The demand walk: what walk.cpp (values), walk_outputs.cpp, walk_reads.cpp, walk_reduce.cpp and
-// walk_regions.cpp (loops and branches) share.
+// The demand walk: the state that walk.cpp (values), walk_outputs.cpp, walk_reads.cpp,
+// walk_reduce.cpp and walk_regions.cpp (loops and branches) share.
 #pragma once
 #include <map>
 #include <set>
@@ -81,7 +81,7 @@ class Walk {
     /// `p`. A read of that element of its own target, at `stored`, may use `at` instead: if `p` was
     /// clamped, the value is not taken.
     int stored_value(const Node& store, const Indices& p, const Indices& stored, const Indices& at);
-    /// Few values are asked on the way to `root`, and no loop.
+    /// Returns whether evaluating `root` needs few values, and no loop.
     bool is_small(const Node& root) const;
     int reduce(const Node& node, const Indices& at);
     int reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type);
@@ -94,8 +94,8 @@ class Walk {
         size_t mark = 0;  // the length of the log before
     };
 
-    /// Results of a loop at one index share one For: carried values that have the asked shape, as
-    /// far as they come along there, and those they need.
+    /// Returns a result of a loop; results at one index share one For: carried values that have the
+    /// requested shape, as far as they can be evaluated there, and those they need.
     int loop_result(const Node& node, const Indices& at);
     Indices carried_index(const Node& loop, int k, const Shape& shape, const Indices& at);
     OpenLoop open_loop(const Node& loop, const std::vector<int>& carried, const Shape& shape,

@@ -42,7 +42,7 @@ class Accumulators {
     /// Returns a place in that copy for values that are dropped, because storing there is cheaper
     /// than branching around the store; -1: there is none.
     int spare_place(int target) const;
-    /// Effects that make the copies hold what changes nothing.
+    /// Returns effects that set the copies to the neutral element.
     std::vector<int> open();
     /// Effects that combine them into the `bound` buffers, one for each target; all invocations
     /// take part. `lane`: the invocation's number in its subgroup (Private), or among the `members`

@@ -1,4 +1,4 @@
-// Dear parts of a loop that some iterations need wait until lanes have come to one.
+// Defers expensive conditional work of a loop until every lane needs it.
 #include "compiler/mapping/await_choices.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::optional<Awaited> awaited_in(const KernelCode& code, const Choices& choices
         const std::vector<bool> changes = choices.that_need(selects);
         if (std::any_of(body.order.begin(), body.order.end(),
                         [&](int id) { return changes[id] && !is_elementwise(code.nodes[id].op); }))
-            continue;  // what follows them is computed twice
+            continue;  // nodes that depend on them would be computed twice
         for (size_t side : {size_t{1}, size_t{2}}) {
             if (goes_on_by(code, body.alive, condition, side == 1)) continue;
             const std::vector<int> dear = choices.needed_for(body, selects, side);

@@ -1,4 +1,4 @@
-// Dear parts of a loop that some iterations need wait until lanes have come to one.
+// Defers expensive conditional work of a loop until every lane needs it.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"

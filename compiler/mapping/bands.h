@@ -26,8 +26,8 @@ std::optional<Bands> bands_of(const Program& program, const ListedLoop& loop,
 std::optional<int64_t> band_elements(const Bands& bands, const Size& elements);
 
 /// Returns whether the outermost range of the kernel's grid counts the bands and every access to a
-/// written buffer, and every store, stays in its own band. The proof is the interval of what is
-/// added to the band's begin. `ready` is placed.
+/// written buffer, and every store, stays in its own band. The proof is the interval of the offset
+/// from the band's begin. `ready` is placed.
 bool stays_in_bands(const KernelCode& ready, const Bands& bands);
 
 }  // namespace firn

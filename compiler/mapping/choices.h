@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// The Selects of a placed kernel, what asks for its values, and what these cost in operations.
+/// The Selects of a placed kernel, the uses of its values, and their costs in operations.
 class Choices {
   public:
     Choices(const KernelCode& code, const DeviceProfile& profile);

@@ -41,7 +41,8 @@ bool has_fixed_trips(const MappingRun& run, int loop, const std::vector<int>& ar
     });
 }
 
-/// It is not unrolled completely, and what unrolling leaves over can be taken first or last.
+/// Returns whether it is not unrolled completely, and the remainder of unrolling can be taken first
+/// or last.
 bool stays_a_loop(MappingRun& run, int loop, size_t copy) {
     const std::vector<Part> parts = parts_of_loop(run, loop, copy);
     const bool written_out =

@@ -73,7 +73,8 @@ void combine_power_of_two(Nodes& nodes, KernelNode& n) {
 /// The bound |x| <= 1e5 for sines of few turns, less a thousandth: rounding is far below that.
 constexpr double kFewTurns = 0.999e5;
 
-/// Only what may be beyond asks for the long way, which a CPU driver goes for all.
+/// Uses the functions for large arguments only where they are possible, because a CPU driver
+/// computes both forms for all lanes.
 void find_few_turns(FloatRanges& ranges, KernelNode& n) {
     if (n.dtype != f32) return;
     const KernelOp of_few = n.op == KernelOp::Sin   ? KernelOp::SinOfFew
@@ -85,7 +86,7 @@ void find_few_turns(FloatRanges& ranges, KernelNode& n) {
     if (x.lo >= -kFewTurns && x.hi <= kFewTurns) n.op = of_few;
 }
 
-/// Takes the comparisons, tanhs and powers away that are asked for no more.
+/// Removes the comparisons, tanhs and powers that have no use any more.
 void drop_unused(KernelCode& code, const std::vector<int>& before) {
     const std::vector<int> now = count_uses(code);
     for (KernelRegion& region : code.regions)

@@ -162,8 +162,8 @@ class Completer : public Rebuild {
     bool is_zero(int id) const {
         return code_.nodes[id].op == KernelOp::Constant && code_.nodes[id].constant.i == 0;
     }
-    /// The choice of an index or a negative number that `part` asks not to be negative; -1: it is
-    /// another condition.
+    /// Returns the select of an index or a negative number that `part` requires not to be negative;
+    /// -1: it is another condition.
     int choice_in(int part) const {
         const KernelNode& n = code_.nodes[part];
         if (n.op != KernelOp::LessEqual || !is_zero(n.args[0])) return -1;

@@ -106,7 +106,7 @@ std::optional<Extreme> extreme(const KernelCode& code, int loop) {
 struct Place {
     Extreme search;
     int where;            // the loop, a node
-    int behind_nan = -1;  // what stands for an iteration with a nan; -1: values are integers
+    int behind_nan = -1;  // the value for an iteration with a nan; -1: values are integers
 };
 
 class Places {

@@ -13,8 +13,8 @@ int64_t short_iterations(KernelCode ready, int64_t longest);
 /// A body with so many iterations of innermost loops written out is none that is too long.
 bool fits_written_out(const TileModel& model, const std::vector<int64_t>& tile, int64_t iterations,
                       double most_operations);
-/// Times as much as is asked for that tiles along a range compute: more, where they do not divide
-/// it.
+/// Returns the work of tiles along a range as a multiple of the needed work: more than 1 if they do
+/// not divide it.
 double padding(const Size& extent, int64_t tile);
 /// Returns the model's time for a tile, with the work that is wasted: behind the ends of ranges,
 /// and in invocations without a tile, since `width` along the first range run at once.

@@ -195,7 +195,7 @@ class JammedLoop {
     const KernelRegion& old_;     // its body
     JoinedLoops joined_;          // empty where no loops are joined
     Carried args_, current_;      // at the start of an iteration; after those built so far
-    std::vector<Carried> terms_;  // of each value in `current_`: what unrolled iterations gather
+    std::vector<Carried> terms_;  // of each value in `current_`: the terms of unrolled iterations
     int alive_ = -1;
     std::vector<int> goes_on_, next_on_;  // of copies that end together, by copy
 };

@@ -17,7 +17,7 @@ struct Jam {
     int loop = -1;
     std::vector<int> around;    // loops around it that run as one with it, outermost first
     std::vector<size_t> group;  // the copies whose values the new loop carries
-    bool stores = false;        // what its body stores belongs to it
+    bool stores = false;        // its body's stores belong to it
 };
 
 /// Builds a loop over one part of the iterations, with all iterations of the loops around; no loop

@@ -10,7 +10,7 @@ struct ListTarget {
     const DeviceProfile& profile;
     const SymbolFacts& facts;
     KernelSteps steps;
-    bool trace = false;                       // kernels keep what passes make of them
+    bool trace = false;                       // kernels keep the result of each pass
     bool verify = true;                       // see KernelPassOptions
     const std::atomic<bool>* stop = nullptr;  // see check_stop
 };

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// The schedule template of the profile's class, sized by what the kernel does.
+/// Returns the schedule template of the profile's class, sized by the kernel's work.
 Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
                        const SymbolFacts& facts);
 

@@ -269,7 +269,7 @@ bool store_may_pass_the_end(const KernelCode& ready, const KernelNode& store) {
 bool may_pass_the_end(const KernelCode& ready) {
     const auto may = [&](int id) {
         const KernelNode& n = ready.nodes[id];
-        if (n.op == KernelOp::Atomic) return false;  // what lies behind the end must not take part
+        if (n.op == KernelOp::Atomic) return false;  // elements behind the end must not take part
         if (n.op == KernelOp::Store) return store_may_pass_the_end(ready, n);
         return n.op != KernelOp::Load ||
                (is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4);

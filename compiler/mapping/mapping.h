@@ -48,7 +48,7 @@ struct MappingCase {
 /// The steps that are taken, as `tile 4x8 group 64x4 shuffle 8 unroll 8`: printed by explain,
 /// replayed from the tuning cache.
 std::string text(const Mapping& mapping);
-/// Nothing where `words` is not what text() writes.
+/// Parses a text of text(); returns nothing for any other.
 std::optional<Mapping> parse_mapping(const std::string& words);
 
 }  // namespace firn

@@ -43,8 +43,9 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
     return sum;
 }
 
-/// A group for each band keeps the cores as busy as the kernel alone does: lanes are not idle, and
-/// what rows would share in one invocation is worth no more than the launch that is saved.
+/// Returns whether a group for each band keeps the cores as busy as the kernel alone does: lanes
+/// are not idle, and sharing between rows in one invocation would be worth no more than the saved
+/// launch.
 bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
                  const DeviceProfile& profile, const SymbolFacts& facts) {
     const double tile = mapping.tile_of(0) % 4 == 0 ? 4 : 1;
@@ -146,8 +147,7 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
         const int64_t beside = members(mapping, d), tile = d == 0 ? mapping.tile[0] : 1,
                       wide = tile * beside;
         int64_t walk = (grid[d].upper_bound(facts.largest) + wide - 1) / wide;
-        // A group without a walk does not ask whether it has an index at all where its places are
-        // whole parts of the axis.
+        // A group without a walk does not test its index if its places are whole parts of the axis.
         const Size blocks = floor_div(grid[d] + Size(tile - 1), Size(tile));
         if (walk == 1 && !grid[d].is_constant() && blocks.divisor() % beside == 0) walk = 2;
         mapping.walk.push_back(walk);

@@ -14,11 +14,11 @@ struct OneGroupKernel {
     KernelCode code;
     double excess = 0;  // seconds that one group takes longer than all cores, by estimate
 };
-/// The kernel mapped to one group of so many invocations, which stand as its axes ask for (their
-/// numbers along an axis are powers of two), and walk all its indices; where that takes no more
-/// than `most_excess` longer than all cores, and its facts bound its sizes, and one group can (no
-/// row held by its group, no copies of targets). Lanes share indices where there are no more than
-/// subgroups. `lowered` is placed.
+/// Maps the kernel to one group of so many invocations, arranged by its axes (their numbers along
+/// an axis are powers of two), which walk all its indices. Returns nothing if that takes more than
+/// `most_excess` longer than all cores, if the facts do not bound its sizes, or if one group cannot
+/// run it (a row held by its group, copies of targets). Lanes share indices if there are no more of
+/// these than subgroups. `lowered` is placed.
 std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
                                                double most_excess, const DeviceProfile& profile,
                                                const SymbolFacts& facts);

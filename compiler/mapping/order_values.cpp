@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Nodes that become one statement: a value, and what only it uses.
+/// Nodes that become one statement: a value, and values that only it uses.
 struct Block {
     std::vector<int> nodes;         // in their order
     std::vector<int> needs, users;  // blocks

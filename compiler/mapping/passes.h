@@ -53,8 +53,8 @@ struct KernelPassOptions {
     std::function<void(const KernelPassRun& run, const KernelCode& code)> seen;
 };
 
-/// Takes `code` from one stage to another by the rows that stand between, each of which must leave
-/// what its stage promises (verify()).
+/// Takes `code` from one stage to another by the rows between, each of which must keep the promises
+/// of its stage (verify()).
 KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
                              const KernelTarget& target, const KernelPassOptions& options = {});
 

@@ -54,14 +54,14 @@ struct JoinedStages {
     KernelCode code;    // Ready
     int64_t scale = 1;  // elements of a buffer between neighbours along the axis
 };
-/// `count` iterations from `first` on as one kernel. With 2^exponent the least of their
+/// Makes one kernel of `count` iterations from `first` on. With 2^exponent the least of their
 /// distances, elements whose indices along the axis differ by less than 2^count of it, and by
 /// multiples of it, are a band: an invocation loads one, runs the iterations on it in registers,
 /// and stores it. Returns nothing if it cannot prove that each iteration reads only the band and
 /// writes each of its elements once.
 ///
-/// Requires that 2^exponent is at least 1 and, times the points of a band, divides the extent of
-/// the axis: the caller makes sure of that, and of what `distance` says.
+/// The caller makes sure that 2^exponent is at least 1 and, times the points of a band, divides the
+/// extent of the axis, and that `distance` is right.
 std::optional<JoinedStages> join_stages(const RadixStages& stages, int count, const Size& first,
                                         BandDistance distance, const SymbolFacts& facts);
 

@@ -85,8 +85,8 @@ class Exchange {
         return b_.select(inside, value, b_.constant(reduce_identity(op_, dtype)));
     }
 
-    /// Every subgroup reads what all of them have: each lane of one row, and of every parts_-th
-    /// subgroup.
+    /// Makes every subgroup read the partial results of all: each lane those of one row, and of
+    /// every parts_-th subgroup.
     int in_one_step(const std::vector<int>& values) {
         const DType dtype = b_.node(values[0]).dtype;
         const auto rows = static_cast<int64_t>(std::bit_ceil(values.size()));

@@ -14,8 +14,8 @@
 namespace firn {
 namespace {
 
-/// The nodes in the order that roots need them, without the dead: operands, and what regions hold,
-/// come first.
+/// Renumbers the nodes in the order that roots need them, without the dead: operands, and the
+/// contents of regions, come first.
 class Renumber {
   public:
     explicit Renumber(const KernelCode& from)

@@ -25,7 +25,7 @@ struct OwnMemory {
 class SequenceNeeds {
   public:
     explicit SequenceNeeds(const SequenceContext& context) : context_(context) {}
-    /// `piece` is what `step` is in a sequence.
+    /// `piece` is the part of the sequence for `step`.
     void add(const ListedStep& step, const SequencePiece& piece);
     void add(const ListedLoop& loop, const SequencePiece& piece);
 

@@ -25,7 +25,7 @@ struct SequencePiece {
     int64_t most_trips = 0;
     double excess = 0;  // seconds that one group takes longer than all cores, by estimate
     std::string induction;
-    std::optional<Size> iteration;  // what `induction` stands for in the body, where it is no loop
+    std::optional<Size> iteration;  // the value of `induction` in the body, if it is no loop
 };
 
 /// The context that pieces are made for.

@@ -100,7 +100,7 @@ class Sharer {
             effect = region.effects[0];
         }
         if (loops.empty()) return true;
-        // Lanes deal stores alone: what combines is done once in each iteration.
+        // Lanes deal only stores: a combining effect runs once in each iteration.
         if (code_.nodes[effect].op != KernelOp::Store) return false;
         share(loops, {});
         return true;

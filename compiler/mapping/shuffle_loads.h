@@ -11,8 +11,8 @@ namespace firn {
 
 struct MappingRun;
 
-/// Finds what all lanes of a subgroup know, while a mapped kernel is built: it depends on no
-/// Invocation along x, no Subgroup lane and no carried value.
+/// Finds, while a mapped kernel is built, the nodes that are the same for all lanes of a subgroup:
+/// they depend on no Invocation along x, no Subgroup lane and no carried value.
 class SameInSubgroup {
   public:
     explicit SameInSubgroup(const KernelBuilder& b) : b_(b) {}
@@ -22,7 +22,7 @@ class SameInSubgroup {
 
   private:
     const KernelBuilder& b_;
-    std::vector<signed char> known_;  // by node: -1 not asked yet
+    std::vector<signed char> known_;  // by node: -1 not computed yet
 };
 
 /// Deals a load to the lanes: its element, at the new node `index`, is read by all lanes of a
@@ -31,8 +31,8 @@ class SameInSubgroup {
 /// used. `copy`: of the kernel's body. Returns -1 if the load is none of these.
 int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy);
 
-/// Undoes what pays for few elements: shuffles of a load that fewer than half of `lanes` elements
-/// are taken from become plain loads.
+/// Undoes shuffles with few uses: a load whose shuffles use fewer than half of `lanes` elements
+/// becomes plain loads.
 void undo_lonely_shuffles(KernelCode& code, uint32_t lanes);
 
 }  // namespace firn

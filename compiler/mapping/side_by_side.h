@@ -11,9 +11,9 @@ namespace firn {
 /// its work does, and stores in plain order: it may stand beside others.
 bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 
-/// One dispatch can bind what `parts` and `next` do, independent of each other, and it pays: a
-/// launch is saved, and on a CPU driver every invocation takes one masked iteration of the parts
-/// that it does not belong to. Anything may stand beside no parts.
+/// Returns whether one dispatch can bind the buffers of `parts` and `next`, which are independent,
+/// and it pays: a launch is saved, and on a CPU driver every invocation takes one masked iteration
+/// of the parts that it does not belong to. Any kernel may stand beside no parts.
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
                       const DeviceProfile& profile, const SymbolFacts& facts);
 

@@ -33,7 +33,7 @@ struct StagedLayout {
 
 /// The type of memory that holds a value.
 DType staged_type(DType value);
-/// The bytes of shared memory that what `mapping` stages of a lowered kernel takes.
+/// Returns the bytes of shared memory that `mapping` stages for a lowered kernel.
 int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping);
 
 /// The arrays of one loop, while its kernel is mapped. Effects run in the order in which they are

@@ -165,7 +165,7 @@ std::optional<Mapping> parse_mapping(const std::string& words) {
     for (std::string name, value; in >> name;) {
         const MappingStep* step = find_step(name);
         if (!step) return std::nullopt;
-        // A word that names a step is not what stands behind another.
+        // A word that names a step is no argument of another.
         const auto before = in.tellg();
         if (!(in >> value) || find_step(value)) {
             value.clear();

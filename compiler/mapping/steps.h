@@ -27,7 +27,7 @@ struct StepRules {
     void (*choose)(Choice&) = nullptr;
     /// A mapping that is sized around this step, in place of the template, where that is faster.
     std::optional<Mapping> (*choose_alone)(const Choice&) = nullptr;
-    /// Mappings that differ from one in this step: what tuning searches (vary_mapping.h).
+    /// Adds mappings that differ from one in this step, for tuning (vary_mapping.h).
     void (*vary)(Variations&) = nullptr;
     /// Maps a kernel in place of the walk.
     KernelCode (*map)(const MappingCase&) = nullptr;

@@ -138,8 +138,8 @@ class Joiner {
         run.clear();
     }
 
-    /// Nothing else touches the buffer: what keeps an order never goes through two bindings of one
-    /// memory.
+    /// Returns whether nothing else touches the buffer: ordered effects never go through two
+    /// bindings of one memory.
     bool are_all(const Effects& run, const Stores& stores) const {
         const int first = run[static_cast<size_t>(stores.singles.begin()->second)];
         const int buffer = buffer_of(code_.nodes[static_cast<size_t>(first)]).buffer;

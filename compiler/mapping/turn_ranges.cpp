@@ -30,7 +30,8 @@ struct Turn {
     Size length;  // of the axis that lanes then lie along
 };
 
-/// Turns that join more and more of the ranges before the last one, to more than that has.
+/// Returns the candidates that join more and more of the ranges before the last one, up to more
+/// elements than that has.
 std::vector<Turn> turns_of(const KernelCode& code) {
     Turn turn;
     turn.last = last_grid_range(code);

@@ -1,4 +1,4 @@
-// Other mappings of a kernel, one step from a given one: what tuning searches through.
+// Finds other mappings of a kernel, one step from a given one, for tuning.
 #pragma once
 #include <functional>
 #include <vector>

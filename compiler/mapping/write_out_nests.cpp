@@ -17,8 +17,8 @@ namespace firn {
 namespace {
 
 struct Nest {
-    std::vector<int> inside;  // what stands in both loops
-    bool sums_apart = false;  // neighbours share what iterations of the outer one sum up
+    std::vector<int> inside;  // nodes in both loops
+    bool sums_apart = false;  // neighbours share sums of the outer one's iterations
 };
 using Nests = std::map<int, Nest>;  // by the outer loop
 

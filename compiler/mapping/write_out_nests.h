@@ -4,9 +4,9 @@
 
 namespace firn {
 
-/// A loop of a few iterations that does nothing but run a short one, as for the taps of a small
-/// window, is written out, as a reduction over such axes is from the start: what neighbours read
-/// meets across its iterations then. Takes and gives lowered kernels, before mapping. Not placed.
+/// Writes out a loop of a few iterations that only runs a short loop, as for the taps of a small
+/// window; a reduction over such axes is written out from the start. Reads of neighbours then
+/// coincide across its iterations. Takes and gives lowered kernels, before mapping. Not placed.
 KernelCode write_out_nests(KernelCode code, const SymbolFacts& facts);
 
 }  // namespace firn

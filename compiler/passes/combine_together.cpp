@@ -12,7 +12,7 @@ namespace firn {
 namespace {
 
 constexpr int64_t kOneGroup = 1024;        // positions that one group has; fewer share a dispatch
-constexpr int64_t kGroupMemory = 1 << 16;  // bytes; into what fits there groups combine first
+constexpr int64_t kGroupMemory = 1 << 16;  // bytes; groups combine first into targets that fit
 constexpr int64_t kMostGroups = 65535;     // of an axis, on every device
 constexpr size_t kMostTargets = 3;  // of a kernel: devices bind four tensors to write, or more
 
@@ -54,7 +54,8 @@ bool combines(const Node& node) {
            element_count(node.shape).lower_bound() * 4 >= kGroupMemory;
 }
 
-/// `later` combines into what `earlier` leaves, by the same operation at as many positions.
+/// Returns whether `later` combines into the result of `earlier`, by the same operation at as many
+/// positions.
 bool goes_on(const Node& later, const Node& earlier) {
     return combines(later) && combines(earlier) &&
            later.as<ScatterAttr>().op == earlier.as<ScatterAttr>().op &&

@@ -11,7 +11,7 @@ namespace {
 
 using Args = std::set<uint64_t>;  // ids of region arguments
 
-/// No iteration decides whether the next one runs, nor what its sizes are.
+/// Returns whether no iteration decides whether the next one runs, nor its sizes.
 bool runs_to_its_end(const Node& loop) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     return attr.active < 0 && !attr.host && !attr.open && attr.must_end == MustEnd::No &&
@@ -50,7 +50,7 @@ class Needs {
         return found == fewer_.end() ? all_of(node) : found->second;
     }
 
-    /// Regions around what needs these.
+    /// Returns the number of regions around nodes that need these.
     int depth(const Args& args) {
         int most = 0;
         for (const uint64_t arg : args) {

@@ -21,7 +21,7 @@ struct Solution {
         rest;  // axes of the positions that are in no equation's place: they are summed over
 };
 
-/// Elements of the target that are asked for nothing are few.
+/// Returns whether few elements of the target get no value.
 bool is_dense(const Size& target, const Size& positions, int64_t scale) {
     const Size most = Size(costs::kMostWaste * std::abs(scale)) * positions + Size(costs::kFewMore);
     return (most - target).lower_bound() >= 0;
@@ -97,7 +97,7 @@ std::optional<Solution> solve(const Node& target, const Node& values,
     return out;
 }
 
-/// Builds what meets at each place, over [target..., rest...].
+/// Builds the values for each place, over [target..., rest...].
 class Meeting {
   public:
     Meeting(const Builder& b, const Solution& solution, const Shape& target, const Node& values)

@@ -26,7 +26,7 @@ uint64_t mark_of(const Node& condition) {
     return uint64_t{1} << (without_expand(condition).serial % 64);
 }
 
-/// Conditions that hold, or do not: one, and what follows from it.
+/// Conditions that hold, or do not: one, and those that it implies.
 struct Facts {
     std::unordered_map<const Node*, bool> known;  // at their roots
     uint64_t marks = 0, oldest = UINT64_MAX;
@@ -467,7 +467,7 @@ class NestedChoices {
         }
     }
 
-    /// `root` where the facts hold: what elementwise operations lead to is chosen by them.
+    /// Returns `root` if the facts hold: operands of elementwise operations are selected by them.
     Ref below(const Ref& root, const Facts& facts, Remade* remade = nullptr) {
         std::unordered_map<const Node*, Ref> done;
         std::vector<Ref> open{root};
@@ -550,7 +550,7 @@ class NestedChoices {
         return marks_.at(root.get()).second;
     }
 
-    /// A loop that became one without its condition, and what there is where that does not hold.
+    /// A loop that became one without its condition, and the value if the condition does not hold.
     struct Around {
         Ref loop, condition;
         std::vector<Ref> otherwise;

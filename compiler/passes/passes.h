@@ -44,10 +44,10 @@ Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = n
 Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
-/// A Loop that does what another one does, alone or besides, in the same iterations, gives way to
-/// that, loops in their iterations compared too: a gradient runs a loop again to keep its states.
-/// Of equal kernels by hand one is left. Ensures: no loop is there twice. First, while both are as
-/// they were recorded.
+/// Replaces a Loop by another one that computes the same values, alone or among others, in the same
+/// iterations; loops inside their iterations are compared too. A gradient runs a loop again to keep
+/// its states. Of equal kernels written by hand one is left. Ensures: no loop is there twice.
+/// First, while both are as they were recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and replaces arguments that are never

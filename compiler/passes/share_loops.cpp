@@ -1,4 +1,4 @@
-// A loop does what another one does besides.
+// Replaces a loop by another one that computes the same values besides its own.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>

@@ -232,7 +232,7 @@ Ref result_of_known_branch(const Builder& b, const Node& node) {
     return expand(b, taken->results[static_cast<size_t>(node.as<ResultAttr>().index)], node.shape);
 }
 
-/// Branches have no arguments, so what both give means the same outside.
+/// Branches have no arguments, so a result of both has the same meaning outside.
 Ref result_of_equal_branches(const Builder& b, const Node& node) {
     const Node& owner = *node.inputs[0];
     if (owner.op != Op::If) return nullptr;

@@ -29,7 +29,7 @@ MatrixUnit used_matrix_unit(const KernelCode& code) {
     return {};
 }
 
-/// 64-bit types are what devices may lack; a kernel has none of them then.
+/// Refuses 64-bit types, which devices may lack, in a kernel that has any.
 void check_types(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
     const auto lacks = [&](DType type) {
         return type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;

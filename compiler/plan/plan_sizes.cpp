@@ -1,4 +1,5 @@
-// The sizes of a program that only the device knows: where they lie, and what computes them when.
+// The sizes of a program that only the device knows: their places, and the kernels that compute
+// them.
 #include "compiler/plan/plan_sizes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Results written over arguments that the caller gives away.
+// Writes results over donated arguments.
 #include "compiler/plan/reuse_arguments.h"
 
 #include <algorithm>

@@ -296,7 +296,7 @@ class Sharing {
         return out;
     }
 
-    /// All of them as one buffer are what every form of binding takes.
+    /// Returns whether all of them fit as one buffer into every form of binding.
     bool is_bindable(const std::vector<int>& parts) const {
         const Size whole = stride_of(info(parts[0])) * Size(static_cast<int64_t>(parts.size()));
         const auto most = static_cast<uint64_t>(whole.upper_bound(target_.facts.largest));
@@ -326,7 +326,7 @@ class Sharing {
         return out;
     }
 
-    // --- What they become.
+    // --- The shared dispatches.
 
     int add_whole(const std::vector<int>& parts) {
         if (parts.empty()) return -1;

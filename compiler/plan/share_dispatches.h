@@ -5,13 +5,12 @@
 
 namespace firn {
 
-/// The same kernel over several tensors (transforms of several fields, scans of several rows) is
-/// launched once: what its copies read and write apart become parts of one buffer, and each runs on
-/// the parts of its number. They come together where nothing in between needs the first of them,
-/// and their launches are a good part of their time (kLongestShared). Nothing is done where that
-/// would cost more barriers, between kernels that fill parts of one buffer, than it saves launches.
-/// Kernels are Placed and emitted; those that change are to be emitted again, and cannot be mapped
-/// again where they are several.
+/// Launches equal kernels over several tensors (transforms of several fields, scans of several
+/// rows) once: their different buffers become parts of one buffer, and each copy runs on the parts
+/// of its number. Kernels are joined if nothing in between needs the first of them, and if their
+/// launches are a good part of their time (kLongestShared); not if that would cost more barriers,
+/// between kernels that fill parts of one buffer, than it saves launches. Kernels are Placed and
+/// emitted; changed ones must be emitted again, and joined ones cannot be mapped again.
 void share_dispatches(KernelList& list, const ListTarget& target);
 
 }  // namespace firn

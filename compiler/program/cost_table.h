@@ -8,7 +8,7 @@
 
 namespace firn::costs {
 
-// --- What nothing tells.
+// --- Defaults for unknown values.
 
 /// Expected iterations of a loop whose bounds are unknown. Few, because such loops are nested. Not
 /// measured.
@@ -142,8 +142,8 @@ inline constexpr int64_t kFarWalk = 8;
 /// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
 /// device that hangs is lost. Not measured.
 inline constexpr int64_t kMostInOneGo = 65535;
-/// One in so many of the back edges that are allowed is left to what else a kernel by hand does
-/// (clearing its arrays). Not measured.
+/// One in so many of the allowed back edges is left for the other loops of a kernel by hand, which
+/// clear its arrays. Not measured.
 inline constexpr int64_t kOfRest = 16;
 /// Chunks of a loop take one in so many of the back edges that are allowed. Not measured.
 inline constexpr int64_t kOfChunk = 2;
@@ -195,7 +195,7 @@ inline constexpr int64_t kFarIterations = 4;
 /// The fraction 1 / kStagedShare of the invocations that run at once is enough in register tiles
 /// fed from shared memory. Not measured.
 inline constexpr int64_t kStagedShare = 4;
-/// Neighbours along a range with which a kernel is asked whether groups would load together. Not
+/// Neighbours along a range, for the question whether groups of a kernel would stage operands. Not
 /// measured.
 inline constexpr int64_t kStagedTile = 4;
 /// Iterations of a loop per lane that are worth combining; that pay for a subgroup's fixed costs on
@@ -209,7 +209,7 @@ inline constexpr int64_t kLeastGroups = 8;
 inline constexpr int64_t kLeastShared = 4;
 /// Iterations at once of an invocation's loops. limits.md, 7: 16 are enough for the peak.
 inline constexpr int64_t kMostUnrolled = 16;
-/// Iterations at once of a lane in what blocks of full ones leave. Not measured.
+/// Iterations at once of a lane in the remainder of blocks of full ones. Not measured.
 inline constexpr int64_t kSmallDeal = 4;
 /// Invocations of a group, where the device has as many. Not measured.
 inline constexpr uint32_t kLargeGroup = 256;
@@ -241,8 +241,8 @@ inline constexpr int kMostPeriod = 3;
 /// Bytes of all that the iterations of a loop write, of the part that one group has: they stay in
 /// the cache of a core (the second level of a CPU, the first of a GPU's). Not measured.
 inline constexpr int64_t kBandBytes = 128 << 10;
-/// Launches that a kernel must be as long as, before what neighbouring rows share in an invocation
-/// (a tenth of its time, where it was measured) is worth more than one.
+/// Length of a kernel in launches from which on sharing between neighbouring rows in an invocation
+/// (a tenth of its time, where it was measured) is worth more than a launch.
 inline constexpr double kBandLaunches = 10;
 /// Iterations for each lane from which on lanes share the few loops of a kernel that one group
 /// runs: fewer take no longer than the exchange at the end. Not measured.
@@ -285,8 +285,8 @@ inline constexpr double kStoreOnCpu = 90;
 /// Elements of the last axes, below which they share a range of the grid with their neighbour: a
 /// group's rows are at least as long. Not measured.
 inline constexpr int64_t kSmallDimension = 16;
-/// Iterations of reductions, of all that stand in one another together, that need no loop; and
-/// values that each of them may ask for. Not measured.
+/// Iterations of nested reductions, all together, that need no loop; and values that each of them
+/// may read. Not measured.
 inline constexpr int64_t kShortReduction = 4;
 inline constexpr size_t kSmallTerm = 40;
 
@@ -299,8 +299,8 @@ inline constexpr double kMaskedLoopOperations = 400;
 /// Share of the indices expected to skip a branch, if it is unknown. Not measured.
 inline constexpr double kPassedBy = 0.5;
 
-/// Iterations of a loop under a mask that go on without what some lanes wait for: of it, an
-/// iteration pays for a sixteenth at least.
+/// Iterations of a loop under a mask that run before the work that some lanes wait for: a sixteenth
+/// of that work at least is paid by an iteration.
 inline constexpr int64_t kLongestWait = 16;
 /// Least cost of the expensive side, as a multiple of the remainder of an iteration. If eight lanes
 /// reach it one by one, each in one of four iterations, the last comes after 9 instead of 4: the
@@ -403,16 +403,16 @@ inline constexpr int kLiveValues = 20;
 
 // --- How much the compiler looks at. Beyond these it takes the safe answer.
 
-/// Distinct maps of one value that are followed, of one kernel and of all that ask for it: beyond
+/// Distinct maps of one value that are followed, for one kernel and for all that read it: beyond
 /// them it goes to memory.
 inline constexpr size_t kMostMaps = 48, kMostMapsOfAll = 256;
-/// Rounds of verdicts that keep values so that those that they ask for need not be. A wavelet
+/// Rounds of verdicts that keep values so that the values they read need not be kept. A wavelet
 /// transform of five levels takes lavapipe 1.65 ms without, 1.32 with one round, 1.18 with two.
 inline constexpr int kEarlyCutRounds = 2;
 /// Values between the one that is judged and the loaded ones.
 inline constexpr int kMostBesideFollowed = 64;
-/// Values between one that is used more than once and what all of these uses end in, which bounds
-/// the time for a value that thousands use. Not measured.
+/// Values between one that is used more than once and the value that all of these uses end in,
+/// which bounds the time for a value with thousands of uses. Not measured.
 inline constexpr int kMostFollowedToEnd = 64;
 /// (Value, map) pairs through one loop body.
 inline constexpr size_t kMostLoopWalk = 20000;
@@ -434,7 +434,7 @@ inline constexpr int64_t kMostInside = 32;
 inline constexpr size_t kMostBlocks = 4000;
 /// Nodes and copies of a body that tuning tries: drivers take seconds beyond them.
 inline constexpr int64_t kMostTunedNodes = 4000, kMostTunedCopies = 128;
-/// Matrices that a subgroup sums up in what tuning tries: their sums fill the registers.
+/// Matrices that a subgroup sums up in variants for tuning: their sums fill the registers.
 inline constexpr int64_t kMostTunedMatrices = 16;
 /// Times as slow as the mapping that is varied, by the model, that a mapping may be to be tried.
 inline constexpr double kFarSlower = 2;

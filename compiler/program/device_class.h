@@ -22,7 +22,7 @@ struct ClassRules {
     /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
     bool loads_narrow = false;
 
-    // --- What its compiler does.
+    // --- Properties of its compiler.
 
     /// It keeps the order in which values are computed.
     bool keeps_order = false;
@@ -30,8 +30,9 @@ struct ClassRules {
     bool unrolls_on = false;
     /// It takes time with each `else`: some search all ways through a kernel.
     bool dislikes_else = false;
-    /// Elements of arrays of an invocation's own that it bears in one kernel, larger ones lie in
-    /// buffers; 0: any number, what registers cannot hold it keeps in memory itself.
+    /// Elements of an invocation's private arrays that its compiler can take in one kernel; larger
+    /// ones lie in buffers. 0: any number, and arrays beyond the registers go to memory by
+    /// themselves.
     int64_t most_own = 0;
 
     // --- How much is enough. limits.md where it is cited; not measured else.

@@ -23,7 +23,7 @@ DeviceProfile gpu_profile() {
     profile.buffer_alignment = 256;
     profile.max_back_edges = 0;
     profile.max_body_operations = 3072;
-    profile.rounds_exactly = false;  // few do, and Vulkan asks for less
+    profile.rounds_exactly = false;  // few do, and Vulkan requires less
     profile.texel_loads = false;
     profile.float_atomic_add = false;  // an extension: a device says so itself
     profile.operations_per_second = 8e12;

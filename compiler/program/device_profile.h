@@ -53,8 +53,8 @@ struct DeviceProfile {
     bool subgroup_shuffle = true;
     bool float_atomic_add = true;  // to f32 in buffers and in shared memory
     bool wide_atomics = true;      // of 64-bit integers, there too; f64 is exchanged by its bits
-    /// Kernels may ask that floats keep -0, inf and nan (f32, and f64 where there is f64); else a
-    /// driver may assume them away.
+    /// Kernels may require that floats keep -0, inf and nan (f32, and f64 where there is f64); else
+    /// a driver may assume them away.
     bool keeps_special_floats = true;
     /// A signed integer that was widened to 64 bits compares right with constants; else kernels put
     /// the 64 bits together from two words.
@@ -69,7 +69,7 @@ struct DeviceProfile {
     // Rates, those of the class (limits.md) or measured on the device (engine/gpu/rates.h).
     double operations_per_second = 110e9;  // simple f32 operations, whole device
     double bytes_per_second = 14e9;        // streaming reads and writes
-    uint64_t cache_bytes = 32ull << 20;    // what stays near the cores from one kernel to the next
+    uint64_t cache_bytes = 32ull << 20;    // near the cores from one kernel to the next
     double seconds_per_load = 0.07e-9;     // a cached 4-byte load, whole device
     double shared_loads = 10;              // of those that take as long as one of shared memory
     double seconds_per_launch = 40e-6;     // a dispatch and its barrier

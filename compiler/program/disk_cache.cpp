@@ -180,7 +180,7 @@ void cache_store(const std::string& directory, const std::string& kind, const st
     if (directory.empty()) return;
     std::error_code error;
     fs::create_directories(fs::path(directory).parent_path(), error);
-    mkdir(directory.c_str(), 0700);  // whatever the mask: what others could write to is not used
+    mkdir(directory.c_str(), 0700);  // whatever the mask: no other user may write to it
     const Descriptor folder = open_folder(directory);
     if (!is_trusted(folder)) return;
     // A name of its own per writer, so that two processes never write into one file.

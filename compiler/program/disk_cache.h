@@ -33,9 +33,9 @@ void cache_store(const std::string& directory, const std::string& kind, const st
 /// from it or stored in it; empty: they could not, or there is none.
 std::string why_cache_is_not_used(const std::string& directory);
 
-/// Removes the entries that were not read or written for longest until all are no more than
-/// `most_bytes`, and what killed writers left. Files that Firn did not write stay. Stores call it
-/// now and then.
+/// Removes the entries that were not read or written for longest until all take no more than
+/// `most_bytes`, and the remains of killed writers. Files that Firn did not write stay. Stores call
+/// it now and then.
 void cache_tidy(const std::string& directory, uint64_t most_bytes = uint64_t{512} << 20);
 
 /// Finds or stores a small text, such as the winner of tuning, under `key`. The key, of any length,

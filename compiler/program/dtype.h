@@ -173,8 +173,8 @@ void store_scalar(const Scalar& value, void* bytes);
 ///
 /// Examples: `text(scalar_float(1))` is `"1.0"`, `text(scalar_bool(true))` is `"true"`.
 std::string text(const Scalar& value);
-/// Reads what text() of a scalar wrote; UserError where the text is no value of this type, or one
-/// out of its range.
+/// Parses the text() of a scalar; UserError if the text is no value of this type, or one out of its
+/// range.
 ///
 /// Examples: `parse_scalar("-0.5", f32).f` is `-0.5`, `parse_scalar("inf", f16).f` is `inf`.
 Scalar parse_scalar(const std::string& text, DType dtype);

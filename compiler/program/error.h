@@ -5,7 +5,8 @@
 
 namespace firn {
 
-/// The caller can mend it: what was asked, the offending values, why not, what to do, and where.
+/// An error that the caller can correct. Its message states the request, the offending values, the
+/// reason, the way out, and the place.
 ///
 /// Example: after `bool refused = false;`
 /// `try { Tensor x = zeros({3}) + zeros({2}); } catch (const UserError&) { refused = true; }`

@@ -45,7 +45,8 @@ class Executor {
   public:
     virtual ~Executor() = default;
     virtual const DeviceProfile& profile() const = 0;
-    /// Uninitialised memory. Throws DeviceError that says how much was asked, held and free.
+    /// Allocates uninitialised memory. Throws DeviceError that says how much was requested, held
+    /// and free.
     virtual std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) = 0;
     virtual void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) = 0;
     /// Waits until everything run so far has written it.

@@ -1,4 +1,4 @@
-// Recursion as deep as a program asks, on stacks of any size.
+// Recursion of any depth, on stacks of any size.
 #include "compiler/program/fresh_stack.h"
 
 #include <exception>

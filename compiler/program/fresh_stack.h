@@ -1,4 +1,4 @@
-// Recursion as deep as a program asks, on stacks of any size.
+// Recursion of any depth, on stacks of any size.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,8 +10,8 @@ namespace firn {
 /// else runs meanwhile.
 void on_fresh_stack(const std::function<void()>& work);
 
-/// The steps of one recursion: every so many of them inside one another, what follows goes on on a
-/// fresh stack, so that it needs little of the stack that it began on.
+/// The steps of one recursion: after every so many nested ones it continues on a fresh stack, so
+/// that it needs little of the stack that it began on.
 class Recursion {
   public:
     /// Returns the result of `step`, which itself needs no more than some KiB of stack.

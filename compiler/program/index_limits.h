@@ -13,7 +13,7 @@ constexpr int64_t kMostIndices = INT32_MAX;
 /// may reach behind the end by as many as it has elements without a negative index.
 constexpr int64_t kMostElements = INT32_MAX - (int64_t{1} << 20);
 
-/// The value of a size that a kernel is given as an i32; `what` begins the UserError where it does
+/// Returns the value of a size that a kernel gets as an i32; `what` begins the UserError if it does
 /// not fit.
 int32_t index_value(const Size& size, const SizeEnv& env, std::string_view what);
 

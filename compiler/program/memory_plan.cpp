@@ -12,9 +12,8 @@ namespace {
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-/// A slot that needs memory, alive from epoch `first` to epoch `last`. An epoch is what runs
-/// between two barriers: its steps overlap, so memory changes hands only from one epoch to a later
-/// one.
+/// A slot that needs memory, alive from epoch `first` to epoch `last`. An epoch is the work between
+/// two barriers: its steps overlap, so memory changes hands only from one epoch to a later one.
 struct Block {
     int slot = 0;
     uint64_t bytes = 0;  // padded to the alignment

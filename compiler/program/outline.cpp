@@ -1,4 +1,4 @@
-// Makes a program whose loops take one iteration, to find what holds for any number of iterations.
+// Makes a program whose loops take one iteration, to find facts for any number of iterations.
 #include <algorithm>
 #include <numeric>
 

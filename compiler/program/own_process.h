@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// The id of this process, as getpid() gives it, without a system call: one call of a program asks
-/// for it several times.
+/// Returns the id of this process, as getpid() does, without a system call: one call of a program
+/// needs it several times.
 pid_t this_process();
 
 /// The process in which it was made.

@@ -59,7 +59,7 @@ struct KernelInfo {
     std::vector<BindingInfo> bindings;
     std::vector<DType> param_types;
     bool params_in_buffer = false;
-    bool keeps_special_floats = false;  // asks for -0, inf and nan to be kept
+    bool keeps_special_floats = false;  // requires -0, inf and nan to be kept
     uint32_t shared_bytes = 0;
     MatrixUnit matrix_unit;  // the one that it uses; no rows: none
     int64_t back_edges =
@@ -197,7 +197,7 @@ struct Program {
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
-    std::string cuts;       // what tuning bent of the costs behind the verdicts; empty: nothing
+    std::string cuts;       // tuning's factors of the costs behind the verdicts; empty: none
     DeviceProfile profile;  // the device that it was compiled for
     double compile_milliseconds = 0;  // from Graph to GLSL
     double spirv_milliseconds = 0;    // from GLSL to SPIR-V, by the shader compiler or its cache

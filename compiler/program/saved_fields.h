@@ -83,7 +83,7 @@ void fields(auto& v, Is<Work> auto& x) {
     v("operations", operations), v("bytes_read", bytes_read), v("bytes_written", bytes_written);
 }
 
-/// Without what tuning starts from.
+/// Visits all fields but those that tuning starts from.
 void fields(auto& v, Is<DispatchStep> auto& x) {
     auto& [kernel, buffers, params, groups, work, sizes_binding, sizes_groups, lowered] = x;
     v("kernel", kernel), v("buffers", buffers), v("params", params), v("groups", groups);

@@ -1,4 +1,4 @@
-// Compiled programs in files, with the parameters that feed them: what firn_engine runs without the
+// Compiled programs in files, with the parameters that feed them: firn_engine runs them without the
 // compiler.
 #pragma once
 #include <cstddef>
@@ -43,10 +43,10 @@ struct SavedProgram {
     std::vector<std::vector<int64_t>> shapes;  // of its tensors; empty where it is a scalar
 };
 
-/// Writes a file that holds all of it except for what only a compiler can use (Program::source and
-/// the code of kernels before GLSL). A reader of such a file sees either all of it or the file that
-/// was there before. Throws UserError if it cannot be written, or if the program cannot run from a
-/// file because it has no SPIR-V.
+/// Writes a file that holds all of it except for parts that only a compiler can use
+/// (Program::source and the code of kernels before GLSL). A reader of such a file sees either all
+/// of it or the file that was there before. Throws UserError if it cannot be written, or if the
+/// program cannot run from a file because it has no SPIR-V.
 void write_program(const std::string& path, const SavedProgram& saved);
 
 /// Reads a file of write_program. Throws UserError that names the file if it is damaged, no file of

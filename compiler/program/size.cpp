@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostAtoms =
     4096;                      // of one size: everything about it takes time with their number
-constexpr int kDeepest = 128;  // atoms inside one another: what looks at sizes is recursive
+constexpr int kDeepest = 128;  // nested atoms: functions on sizes are recursive
 
 [[noreturn]] void too_large(const std::string& what) {
     throw UserError("size: a size is made of " + what +

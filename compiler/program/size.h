@@ -28,8 +28,8 @@ Size mod(const Size& a, const Size& b);
 /// A symbolic integer in canonical form: a sum of coefficient x product of atoms. An atom is a
 /// symbol, or a floor division, modulo, minimum or maximum of two sizes. Equal forms compare equal;
 /// symbols that start with a letter are dimensions and at least 0. Symbols of equal name are equal.
-/// A form that grows beyond what any program needs (thousands of atoms, or a hundred inside one
-/// another) is a UserError, and so is a coefficient beyond 64 bits.
+/// A form that grows beyond the needs of any program (thousands of atoms, or a hundred nested ones)
+/// is a UserError, and so is a coefficient beyond 64 bits.
 ///
 /// Example: after `Size n = Size::symbol("n"), m = Size::symbol("m");` `(n + 2 + m + n - 1).text()`
 /// is `"m + 2*n + 1"`, `n * m == m * n` is `true`, `n == m` is `false`.
@@ -44,7 +44,7 @@ class Size {
     /// a UserError.
     static Size symbol(const std::string& name);
     /// A data symbol: a size from 0 to `most` that only the device knows while a program runs. Its
-    /// name begins with '?'. `source` keeps alive what computes it, and is no part of its identity.
+    /// name begins with '?'. `source` keeps its computation alive, and is no part of its identity.
     static Size data(const std::string& name, const Size& most,
                      SharedPtr<const void> source = nullptr);
 
@@ -102,7 +102,7 @@ class Size {
 
     /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
     int64_t divisor() const;
-    /// Symbols, quotients and the like that it is made of; what occurs twice counts twice.
+    /// Returns the number of symbols, quotients and the like in it; repeated ones count each time.
     int atoms() const;
     /// Text such as `2*m*n + floordiv(n, 4) + 1`; parse_size reads it back. A data symbol shows its
     /// largest value: `?3(n)`.
@@ -125,7 +125,7 @@ struct SizeAtom {
     std::string name;              // Symbol
     std::vector<Size> args;        // the others: two sizes. A data symbol: its largest value
     SharedPtr<const void> source;  // of a data symbol
-    int atoms = 1, depth = 1;      // in it, itself counted; what occurs twice counts twice
+    int atoms = 1, depth = 1;      // in it, itself included; repeated ones count each time
     /// Returns whether it is a data symbol.
     bool is_data() const { return kind == Kind::Symbol && !args.empty(); }
 };
@@ -177,7 +177,7 @@ bool differ(const Size& a, const Size& b);
 
 /// @endcond
 
-/// Reads what Size::text wrote; throws UserError at anything else.
+/// Parses a text of Size::text; UserError for any other.
 ///
 /// Example: `parse_size("2*n + floordiv(n, 4)").text()` is `"2*n + floordiv(n, 4)"`.
 Size parse_size(const std::string& text);

@@ -128,7 +128,7 @@ Size divide_rest(Size rest, int64_t divisor) {
     return SizeBuilder::atom(Kind::FloorDiv, rest, divisor);
 }
 
-/// Drops what does not change the value modulo `divisor`: whole multiples in coefficients, and
+/// Drops terms that do not change the value modulo `divisor`: whole multiples in coefficients, and
 /// inner modulos by multiples of `divisor`.
 Size reduce_modulo(const Size& size, int64_t divisor) {
     Size result = apply(Kind::Mod, SizeBuilder::constant_term(size), divisor);

@@ -25,7 +25,7 @@ struct SymbolFacts {
     SizeEnv divisors;  // the value is a multiple of this
     SizeEnv largest;   // the value is in [0, this]
     /// Tensors of symbolic sizes are as small as the fastest form of binding takes
-    /// (Program::assumed says which). Else what `largest` leaves possible decides.
+    /// (Program::assumed says which). Otherwise their bounds in `largest` decide.
     bool bindable = true;
 };
 /// Nothing is assumed of values.

@@ -84,8 +84,8 @@ class Buffer : public Memory {
 constexpr uint32_t kFilledWord = 0xffc1ffc1;
 
 /// Uninitialised memory of at least `bytes`; a range is never empty and starts at a multiple of 256
-/// and of every alignment that the device asks of a binding. Throws DeviceError that says how much
-/// was asked, held and free.
+/// and of every alignment that the device requires of a binding. Throws DeviceError that says how
+/// much was requested, held and free.
 std::shared_ptr<Buffer> create_buffer(const std::shared_ptr<Device>& device, uint64_t bytes,
                                       const std::string& name,
                                       BufferPlace place = BufferPlace::Device);
@@ -141,7 +141,7 @@ class MemoryPool {
     MemoryBlock* add_block(uint64_t bytes, BufferPlace place, const std::string& name);
     void release_unused(uint64_t idle);
     uint64_t heap_free(BufferPlace place) const;
-    /// `failed`: what says so, a call with its result.
+    /// `failed`: the call that failed, with its result.
     [[noreturn]] void throw_out_of_memory(uint64_t bytes, BufferPlace place,
                                           const std::string& name, const std::string& failed) const;
 

@@ -339,8 +339,7 @@ VkResult Device::wait_on_timeline(TimelinePoint point) {
     }
 }
 
-/// Without memory to remember it by, what should be destroyed later is destroyed when the device is
-/// at rest.
+/// If there is no memory to record a deferred destruction, it is done when the device is at rest.
 void Device::defer_later(std::function<void()>& destroy) noexcept {
     try {
         const TimelinePoint point = last_submitted();

@@ -1,5 +1,5 @@
-// A Vulkan device with its one queue and its timeline: what every other object of the engine is
-// made on.
+// A Vulkan device with its one queue and its timeline, on which all other objects of the engine are
+// made.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -103,7 +103,7 @@ class Device {
     bool has_memory_budget() const { return has_memory_budget_; }
     /// Buffers have addresses that kernels may use.
     bool has_addresses() const { return has_addresses_; }
-    /// A pipeline may ask for subgroups without idle lanes.
+    /// Returns whether a pipeline may require subgroups without idle lanes.
     bool full_subgroups() const { return full_subgroups_; }
     /// See DeviceOptions::map_memory.
     bool map_memory() const { return map_memory_; }

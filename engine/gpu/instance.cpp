@@ -68,8 +68,8 @@ void initialize_loader() {
             "(Debian: apt install libvulkan1)");
 }
 
-/// The global vkGetDeviceProcAddr is what volkLoadDeviceTable uses. It is the loader's own
-/// function, the same for every instance, so it is set once and never changes.
+/// volkLoadDeviceTable uses the global vkGetDeviceProcAddr. It is the loader's own function, the
+/// same for every instance, so it is set once and never changes.
 void set_device_loader(VkInstance instance) {
     static std::once_flag once;
     std::call_once(once, [&] {
@@ -126,8 +126,7 @@ std::vector<std::string> wanted_extensions(const InstanceOptions& options) {
     add("VK_EXT_debug_utils");
     add("VK_KHR_portability_enumeration");
     if (options.validation) add("VK_EXT_validation_features");
-    // Without this directory no Wayland compositor can be reached, and Mesa says so on stderr when
-    // asked.
+    // Without this directory no Wayland compositor can be reached, and Mesa reports that on stderr.
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     bool wayland = runtime && *runtime;
     if (options.surfaces != SurfaceSupport::None)

@@ -28,7 +28,7 @@ struct MemoryBlock {
 
 namespace {
 
-/// Buffers start at multiples of this and are counted in it: no device asks for more of a binding.
+/// Buffers start at multiples of this and are counted in it: no device requires more of a binding.
 constexpr uint64_t kGranularity = 256;
 constexpr uint64_t kSharedLimit = 1ull << 20;  // smaller buffers share blocks
 constexpr uint64_t kSharedBytes = 8ull << 20;  // of this size
@@ -57,8 +57,8 @@ std::string mebibytes(uint64_t bytes) {
     return out.str();
 }
 
-/// Bytes that this machine has left; 0 where it does not say. A driver that runs on the CPU names a
-/// heap of any size, so for it the machine itself is asked.
+/// Returns the bytes that this machine has left; 0 if unknown. A driver on the CPU reports a heap
+/// of any size, so the machine itself is asked.
 uint64_t host_available() {
     std::ifstream file("/proc/meminfo");
     std::string name, rest;
@@ -242,7 +242,7 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
     block->bytes = block_bytes;
 
     // The driver of a CPU device promises more memory than there is and the system then ends the
-    // process, so the free memory is asked first.
+    // process, so the free memory is checked first.
     if (block_bytes > max_allocation_ || block_bytes > heap_free(place))
         throw_out_of_memory(bytes, place, name, "not asked of the driver");
     std::string block_name = small ? "memory shared by small buffers" : "memory of " + name;

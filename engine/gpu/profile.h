@@ -27,7 +27,7 @@ struct DeviceFeatures {
 
     bool has_subgroup_sizes = false;  // the extension is there
 
-    /// Asks what `device` has and keeps only what Firn uses.
+    /// Queries the features of `device` and keeps only those that Firn uses.
     DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics,
                    bool has_subgroup_sizes, bool has_matrices);
     DeviceFeatures(const DeviceFeatures&) = delete;
@@ -46,9 +46,9 @@ std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
 /// Some CPU drivers cut every invocation off silently, so that longer loops must be split.
 uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory);
-/// Lets the lanes of a group of one row exchange values, and says whether the numbers of subgroups
-/// and lanes count every invocation once, and lanes are what exchanges take them for. Kernels take
-/// nothing else from a driver's numbering (compiler/codegen/subgroups.h).
+/// Lets the lanes of a group of one row exchange values, and returns whether the numbers of
+/// subgroups and lanes count every invocation once, and match the lanes of exchanges. Kernels use
+/// nothing else of a driver's numbering (compiler/codegen/subgroups.h).
 bool probe_subgroup_numbers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
 /// Compares 64-bit integers that were 32-bit ones with constants, and returns whether the driver

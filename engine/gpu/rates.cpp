@@ -18,7 +18,7 @@ constexpr const char* kRatesCache = "rates";
 constexpr const char* kFirstWord = "rates4";  // with the version of the measurement
 constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
-constexpr double kClearly = 1.5;  // times as good; less is what two measurements differ by
+constexpr double kClearly = 1.5;  // times as fast; two measurements may differ by less
 
 /// Steps of two, below and above the rates of its class, that a device may be apart from these. CPU
 /// drivers differ by their cores' vectors, clocks and memory, the number of cores being known;

@@ -19,7 +19,7 @@ struct Rates {
 };
 
 Rates rates_of(const DeviceProfile& profile);
-/// Finite, positive, and within what any device may come near.
+/// Returns whether rates are finite, positive, and within the reach of any device.
 bool are_plausible(const Rates& rates);
 
 /// Rates with the factors by which they may be wrong.

@@ -13,7 +13,8 @@ class Stopwatch {
   public:
     explicit Stopwatch(Device& device);
 
-    /// Waits for what `record` records; `use` is told until when its buffers are busy.
+    /// Waits for the commands that `record` records; `use` gets the point until which its buffers
+    /// are busy.
     Timing time(const std::function<void(VkCommandBuffer)>& record,
                 const std::function<void(TimelinePoint)>& use);
 

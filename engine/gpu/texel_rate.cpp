@@ -67,7 +67,7 @@ bool are_faster(const std::shared_ptr<Device>& device) {
     Stopwatch watch(*device);
     texels.seconds(watch), storage.seconds(watch);  // some drivers compile at the first dispatch
     double texel_seconds = 1e9, storage_seconds = 1e9;
-    // A busy machine holds up one more than the other: what comes near the limit is timed longer.
+    // A busy machine delays one more than the other: rates near the limit are timed longer.
     const auto is_open = [&] {
         const double ratio = storage_seconds / texel_seconds / kWorth;
         return ratio > 1 / kWorth && ratio < kWorth;

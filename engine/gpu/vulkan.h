@@ -53,8 +53,8 @@ std::string result_name(VkResult result);
 /// check(vk.vkCreateBuffer(...), "vkCreateBuffer", name);
 void check(VkResult result, const char* call, std::string_view object);
 
-/// Gives what `work` gives; host memory that runs out in it is told as the device's is, by a
-/// DeviceError. within_memory("reading", name, [&] { ... });
+/// Returns the result of `work`; if host memory runs out in it, throws a DeviceError, as for the
+/// device's memory. within_memory("reading", name, [&] { ... });
 template <class Work>
 auto within_memory(const char* what, const std::string& name, Work work) {
     try {

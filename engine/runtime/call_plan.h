@@ -57,7 +57,7 @@ struct PlannedSteps {
     std::vector<ParamPatch> patches;
     std::vector<AddressPatch> addresses;
     std::vector<SizeEnv> envs;
-    std::vector<HostScalar> host_scalars;  // those that parameters ask for, as placed
+    std::vector<HostScalar> host_scalars;  // those that parameters use, as placed
     int dispatches = 0, barriers = 0;
     bool indirect = false;  // some dispatch is
     double seconds = 0;     // predicted
@@ -102,7 +102,7 @@ struct PatchedParams {
     std::vector<Scalar> computed;
 };
 PatchedParams unpatched(const PlannedSteps& plan);
-/// Fills in what depends on the scalars of this call. Allocates nothing.
+/// Fills in the parameters that depend on the scalars of this call. Allocates nothing.
 void patch_params(const PlannedSteps& plan, const std::vector<Scalar>& scalars,
                   PatchedParams& params);
 

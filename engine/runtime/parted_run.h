@@ -42,9 +42,9 @@ struct PartedCall {
     double seconds;                   // device time that a submission is to take
     const ProgressReport& progress;
     std::function<void(PendingTimes)> times;  // empty: none are wanted
-    /// Arguments that the program writes over, to the memory that takes their place. The results
-    /// are brought to where they were given by the last submission: what fails before it leaves the
-    /// arguments as they were.
+    /// Arguments that the program writes over, and the memory that replaces them. The last
+    /// submission copies the results to their places: an earlier failure leaves the arguments as
+    /// they were.
     std::vector<RangeCopy> stand_ins;
 };
 

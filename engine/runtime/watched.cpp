@@ -48,7 +48,7 @@ void VulkanExecutor::time_next_run(const std::shared_ptr<const Program>& program
 
 void VulkanExecutor::run_timed(const std::shared_ptr<const Program>& program, const Call& call) {
     const std::function<void(double)> take = std::exchange(timed_, {}).take;
-    device_->wait_idle();  // for what came before
+    device_->wait_idle();  // for earlier work
     const double begin = trace_now();
     run_watched(program, call);
     device_->wait_idle();

@@ -13,7 +13,7 @@ namespace firn {
 void make_own_memory(InterpretRun& run);
 std::span<std::byte> memory_of(InterpretRun& run, int buffer);
 
-/// Counts what `lanes` lanes load or store by a node.
+/// Counts the loads or stores of `lanes` lanes by a node.
 void count_loads(InterpretRun& run, const KernelNode& n, int lanes);
 void count_stores(InterpretRun& run, const KernelNode& n, int lanes);
 /// Checks, for a shared array, that an access by the lanes that run is ordered with those of other

@@ -22,7 +22,7 @@ struct KernelCounts {
 /// buffers[k] is the memory of code.buffers[k]; an access outside it is an InternalError (a padded
 /// tail up to 16 bytes is inside). `params` in the order of code.params. A whole workgroup runs in
 /// lockstep, one lane per invocation with a mask, so that subgroup operations have their meaning; a
-/// subgroup whose lanes do not all run at a subgroup operation, or ask for different matrices, is
+/// subgroup whose lanes do not all run at a subgroup operation, or request different matrices, is
 /// an InternalError, and so is a loop that takes more iterations than its bound. `groups` stands
 /// for code.groups: equal kernels are launched with groups of their own.
 KernelCounts interpret_kernel(const KernelCode& code,

@@ -92,7 +92,7 @@ void LoadNeeds::prepare(const KernelCode& code) {
         });
 }
 
-/// Follows one load to what becomes of it.
+/// Follows one load to its uses.
 class LoadNeeds::Finder {
   public:
     Finder(const LoadNeeds& facts, const KernelCode& code, int load)
@@ -199,7 +199,8 @@ class LoadNeeds::Finder {
         return trips <= kTrips ? static_cast<int>(trips) : -1;
     }
 
-    /// Adds what must be computed for the condition; false where it cannot be yet.
+    /// Adds the nodes that must be computed for the condition; returns false if it cannot be
+    /// computed yet.
     bool find_early(int condition, std::set<int>& early) const {
         std::vector<int> open{condition};
         while (!open.empty()) {

@@ -28,7 +28,7 @@ struct LoadUses {
     };
     bool always = false;                 // every lane may use it
     std::vector<std::vector<Use>> uses;  // by place
-    std::vector<int> early;              // what its conditions need, operands first
+    std::vector<int> early;              // the nodes of its conditions, operands first
     std::vector<InLoop> in_loops;
 };
 

@@ -142,8 +142,8 @@ class BoundSlots {
     SlotSets shared_;
 };
 
-/// Checks that steps between two barriers do not touch what another of them writes, in bytes: this
-/// sees a missing barrier and a wrong lifetime, which one step after the other would hide.
+/// Checks that steps between two barriers do not touch bytes that another of them writes: this
+/// finds a missing barrier and a wrong lifetime, which running one step after the other would hide.
 class HazardCheck {
   public:
     void step(const FlatStep& step, const std::vector<bool>& written, const BoundSlots& slots) {
@@ -272,8 +272,8 @@ class Interpreter : public Executor {
         dispatch(kernel, step, running.slots, scalars_of(running, step));
     }
 
-    /// The scalar arguments, and behind them the numbers that the host computes, as far as the step
-    /// asks for them.
+    /// Returns the scalar arguments, and behind them the numbers that the host computes, as far as
+    /// the step uses them.
     static std::vector<Scalar> scalars_of(const Running& running, const FlatStep& step) {
         const std::vector<HostScalar>& numbers = running.program.host_scalars;
         const size_t arguments = running.scalars.size();

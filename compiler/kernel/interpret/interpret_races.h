@@ -15,7 +15,7 @@ class SharedRaces {
     /// Orders all accesses so far: at a barrier, or when another group begins.
     void order() { ++epoch_; }
     /// A Load, Store or Atomic of a shared buffer with `elements` by the lanes that run. UserError
-    /// where another lane has stored the element, or reads what this one stores, with no barrier
+    /// if another lane has stored the element, or reads it while this one stores, with no barrier
     /// between. Stores of one statement that meet are left to the device, atomics may meet.
     void access(const KernelNode& node, int64_t elements, const int32_t* index,
                 const LaneMask& mask);

@@ -1,5 +1,5 @@
-// The step `shuffle`: what all lanes of a subgroup read is loaded by one lane each and handed
-// round.
+// The step `shuffle`: elements that all lanes of a subgroup read are loaded by one lane each, and
+// shuffled to the others.
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/choice.h"
 #include "compiler/mapping/passes.h"

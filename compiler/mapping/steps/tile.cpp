@@ -164,8 +164,8 @@ void choose(Choice& c) {
     if (c.rules().in_turn && traits.ends_early && !traits.gathers_to_its_end && !traits.divergent &&
         !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
         m.tile[0] = 4;
-    // Neighbours that walk together store together, and read what would be another line or page
-    // for each of their steps.
+    // Neighbours that walk together store together, and read elements that would be on another line
+    // or page for each of their steps.
     if (c.rules().in_turn && traits.rows && !traits.unlike_rows && !traits.divergent &&
         !traits.ends_early && traits.scattered == 0 && by_four && c.has_room(4))
         m.tile[0] = 4;
