@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// v.x i + v.y j + v.z k + w, of tensors that broadcast. A quaternion of length 1 is a rotation: `p
-/// * q` first rotates by q, then by p.
+/// v.x i + v.y j + v.z k + w, of tensors that broadcast. A quaternion of length 1 is a rotation:
+/// `p * q` first rotates by q, then by p.
 struct Quaternion {
     vec3 v;
     Tensor w;
