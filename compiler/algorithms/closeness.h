@@ -26,9 +26,9 @@ Tensor allclose(const Operand& a, const Arg& b, const ClosenessOptions& options 
 struct EqualOptions {
     bool equal_nan = false;  ///< nan is equal to nan
 };
-/// Returns whether both have one shape and equal elements, as numpy's array_equal: a bool of rank
-/// 0. Types may differ; nothing broadcasts. Symbols that stand for different sizes at a call are an
-/// error there.
+/// Returns whether both have one shape and equal elements, as numpy's array_equal:
+/// a bool of rank 0. Types may differ; nothing broadcasts. Symbols that stand for different sizes
+/// at a call are an error there.
 ///
 /// Examples: `array_equal(tensor({1, 2}), tensor({1.0f, 2.0f}))` is `true`,
 /// `array_equal(tensor({1, 1}), tensor({1}))` is `false`.

@@ -54,10 +54,10 @@ class KernelRecorder {
 ///     });
 ///
 /// The body may use everything that is allowed elsewhere, for one element: reads of any tensor,
-/// arithmetic, `loop`, `if_`, random numbers. A tensor from outside is only written by index, `c(i,
-/// j) = v` or an atomic; c has its new version when the kernel ends. Inside, a read gives the value
-/// at entry or, at the same index, the value that the invocation itself stored. If two invocations
-/// store at one place, the device decides which one wins.
+/// arithmetic, `loop`, `if_`, random numbers. A tensor from outside is only written by index,
+/// `c(i, j) = v` or an atomic; c has its new version when the kernel ends. Inside, a read gives the
+/// value at entry or, at the same index, the value that the invocation itself stored. If two
+/// invocations store at one place, the device decides which one wins.
 ///
 /// UserError: another number of arguments than axes; an assignment to a whole tensor from outside;
 /// an element read that another invocation may have stored; a kernel inside a kernel, or one that

@@ -59,9 +59,9 @@ consteval size_t component_of(char letter) {
 
 /// @endcond
 
-/// Components of a vector that can be read and assigned, as in GLSL: `p.xy() = q`, `p.zx() *=
-/// 2.0f`. Letters that repeat cannot be assigned. A named copy is an ordinary vector: after `auto q
-/// = p.xy();` assignments to q leave p as it was.
+/// Components of a vector that can be read and assigned, as in GLSL: `p.xy() = q`,
+/// `p.zx() *= 2.0f`. Letters that repeat cannot be assigned. A named copy is an ordinary vector:
+/// after `auto q = p.xy();` assignments to q leave p as it was.
 ///
 /// Example: after `vec3 p(1, 2, 3);` `p.xy() = p.yx(); p.yz() *= 10.0f;`
 /// `auto q = p.xy(); q = vec2(0);` `p` is `{2, 10, 30}`.

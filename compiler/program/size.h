@@ -62,8 +62,8 @@ class Size {
     friend Size operator*(const Size& a, const Size& b);
     /// @}
 
-    /// Quotient rounded down, as floor_div, and its remainder, which is not negative if b is above
-    /// 0. By 0: 0.
+    /// Quotient rounded down, as floor_div, and its remainder, which is not negative for b > 0.
+    /// By 0 both are 0.
     /// @{
     friend Size operator/(const Size& a, const Size& b) { return floor_div(a, b); }
     friend Size operator%(const Size& a, const Size& b) { return mod(a, b); }
