@@ -193,8 +193,8 @@ void check_together(const SessionState& session, const Scope& scope, const LoopP
         fail_at(scope.together.second, std::string(scope.together.first) + ": the loop at " +
                                            text(scope.line) +
                                            " is left by a break_ whose condition differs among "
-                                           "invocations, so that some of a group may not come "
-                                           "by; let all of them take every iteration, or make the "
+                                           "invocations, so that not all of a group reach it; let "
+                                           "all of them take every iteration, or make the "
                                            "condition the same for the whole group");
 }
 

@@ -207,9 +207,8 @@ void require_all_come(SessionState& session, const char* what, SourceLine line) 
     const size_t top = session.scopes.size() - 1;
     auto refuse = [&](const std::string& why) {
         fail_at(line, std::string(what) + ": " + why +
-                          ", so that some invocations of a group may not come by; move it out, or "
-                          "make the condition the "
-                          "same for the whole group");
+                          ", so that not all invocations of a group reach it; move it out, or make "
+                          "the condition the same for the whole group");
     };
     for (size_t depth = kernel + 1; depth <= top; ++depth) {
         Scope& scope = session.scopes[depth];

@@ -28,9 +28,8 @@ void check_store(SessionState& session, const Builder& b, const Shape& target,
         b, owner, indices, std::vector<Bounds>(indices.size(), Bounds::Constant), scalar_int(-1));
     record_check(
         session, b,
-        "store: it promises that no two positions have the same index, and some have; of such as "
-        "are "
-        "overwritten by a later position",
+        "store: it promises that no two positions have the same index, but later positions "
+        "overwrite earlier ones",
         elementwise(b, Op::Or,
                     {elementwise(b, Op::Less, {owner_there, zero}),
                      elementwise(b, Op::Equal, {owner_there, position})}));

@@ -206,9 +206,8 @@ HostTensor stored(const HostTensor& target, const HostTensor& values,
         if (!inside) continue;
         if (attr.unique && taken[static_cast<size_t>(position)])
             throw UserError(
-                "store: it promises that no two positions have the same index, and two have that "
-                "of "
-                "element " +
+                "store: it promises that no two positions have the same index, but two have that "
+                "of element " +
                 std::to_string(position) + " (row-major); leave the promise out");
         if (attr.unique) taken[static_cast<size_t>(position)] = true;
         ++count;
