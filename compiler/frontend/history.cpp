@@ -283,7 +283,7 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
         history.line = line;
         if (gone) {
             leave_handles(histories, history);
-            history.forgotten = "the memory of an argument was given away by that call";
+            history.forgotten = "the memory of an argument was donated to that call";
         } else {
             history.past = std::make_shared<Past>(Past{nullptr, call, r, given_away});
             history.held = held;
@@ -333,7 +333,7 @@ void give_up_memory(SessionState& session, const Ref& buffer, const Past* again,
                 std::find(history.held->buffers.begin(), history.held->buffers.end(),
                           buffer.get()) != history.held->buffers.end())
                 forget(*session.histories, history,
-                       "memory that it needs was given away by std::move at " + text(line));
+                       "memory that it needs was donated by std::move at " + text(line));
     if (again && again->node && again->node.use_count() == 1) set_computed(*again->node, nullptr);
 }
 

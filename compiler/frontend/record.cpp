@@ -114,7 +114,7 @@ void check_session(const Slot& slot, SourceLine line) {
 
 std::string why_no_value(const Slot& slot) {
     if (slot.given_away.line)
-        return "the tensor was given away by std::move at " + text(slot.given_away) +
+        return "the tensor was donated by std::move at " + text(slot.given_away) +
                "; assign a new value before it is read, or do not move it";
     return slot.lost.empty() ? "the tensor has no value yet; assign one before it is read"
                              : slot.lost;

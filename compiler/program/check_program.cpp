@@ -131,8 +131,9 @@ class ProgramCheck {
                  who + " lies in a buffer of another type");
             for (const Size& size : result.shape)
                 for (const std::string& symbol : size.symbols())
-                    fits(known_.contains(symbol) || data.contains(symbol),
-                         who + " depends on the size '" + symbol + "', which nobody gives a value");
+                    fits(
+                        known_.contains(symbol) || data.contains(symbol),
+                        who + " depends on the size '" + symbol + "', which no call gives a value");
         }
     }
 

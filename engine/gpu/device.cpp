@@ -263,7 +263,7 @@ void Device::refuse_lost() const {
     if (given_up_ != 0)
         throw DeviceError("device '" + info_.name + "' did not finish its work within " +
                           std::to_string(std::lround(given_up_)) + " s" + cause +
-                          "; nobody waits for it any more");
+                          "; it counts as lost");
     if (const char* call = lost_in_)
         throw DeviceError("device '" + info_.name + "' is lost: " + call +
                           " failed: VK_ERROR_DEVICE_LOST" + cause +

@@ -312,11 +312,11 @@ TEST_F(GivenAway, MemoryIsWrittenOverAsBefore) {
     }
     EXPECT_LE(nodes[39], nodes[30] + 2);
     expect_parts(user_error([&] { grad(sum(u), w_); }),
-                 {"f32[2] is behind a value", "history_test.cpp:", "given away"});
+                 {"f32[2] is behind a value", "history_test.cpp:", "donated"});
     energy = sum(u * u);
     energy.item<float>();
     EXPECT_EQ(allocations([&] { u = f(std::move(u), w_); }), 0);
-    expect_parts(user_error([&] { grad(energy, w_); }), {"history_test.cpp:", "given away"});
+    expect_parts(user_error([&] { grad(energy, w_); }), {"history_test.cpp:", "donated"});
 }
 
 TEST_F(GivenAway, TemporariesAreComputedAgain) {

@@ -110,7 +110,7 @@ Derivatives derivatives(uint64_t seed, DType dtype, RandomFunction::Computes com
 void expect_no_change(const Session& session, DType dtype, const RandomSeeds& seeds,
                       double tolerance) {
     const auto by_move = [](const std::string& reason) {
-        return reason.find("given away by std::move") != std::string::npos;
+        return reason.find("donated by std::move") != std::string::npos;
     };
     uint64_t refused = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

@@ -111,7 +111,7 @@ TEST_F(Donation, AHandleThatWasMovedSaysSo) {
     auto f = increment();
     Tensor x = f(arange(3)), y = f(std::move(x));
     expect_parts(user_error([&] { x.to_vector<int>(); }),
-                 {"given away by std::move", "donate_test.cpp:"});
+                 {"donated by std::move", "donate_test.cpp:"});
     x = y;
     EXPECT_EQ(x.to_vector<int>(), (Ints{2, 3, 4}));
 }
