@@ -38,7 +38,7 @@ void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
 
 namespace {
 
-/// Every kernel's SPIR-V.
+/// Compiles the SPIR-V of every kernel.
 void compile_kernels(Program& program, const CompileOptions& options) {
     const auto one = [&](size_t k) {
         check_stop(options);
@@ -53,14 +53,14 @@ void compile_kernels(Program& program, const CompileOptions& options) {
     for (size_t k = 0; k < count; ++k) one(k);
 }
 
-/// A graph as a trace keeps it.
+/// Adds the text of a graph, as `pass` left it, to the trace.
 void note(CompileTrace* trace, const std::string& pass, const Graph& graph) {
     if (!trace) return;
     const size_t nodes = topological(graph.results).size();
     trace->graph.push_back({pass, 0, nodes, nodes, {}, print(graph, {.lines = true})});
 }
 
-/// The passes that ask for no device.
+/// Runs the passes that do not depend on the device.
 Graph simplified(NodeTable& table, const Graph& graph, const CompileOptions& compile) {
     const SymbolFacts& facts = compile.facts;
     CompileTrace* const trace = compile.trace.get();
@@ -82,8 +82,8 @@ Graph simplified(NodeTable& table, const Graph& graph, const CompileOptions& com
     return out;
 }
 
-/// A result that is what a loop, a store or a sum leaves, in another shape, is its memory: what
-/// declare_shapes says of it is all that is new.
+/// Replaces each result that is only a reshape of a result of a Loop, of a Scatter or of a sum by
+/// that value: it lies in the same memory, and declare_shapes() gives it its shape.
 Graph without_last_shapes(Graph graph) {
     for (Ref& result : graph.results) {
         const Node* at = result.get();
@@ -94,7 +94,7 @@ Graph without_last_shapes(Graph graph) {
     return graph;
 }
 
-/// What is left of the graph's own work once the profile is known.
+/// Runs the passes on the graph that need the device's profile.
 Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
               const CompileOptions& options) {
     const SymbolFacts& facts = options.facts;
@@ -111,9 +111,9 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
     now("split_reductions", split_reductions(table, graph, profile, facts));
     now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
     now("bound_loops", bound_loops(table, graph, profile, facts));
-    // Chunks carry their values in memory.
+    // Loops over chunks, which bound_loops makes, carry their values in memory.
     now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
-    // Opening a loop adds a reduction: whether any element goes on.
+    // Opening a loop adds a reduction, which tells whether any element goes on.
     if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results) {
         now("open_loops", opened);
         now("split_reductions", split_reductions(table, graph, profile, facts));
@@ -127,7 +127,8 @@ Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
     return graph;
 }
 
-/// Shapes as the caller wrote them: the variant's facts say that they are the same.
+/// Gives arguments and results the shapes that the caller wrote: by the variant's facts they are
+/// the same as those of the graph.
 void declare_shapes(Program& program, const Graph& graph) {
     for (size_t k = 0; k < graph.args.size(); ++k)
         program.arguments[k].shape = largest(graph.args[k]->shape);
@@ -142,8 +143,8 @@ auto timed(double& sum, F stage) {
     return stage();
 }
 
-/// Of the kernels in which an invocation takes more iterations than the driver allows: the roots of
-/// their rows, null for one that walks none.
+/// Returns the row roots of the kernels in which an invocation takes more iterations than the
+/// driver allows; null stands for such a kernel that walks no rows.
 NodeSet overlong(const KernelList& list, const DeviceProfile& profile) {
     NodeSet out;
     for_kernels(list.steps, [&](const ListedKernel& kernel) {
@@ -152,7 +153,7 @@ NodeSet overlong(const KernelList& list, const DeviceProfile& profile) {
     return out;
 }
 
-/// Notes loops that were taken to become one kernel, and did not. False where there are none.
+/// Notes the small loops of the schedule that did not become one kernel. False if there are none.
 bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& launched) {
     bool found = false;
     for_loops(list.steps, [&](const ListedLoop& loop) {
@@ -161,13 +162,14 @@ bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& la
     return found;
 }
 
-/// Arguments of make_schedule() that earlier rounds found out.
+/// Arguments of make_schedule() that follow from earlier rounds.
 struct CutFacts {
     bool nested = true;
     NodeSet launched, kept;
 };
 
-/// Stage 3. Values that are joined from parts are stored part by part: then `graph` says so.
+/// Stage 3: makes the schedule. If store_parts() changes the graph, `graph` is the changed one and
+/// the schedule is made again for it.
 Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
                      const CompileOptions& options, const CutFacts& known) {
     const auto make = [&] {
@@ -181,12 +183,12 @@ Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
     return make();
 }
 
-/// Stages 3 to 7. A schedule cuts nothing that may run: how many iterations an invocation takes is
-/// known once its kernel is mapped, since copies, unrolling and lanes that share a loop make them
-/// fewer. Where they are too many it gives up rows, then nests, then keeps the reductions and loops
-/// on the way to a kernel's outputs in memory. Loops that did not become one
-/// kernel, as their steps' costs assumed, are weighed again. What kernels compute far too often is
-/// kept in memory.
+/// Stages 3 to 7. A schedule makes no cut for a kernel that may run as it is: how many iterations
+/// an invocation takes is known only after the kernel is mapped, since copies, unrolling and lanes
+/// that share a loop make them fewer. If they are too many, this function first gives up rows, then
+/// nesting, and then keeps the reductions and loops on the way to a kernel's outputs in memory. It
+/// judges again loops that did not become one kernel, as the costs of their steps assumed, and it
+/// keeps in memory what kernels compute far too often.
 std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWeights& cuts,
                                       const DeviceProfile& profile, const CompileOptions& options,
                                       CompileTimes& times) {

@@ -8,13 +8,14 @@
 
 namespace firn {
 
-/// Compiles `graph` for `profile`. Needs no device. Throws UserError where the program cannot run
-/// within the profile's limits (what is over, by how much, what to change).
+/// Compiles `graph` for `profile`. Needs no device. Throws UserError if the program cannot run
+/// within the profile's limits; the message says which limit is exceeded, by how much, and what to
+/// change.
 std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& graph,
                                              const DeviceProfile& profile,
                                              const CompileOptions& options = {});
 
-/// The SPIR-V of one kernel, from its GLSL.
+/// Compiles the GLSL of one kernel to SPIR-V.
 void compile_kernel(KernelInfo& kernel, const CompileOptions& options);
 
 }  // namespace firn

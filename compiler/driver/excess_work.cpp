@@ -1,4 +1,4 @@
-// Kernels that compute much more than the values they are made of.
+// Finds kernels that take many more operations than their values need.
 #include "compiler/driver/excess_work.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ struct ExcessRun {
     std::unordered_map<const Node*, const ValueVerdict*> verdicts;
 };
 
-/// Values that a kernel computes; `repeated`: those that a reduction or a loop of it evaluates.
+/// The values that a kernel computes. `repeated` holds those that a reduction or a loop of the
+/// kernel evaluates in its iterations.
 struct Computed {
     NodeSet all, repeated;
 };
@@ -62,7 +63,8 @@ Computed computed_by(const ExcessRun& run, const std::vector<const Node*>& outpu
     return out;
 }
 
-/// Operations that a value takes if each of its elements is computed once: at least one each.
+/// Returns the operations that a value takes if each of its elements is computed once: at least one
+/// per element.
 double operations_once(const ExcessRun& run, const Node& node) {
     double elements = expected_elements(node.shape, run.symbols);
     if (node.op == Op::Reduce || node.op == Op::Scatter)
@@ -80,7 +82,7 @@ bool can_be_kept(const ExcessRun& run, const Node& node) {
            !is_of_invocations(run.regions, node);
 }
 
-/// Adds the values of a kernel that are to be kept. False where there are none.
+/// Adds to `out` the values of a kernel that are to be kept in memory. False if there are none.
 bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
              const Computed& computed, NodeSet& out) {
     const auto keep = [&](const NodeSet& from, const auto& is_dear) {
@@ -94,14 +96,14 @@ bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
     if (keep(computed.repeated, [&](const Node& node) { return repeats(run, node); })) return true;
     return keep(computed.all, [&](const Node& node) {
         const auto verdict = run.verdicts.find(&node);
-        // One number that is computed where it is asked for has no verdict.
+        // A single number that is computed where it is used has no verdict.
         if (verdict == run.verdicts.end()) return node.shape.empty() && repeats(run, node);
         return verdict->second->evaluations > verdict->second->elements;
     });
 }
 
-/// A kernel takes no longer than the launch of another one, or the barrier in its place, whatever
-/// the call's sizes are: nothing is won by keeping its values.
+/// True if the kernel takes no longer than the launch (or the barrier in its place) of another
+/// kernel, whatever the call's sizes are: keeping its values would gain nothing.
 bool is_short(const ExcessRun& run, const Node& output, const Size& operations) {
     const Node* home = home_loop(run.regions, output);
     const double launch =

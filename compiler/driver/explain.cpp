@@ -1,4 +1,4 @@
-// Why each value lives where it does, and what each kernel is.
+// Reports why each value lives where it does, and what each kernel is.
 #include "compiler/driver/explain.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string microseconds(double seconds) {
     return out.str();
 }
 
-/// `y n, x m; 2 loops`.
+/// Returns the ranges and the number of loops as `y n, x m; 2 loops`.
 std::string ranges_text(const KernelCode& code) {
     std::string out;
     int loops = 0;
@@ -45,7 +45,7 @@ void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
     out << "\n";
 }
 
-/// Sums and products of floats by atomics: the lines that ask for them.
+/// Returns the user's lines whose sums and products of floats are computed by atomics.
 std::string unordered_lines(const KernelCode& code) {
     std::set<std::string> lines;
     for (const KernelNode& n : code.nodes)
@@ -78,7 +78,7 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     out << std::setprecision(1) << "\n";
 }
 
-/// Sizes and trip counts: integer arguments may say these.
+/// True if `env` gives every size and trip count, including those that integer arguments give.
 bool sizes_known(const Program& program, const SizeEnv& env) {
     for (size_t k = 0; k < program.arguments.size(); ++k) {
         const ArgumentInfo& argument = program.arguments[k];
@@ -92,7 +92,7 @@ bool sizes_known(const Program& program, const SizeEnv& env) {
     return true;
 }
 
-/// Loops of kernels that go on for as long as the data says, with the way out.
+/// Prints the loops of kernels whose end depends on data, with the way to avoid them.
 void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
         const auto* repeat = std::get_if<RepeatStep>(&step.step);
@@ -106,7 +106,8 @@ void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
     }
 }
 
-/// Stores that may meet, as far as the compiler can see, with the way out.
+/// Prints the stores that may hit one element twice as far as the compiler can tell, with the way
+/// to avoid that.
 void print_meeting_stores(std::ostringstream& out, const std::vector<VerdictInfo>& verdicts) {
     std::set<std::string> lines;
     for (const VerdictInfo& v : verdicts)

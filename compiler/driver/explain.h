@@ -1,4 +1,4 @@
-// Why each value lives where it does, and what each kernel is: as data and as text.
+// Reports why each value lives where it does, and what each kernel is, as data and as text.
 #pragma once
 #include <map>
 #include <string>
@@ -17,18 +17,19 @@ struct KernelReport {
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;  // of all dispatches
     int64_t shared_bytes = 0,
             back_edges = 0;  // of a group, of an invocation (-1: only the data knows)
-    /// Milliseconds of all dispatches: by the device's rates in the profile, where arithmetic and
-    /// memory overlap; and as they were measured, below 0 where they were not.
+    /// Milliseconds of all dispatches: predicted from the device's rates in the profile, with
+    /// arithmetic and memory accesses overlapping; and as measured, below 0 if they were not.
     double predicted_ms = 0, measured_ms = -1;
 };
 
-/// `milliseconds`: what was measured of all dispatches of a kernel in one run, by its name.
+/// Returns a report on each kernel. `milliseconds`: the measured time of all dispatches of a kernel
+/// in one run, by its name.
 std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& env,
                                          const std::map<std::string, double>& milliseconds = {});
 
-/// The report behind `Function::explain`: every value's verdict with its reason, the costs that
-/// competed and the user's lines; every kernel; and what all of it does, where `env` gives every
-/// size.
+/// Returns the report behind `Function::explain`: every value's verdict with its reason, the costs
+/// that competed and the user's lines; every kernel; and, if `env` gives every size, the work of
+/// the whole program.
 std::string explain(const Program& program, const SizeEnv& env = {},
                     const std::map<std::string, double>& milliseconds = {});
 

@@ -19,9 +19,9 @@ void emit(KernelList& list, FinishRun& run) {
     emit_kernels(list, run.emitted, run.target.profile, run.options);
 }
 
-/// Kernels are emitted before arguments are written over: two bindings of one buffer would be other
-/// GLSL. That comes before sequences, of which nobody can tell who reads an element last; they are
-/// emitted at the end.
+/// Kernels are emitted before update_in_place and reuse_arguments: two bindings of one buffer would
+/// give other GLSL. These come before put_in_sequence, since in a sequence it is not known which
+/// reader of an element is the last. Sequences are emitted at the end.
 constexpr auto kPipeline = std::to_array<ListPass>({
     {"make_ready", Lowered, Ready, &CompileTimes::lower,
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
@@ -54,7 +54,7 @@ constexpr auto kPipeline = std::to_array<ListPass>({
     {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
 });
 
-/// What the kernels were that could not be finished.
+/// Adds the texts of the kernels that could not be finished to the trace.
 void keep_unfinished(const KernelList& list, CompileTrace& trace) {
     for_kernels(list.steps, [&](const ListedKernel& kernel) {
         const std::string name = "unfinished " + std::to_string(trace.kernels.size());

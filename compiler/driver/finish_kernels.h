@@ -11,7 +11,7 @@
 
 namespace firn {
 
-/// What the passes work for, and what has been emitted so far.
+/// The target of the passes, and what has been emitted so far.
 struct FinishRun {
     ListTarget target;
     const CompileOptions& options;
@@ -22,24 +22,25 @@ struct FinishRun {
     ExcessCensus census;
 };
 
-/// A row of the table: takes kernels of one stage, gives kernels of the same or the next.
+/// One row of the table: a pass that takes kernels of one stage and leaves them in the same stage
+/// or the next.
 struct ListPass {
     const char* name;
     KernelStage takes, gives;
-    double CompileTimes::*time;  // what counts it
+    double CompileTimes::*time;  // where its time is counted
     void (*run)(KernelList&, FinishRun&);
-    bool KernelSteps::*optional = nullptr;  // null: it is always run
+    bool KernelSteps::*optional = nullptr;  // null: it always runs
 };
-/// In the order in which they run.
+/// Returns the passes in the order in which they run.
 std::span<const ListPass> list_passes();
 
 struct FinishedKernels {
     KernelList list;
-    /// Values to keep in memory, see find_excess(). If there are any, the list is not finished.
+    /// Values to keep in memory, see find_excess(). The list is unfinished if there are any.
     NodeSet excess;
     ExcessCensus census;
 };
-/// Every kernel of the schedule, Placed and emitted.
+/// Lowers every kernel of the schedule and runs the passes, until each is Placed and emitted.
 FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
                                const DeviceProfile& profile, const CompileOptions& options,
                                CompileTimes& times);

@@ -1,4 +1,4 @@
-// What a program was compiled from.
+// Keeps what a program was compiled from.
 #include "compiler/driver/program_source.h"
 
 #include "compiler/ir/substitute.h"

@@ -1,4 +1,4 @@
-// What a program was compiled from.
+// Keeps what a program was compiled from.
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,7 +11,7 @@ namespace firn {
 
 struct CompileOptions;
 
-/// All that its compile takes, with nodes of its own.
+/// Everything that a compilation of the program takes, with nodes of its own.
 struct ProgramSource {
     NodeTable table;
     Graph graph;

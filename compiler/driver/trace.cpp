@@ -1,4 +1,4 @@
-// What every pass made of a program, once it is there.
+// Records what every pass made of a program that exists already.
 #include "compiler/driver/trace.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace firn {
 namespace {
 
-/// The text of a kernel without its first line: kernels have names once their program is planned.
+/// Returns the text of a kernel without its first line, which holds its name: kernels have names
+/// only after their program is planned.
 std::string behind_name(const std::string& text) { return text.substr(text.find('\n')); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Kernels mapped otherwise than the heuristics say.
+// Maps kernels in other ways than the heuristics choose.
 #include "compiler/driver/tune.h"
 
 #include "compiler/kernel/structure.h"
@@ -38,7 +38,7 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
         made = kernel_info(code, program.profile);
         made->code = std::make_shared<KernelCode>(std::move(code));
     });
-    ensure(made.has_value(), "a kernel that nobody launches");
+    ensure(made.has_value(), "no step launches the kernel");
     KernelInfo& old = out->kernels[static_cast<size_t>(kernel)];
     made->name = old.name, made->lines = old.lines, made->tuning_key = old.tuning_key;
     made->mapping = text(mapping), made->tuned = true;

@@ -1,4 +1,4 @@
-// Kernels mapped, and programs cut, otherwise than the heuristics say: what tuning tries.
+// Maps kernels and cuts programs in other ways than the heuristics choose: tuning tries these.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace firn {
 
-/// Mappings of a kernel of the program to try beside `mapping`, each one step from it. Empty where
-/// its steps cannot be mapped otherwise.
+/// Returns mappings of a kernel of the program to try beside `mapping`, each one step from it; none
+/// if the kernel cannot be mapped in another way.
 std::vector<Mapping> other_mappings(const Program& program, int kernel, const Mapping& mapping,
                                     const SymbolFacts& facts);
-/// The program with one kernel in another mapping, without that kernel's SPIR-V. UserError where
-/// the device's limits forbid it, InternalError where the mapping cannot be.
+/// Returns the program with one kernel in another mapping, without that kernel's SPIR-V. Throws
+/// UserError if the device's limits forbid it, and InternalError if the mapping is impossible.
 std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
                                       const SymbolFacts& facts);
 
