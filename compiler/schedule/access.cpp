@@ -1,4 +1,4 @@
-// Access maps: at which of its indices a value is asked, as seen from the grid of a kernel.
+// Access maps: the indices at which a value is asked for, as functions of a kernel's grid indices.
 #include "compiler/schedule/access.h"
 
 #include <algorithm>
@@ -49,8 +49,7 @@ int AccessMaps::affine(int base, int64_t scale, const Size& offset) {
 }
 
 int AccessMaps::kept(int index, const Node& gather, size_t axis, int asked) {
-    // Behind the edge a constant takes the place of what is read. An index that is moved is no
-    // longer the grid's own.
+    // Beyond the edge a constant replaces what is read. A moved index is no longer the grid's own.
     const Bounds mode = gather.as<GatherAttr>().modes[axis];
     const Size &n = gather.inputs[0]->shape[axis],
                &extent = gather.shape[static_cast<size_t>(asked)];
@@ -114,8 +113,8 @@ int AccessMaps::projected(int map, const Shape& from, const Shape& to) {
 }
 
 int AccessMaps::reshape_map(const Node& node, int map) {
-    // Dimensions of 1 come and go. Of all others those match that are equal from the first one on,
-    // or from the last one back; an index of what lies between is opaque.
+    // Dimensions of 1 are added and dropped freely. Of all other dimensions, equal ones match from
+    // the first one on and from the last one back; the indices of those between are opaque.
     const Shape &out = node.shape, &in = node.inputs[0]->shape;
     std::vector<int> kept;
     Shape from, to;
@@ -241,7 +240,7 @@ bool AccessMaps::begins(int map, int whole) const {
     return axes.size() <= all.size() && std::equal(axes.begin(), axes.end(), all.begin());
 }
 
-/// How far the index `b` lies behind `a`, where they are the same up to a number.
+/// Returns how far the index `b` lies behind `a`, if the two differ by a constant only.
 std::optional<int64_t> AccessMaps::distance(int a, int b) const {
     auto parts = [&](int e) {
         const std::vector<uint64_t>& key = exprs_[e].key;

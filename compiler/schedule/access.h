@@ -1,4 +1,4 @@
-// Access maps: at which of its indices a value is asked, as seen from the grid of a kernel.
+// Access maps: the indices at which a value is asked for, as functions of a kernel's grid indices.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,33 +15,36 @@ namespace firn {
 
 /// Interns index expressions and tuples of them (maps), so that equal accesses are equal numbers.
 /// An index is a grid axis (counted from the right), the range of a reduction or loop, a constant,
-/// base * scale + offset, one that is kept inside of a smaller shape, or opaque: named by the node
-/// that computes it and the tuple at which that is asked.
+/// base * scale + offset, one that is kept inside a smaller shape, or opaque: named by the node
+/// that computes it and the tuple at which that node is asked for.
 class AccessMaps {
   public:
     explicit AccessMaps(SymbolFacts facts = {}) : facts_(std::move(facts)) {}
-    /// The map that asks a value of `shape` at the grid's own indices, right-aligned.
+    /// Returns the map that asks for a value of `shape` at the grid's own indices, right-aligned.
     int identity(const Shape& shape);
-    /// Map for input `k` of `node` when the node is asked by `map`; regions are not entered.
+    /// Returns the map of input `k` of `node` when the node is asked for at `map`; regions are not
+    /// entered.
     int input_map(const Node& node, int k, int map);
-    /// A Pad that is asked by `map` gives nothing of its input.
+    /// True if a Pad that is asked for at `map` gives no element of its input.
     bool in_padding(const Node& pad, int map) const;
-    /// Map for a value of shape `to` that broadcasts to one of shape `from` asked by `map`.
+    /// Returns the map for a value of shape `to` that broadcasts to one of shape `from` asked for
+    /// at `map`.
     int projected(int map, const Shape& from, const Shape& to);
-    /// How often per grid index a value asked by `map` is evaluated: the trip counts of the ranges
-    /// it uses.
+    /// Returns how often a value asked for at `map` is evaluated per grid index: the product of the
+    /// trip counts of the ranges it uses.
     double trips(int map) const;
-    /// How many leading axes of a grid of `rank` axes the indices of `map` use.
+    /// Returns how many leading axes of a grid of `rank` axes the indices of `map` use.
     int prefix(int map, int rank) const;
-    /// Its indices are the first ones of `whole`.
+    /// True if the indices of `map` are the first ones of `whole`.
     bool begins(int map, int whole) const;
-    /// The axis along which they ask for neighbours, no more than kNear apart, counted from the
-    /// right; none where the maps differ otherwise.
+    /// Returns the axis, counted from the right, along which the two maps ask for neighbours no
+    /// more than kNear apart; nothing if they are equal or differ in another way.
     std::optional<int> beside(int a, int b) const;
-    /// They ask along the same row: their indices differ in the last one at most.
+    /// True if both maps ask for elements of the same row: their indices differ in the last one at
+    /// most.
     bool same_row(int a, int b) const;
-    /// Marks everything asked inside a loop's body: an opaque index computed by `node` depends on
-    /// the loops in `loops`, with their trip counts.
+    /// Sets the function that gives the loops on which an opaque index computed by `node` depends,
+    /// with their trip counts. It applies to everything asked for inside a loop's body.
     void set_loop_dependencies(
         std::function<std::vector<std::pair<const Node*, double>>(const Node&)> f) {
         loops_of_ = std::move(f);
@@ -49,7 +52,7 @@ class AccessMaps {
 
   private:
     static constexpr uint64_t kNoAxis = UINT64_MAX;
-    /// Ids and trip counts of the loops that an index changes in, and of the loops around these,
+    /// Ids and trip counts of the loops in which an index changes and of the loops around these,
     /// sorted.
     using Ranges = std::vector<std::pair<uint64_t, double>>;
     struct Expr {
@@ -63,16 +66,17 @@ class AccessMaps {
         uint64_t innermost = kNoAxis;
     };
     int expr(std::vector<uint64_t> key, Ranges ranges, uint64_t innermost = kNoAxis);
-    /// The loops in which `node` is evaluated when it is asked by `map`.
+    /// Returns the loops in which `node` is evaluated when it is asked for at `map`.
     Ranges ranges_of(const Node& node, int map) const;
-    /// The range of the reduction `node` along `axis`, which runs anew wherever `map` asks for the
-    /// reduction: an index of other trips for every set of loops around it.
+    /// Returns the range of the reduction `node` along `axis`. It runs anew wherever `map` asks for
+    /// the reduction, so it is a different index, with other trips, for each set of loops around
+    /// it.
     int range(const Node& node, size_t axis, int map);
     int affine(int base, int64_t scale, const Size& offset);
     std::optional<int64_t> distance(int a, int b) const;
     int constant(const Size& value);
-    /// `index`, as the mode of a Gather keeps it inside of its source along an axis; `asked`: the
-    /// axis of the Gather.
+    /// Returns `index` as the mode of a Gather keeps it inside its source along an axis. `asked`:
+    /// the axis of the Gather.
     int kept(int index, const Node& gather, size_t axis, int asked);
     int opaque(uint64_t tag, const Node& node, int axis, int map);
     int tuple(std::vector<int> axes);

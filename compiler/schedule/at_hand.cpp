@@ -1,4 +1,4 @@
-// What a kernel has at hand already: a value computed from it costs less than its own parts say.
+// Estimates the cost of a value in a kernel that already has, or loads, some of what it needs.
 #include "compiler/schedule/at_hand.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// The asks of a root among all asks of a value.
+/// Visits the maps at which `root` asks, among all asks of a value.
 template <class Visit>
 void for_asks_of(const std::set<Ask>& asks, const Node* root, Visit visit) {
     for (auto it = asks.lower_bound({root, INT32_MIN}); it != asks.end() && it->root == root; ++it)

@@ -1,18 +1,18 @@
-// What a kernel has at hand already: a value computed from it costs less than its own parts say.
+// Estimates the cost of a value in a kernel that already has, or loads, some of what it needs.
 #pragma once
 #include "compiler/schedule/demand.h"
 
 namespace firn {
 
-/// What a round of verdicts asked for, and what it kept in memory.
+/// What a round of verdicts asked for, and which values it kept in memory.
 struct AtHand {
     Asks asks;
     NodeSet materialised;
 };
 
-/// Seconds that an element of `node` costs the kernel of `ask.root`, which asks for what `at_hand`
-/// says anyway: nothing for what it has at the same place, and for a load beside another one the
-/// share of the invocations of a register tile that make it.
+/// Returns the seconds that an element of `node` costs the kernel of `ask.root`, which asks for
+/// what `at_hand` says in any case. What the kernel has at the same place costs nothing. A load
+/// beside another one costs the share of the invocations of a register tile that perform it.
 double seconds_beside(const Node& node, const Ask& ask, const AtHand& at_hand,
                       const ScheduleFacts& facts, AccessMaps& maps);
 

@@ -1,4 +1,4 @@
-// Kernels that would bind more tensors than the device does.
+// Tracks kernels that would bind more tensors than the device allows.
 #include "compiler/schedule/binding_pressure.h"
 
 namespace firn {

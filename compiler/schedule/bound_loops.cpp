@@ -1,4 +1,4 @@
-// Keeps every loop inside a kernel below the number of iterations that the driver allows.
+// Keeps the trip count of every loop inside a kernel within what the driver allows.
 #include "compiler/schedule/bound_loops.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr double kUnknown = 1e18;
 
 using Inductions = std::unordered_map<const Node*, Size>;
 
-/// The most that a rank-0 i32 can be, where something tells. `steps`: nodes that are still
-/// followed.
+/// Returns the largest value that a rank-0 i32 can take, if it is known. `steps`: the number of
+/// nodes that are still followed.
 std::optional<double> most(const Node& node, const Inductions& known, const SymbolFacts& facts,
                            int& steps) {
     if (--steps < 0) return std::nullopt;
@@ -35,7 +35,8 @@ std::optional<double> most(const Node& node, const Inductions& known, const Symb
     return node.op == Op::Min ? (a ? a : b) : std::nullopt;
 }
 
-/// Iterations that loops which must end take in a kernel by hand: `most` where that is set.
+/// An assumed trip count for the loops in a kernel written by hand that must end; unused if `most`
+/// is 0.
 struct Budget {
     double most = 0;
     bool holds(const Node& loop) const {
@@ -43,7 +44,7 @@ struct Budget {
     }
 };
 
-/// The most iterations that a loop can take.
+/// Returns the most iterations that a loop can take.
 std::optional<double> trips_of(const Node& loop, const Inductions& known, const SymbolFacts& facts,
                                Budget budget = {}) {
     if (budget.holds(loop)) {
@@ -68,7 +69,8 @@ bool is_inside(const RegionFacts& regions, const Node& node, const Node* loop) {
     return std::find(around.begin(), around.end(), loop) != around.end();
 }
 
-/// Back edges that one iteration of each loop's body takes at the most; host loops do not count.
+/// Returns the most back edges that one iteration of each loop's body takes; host loops do not
+/// count.
 std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regions,
                                                         const Inductions& known,
                                                         const SymbolFacts& facts,
@@ -87,7 +89,8 @@ std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regio
         if (edges == 0) continue;
         edges += 1;  // the end of a loop is a back edge too
         const auto& around = regions.loops.at(node.get());
-        // How often an iteration of `loop` comes to `inner`, for the loops between.
+        // Returns how often one iteration of `loop` reaches `inner`, given the loops between the
+        // two.
         const auto times = [&](const Node& inner, const Node* loop) {
             double out = 1;
             for (const Node* between : around)
@@ -99,7 +102,8 @@ std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regio
         };
         for (const Node* loop : around) {
             double all = edges * times(*node, loop);
-            // The pass in which a loop sees that it has ended goes through those inside, too.
+            // The pass in which a loop finds that it has ended passes through the loops inside,
+            // too.
             for (const Node* between : around)
                 if (between != loop && is_inside(regions, *between, loop))
                     all += times(*between, loop);
@@ -109,7 +113,7 @@ std::unordered_map<const Node*, double> iteration_costs(const RegionFacts& regio
     return out;
 }
 
-/// The loop as a loop over chunks of at most `chunk` iterations.
+/// Returns the loop as a loop over chunks of at most `chunk` iterations.
 Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t chunk) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     auto number = [&](int64_t v) { return constant_int(b, v); };
@@ -123,7 +127,7 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
     for (const Ref& init : inits) outer.args.push_back(region_arg(b, init->dtype, init->shape));
     const Ref done = op(Op::Mul, outer.args[0], number(chunk));
     const Ref left = op(Op::Max, op(Op::Min, op(Op::Sub, trips, done), number(chunk)), number(0));
-    // The chunk counts from 0: its length is known where its place is not.
+    // The inner loop counts from 0, so that its length is known although its begin is not.
     Region body = with_fresh_args(b.table, *attr.body);
     const Ref iteration = region_arg(b, i32, {});
     const Ref at = op(Op::Add, begin, op(Op::Mul, op(Op::Add, done, iteration), step));
@@ -146,9 +150,10 @@ Ref chunked(Builder b, const Node& loop, const std::vector<Ref>& inputs, int64_t
                           b.line);
 }
 
-/// The loops in a kernel by hand that must end, with the trip count that the driver allows each of
-/// them: a kernel is one dispatch, and whoever runs it sees whether a loop went on after its last
-/// iteration. What else the kernel does (clearing its arrays) is left a share.
+/// Returns the loops in a kernel written by hand that must end, with the trip count that the driver
+/// allows each of them. Such a kernel is one dispatch, and the runtime sees whether a loop would
+/// have gone on after its last iteration. A share is reserved for the rest of the kernel, such as
+/// clearing its arrays.
 std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& regions,
                                                        const Node& kernel, const Inductions& known,
                                                        const SymbolFacts& facts, int64_t most) {
@@ -175,7 +180,7 @@ std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& region
     return out;
 }
 
-/// Loops in kernels by hand that must end, within what the driver allows.
+/// Limits the loops in kernels written by hand that must end to what the driver allows.
 Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                     const SymbolFacts& facts) {
     if (!profile.max_back_edges) return graph;
@@ -207,7 +212,7 @@ Graph bound_by_hand(NodeTable& table, const Graph& graph, const DeviceProfile& p
 Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                   const SymbolFacts& facts) {
     const int64_t most = profile.max_back_edges ? profile.max_back_edges : costs::kMostInOneGo;
-    // Innermost first: a chunked loop makes the loops around it loops of kernels.
+    // The innermost loops come first: a chunked loop makes the loops around it loops of kernels.
     Graph out = bound_by_hand(table, graph, profile, facts);
     for (;;) {
         const RegionFacts regions = region_facts(out);

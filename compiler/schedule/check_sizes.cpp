@@ -1,4 +1,4 @@
-// What has more indices than kernels can count is refused, by its line.
+// Refuses values with more indices than kernels can count, and names the user's line.
 #include "compiler/schedule/check_sizes.h"
 
 #include <set>
@@ -16,7 +16,7 @@ class Checker {
   public:
     Checker(Graph& graph, const SymbolFacts& facts) : graph_(graph), facts_(facts) {}
 
-    /// `size` of what belongs to `node` is at most `most`.
+    /// Requires that `size`, which belongs to `node`, is at most `most`.
     void require(const Node& node, const Size& size, int64_t most, const std::string& what) {
         if (size.is_constant() ? size.constant() <= most : !seen_.emplace(size, most).second)
             return;

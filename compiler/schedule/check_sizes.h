@@ -1,4 +1,4 @@
-// What has more indices than kernels can count is refused, by its line.
+// Refuses values with more indices than kernels can count, and names the user's line.
 #pragma once
 #include "compiler/ir/graph.h"
 #include "compiler/program/device_profile.h"
@@ -6,14 +6,14 @@
 
 namespace firn {
 
-/// Throws UserError where an axis has more than kMostIndices, or what is stored more positions
-/// along one than kMostElements; where that depends on symbols a guard is added, which the call
-/// checks. (What lies in memory is checked when the call is planned.) After the graph's last
-/// change: axes that it has no more do not count.
+/// Throws UserError if an axis has more than kMostIndices elements, or if a stored value has more
+/// than kMostElements positions along an axis. If that depends on symbols, it adds a guard that the
+/// call checks. (The sizes of values in memory are checked when the call is planned.) Runs after
+/// the graph's last change: axes that are gone by then do not count.
 void check_sizes(Graph& graph, const DeviceProfile& profile, const SymbolFacts& facts);
 
-/// Throws UserError where a value of known size that is kept in memory has more than kMostElements,
-/// by its line.
+/// Throws UserError, with the user's line, if a value of known size that is kept in memory has more
+/// than kMostElements elements.
 void check_memory(const Graph& graph, const NodeSet& materialised);
 
 }  // namespace firn

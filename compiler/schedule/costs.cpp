@@ -1,4 +1,4 @@
-// What one element of a value costs a kernel, and how well a grid fills the device.
+// Estimates what one element of a value costs a kernel, and how well a grid fills the device.
 #include "compiler/schedule/costs.h"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 
 using Seconds = std::unordered_map<const Node*, double>;
 
-/// One number for all elements.
+/// True if the index is one number for all elements.
 bool is_same_for_all(const Node& index) {
     return index.rank() == 0 || (index.op == Op::Expand && index.inputs[0]->rank() == 0);
 }
 
-/// Simple operations of an indexed read: of the axes whose index is neither the same for all
-/// elements nor simply the reader's own, and of the access. Rows as they lie in memory are read as
-/// their copy would be.
+/// Returns the simple operations of an indexed read: those of the access, and of the axes whose
+/// index is neither the same for all elements nor the reader's own. Reading whole rows as they lie
+/// in memory costs as little as reading a copy of them.
 double read_operations(const Node& gather) {
     const Node& from = *gather.inputs[0];
     int moved = 0;
@@ -51,12 +51,13 @@ double result_seconds(const Node& node, Seconds& seconds, const SymbolFacts& sym
     return cost;
 }
 
-/// Of values that are used more than once, by the one that all of these uses end in, element by
-/// element and as often: in `y = f(x); z = y * g(y)` y serves z alone, where nothing else uses it.
+/// Returns, for each value `end`, the values that are used more than once and whose uses all end in
+/// `end`, element by element and equally often. In `y = f(x); z = y * g(y)`, y serves z alone if
+/// nothing else uses it.
 std::unordered_map<const Node*, std::vector<const Node*>> served_alone(const ScheduleFacts& facts) {
     struct Uses {
         int count = 0;
-        const Node* end = nullptr;  // of all so far
+        const Node* end = nullptr;  // of all uses so far
     };
     const RegionFacts& regions = facts.regions;
     std::unordered_map<const Node*, Uses> uses;
@@ -87,8 +88,8 @@ std::unordered_map<const Node*, std::vector<const Node*>> served_alone(const Sch
     return served;
 }
 
-/// A value that serves others too, or many elements of this one, would be kept in memory where that
-/// is cheaper; one that serves only this node would not: the node itself would.
+/// An input that serves other values too, or many elements of this one, would be kept in memory if
+/// that is cheaper. An input that serves only this node would not be: the node itself would.
 double inputs_seconds(const Node& node, Seconds& seconds,
                       std::unordered_map<const Node*, int>& uses, double load) {
     double cost = 0;
@@ -101,13 +102,13 @@ double inputs_seconds(const Node& node, Seconds& seconds,
     return cost;
 }
 
-/// The share of one value in what its loop asks of the driver's compiler.
+/// Returns the share of one value in what its loop costs the driver's compiler.
 double loop_in_body(const Node& node) {
     if (node.op == Op::Reduce) {
         Size trips = 1;
         for (int axis : node.as<ReduceAttr>().axes) trips = trips * node.inputs[0]->shape[axis];
         if (!trips.is_constant()) return costs::kLoopInBody;
-        // A short one is written out.
+        // A short loop is unrolled.
         const double written_out = costs::kIndexOperations * static_cast<double>(trips.constant());
         return std::min(costs::kLoopInBody, written_out);
     }

@@ -1,4 +1,4 @@
-// What one element of a value costs a kernel, and how well a grid fills the device.
+// Estimates what one element of a value costs a kernel, and how well a grid fills the device.
 #pragma once
 #include <unordered_map>
 
@@ -6,30 +6,31 @@
 
 namespace firn {
 
-/// Simple operations of a node itself, for one element.
+/// Returns the simple operations of a node itself, for one element.
 double own_operations(const Node& node);
-/// The same in a kernel's body, where what moves elements counts as one.
+/// Returns the same for a kernel's body, in which an operation that only moves elements counts as
+/// one.
 double body_operations(const Node& node);
 
-/// Seconds to evaluate one element of each value where it is inlined, by the operations and loads
-/// that this takes on a device that is busy.
+/// Returns the seconds to evaluate one element of each value if it is inlined: those of the
+/// operations and loads that this takes on a busy device.
 std::unordered_map<const Node*, double> element_seconds(const ScheduleFacts& facts);
 
-/// It takes neither a load nor an operation.
+/// True if the node takes neither a load nor an operation.
 bool is_free(const ScheduleFacts& facts, const Node& node);
-/// It is computed element by element, from its inputs at their maps.
+/// True if the node is computed element by element from its inputs at their maps.
 bool is_computed(const ScheduleFacts& facts, const Node& node);
-/// A value of a narrow type as a wider one: a GPU loads it with less traffic, and converts it as it
-/// comes. CPU drivers load narrow elements one by one.
+/// True if the node converts a value of a narrow type to a wider one: a GPU loads the narrow value
+/// with less traffic and converts it at the load. CPU drivers load narrow elements one by one.
 bool widens_a_load(const Node& node, const DeviceProfile& profile);
 
-/// Seconds that a kernel of its own costs beside its work: a launch, or, in a loop that one group
-/// takes, a barrier.
+/// Returns the seconds that a separate kernel costs besides its work: a launch or, in a loop that
+/// one group runs, a barrier.
 double seconds_per_step(const ScheduleFacts& facts, const Node& node);
-/// How many times longer work takes on a grid too small to fill the device.
+/// Returns how many times longer work takes on a grid that is too small to fill the device.
 double idle_factor(double grid, const DeviceProfile& profile);
-/// Lanes that share a reduction of so many iterations for one index of the root's grid: one group
-/// that takes all steps of a loop shares none.
+/// Returns the number of lanes that share a reduction of `trips` iterations for one index of the
+/// root's grid. If one group runs all steps of a loop, its lanes share none.
 double sharing_lanes(const ScheduleFacts& facts, const Node& root, double trips);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Kernels that would bind more tensors than the device does: values go to memory before them.
+// Moves values to memory whose kernels would otherwise bind more tensors than the device allows.
 #include "compiler/schedule/crowded_kernels.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace firn {
 namespace {
 
-/// What a kernel that computes the value where it is asked reads of memory instead, or computes
-/// from it: in a loop, all that its iterations need.
+/// Returns what a kernel that computes the value at its uses reads from memory instead, or computes
+/// from memory: in a loop, everything that its iterations need.
 std::vector<const Node*> asked_instead(Draft& draft, const Node& value, int map) {
     std::vector<const Node*> out;
     NodeSet seen;

@@ -1,4 +1,4 @@
-// Loops that read more tensors than one kernel binds.
+// Finds loops that read more tensors than one kernel can bind.
 #include "compiler/schedule/crowded_loops.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// What is in memory, what a loop carries, and all that is computed from them.
+/// Returns the values in memory, the values that loops carry, and everything computed from them.
 NodeSet memory_readers(const RegionFacts& facts) {
     NodeSet readers;
     add_memory_readers(readers, facts.order, [&](const Node& node) {
@@ -23,7 +23,8 @@ NodeSet memory_readers(const RegionFacts& facts) {
     return readers;
 }
 
-/// What is read where a value is: parts of one tensor at fixed places are no tensors of their own.
+/// Returns the tensor that is read for a value. Parts of one tensor at fixed places are no separate
+/// tensors.
 const Node& read_tensor(const Node& value, const NodeSet& readers) {
     const Node* at = &value;
     for (;; at = at->inputs[0].get()) {
@@ -35,7 +36,7 @@ const Node& read_tensor(const Node& value, const NodeSet& readers) {
     }
 }
 
-/// Per loop inside a kernel, the tensors from outside that its iterations read.
+/// Returns, for each loop inside a kernel, the tensors from outside that its iterations read.
 std::unordered_map<const Node*, NodeSet> read_from_outside(const RegionFacts& facts) {
     const NodeSet readers = memory_readers(facts);
     std::unordered_map<const Node*, NodeSet> out;
@@ -57,10 +58,10 @@ std::unordered_map<const Node*, NodeSet> read_from_outside(const RegionFacts& fa
     return out;
 }
 
-/// Per loop what it gives to memory: results that something asks for, and tensors of which they are
-/// parts.
+/// Returns, for each loop, what it stores to memory: results that are asked for, and tensors of
+/// which results are parts.
 std::unordered_map<const Node*, NodeSet> given_to_memory(const RegionFacts& facts) {
-    std::unordered_map<const Node*, const Node*> joined;  // what is stored as a part, and in what
+    std::unordered_map<const Node*, const Node*> joined;  // a stored part, and its tensor
     NodeSet asked;
     for (size_t k = facts.order.size(); k-- > 0;) {
         const Node& node = *facts.order[k];
@@ -84,7 +85,8 @@ std::unordered_map<const Node*, NodeSet> given_to_memory(const RegionFacts& fact
     return out;
 }
 
-/// Of `results` one for each type and shape, where a loop does not write them position by position.
+/// Returns one of `results` for each type and shape, and each result that a loop writes position by
+/// position.
 NodeSet one_of_each(const NodeSet& results, const RegionFacts& regions) {
     NodeSet out;
     for (const Node* result : results)
@@ -122,7 +124,7 @@ NodeSet crowded_loops(const RegionFacts& regions, const DeviceProfile& profile,
 
 namespace {
 
-/// Results of one type and shape become parts of one tensor.
+/// Makes results of one type and shape parts of one tensor.
 class Joiner {
   public:
     Joiner(NodeTable& table, const RegionFacts& regions, const NodeSet& crowded) : table_(table) {
@@ -181,8 +183,8 @@ class Joiner {
     }
 
     NodeTable& table_;
-    std::unordered_map<const Node*, std::vector<const Node*>> asked_;  // by loop as it was
-    NodeSet changed_;                                                  // as they are now
+    std::unordered_map<const Node*, std::vector<const Node*>> asked_;  // by the original loop
+    NodeSet changed_;                                                  // the loops as they are now
     std::unordered_map<const Node*, Ref> parts_;
 };
 

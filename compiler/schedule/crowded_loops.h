@@ -1,4 +1,4 @@
-// Loops that read more tensors than one kernel binds.
+// Finds loops that read more tensors than one kernel can bind.
 #pragma once
 #include "compiler/ir/graph.h"
 #include "compiler/program/device_profile.h"
@@ -7,20 +7,20 @@
 
 namespace firn {
 
-/// How the results of a loop leave its kernel: each as a tensor of its own, or as parts of one for
-/// each type and shape (see join_crowded_results).
+/// How the results of a loop leave its kernel: each as a separate tensor, or joined as parts of one
+/// tensor for each type and shape (see join_crowded_results).
 enum class LoopResults : uint8_t { Each, Joined };
-/// Loops inside kernels whose iterations read and give more tensors than a kernel binds.
+/// Returns the loops inside kernels that read and write more tensors than a kernel can bind.
 NodeSet crowded_loops(const RegionFacts& regions, const DeviceProfile& profile,
                       const SymbolFacts& facts, LoopResults as = LoopResults::Each);
 
-/// Where that is enough, their results become parts of one tensor for each type and shape, which is
-/// one binding. Ensures: the same values.
+/// Joins the results of such loops into parts of one tensor for each type and shape, which is one
+/// binding, if that is enough. Ensures: the same values.
 Graph join_crowded_results(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                            const SymbolFacts& facts);
 
-/// The others become loops of kernels, which can be cut. Ensures: the same values. Before
-/// bound_loops and open_loops, which see to loops of kernels.
+/// Turns the other such loops into loops of kernels, which can be cut. Ensures: the same values.
+/// Runs before bound_loops and open_loops, which handle loops of kernels.
 Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                          const SymbolFacts& facts);
 

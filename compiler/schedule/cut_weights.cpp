@@ -1,4 +1,4 @@
-// How far the scheduler's costs are bent.
+// Scales of the scheduler's costs.
 #include "compiler/schedule/cut_weights.h"
 
 #include <sstream>

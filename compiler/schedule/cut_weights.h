@@ -1,4 +1,4 @@
-// How far the scheduler's costs are bent: what tuning varies of the cuts.
+// Scales of the scheduler's costs, which tuning varies to find other cuts.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace firn {
 
-/// How much dearer than the profile says each thing is taken to be when cuts are chosen.
+/// Factors by which the profile's costs are multiplied when cuts are chosen.
 struct CutWeights {
     double load = 1, memory = 1, launch = 1;
     friend bool operator==(const CutWeights&, const CutWeights&) = default;
 };
 
-/// `load 0.25 memory 1 launch 4`.
+/// Returns the weights as `load 0.25 memory 1 launch 4`.
 std::string text(const CutWeights& weights);
-/// Nothing where `words` is not what text() writes.
+/// Returns the weights that text() wrote; nothing if `words` is anything else.
 std::optional<CutWeights> parse_cut_weights(const std::string& words);
 
-/// The profile that the scheduler is given.
+/// Returns the profile with scaled costs, for the scheduler.
 DeviceProfile weighted(DeviceProfile profile, const CutWeights& weights);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What a value asks its inputs for, where it is asked itself.
+// Finds what a value asks its inputs for when it is asked for itself.
 #include "compiler/schedule/demand.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 using OnDemand = std::function<void(const Node&, int)>;
 
-/// Everything at the invocation's own index; of the tensors that the kernel by hand stores to, all
-/// that they were.
+/// Visits every input at the invocation's own index; of the tensors that the kernel written by hand
+/// stores to, all of their earlier elements.
 void for_invocations(const ScheduleFacts& facts, AccessMaps& maps, const Node& node,
                      const OnDemand& visit) {
     const bool result = is_stored_by_hand(node);
@@ -47,8 +47,8 @@ void for_invocations(const ScheduleFacts& facts, AccessMaps& maps, const Node& n
     for (const Ref& next : loop.as<LoopAttr>().body->results) visit_own(next);
 }
 
-/// What the iterations of a loop ask for at one element: bounds, and every carried value that is of
-/// elements.
+/// Visits what the iterations of a loop ask for at one element: the bounds, and every carried value
+/// that has elements.
 void for_carried(const ScheduleFacts& facts, AccessMaps& maps, const Node& loop, int map,
                  const Shape& shape, const OnDemand& visit) {
     for (int bound = 0; bound < 3; ++bound) visit(*loop.inputs[bound], maps.identity({}));
@@ -65,7 +65,8 @@ void for_carried(const ScheduleFacts& facts, AccessMaps& maps, const Node& loop,
     }
 }
 
-/// What is written by position: its target element by element, what is written where by position.
+/// Visits what is written by position: the target element by element, and the values and indices by
+/// position.
 void for_written(const ScheduleFacts& facts, AccessMaps& maps, const Node& node, const Written& w,
                  int map, const OnDemand& visit) {
     visit(*w.target, maps.identity(node.shape));

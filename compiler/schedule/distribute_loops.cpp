@@ -1,4 +1,4 @@
-// Loops are taken apart, so that one kernel takes what their iterations wait for each other with.
+// Distributes loops: only what depends on earlier iterations stays in the loop, as one kernel.
 #include "compiler/schedule/distribute_loops.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 namespace firn {
 namespace {
 
-/// Results of a loop, by index.
+/// Results of a loop that something asks for, by index.
 using Asked = std::vector<size_t>;
 
-/// Iterations of a loop, where the host can tell the most of them.
+/// The iterations of a loop whose largest trip count the host knows.
 struct Iterations {
     Size count;
     int64_t step = 1;
@@ -37,7 +37,7 @@ std::optional<Iterations> iterations_of(const Node& loop, const SymbolFacts& fac
     return Iterations{count, by};
 }
 
-/// One loop that is taken apart.
+/// Distributes one loop.
 class Distributor {
   public:
     Distributor(NodeTable& table, const DeviceProfile& profile, const SymbolFacts& facts,
@@ -49,7 +49,7 @@ class Distributor {
           iterations_(std::move(iterations)),
           asked_(std::move(asked)) {}
 
-    /// The loop's results, computed otherwise; none where that gains nothing.
+    /// Returns the loop's results, computed in the new way; empty if that gains nothing.
     std::vector<Ref> run() {
         const Flags none(parts_.terms.size());
         if (is_in_one_kernel(parts_.loop, asked_)) return parted(cut_loop(parts_, none));
@@ -62,7 +62,7 @@ class Distributor {
     }
 
   private:
-    /// As far as these of its results are asked for.
+    /// True if the loop runs inside one kernel when only the results `asked` are asked for.
     bool is_in_one_kernel(const Ref& loop, const Asked& asked) const {
         if (asked.empty()) return true;
         Graph graph;
@@ -72,7 +72,7 @@ class Distributor {
                !crowded_loops(regions, profile_, facts_, LoopResults::Joined).contains(loop.get());
     }
 
-    /// Bytes of a value of all iterations.
+    /// Returns the bytes of a value for all iterations, at most.
     double most_bytes(const Node& value) const {
         return static_cast<double>(iterations_.count.upper_bound(facts_.largest)) *
                static_cast<double>(element_count(value.shape).upper_bound(facts_.largest)) *
@@ -91,8 +91,8 @@ class Distributor {
                (node.op == Op::Gather ? profile_.seconds_per_load : 0);
     }
 
-    /// Before the loop it takes less than in each of `elements` elements of its kernel, where some
-    /// of these would reduce the same.
+    /// True if computing the value before the loop takes less time than in each of the `elements`
+    /// elements of its kernel, and some of these elements would compute the same reduction.
     bool gains_before(const Ref& value, double elements) const {
         std::unordered_map<const Node*, double> times{{value.get(), 1.0}};
         double in_loop = 0, before = 0;
@@ -119,8 +119,8 @@ class Distributor {
         return reduces && in_loop * idle > costs::kLeastAgain * (before + load * idle);
     }
 
-    /// What the loop reads of values that wait for no other iteration, and is better computed
-    /// before it.
+    /// Returns the values that the loop reads, that depend on no other iteration, and that are
+    /// better computed before it.
     std::vector<Ref> found_before(const NodeSet& kept) const {
         double elements = 1;
         NodeSet read;
@@ -140,7 +140,8 @@ class Distributor {
         return out;
     }
 
-    /// The iteration's number as the loop had it, from its place among iterations.
+    /// Returns the value of the original loop's induction variable for an iteration, which is given
+    /// by its number from 0.
     Ref iteration(const Ref& place) const {
         const auto over = [&](const Ref& number) { return expand(b_, number, place->shape); };
         Ref at = place;
@@ -168,19 +169,19 @@ class Distributor {
 
     const Ref& induction() const { return parts_.body().args[0]; }
 
-    /// What is left of the loop.
+    /// The rest of the loop.
     struct Core {
         Region body;
         std::vector<Ref> inits;
         std::unordered_map<const Node*, Ref> replaced;
-        std::vector<Ref> results, tapes;  // by carried value as it was, and by LoopCut::tapes
+        std::vector<Ref> results, tapes;  // by original carried value; by LoopCut::tapes
         void carry(const Builder& b, const Ref& init, DType dtype, const Shape& shape) {
             inits.push_back(init);
             body.args.push_back(region_arg(b, dtype, shape));
         }
     };
 
-    /// It reads of each iteration what was computed before.
+    /// Begins the rest of the loop: each iteration reads what was computed before the loop.
     Core opened(const std::vector<Ref>& before, const std::vector<Ref>& given) const {
         Core core;
         core.body.args.push_back(region_arg(b_, i32, {}));
@@ -190,7 +191,8 @@ class Distributor {
         return core;
     }
 
-    /// It carries what is not moved, and tapes. False where it would not run inside one kernel.
+    /// Completes the rest of the loop: it carries the values that are not moved, and tapes. False
+    /// if it would not run inside one kernel.
     bool close(Core& core, const LoopCut& cut) const {
         std::vector<Ref> next;
         Asked asked;
@@ -227,7 +229,7 @@ class Distributor {
         return true;
     }
 
-    /// The sums, over all iterations at once.
+    /// Computes the moved sums over all iterations at once.
     void add_sums(Core& core, const LoopCut& cut, const Ref& all) const {
         std::unordered_map<const Node*, Ref> stands;
         std::vector<Ref> placeholders{induction()}, samples{all};
@@ -256,7 +258,7 @@ class Distributor {
     const Asked asked_;
 };
 
-/// It runs to its end, once, and no one said how.
+/// True if the loop runs to its end, is inside no other loop, and the user did not choose its form.
 bool may_be_parted(const RegionFacts& regions, const Node& loop) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     return attr.active < 0 && !attr.host && !attr.open && attr.must_end == MustEnd::No &&

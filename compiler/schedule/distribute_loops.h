@@ -1,4 +1,4 @@
-// Loops are taken apart, so that one kernel takes what their iterations wait for each other with.
+// Distributes loops: only what depends on earlier iterations stays in the loop, as one kernel.
 #pragma once
 #include "compiler/ir/graph.h"
 #include "compiler/program/device_profile.h"
@@ -6,12 +6,13 @@
 
 namespace firn {
 
-/// Loop distribution (Kuck 1977; Allen and Kennedy 1987) over whole tensors. Sums that iterations
-/// only add to leave a loop, where what is left of it then runs inside one kernel, each element on
-/// its own: it keeps in tapes what they need, and behind it they are computed for all iterations at
-/// once. Reductions that wait for no other iteration are computed for all at once before a loop in
-/// whose kernel each element would reduce the same again. The most that is kept lies in the
-/// device's cache. Ensures: the same values up to the order of additions. Before split_reductions.
+/// Loop distribution (Kuck 1977; Allen and Kennedy 1987) over whole tensors. Sums to which
+/// iterations only add leave a loop if the rest of it then runs inside one kernel, in which each
+/// element is independent: the loop keeps what the sums need in tapes, and they are computed after
+/// it, for all iterations at once. Reductions that depend on no other iteration are computed for
+/// all iterations at once before a loop if each element of its kernel would compute the same
+/// reduction again. What is kept fits in the device's cache at the most. Ensures: the same values
+/// up to the order of additions. Runs before split_reductions.
 Graph distribute_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts);
 

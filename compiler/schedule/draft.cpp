@@ -1,4 +1,4 @@
-// A schedule in the making: one round of verdicts, and what rounds before it found out.
+// A schedule in the making: one round of verdicts, and the findings of earlier rounds.
 #include "compiler/schedule/draft.h"
 
 #include "compiler/program/cost_table.h"

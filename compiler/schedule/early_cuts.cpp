@@ -1,4 +1,4 @@
-// Cuts of chains whose uses grow from value to value.
+// Cuts chains in which each value multiplies the number of uses of the next.
 #include "compiler/schedule/early_cuts.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 using Places = std::unordered_map<const Node*, size_t>;  // among the verdicts
 
-/// The values that are computed where they are asked, from `cut` on up to `root`, by their place;
-/// `cut` among them.
+/// Returns the values from `cut` up to `root` that are computed at their uses, with their places
+/// among the verdicts; `cut` is one of them.
 Places between(const std::vector<ValueVerdict>& verdicts, size_t cut, const Node& root) {
     NodeSet needed;
     const auto need_inputs = [&](const Node& node) {
@@ -37,16 +37,15 @@ Places between(const std::vector<ValueVerdict>& verdicts, size_t cut, const Node
     return out;
 }
 
-/// The value that the kernel at `root` cannot do without for the one that was cut and that had
-/// better be kept, as that saves more than a launch. The one next to what was cut: the farther
-/// away, the sooner another has to be.
+/// Returns the value that the kernel at `root` needs on every path to the cut value and that is
+/// better kept in its place, as that saves more than a launch; null if there is none. It is the one
+/// nearest to the cut value: the farther away it is, the sooner another cut is needed.
 const Node* better_kept(const Draft& draft, size_t cut, const Node& root) {
     const std::vector<ValueVerdict>& verdicts = draft.round.verdicts;
     const Places path = between(verdicts, cut, root);
     if (path.empty()) return nullptr;
-    // Nobody asks past a value that all of the kernel passes: of every value before it the last
-    // that asks for it is no later.
-    Places last;  // the place of the last that asks for it; those of consumers are less
+    // Every path goes through a value if nothing nearer to the root asks for a value beyond it.
+    Places last;  // 1 + the place of the use nearest to the root; 0: the root uses it
     const auto note_inputs = [&](const Node& node, size_t place) {
         for (const Ref& input : node.inputs)
             if (path.contains(input.get())) {

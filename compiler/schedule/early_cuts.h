@@ -1,13 +1,13 @@
-// Chains whose uses grow from value to value, such as pyramids: where one has to be cut, it is cut
-// where that costs least.
+// Cuts chains in which each value multiplies the number of uses of the next, such as pyramids, at
+// the value where a cut costs least.
 #pragma once
 #include "compiler/schedule/draft.h"
 
 namespace firn {
 
-/// After a round: a value that one kernel asks for at more places than are followed went to memory.
-/// Where keeping a value between the two costs less, notes that for the next round. True where one
-/// was noted.
+/// Looks, after a round, for values that went to memory because one kernel asks for them at more
+/// places than are followed. If keeping a value between the two costs less, notes that for the next
+/// round. True if any was noted.
 bool note_early_cuts(Draft& draft);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Which loops can run inside one kernel, each element on its own.
+// Finds loops that can run inside one kernel because each element is independent.
 #include "compiler/schedule/element_loops.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// Walks a loop's body from its next values, to every index at which carried values are asked.
+/// Walks a loop's body from its next values to every index at which carried values are asked for.
 class ElementLoop {
   public:
     ElementLoop(const RegionFacts& facts, const UseCounts& uses, const Node& loop)
@@ -44,8 +44,8 @@ class ElementLoop {
             }
         }
         if (positions && (!join(domain, *positions) || domain != *positions)) return false;
-        // A kernel that stores in every iteration does nothing else: what is carried to the end
-        // would take the loop once more.
+        // A kernel that stores in every iteration does nothing else: returning what is carried to
+        // the end would take a second run of the loop.
         if (stores && gives_ends()) return false;
         while (!queue_.empty()) {
             if (seen_.size() > costs::kMostLoopWalk) return false;
@@ -57,7 +57,7 @@ class ElementLoop {
     }
 
   private:
-    /// What the loop carries to its end, and does not write by position, is asked for.
+    /// True if a final value that the loop carries, and does not write by position, is asked for.
     bool gives_ends() const {
         return std::any_of(facts_.order.begin(), facts_.order.end(), [&](const Ref& node) {
             return node->op == Op::Result && node->inputs[0].get() == &loop_ &&
@@ -84,8 +84,7 @@ class ElementLoop {
         return true;
     }
 
-    /// Each element of a value knows how long it goes on: the flag has no axis that the value has
-    /// not.
+    /// True if each element of a value has its own end: the flag has no axis that the value lacks.
     static bool ends_alone(const Shape& shape, const Shape& flag) {
         Shape all = shape;
         return flag.size() <= shape.size() && join(all, flag) && all == shape;
@@ -100,8 +99,8 @@ class ElementLoop {
     bool visit(const Node& node, int map) {
         if (node.op == Op::RegionArg) {
             if (facts_.arg_owner.at(&node) != &loop_) {
-                // A loop inside: its carried value starts from, and goes on as, values at the same
-                // index.
+                // In an inner loop the carried value starts from, and continues as, values at the
+                // same index.
                 const Node& inner = *facts_.arg_owner.at(&node);
                 const int k = facts_.arg_index.at(&node) - 1;
                 if (k < 0) return true;
@@ -140,7 +139,8 @@ class ElementLoop {
         return true;
     }
 
-    /// How long a loop inside runs is asked wherever one of its values is.
+    /// Pushes the flag that ends an inner loop, which is asked for wherever one of the loop's
+    /// values is.
     void push_active(const Node& loop, const Shape& shape, int map) {
         const int active = loop.as<LoopAttr>().active;
         if (active < 0) return;

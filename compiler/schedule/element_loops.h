@@ -1,4 +1,4 @@
-// Which loops can run inside one kernel, each element on its own.
+// Finds loops that can run inside one kernel because each element is independent.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -7,13 +7,14 @@
 
 namespace firn {
 
-/// How often each value is an input or the result of a region.
+/// How often each value is an input of a node or a result of a region.
 using UseCounts = std::unordered_map<const Node*, int>;
 UseCounts count_uses(const std::vector<Ref>& order);
 
-/// Each value that the loop carries is asked only at the element's own index, so that the loop can
-/// run inside one kernel. What iterations only combine into is no value of an element: each element
-/// is a position there, and combines on its own. `regions`: of host_loops those inside this one.
+/// True if each value that the loop carries is asked for only at the element's own index, so that
+/// the loop can run inside one kernel. Values that iterations only combine into do not belong to an
+/// element: each element is a position there, and combines independently. `regions`: its host_loops
+/// contain those inside this loop.
 bool is_element_loop(const RegionFacts& regions, const UseCounts& uses, const Node& loop);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Which materialised values share a kernel, and in which order kernels and host loops run.
+// Decides which materialised values share a kernel, and the order of kernels and host loops.
 #include "compiler/schedule/groups.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace firn {
 namespace {
 
-/// The kernels that read a value in memory.
+/// The kernels that read a value from memory.
 struct Readers {
     std::vector<const Node*> roots;
     bool all_at_own_index = true;
@@ -26,7 +26,7 @@ using ReadersOf = std::unordered_map<const Node*, Readers>;
 
 struct Group {
     ScheduleItem item;
-    bool heavy = false;  // has loops: kept apart from elementwise values that do not go on from it
+    bool heavy = false;  // has loops: kept apart from elementwise values that do not continue it
     KernelNeeds needs;   // of memory, sizes and values
     std::vector<const Node*> products;  // see large_products()
 };
@@ -39,11 +39,11 @@ struct Candidate {
     int inner = 0;                                             // see Round
     const std::vector<const Node*>* row_reductions = nullptr;  // see Round; null: none
     std::vector<const Node*> products;                         // see large_products()
-    /// Kernels of rows are no others'.
+    /// True if the candidate has a kernel to itself, as kernels of rows do.
     bool alone() const { return inner > 0 || row_reductions; }
 };
 
-/// Its kernel has a reduction or a loop.
+/// True if the value's kernel contains a reduction or a loop.
 bool is_heavy(const Draft& draft, const Node& root) {
     NodeSet seen;
     std::vector<const Node*> queue{&root};
@@ -79,7 +79,7 @@ bool fits_with(const Draft& draft, const Group& group, const Candidate& candidat
     return fits_device(outputs, all, draft.facts);
 }
 
-/// Operations of what both compute.
+/// Returns the operations of what both compute.
 double shared_operations(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     double shared = 0;
     for (const auto& [node, map] : b.values)
@@ -87,7 +87,8 @@ double shared_operations(const Draft& draft, const KernelNeeds& a, const KernelN
     return shared;
 }
 
-/// The kernel of both has a body that the driver's compiler bears; what they share counts once.
+/// True if the kernel of both has a body that the driver's compiler can handle; what they share
+/// counts once.
 bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     const double most = draft.facts.profile.max_body_operations, both = a.operations + b.operations;
     const auto [less, more] = std::minmax(a.operations, b.operations);
@@ -96,8 +97,8 @@ bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     return both - shared <= most || shared >= costs::kMostlyShared * less;
 }
 
-/// The kernel takes another output. What a step of one group hands on stays with the group
-/// (mapping/sequence_needs), and a loop is not run again for more of its results.
+/// True if the kernel can take another output. What a step of one group passes on stays with the
+/// group (mapping/sequence_needs), and a loop is not run again for more of its results.
 bool has_room(const Draft& draft, const Group& group, const Candidate& candidate) {
     if (group.item.outputs.size() < costs::kMaxOutputs ||
         in_small_loop(draft.facts, *candidate.root) || is_stored_by_hand(*candidate.root))
@@ -107,8 +108,8 @@ bool has_room(const Draft& draft, const Group& group, const Candidate& candidate
                costs::kMostlyShared * std::min(group.needs.operations, candidate.needs.operations);
 }
 
-/// The candidate reads, at its own index, what the group gives: there it is at hand. What combines
-/// has kernels of its own form.
+/// True if the candidate reads an output of the group at its own index, where the group has it in a
+/// register. A store that combines has a kernel of its own form.
 bool goes_on_from(const Group& group, const Candidate& candidate) {
     const Node& root = *candidate.root;
     if (root.op == Op::Scatter && root.as<ScatterAttr>().op != ScatterOp::Last) return false;
@@ -132,8 +133,8 @@ bool can_join(const Draft& draft, const Group& group, const Candidate& candidate
     if (!bears(draft, group.needs, candidate.needs) ||
         are_apart(draft, group.products, candidate.products, goes_on_from(group, candidate)))
         return false;
-    // What is stored by position joins what is stored at the same positions, and values of which
-    // each has a position. Neither reads what the other one writes: see kernel_needs.
+    // A store by position joins stores at the same positions, and values that have one element per
+    // position. Neither reads what the other one writes: see kernel_needs.
     const Written a = written(draft.facts, root), b = written(draft.facts, other);
     const RegionFacts& regions = draft.facts.regions;
     return a.loop == b.loop && grid_shape(regions, other) == grid_shape(regions, root) &&
@@ -146,7 +147,7 @@ struct Grouping {
     std::unordered_map<const Node*, size_t> group_of;  // roots and loops of this region
 };
 
-/// The first group that comes after, or is, what the candidate needs.
+/// Returns the first group that comes after what the candidate needs, or that it may join.
 size_t first_place(const Grouping& grouping, const Candidate& candidate) {
     size_t first = 0;
     for (const auto& [node, own] : candidate.needs.items) {
@@ -165,9 +166,9 @@ void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> bod
     group.item.body = std::move(body);
 }
 
-/// Seconds that the kernel takes longer for computing values of its own at other indices, too,
-/// where another kernel would load them: `with` and `without` these. What the group computes
-/// already is there.
+/// Returns the additional seconds that the kernel takes to compute values of its own at other
+/// indices too (`with`), where another kernel would load them (`without`). What the group computes
+/// already costs nothing.
 double seconds_again(Draft& draft, const Group& group, const Candidate& without,
                      const KernelNeeds& with) {
     const ScheduleFacts& facts = draft.facts;
@@ -189,8 +190,8 @@ double seconds_again(Draft& draft, const Group& group, const Candidate& without,
     return std::max(0.0, each) * grid * idle_factor(grid, facts.profile);
 }
 
-/// What the candidate needs as a part of the last kernel that it waits for, where it computes again
-/// what it would load of that one's at other indices than its own. None where that takes longer
+/// Returns what the candidate needs if it joins the last kernel that it waits for, and recomputes
+/// what it would load from that kernel at indices other than its own. Nothing if that takes longer
 /// than the step that it saves.
 std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draft,
                                            const Candidate& candidate) {
@@ -217,7 +218,7 @@ std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draf
     return std::move(out.needs);
 }
 
-/// Gives the candidate as it was added.
+/// Adds the candidate to a group, and returns it as it was added.
 Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     std::vector<Group>& groups = grouping.groups;
     size_t at = first_place(grouping, candidate);
@@ -246,7 +247,7 @@ Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     return candidate;
 }
 
-/// Materialised values and host loops, in their order, by the host loop whose body they stand in.
+/// Materialised values and host loops in their order, by the host loop whose body contains them.
 using StepsOf = std::unordered_map<const Node*, std::vector<Ref>>;
 
 StepsOf steps_by_loop(const Draft& draft) {
@@ -258,7 +259,7 @@ StepsOf steps_by_loop(const Draft& draft) {
     return out;
 }
 
-/// The steps of a host loop's body, of the whole program where `home` is null.
+/// Returns the steps of a host loop's body, or of the whole program if `home` is null.
 std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, const StepsOf& steps,
                                        ReadersOf& readers) {
     const RegionFacts& regions = draft.facts.regions;
@@ -294,8 +295,9 @@ bool read_only_by(const NodeSet& members, const Node& value, const ReadersOf& re
                        [&](const Node* root) { return members.contains(root); });
 }
 
-/// What nothing but the outputs of its own kernel reads, each at its own index, is at hand there:
-/// nothing would load it. After the groups, which had to place it before its readers.
+/// Keeps values in registers that only the outputs of their own kernel read, each at its own index:
+/// no kernel would load them. Runs after grouping, which had to place such a value before its
+/// readers.
 void keep_in_kernels(Draft& draft, std::vector<ScheduleItem>& items, const ReadersOf& readers) {
     for (ScheduleItem& item : items) {
         keep_in_kernels(draft, item.body, readers);

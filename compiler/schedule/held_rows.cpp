@@ -1,4 +1,5 @@
-// Rows that a group holds: its invocations keep their elements while it combines them.
+// Groups that hold rows: the invocations keep the elements in registers while the group combines
+// them.
 #include "compiler/schedule/held_rows.h"
 
 #include <algorithm>
@@ -13,15 +14,15 @@
 namespace firn {
 namespace {
 
-/// Neighbours along an axis that one invocation is likely to compute.
+/// Returns the number of neighbours along an axis that one invocation is likely to compute.
 double likely_tile(const Size& extent) {
     for (int64_t tile = costs::kLargestTile; tile > 1; tile /= 2)
         if (extent.divisor() % tile == 0) return static_cast<double>(tile);
     return 1;
 }
 
-/// Elements of a row that each lane holds, and subgroups that hold the row, with lanes behind its
-/// end; 0 where no group does.
+/// The elements of a row that each lane holds, and the number of subgroups that hold the row,
+/// including lanes beyond its end; 0 if no group can hold it.
 struct HeldRow {
     double tile = 0, subgroups = 0;
 };
@@ -32,8 +33,8 @@ HeldRow held_row(const ScheduleFacts& facts, const Size& row) {
     return {tile, std::ceil(estimate(row, facts.symbols) / tile / facts.profile.subgroup_size)};
 }
 
-/// The one kernel that asks for a value of its own shape, at its own index and all over its row;
-/// null: there is none.
+/// Returns the only kernel that asks for a value of its own shape, at its own index and at others
+/// of its row; null if there is none.
 const Node* only_row_asker(Draft& draft, const Node& node) {
     const RegionFacts& regions = draft.facts.regions;
     const std::set<Ask>& asks = draft.round.asks.at(&node);
@@ -49,7 +50,7 @@ const Node* only_row_asker(Draft& draft, const Node& node) {
     return asks.size() > 1 && std::all_of(asks.begin(), asks.end(), in_own_row) ? &root : nullptr;
 }
 
-/// A group can hold the row, and what that costs is less than the memory that it saves.
+/// True if a group can hold the row, and if that costs less than the memory that it saves.
 bool gains_by_holding(const Draft& draft, const ValueVerdict& v) {
     const ScheduleFacts& facts = draft.facts;
     if (in_small_loop(facts, *v.value)) return false;

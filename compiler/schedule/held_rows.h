@@ -1,4 +1,5 @@
-// Rows that a group holds: its invocations keep their elements while it combines them.
+// Groups that hold rows: the invocations keep the elements in registers while the group combines
+// them.
 #pragma once
 #include "compiler/schedule/draft.h"
 
@@ -7,18 +8,18 @@ namespace firn {
 // Every invocation of the group computes elements of the row, and keeps them in registers while the
 // group combines what the row's reductions ask for (`Round::row_reductions`).
 
-/// Every asker holds its rows in groups, and the value reduces something of its shape along the row
-/// that asks.
+/// True if every asking kernel holds its rows in groups, and if the value reduces something of the
+/// kernel's shape along the row that asks for it.
 bool combines_in_groups(Draft& draft, const Node& node, const std::set<Ask>& asks);
-/// The groups of the askers combine the value.
+/// Lets the groups of the asking kernels combine the value.
 void combine_in_groups(Draft& draft, const Node& node, const std::set<Ask>& asks);
-/// Seconds of one such reduction of values of this shape, which subgroups exchange through shared
-/// memory.
+/// Returns the seconds of one such reduction over values of this shape, which subgroups exchange
+/// through shared memory.
 double combine_seconds(const ScheduleFacts& facts, const Shape& shape);
 
-/// After a round: notes the kernels that would compute once what they keep in memory, did their
-/// groups hold rows. Those that keep it in memory all the same go back to what they were. True
-/// where something changed.
+/// Notes, after a round, the kernels that would compute once what they keep in memory if their
+/// groups held rows. Those that keep it in memory nevertheless return to their former state. True
+/// if anything changed.
 bool note_held_rows(Draft& draft);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Which values the host computes.
+// Chooses the values that the host computes.
 #include "compiler/schedule/host_numbers.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Finder {
     }
 
   private:
-    /// Keeps the dear ones and what they are made of.
+    /// Keeps the expensive numbers and those they are computed from.
     void drop_unneeded() {
         std::vector<bool> needed(out_.scalars.size());
         for (const auto& [node, place] : out_.place) needed[static_cast<size_t>(place)] = true;
@@ -84,7 +84,7 @@ class Finder {
         return out;
     }
 
-    /// An integer as a float.
+    /// Returns the scalar for an integer converted to a float.
     std::optional<HostScalar> cast_of(const Node& from) const {
         HostScalar out;
         if (!from.shape.empty() || from.dtype != i32) return std::nullopt;
@@ -103,7 +103,7 @@ class Finder {
         return out;
     }
 
-    /// A size gives the same as the node, though its integers are longer.
+    /// True if a size gives the same as the node although its integers are longer.
     static bool wraps(const Node& node, int depth) {
         switch (node.op) {
             case Op::Constant:
@@ -120,9 +120,9 @@ class Finder {
         }
     }
 
-    /// What the host knows when a call begins, but for the iterations of loops of steps whose
-    /// number it knows then: not integer arguments (they are numbers of their own), nor what only
-    /// the device knows.
+    /// True if the host knows the size when a call begins, except for iterations of loops of steps
+    /// whose trip count it knows then. Integer arguments are excluded (they are separate numbers),
+    /// and so is what only the device knows.
     bool known_to_steps(const Size& size) const {
         if (!data_symbols(size).empty()) return false;
         for (const std::string& symbol : size.symbols()) {

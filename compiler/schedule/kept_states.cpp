@@ -1,4 +1,4 @@
-// Loops of kernels that keep every state of what they carry.
+// Loops of kernels that keep every state of a carried value in its tape only.
 #include "compiler/schedule/kept_states.h"
 
 #include <algorithm>
@@ -45,24 +45,25 @@ class Keeper {
     }
 
   private:
-    /// What became of what a loop carries: its new place, or the tape whose last slot it is in.
+    /// Where a carried value of the original loop is found: at a new place, or in the last slot of
+    /// a tape.
     struct Fate {
         size_t place = 0;
         bool in_tape = false;
     };
 
-    /// The loop in the making.
+    /// The new loop, while it is built.
     struct Remade {
         Region body;
-        std::vector<Ref> inits;  // behind its bounds
+        std::vector<Ref> inits;  // after its bounds
         std::unordered_map<const Node*, Ref> replaced;
         std::vector<Fate> fates;
     };
 
     Builder builder(const Node& node) const { return {table_, first_line(node.lines)}; }
 
-    /// A kernel loads a state out of the tape as it would load the value: as many elements at once,
-    /// through the same kind of binding.
+    /// True if a kernel loads a state from the tape as it would load the value: as many elements at
+    /// once, through the same kind of binding.
     bool reads_as_well(const Node& state, const Node& tape) const {
         const auto form = [&](const Node& value) {
             return binding_form(bound_value(value, false), profile_, facts_);
@@ -103,7 +104,7 @@ class Keeper {
         return loop;
     }
 
-    /// Arguments for all but what tapes keep.
+    /// Adds arguments for all carried values but those that tapes keep.
     static void carry_others(const Builder& b, const Node& loop,
                              const std::vector<StateTape>& tapes, Remade& out) {
         const Region& body = *loop.as<LoopAttr>().body;
@@ -123,7 +124,7 @@ class Keeper {
         }
     }
 
-    /// What the first iteration finds stands in slot 0.
+    /// Reads kept values from their tapes. Slot 0 holds what the first iteration starts with.
     static void read_states(const Builder& b, const Node& loop, const std::vector<StateTape>& tapes,
                             Remade& out) {
         const Region& body = *loop.as<LoopAttr>().body;
@@ -139,7 +140,7 @@ class Keeper {
         }
     }
 
-    /// A tape takes what would have been the next value of what it keeps.
+    /// Stores to each tape what would have been the next value of what it keeps.
     void store_next(const Builder& b, const Node& loop, const std::vector<StateTape>& tapes,
                     Remade& out) const {
         std::vector<Ref> next = loop.as<LoopAttr>().body->results;
@@ -168,7 +169,7 @@ class Keeper {
     const SymbolFacts& facts_;
     const RegionFacts regions_;
     const std::unordered_map<const Node*, Size> inductions_;
-    std::unordered_map<const Node*, std::vector<Fate>> results_;  // by loop as it was
+    std::unordered_map<const Node*, std::vector<Fate>> results_;  // by the original loop
 };
 
 }  // namespace

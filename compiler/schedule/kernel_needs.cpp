@@ -1,4 +1,4 @@
-// What the kernel of a materialised value needs: other values, memory, sizes, operations.
+// Finds what the kernel of a materialised value needs: other values, memory, sizes, operations.
 #include "compiler/schedule/kernel_needs.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 namespace firn {
 namespace {
 
-/// The host loop that gives the value back, null where none does.
+/// Returns the host loop that returns the value, null if there is none.
 const Node* host_loop_of(const ScheduleFacts& facts, const Node& node) {
     const Node* owner = node.op == Op::Result ? node.inputs[0].get() : nullptr;
     return owner && facts.regions.host_loops.contains(owner) ? owner : nullptr;
 }
 
-/// Sizes that only the device knows are computed by a kernel before.
+/// Adds the kernels that compute sizes which only the device knows.
 void add_sizes(KernelNeeds& needs, const ScheduleFacts& facts, const Node& node) {
     if (facts.counts.empty()) return;
     for_sizes(node, [&](const Size& size) {
@@ -28,8 +28,8 @@ void add_sizes(KernelNeeds& needs, const ScheduleFacts& facts, const Node& node)
     });
 }
 
-/// The root reads a materialised value where it writes its own, or where a position of its store
-/// stands.
+/// True if the root reads a materialised value at the index at which it writes its own value, or at
+/// the positions of its store.
 bool at_own_index(Draft& draft, const Node& root, const Node& value, int map) {
     return value.shape == grid_shape(draft.facts.regions, root) &&
            map == draft.maps.identity(value.shape) && !written(draft.facts, root).loop &&
@@ -69,7 +69,8 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
             }
         }
     };
-    // What a store starts over is there before its kernel, and so is what that is made of.
+    // What a store starts with exists before its kernel runs, and so does everything it is computed
+    // from.
     const Node* target = written(facts, root).target.get();
     for (const bool before : {true, false}) {
         for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)),

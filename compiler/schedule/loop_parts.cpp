@@ -1,4 +1,4 @@
-// What the iterations of a loop compute, by what it waits for.
+// Divides the values of a loop's body by what they depend on.
 #include "compiler/schedule/loop_parts.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 namespace firn {
 namespace {
 
-/// The same operation over all iterations at once computes it, of whatever they give.
+/// True if the same operation over all iterations at once computes the node, for whatever values
+/// the iterations give.
 bool is_for_all(const Node& node) {
     if (!is_elementwise(node.op) && !is_movement(node.op) && node.op != Op::Gather &&
         node.op != Op::Reduce)
@@ -95,7 +96,7 @@ Flags sums_across(const LoopParts& parts) {
 
 namespace {
 
-/// What of the body is needed by the next values of what is not moved.
+/// Returns the nodes of the body that the next values of what is not moved need.
 NodeSet kept_nodes(const LoopParts& parts, const Flags& moved) {
     std::vector<Ref> next;
     for (size_t k = 0; k < moved.size(); ++k)
@@ -106,13 +107,13 @@ NodeSet kept_nodes(const LoopParts& parts, const Flags& moved) {
     return out;
 }
 
-/// The loop has the value in every iteration, and only there.
+/// True if the loop computes the value in every iteration, and no other place does.
 bool is_given(const LoopParts& parts, const NodeSet& kept, const Ref& value) {
     return parts.recurrent.contains(value.get()) &&
            (kept.contains(value.get()) || value->op == Op::RegionArg);
 }
 
-/// From what the loop gives to `terms`.
+/// Returns the nodes between the loop's values and `terms`, which are computed after the loop.
 std::vector<Ref> nodes_behind(const LoopParts& parts, const NodeSet& kept,
                               const std::vector<Ref>& terms) {
     NodeSet reached;
@@ -130,7 +131,7 @@ std::vector<Ref> nodes_behind(const LoopParts& parts, const NodeSet& kept,
     return out;
 }
 
-/// What follows at each place from others that are kept need not be kept.
+/// Removes tapes whose values follow, at each place, from the values of other tapes.
 void leave_what_follows(const LoopParts& parts, std::vector<Ref>& tapes) {
     const auto follows = [&](const Ref& value) {
         return is_elementwise(value->op) && !parts.single.contains(value.get()) &&

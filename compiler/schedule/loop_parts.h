@@ -1,4 +1,4 @@
-// What the iterations of a loop compute, by what it waits for.
+// Divides the values of a loop's body by what they depend on.
 #pragma once
 #include <vector>
 
@@ -6,18 +6,18 @@
 
 namespace firn {
 
-/// By carried value.
+/// One flag for each carried value.
 using Flags = std::vector<bool>;
 
-/// The values of a loop's body, without those inside of loops and branches in it.
+/// The values of a loop's body, without those inside the loops and branches in it.
 struct LoopParts {
     Ref loop;
     std::vector<Ref> order;  // operands first
-    NodeSet inside;          // they depend on the iteration, or on what is carried
-    NodeSet recurrent;       // they wait for what the iteration before gave
-    NodeSet single;          // there is no operation that does the same for all iterations at once
-    /// By carried value what each iteration adds to it, where nothing else is done with it: null
-    /// where there is more. `negated`: it is subtracted.
+    NodeSet inside;          // they depend on the iteration or on carried values
+    NodeSet recurrent;       // they depend on earlier iterations
+    NodeSet single;          // no operation does the same for all iterations at once
+    /// For each carried value, what an iteration adds to it; null if it is used for anything else.
+    /// `negated`: it is subtracted.
     std::vector<Ref> terms;
     Flags negated;
 
@@ -25,21 +25,22 @@ struct LoopParts {
 };
 LoopParts loop_parts(const Ref& loop);
 
-/// The sums: all, or those of what reads values of its iteration at other places.
+/// Returns the carried values that are sums: all of them, or those whose terms read values of their
+/// iteration at other places.
 /// @{
 Flags sums(const LoopParts& parts);
 Flags sums_across(const LoopParts& parts);
 /// @}
 
-/// A loop from which sums are moved: they are computed behind it, for all iterations at once.
+/// A loop from which sums are moved: they are computed after it, for all iterations at once.
 struct LoopCut {
     Flags moved;
-    NodeSet kept;             // nodes of the body that others than the sums need
+    NodeSet kept;             // nodes of the body that the loop still needs
     std::vector<Ref> terms;   // of the sums
-    std::vector<Ref> behind;  // what is computed for them, operands first
-    std::vector<Ref> tapes;   // what the loop must keep of every iteration for that
+    std::vector<Ref> behind;  // what is computed for them after the loop, operands first
+    std::vector<Ref> tapes;   // what the loop keeps of every iteration for that
 };
-/// Of `moved` those that can be.
+/// Cuts those of `moved` that can be moved.
 LoopCut cut_loop(const LoopParts& parts, Flags moved);
 
 }  // namespace firn

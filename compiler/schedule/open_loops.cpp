@@ -1,4 +1,4 @@
-// Loops of kernels whose end only the data knows.
+// Loops of kernels whose trip count depends on data.
 #include "compiler/schedule/open_loops.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class KnownBounds {
         return loop.inputs[2]->op == Op::Constant;  // never 0
     }
 
-    /// As many iterations as the loop can take, where that does not depend on one around it or on
-    /// an argument's value.
+    /// Returns the most iterations that the loop can take, if this depends neither on a loop around
+    /// it nor on an argument's value.
     std::optional<Size> most_trips(const Node& loop) const {
         const auto begin = host_size(*loop.inputs[0], inductions_),
                    end = host_size(*loop.inputs[1], inductions_);
@@ -53,9 +53,10 @@ class KnownBounds {
     std::unordered_map<const Node*, Size> inductions_;
 };
 
-/// The Loop with its bounds counted by the device and one bool that ends it. `most`: as many
-/// iterations as it can take; null: not known. `flag_asked`: the active value is asked for after
-/// the loop, and stands once more behind all that it carries, as its own iterations left it.
+/// Returns the Loop with its bounds counted by the device and one bool that ends it. `most`: the
+/// most iterations that it can take; null: unknown. `flag_asked`: the active value is asked for
+/// after the loop; a copy of it, as the loop's own iterations left it, is carried after all other
+/// values.
 Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, const Ref& most,
            bool flag_asked) {
     const LoopAttr& attr = loop.as<LoopAttr>();
@@ -83,8 +84,8 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
             next.push_back(op(Op::Select, {go, next[k], flag}));
             inits.push_back(inits[k]);
         }
-        // The loop's own end leaves every element inactive, so that further iterations change
-        // nothing; what must have ended by then may take some more.
+        // At the loop's own end every element becomes inactive, so that further iterations change
+        // nothing; a loop that must have ended by then may take some more.
         if (attr.must_end == MustEnd::No) next[k] = op(Op::And, {next[k], more});
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
@@ -92,8 +93,7 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         for (size_t k = 0; k < next.size(); ++k)
             next[k] = op(Op::Select, {go, next[k], body.args[k + 1]});
     }
-    // Of a size that begins in an iteration there is none after the end: nothing is dispatched for
-    // it.
+    // A size that begins in an iteration is 0 after the end, so that nothing is dispatched for it.
     for (size_t k = 0; k < attr.sizes.size(); ++k) next[k] = op(Op::Select, {go, sizes[k], zero});
     body.args.push_back(go);
     body.results = next;
@@ -109,7 +109,7 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         b.line);
 }
 
-/// What is known of a loop that is opened: of its bounds, and whether its active value is asked for
+/// What is known of a loop that is opened: its bounds, and whether its active value is asked for
 /// after it.
 struct Target {
     bool known = false;
@@ -117,7 +117,7 @@ struct Target {
     bool flag_asked = false;
 };
 
-/// A result of a Loop that is the value which says what still runs.
+/// True if the node is a Loop's result that is its active value.
 bool is_flag(const Node& node) {
     return node.op == Op::Result && node.inputs[0]->op == Op::Loop &&
            node.as<ResultAttr>().index == node.inputs[0]->as<LoopAttr>().active;
@@ -161,7 +161,7 @@ Ref loop_trip_count(const Builder& b, const Ref& begin, const Ref& end, const Re
 }
 
 Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts) {
-    // The outermost first: the bounds of a loop inside may then be known.
+    // The outermost loops come first: afterwards the bounds of a loop inside may be known.
     Graph out = graph;
     for (;;) {
         const RegionFacts regions = region_facts(out);
@@ -181,7 +181,7 @@ Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts)
                     target != targets.end() &&
                     target->first->as<LoopAttr>().must_end == MustEnd::No)
                     target->second.flag_asked = true;
-        // Iterations after the end are beyond what unchecked reads promise.
+        // Iterations after the end are outside the range that unchecked reads promise.
         auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
             if (is_flag(node))
                 if (const auto target = targets.find(node.inputs[0].get());

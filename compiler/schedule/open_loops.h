@@ -1,21 +1,21 @@
-// Loops of kernels whose end only the data knows.
+// Loops of kernels whose trip count depends on data.
 #pragma once
 #include "compiler/ir/builder.h"
 
 namespace firn {
 
-/// Loops that are steps of kernels and whose bounds the host does not know, or whose elements leave
-/// on their own, become loops that count from 0 and carry one bool that says whether any element
-/// goes on: the runtime looks at it now and then, and iterations after the end change
-/// nothing. Ensures: the bounds of every loop of kernels are known to the host; the same values.
-/// After bound_loops; what it adds to reduce comes before split_reductions.
+/// A loop of kernels whose bounds the host does not know, or whose elements end one by one, becomes
+/// a loop that counts from 0 and carries one bool, which says whether any element goes on. The
+/// runtime reads it now and then; iterations after the end change nothing. Ensures: the host knows
+/// the bounds of every loop of kernels; the same values. Runs after bound_loops. The reductions
+/// that it adds must come before split_reductions.
 Graph open_loops(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
-/// The trip count of a loop as a rank-0 i32, by operations that the host can do too where it
-/// knows the bounds; a step of 0 takes none.
+/// Returns the trip count of a loop as a rank-0 i32, by operations that the host can perform too if
+/// it knows the bounds. A step of 0 gives no iterations.
 Ref loop_trip_count(const Builder& b, const Ref& begin, const Ref& end, const Ref& step);
-/// ceil(distance / pace), 0 where distance is negative: without sums that may pass the largest
-/// integer.
+/// Returns ceil(distance / pace), 0 if distance is negative. No intermediate sum can exceed the
+/// largest integer.
 Ref count_steps(const Builder& b, const Ref& distance, const Ref& pace);
 
 }  // namespace firn

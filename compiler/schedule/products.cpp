@@ -1,4 +1,4 @@
-// Sums of products whose factors several results share.
+// Sums of products whose factors are shared by several results.
 #include "compiler/schedule/products.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace firn {
 namespace {
 
-/// The terms that a reduction sums up: before a Cast, and before a Select that leaves some of them
-/// out, as gradients of choices do.
+/// Returns the terms that a reduction sums: before a Cast, and before a Select that leaves some of
+/// them out, as in gradients of choices.
 const Node& terms_of(const Node& sum) {
     const Node* node = sum.inputs[0].get();
     while (node->op == Op::Cast) node = node->inputs[0].get();
@@ -22,7 +22,7 @@ const Node& terms_of(const Node& sum) {
     return *node;
 }
 
-/// The value has elements of another one, some of them repeated.
+/// True if the value has elements of another one, some of them repeated.
 bool repeats(const Node& value, const SymbolFacts& symbols) {
     const Node* node = &value;
     while (node->op == Op::Cast || node->op == Op::Gather || is_movement(node->op))
@@ -30,7 +30,7 @@ bool repeats(const Node& value, const SymbolFacts& symbols) {
     return expected_elements(node->shape, symbols) < expected_elements(value.shape, symbols);
 }
 
-/// Both have a factor in common: what loads that is the same in their loops.
+/// True if both have a factor in common, whose loads their loops can share.
 bool share_a_factor(const Node& a, const Node& b) {
     const std::vector<Ref>&of_a = terms_of(a).inputs, &of_b = terms_of(b).inputs;
     return std::any_of(of_a.begin(), of_a.end(), [&](const Ref& factor) {
@@ -42,7 +42,7 @@ double seconds_of(const ScheduleFacts& facts, const Node& node) {
     return facts.seconds.at(&node) * expected_elements(node.shape, facts.symbols);
 }
 
-/// Seconds that a kernel of its own costs which hands the value on through memory.
+/// Returns the seconds that a separate kernel costs which passes the value on through memory.
 double seconds_in_memory(const ScheduleFacts& facts, const Node& node) {
     const DeviceProfile& profile = facts.profile;
     return profile.seconds_per_launch +
@@ -50,7 +50,7 @@ double seconds_in_memory(const ScheduleFacts& facts, const Node& node) {
                (2 * node.dtype.bytes() / profile.bytes_per_second + profile.seconds_per_load);
 }
 
-/// No product of `some` has a factor in common with `node`, or is it.
+/// True if no product of `some` is `node` or has a factor in common with it.
 bool is_apart(const std::vector<const Node*>& some, const Node& node) {
     return std::none_of(some.begin(), some.end(), [&](const Node* other) {
         return other == &node || share_a_factor(*other, node);

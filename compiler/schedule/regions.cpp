@@ -1,4 +1,4 @@
-// Which loops become steps of kernels, and to which loop's body each value belongs.
+// Decides which loops become steps of kernels, and to which loop's body each value belongs.
 #include "compiler/schedule/regions.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void find_arrays(RegionFacts& facts) {
     }
 }
 
-/// A data symbol of the iterations of a loop, and what gives its value.
+/// A data symbol of the iterations of a loop, and the node that gives its value.
 struct SizeOfIteration {
     const Node *loop, *count;
 };
@@ -64,7 +64,8 @@ SizesOfIterations sizes_of_iterations(const std::vector<Ref>& order) {
     return out;
 }
 
-/// What mentions a size of an iteration belongs to it, whatever its inputs are.
+/// Returns the loops whose iterations' sizes the node mentions: it belongs to them, whatever its
+/// inputs are.
 std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfIterations& sized,
                                         const RegionFacts& facts) {
     std::vector<const Node*> loops;
@@ -115,16 +116,16 @@ RegionFacts region_facts(const Graph& graph) {
         std::erase(loops, ref.get());
         facts.loops[ref.get()] = std::move(loops);
     }
-    // What stands in the iterations of a loop stands in those of every loop around it, whether it
-    // depends on them or not.
-    for (size_t k = facts.order.size(); k-- > 0;) {  // loops around stand behind what they hold
+    // A node in the body of a loop belongs to every loop around it, whether it depends on these or
+    // not.
+    for (size_t k = facts.order.size(); k-- > 0;) {  // outer loops come after what they contain
         std::vector<const Node*>& loops = facts.loops[facts.order[k].get()];
         const std::vector<const Node*> own = loops;
         for (const Node* loop : own) loops = merge(std::move(loops), facts.loops[loop]);
     }
     find_arrays(facts);
     const UseCounts uses = count_uses(facts.order);
-    std::unordered_set<const Node*> around;  // loops with steps inside; these come before them
+    std::unordered_set<const Node*> around;  // loops with steps inside, which come before them
     auto note_around = [&](const Node& step) {
         const auto& loops = facts.loops[&step];
         around.insert(loops.begin(), loops.end());
@@ -145,7 +146,7 @@ RegionFacts region_facts(const Graph& graph) {
 }
 
 const Node* home_loop(const RegionFacts& regions, const Node& node) {
-    // Of the host loops that the node depends on, the innermost stands first in topological order.
+    // The innermost host loop that the node depends on comes first in topological order.
     const Node* home = nullptr;
     for (const Node* loop : regions.loops.at(&node))
         if (regions.host_loops.contains(loop) &&

@@ -1,4 +1,4 @@
-// Rows that one invocation walks, keeping in registers what does not change along them.
+// Rows that one invocation walks: it keeps in registers what does not change along the row.
 #include "compiler/schedule/row_staging.h"
 
 #include "compiler/kernel/rows.h"
@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// The row's length is known to stay below what one invocation may walk.
+/// True if the row's length is known to be at most what one invocation may walk.
 bool row_fits(const Shape& shape, int inner, const SymbolFacts& symbols) {
     const Size row = element_count(Shape(shape.end() - inner, shape.end()));
     return row.upper_bound(symbols.largest) <=
@@ -20,8 +20,8 @@ double prefix_elements(const Shape& shape, int inner, const SymbolFacts& symbols
     return expected_elements(Shape(shape.begin(), shape.end() - inner), symbols);
 }
 
-/// Trailing dimensions of the asker's result that the value does not depend on; the same for all
-/// that this asker stages.
+/// Returns the number of trailing dimensions of the asking root on which the value does not depend;
+/// it is the same for all values that this root stages.
 int inner_dimensions(const Draft& draft, const Ask& ask) {
     const Node& root = *ask.root;
     if (written(draft.facts, root)) return 0;
@@ -54,7 +54,7 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
         const Node& root = *a.root;
         if (is_stored_by_hand(root)) return 0;  // its grid is chosen by hand
         const int inner = inner_dimensions(draft, a);
-        // In the iterations of a loop only elements side by side share what they compute.
+        // In the iterations of a loop only neighbouring elements share what they compute.
         const double trips = draft.maps.trips(a.map);
         if (inner <= 0 || draft.findings.holds_rows.contains(&root) ||
             (trips > 1 && !is_short_row(root.shape, inner)))
@@ -65,7 +65,7 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
         if (rows <= 0 || all / rows > costs::kLongestRow ||
             !row_fits(root.shape, inner, facts.symbols))
             return 0;
-        // Lanes that share long rows keep the device as busy as that many more rows.
+        // Lanes that share long rows keep the device as busy as that many more rows would.
         const double idle =
             idle_factor(rows * sharing_lanes(facts, root, all / rows), facts.profile);
         total += expected_runs(facts.regions, facts.symbols, root) *

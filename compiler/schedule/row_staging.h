@@ -1,4 +1,4 @@
-// Rows that one invocation walks, keeping in registers what does not change along them.
+// Rows that one invocation walks: it keeps in registers what does not change along the row.
 #pragma once
 #include "compiler/schedule/draft.h"
 
@@ -7,11 +7,11 @@ namespace firn {
 // The grid of such a kernel is a prefix of its result's dimensions. Each invocation walks the rest
 // (`Round::inner` dimensions), and computes once what does not depend on it.
 
-/// Grid indices at which an asker's kernel evaluates a value.
+/// Returns the number of grid indices at which an asking root's kernel evaluates a value.
 double evaluated_at(const Draft& draft, const Ask& ask);
-/// Seconds when every asker keeps the value per row; 0 where that is not possible.
+/// Returns the seconds if every asking root stages the value per row; 0 if that is impossible.
 double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks);
-/// Makes row kernels of the askers.
+/// Makes the kernels of the asking roots walk rows.
 void stage(Draft& draft, const std::set<Ask>& asks);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Stage 3: verdicts by cost in rounds from consumers to producers, then groups.
+// Stage 3: makes verdicts by cost, in rounds from consumers to producers, and then groups.
 #include "compiler/schedule/schedule.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void next_round(Draft& draft) {
     decide(draft);
 }
 
-/// Something that makes other verdicts was found out in the last round.
+/// Notes the findings of the last round. True if some of them change verdicts.
 bool note_all(Draft& draft) {
     const bool loops = note_leaving_loops(draft);
     return note_held_rows(draft) || loops;
@@ -26,8 +26,9 @@ bool note_all(Draft& draft) {
 
 void seek_verdicts(Draft& draft) {
     decide(draft);
-    // What leaves a kernel anyhow makes its loop's other results cheaper to keep: judged again,
-    // knowing it. So are those that computed rows kept in memory where a group can hold them.
+    // If one result of a loop leaves its kernel, the loop's other results are cheaper to keep, so
+    // they are judged again. So are values that were computed from rows in memory that a group can
+    // hold.
     while (note_all(draft)) next_round(draft);
     if (judged_dearer(draft.round)) {
         draft.findings.at_hand = {std::move(draft.round.asks), std::move(draft.round.materialised)};

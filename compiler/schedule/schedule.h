@@ -67,14 +67,14 @@ inline constexpr const char* kReasonExcess =
 struct ScheduleItem {
     std::vector<Ref> outputs;  // one kernel, outputs of equal shape
     int inner = 0;             // trailing dimensions that each invocation walks by itself
-    std::vector<const Node*> row_reductions;  // that the group which holds a row combines
-    /// Outputs, or what they are computed from, that the kernel asks at other indices, too, and
-    /// computes again there.
+    std::vector<const Node*> row_reductions;  // those that the row's group combines
+    /// Outputs, or values that they are computed from, which the kernel also asks for at other
+    /// indices and computes again there.
     NodeSet again;
     Ref loop;                        // or: this Loop as a host step
     std::vector<ScheduleItem> body;  // of the loop
 };
-// A kernel by hand is an item whose outputs are its results.
+// A kernel written by hand is an item whose outputs are the kernel's results.
 
 struct Schedule {
     std::vector<ScheduleItem> items;
@@ -86,18 +86,18 @@ struct Schedule {
     HostNumbers numbers;  // that the host computes
 };
 
-/// `nested` false: reductions and loops that a reduction would run in every iteration are kept in
-/// memory, whatever that costs; else only long ones are. A step of a loop that one group may take
-/// costs a barrier and no launch, but for the loops of `launched`: they were tried. The values of
-/// `kept` are kept in memory: computed where they are asked they took too much. Verdicts are
-/// the cheapest of three costs from access maps, trip counts and the profile's rates; then
-/// materialised values with the same grid join one kernel where no dependency forbids it, and what
-/// only that kernel reads stays in its registers.
+/// Makes the schedule. If `nested` is false, reductions and loops that a reduction would run in
+/// every iteration are kept in memory at any cost; otherwise only long ones are. A step of a loop
+/// that one group may run costs a barrier and no launch, except in the loops of `launched`, which
+/// were tried. The values of `kept` are kept in memory, since computing them at their uses took too
+/// long. Verdicts are the cheapest of three costs, from access maps, trip counts and the profile's
+/// rates. Materialised values with the same grid then join one kernel unless a dependency forbids
+/// it, and what only that kernel reads stays in its registers.
 Schedule make_schedule(const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts = {}, bool nested = true,
                        const NodeSet& launched = {}, const NodeSet& kept = {});
-/// The rows that the kernels of these first outputs walk are left to as many invocations as they
-/// have elements, each of which computes all that it needs. False where none walks any.
+/// Makes kernels that walk rows, given by their first outputs, use one invocation per element
+/// instead, each of which computes all that it needs. False if none of them walks rows.
 bool leave_rows(Schedule& schedule, const NodeSet& roots);
 
 }  // namespace firn

@@ -1,4 +1,5 @@
-// What verdicts and groups are made from: the graph, the device and what follows from these alone.
+// Collects what verdicts and groups are made from: the graph, the device and what follows from
+// these alone.
 #include "compiler/schedule/schedule_facts.h"
 
 #include <unordered_set>
@@ -11,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// Stores a value of the iteration into a slot of a tape that the loop carries.
+/// True if the node stores a value of the iteration into a slot of a tape that the loop carries.
 bool keeps_a_state(const Node& store) {
     return store.op == Op::Scatter && store.as<ScatterAttr>().op == ScatterOp::Last &&
            store.as<ScatterAttr>().unique && store.inputs[0]->op == Op::RegionArg &&

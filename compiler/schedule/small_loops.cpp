@@ -1,4 +1,4 @@
-// Loops of steps so small that one group may take them all.
+// Finds loops whose steps are so small that one group may run them all.
 #include "compiler/schedule/small_loops.h"
 
 #include "compiler/program/cost_table.h"
@@ -8,13 +8,14 @@
 namespace firn {
 namespace {
 
-/// What ends by the data, or has sizes of its own, is run step by step.
+/// True unless the loop's end depends on data or its iterations have sizes of their own: such loops
+/// are run step by step.
 bool runs_to_its_end(const Node& loop) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     return attr.active < 0 && attr.must_end == MustEnd::No && attr.sizes.empty();
 }
 
-/// A kernel of its own would be small, if it has one.
+/// True if a separate kernel of the node, if it has one, would be small.
 bool is_small(const ScheduleFacts& facts, const Node& node) {
     const bool repeats = node.op == Op::Reduce || loop_of_result(facts.regions, node);
     if (!repeats && !facts.required.contains(&node)) return true;
@@ -34,7 +35,7 @@ NodeSet small_loops(const ScheduleFacts& facts, const NodeSet& launched) {
     for (const Ref& ref : facts.regions.order)
         if (!is_small(facts, *ref))
             if (const Node* home = home_loop(facts.regions, *ref)) large.insert(home);
-    // A loop stands behind those inside it.
+    // An outer loop comes after the loops inside it.
     for (const Ref& ref : facts.regions.order)
         if (const Node* home = home_loop(facts.regions, *ref); home && large.contains(ref.get()))
             large.insert(home);

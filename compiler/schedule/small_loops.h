@@ -1,14 +1,15 @@
-// Loops of steps so small that one group may take them all.
+// Finds loops whose steps are so small that one group may run them all.
 #pragma once
 #include "compiler/schedule/schedule_facts.h"
 
 namespace firn {
 
-/// Host loops whose steps, by estimate, one group takes no longer for than all cores with a launch
-/// each (mapping/put_in_sequence): a step of theirs costs a barrier. Not those of `launched`, of
-/// which no one kernel could be made, nor loops around others that are none.
+/// Returns the host loops whose steps, by estimate, take no longer in one group than on all cores
+/// with one launch each (mapping/put_in_sequence): each step then costs a barrier. Excludes the
+/// loops of `launched`, which could not become one kernel, and loops around other loops that are
+/// not small.
 NodeSet small_loops(const ScheduleFacts& facts, const NodeSet& launched);
-/// The value belongs to one of them: its kernel is a step of one group.
+/// True if the value belongs to such a loop: its kernel is a step of one group.
 bool in_small_loop(const ScheduleFacts& facts, const Node& node);
 
 }  // namespace firn

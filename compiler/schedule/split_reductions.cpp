@@ -1,4 +1,4 @@
-// Large reductions with few results become stages that keep the whole device busy.
+// Splits large reductions with few results into stages that keep the whole device busy.
 #include "compiler/schedule/split_reductions.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace firn {
 namespace {
 
-/// [outer..., count] with the reduced axes at the end, as one.
+/// Returns `x` as [outer..., count], with the reduced axes as one axis at the end.
 Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
     std::vector<int> order;
     Shape rows;
@@ -33,14 +33,14 @@ Ref reduced_last(Builder b, const Ref& x, const std::vector<int>& axes) {
     return reshape(b, permute(b, x, order), rows);
 }
 
-/// How the reductions of one graph are cut for one device.
+/// Splits the reductions of one graph for one device.
 struct Cutter {
     Builder b;
     ReduceOp op;
     const SymbolFacts& facts;
     bool shared = false;  // the lanes of a subgroup share a reduction
     int64_t lanes = 1;
-    int64_t rows = 0;   // of a part of columns; 0: by their number
+    int64_t rows = 0;   // of a part of columns; 0: chosen by the row count
     int64_t small = 0;  // elements that are reduced in one go
     double enough = 0;  // reductions at once that keep the device busy
 
@@ -48,13 +48,13 @@ struct Cutter {
     bool is_small(const Size& count) const { return count.upper_bound(facts.largest) <= small; }
 
     bool divides(const Size& count, int64_t size) const { return count.divisor() % size == 0; }
-    /// The elements of whole parts, as a product: split into its factors it costs no division, even
-    /// where it is known to be all of `count`.
+    /// Returns the number of elements in whole parts, as a product: splitting it into its factors
+    /// takes no division, even if it is known to be all of `count`.
     static Size whole_parts(const Size& count, int64_t size) {
         return floor_div(count, Size(size)) * Size(size);
     }
 
-    /// A part is [rows, columns]: its rows are reduced, and leave a partial result per column.
+    /// A part is [rows, columns]: its rows are reduced to one partial result per column.
     struct Part {
         int64_t rows = 1, columns = 1;
         int64_t size() const { return rows * columns; }
@@ -66,9 +66,9 @@ struct Cutter {
             const auto least = static_cast<double>(costs::kLeastPart * lanes);
             return {power_of_two(std::clamp(fair, least, double{costs::kLargestPart})), 1};
         }
-        // All are busy already: what is left behind is as little as can be.
+        // All invocations are busy already, so the fewest partial results are best.
         if (count.is_constant() && results >= enough) return {small, 1};
-        // Neighbours in a row are read together by neighbouring invocations.
+        // Neighbouring invocations read neighbours in a row together.
         const int64_t most = count.upper_bound(facts.largest);
         return {std::clamp<int64_t>(most / costs::kColumns / costs::kLeastParts, costs::kLeastRows,
                                     costs::kRows),
@@ -78,18 +78,19 @@ struct Cutter {
         return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(value)));
     }
 
-    /// A run of x along `axis`.
+    /// Returns a run of x along `axis`.
     Ref part(const Ref& x, int axis, const Size& begin, const Size& extent) const {
         std::vector<Size> begins(x->shape.size(), Size(0)), extents = x->shape;
         begins[static_cast<size_t>(axis)] = begin;
         extents[static_cast<size_t>(axis)] = extent;
-        // Inside by construction: no guard is left to the call.
+        // The run is inside by construction, so the call needs no guard.
         if (extents == x->shape) return x;
         return b.table.intern(Op::Slice, x->dtype, extents, {x},
                               SliceAttr{begins, std::vector<int64_t>(x->shape.size(), 1)}, b.line);
     }
 
-    /// `whole` and the reduction of what parts of `size` leave along `axis` of x.
+    /// Combines `whole` with the reduction of the elements that remain after the parts of `size`
+    /// along `axis` of x.
     Ref with_rest(const Ref& whole, const Ref& x, int axis, int64_t size,
                   const std::vector<int>& axes) const {
         const Size& count = x->shape[static_cast<size_t>(axis)];
@@ -116,8 +117,8 @@ struct Cutter {
         return with_rest(reduce_last(partial), x, axis, size.size(), {axis});
     }
 
-    /// How many of the last of `axes` are few elements together, but may be enough for every lane:
-    /// 0 where that is none or all of them.
+    /// Returns how many of the last of `axes` have few elements together, but possibly enough for
+    /// every lane: 0 if none or all of them do.
     size_t inner_axes(const Ref& x, const std::vector<int>& axes) const {
         Size count(1);
         size_t found = 0;
@@ -129,8 +130,8 @@ struct Cutter {
         return found;
     }
 
-    /// How many of the last of `axes` have no more elements together than can be counted as one
-    /// axis: all of them, mostly.
+    /// Returns how many of the last of `axes` have together no more elements than can be counted as
+    /// one axis: usually all of them.
     size_t countable_axes(const Ref& x, const std::vector<int>& axes) const {
         Size count(1);
         for (size_t k = axes.size(); k-- > 0;) {
@@ -141,7 +142,7 @@ struct Cutter {
         return axes.size();
     }
 
-    /// Reduces `axes` from the last on, in runs that end between two axes where that is possible.
+    /// Reduces `axes` from the last on, in runs that end between two axes if possible.
     Ref reduce_rows(const Ref& x, std::vector<int> axes) const {
         const size_t inner = inner_axes(x, axes);
         const size_t together = inner ? inner : countable_axes(x, axes);
@@ -153,14 +154,15 @@ struct Cutter {
             return reduce_runs(x, axes, together, run);
         axes.resize(axes.size() - together);
         const Ref partial = inner ? reduce(b, op, x, last, false) : reduce_rows(x, last);
-        // What was reduced stood behind what is left, or between it and what is kept.
+        // The reduced axes came after the remaining ones, or between these and the axes that are
+        // kept.
         Size count(1);
         for (int axis : axes) count = count * partial->shape[static_cast<size_t>(axis)];
         return is_small(count) ? reduce(b, op, partial, axes, false) : reduce_rows(partial, axes);
     }
 
-    /// Reduces `axes`, of which the last ones are a short `run`, and with the axis before them too
-    /// many to count: in parts of that axis.
+    /// Reduces `axes` in parts along one axis. The axes after that one are a short `run`; together
+    /// with it they have too many elements to count.
     Ref reduce_runs(const Ref& x, const std::vector<int>& axes, size_t together,
                     const Size& run) const {
         const size_t before = axes.size() - together - 1;
@@ -181,8 +183,8 @@ struct Cutter {
         return elementwise(b, reduce_step(op), {reduced, reduce_rows(rest, axes)});
     }
 
-    /// Reduces `axes` where results lie side by side: parts are runs along the longest axis, and
-    /// each is summed up for all neighbours at once.
+    /// Reduces `axes` of results that lie side by side. Parts are runs along the longest axis, and
+    /// each is summed for all neighbours at once.
     Ref reduce_columns(const Ref& x, const std::vector<int>& axes) const {
         const int axis = *std::max_element(axes.begin(), axes.end(), [&](int p, int q) {
             return estimated(x->shape[static_cast<size_t>(p)]) <
@@ -215,7 +217,8 @@ struct Cutter {
     }
 };
 
-/// Some tensor in memory is read element by element, to reduce `x`: its rows are not read again.
+/// True if reducing `x` reads some tensor in memory element by element: its rows are not read
+/// again.
 bool streams(const Ref& x) {
     std::vector<const Node*> waiting{x.get()};
     std::unordered_set<const Node*> seen{x.get()};
@@ -231,8 +234,9 @@ bool streams(const Ref& x) {
     return false;
 }
 
-/// One invocation that walks columns down looks up another page for each row, many columns in a
-/// row. In parts of few rows neighbouring columns find the pages where they are.
+/// True if an invocation that walks down columns looks up a new page for each row, because rows
+/// have many columns. In parts with few rows, neighbouring columns find the pages that are in use
+/// already.
 bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
     if (axes.size() != 1) return false;
     double row = x->dtype.bytes();
@@ -244,7 +248,7 @@ bool walks_far(const Cutter& cut, const Ref& x, const std::vector<int>& axes) {
            streams(x);
 }
 
-/// The axis of what is reshaped that becomes this one; -1: none does alone.
+/// Returns the axis before the Reshape that becomes this one; -1 if no single axis does.
 int axis_before(const Node& reshape, int axis) {
     const auto at = static_cast<size_t>(axis);
     for (const ReshapeBlock& block : reshape_blocks(reshape.shape, reshape.inputs[0]->shape))
@@ -253,7 +257,7 @@ int axis_before(const Node& reshape, int axis) {
     return -1;
 }
 
-/// Where a value's axis lies in what it only repeats and turns round.
+/// The value and the axis of it that remain below nodes which only repeat or permute elements.
 struct Source {
     const Node* node = nullptr;
     int axis = -1;  // -1: it is repeated along the axis
@@ -280,7 +284,8 @@ Source source_of(const Node& value, int axis) {
     return out;
 }
 
-/// What the elements of `x` are computed from along an axis of it, each once: what has that axis.
+/// Returns the values from which the elements of `x` are computed and that have an axis of it, each
+/// once.
 std::vector<Source> factors_of(const Node& x, int axis) {
     std::vector<Source> out;
     std::vector<const Node*> waiting{&x};
@@ -300,9 +305,10 @@ std::vector<Source> factors_of(const Node& x, int axis) {
     return out;
 }
 
-/// A product of values of which one has long rows and stands for few results each: an invocation
-/// that walks such rows looks up another page for each, as in walks_far. In runs of rows neighbours
-/// find the pages where they are, and what is left behind is little beside what is read.
+/// True for a product of values one of which has long rows and serves few results each: an
+/// invocation that walks such rows looks up a new page for each, as in walks_far. In runs of rows,
+/// neighbours find the pages in use already, and the partial results are few compared with what is
+/// read.
 bool walks_far_for_few(const Cutter& cut, const Node& x, int axis, double count, double results) {
     if (count < costs::kLeastParts * costs::kRows) return false;
     return std::any_of(x.inputs.begin(), x.inputs.end(), [&](const Ref& input) {
@@ -317,10 +323,10 @@ bool walks_far_for_few(const Cutter& cut, const Node& x, int axis, double count,
     });
 }
 
-/// Rows of a run of a product of several values, each of which stands for many results: every tile
-/// of these walks all rows, which come to the core again when they are more than it holds. All
-/// tiles of one run find its rows there. 0: they are few, or a run that a core holds leaves more
-/// than a little behind beside what is read.
+/// Returns the rows of a run for a product of several values each of which serves many results.
+/// Every tile of results walks all rows, which the core must load again if it cannot hold them. All
+/// tiles of one run find its rows in the core's cache. 0 if the rows are few, or if a run that fits
+/// in the cache leaves too many partial results compared with what is read.
 int64_t rows_near_core(const Cutter& cut, const Node& x, int axis, double count, double results) {
     const std::vector<Source> factors = factors_of(x, axis);
     if (factors.size() < 2) return 0;
@@ -338,7 +344,7 @@ int64_t rows_near_core(const Cutter& cut, const Node& x, int axis, double count,
     return fits && is_long ? rows : 0;
 }
 
-/// Rows of the runs that a product is better summed up in; 0: in none.
+/// Returns the rows of the runs in which a product is best summed; 0 if runs do not help.
 int64_t rows_of_runs(const Cutter& cut, const Node& x, const std::vector<int>& axes,
                      double results) {
     if (axes.size() != 1 || !is_elementwise(x.op)) return 0;
@@ -357,10 +363,10 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         if (node.op != Op::Reduce) return nullptr;
         const auto& attr = node.as<ReduceAttr>();
         const Ref& input = inputs[0];
-        // Partial sums keep the accumulator's type.
+        // Partial sums have the accumulator's type.
         const DType type = input->dtype.is_half() && attr.op == ReduceOp::Sum ? f32 : input->dtype;
         Cutter cut{{table, first_line(node.lines), &out.guards}, attr.op, facts};
-        // As many results as keep every invocation slot busy several times over.
+        // So many results keep every invocation slot busy several times over.
         cut.enough = profile.parallel_invocations * rules.results;
         const double results = estimate(element_count(node.shape), facts);
         const bool last_kept = attr.axes.back() != input->rank() - 1;
@@ -369,7 +375,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         cut.shared = !columns && lanes_share(profile) && lanes_exchange(type);
         cut.lanes = cut.shared ? profile.subgroup_size : 1;
         cut.small = cut.shared ? cut.lanes * rules.small_share : costs::kSmallReduction;
-        // Several may meet in one kernel whose lanes do not share them after all.
+        // Several reductions may share one kernel whose lanes do not share them after all.
         if (profile.max_back_edges)
             cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / costs::kOfBackEdges);
         Size count(1);
@@ -379,7 +385,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         cut.enough /= static_cast<double>(cut.lanes);
         if (rules.in_turn) cut.rows = rows_of_runs(cut, *input, attr.axes, results);
         if (cut.rows) {
-            // What a run leaves lies side by side.
+            // The partial results of a run lie side by side.
             std::vector<int> order{attr.axes[0]};
             for (int axis = 0; axis < input->rank(); ++axis)
                 if (axis != attr.axes[0]) order.push_back(axis);

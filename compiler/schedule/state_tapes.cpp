@@ -1,4 +1,4 @@
-// Tapes in which loops keep the states of what they carry.
+// Finds tapes in which loops keep the states of carried values.
 #include "compiler/schedule/state_tapes.h"
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Stores all of a value into one slot of a tape.
+/// True if the node stores all of a value into one slot of a tape.
 bool stores_a_state(const Node& store) {
     if (store.op != Op::Scatter) return false;
     const ScatterAttr& attr = store.as<ScatterAttr>();
@@ -36,7 +36,7 @@ bool is_next(const Node& slot, const Ref& iteration) {
     return slot.op == Op::Add && slot.inputs[0] == iteration && is_number(*slot.inputs[1], 1);
 }
 
-/// Where an iteration stores carried value `k`, if `store` into tape `t` does.
+/// Returns where an iteration stores carried value `k`, if `store` into tape `t` stores it.
 StateTape kept_by(const Node& loop, const Node& store, size_t t, size_t k) {
     const Region& body = *loop.as<LoopAttr>().body;
     const Ref& iteration = body.args[0];
@@ -93,7 +93,7 @@ Graph read_last_states(NodeTable& table, const Graph& graph, const SymbolFacts& 
         if (ref->op == Op::Result && ref->inputs[0]->op == Op::Loop &&
             regions.host_loops.contains(ref->inputs[0].get()))
             asked[ref->inputs[0].get()].push_back(ref.get());
-    std::unordered_map<const Node*, size_t> in_tape;  // results, and the tapes' places
+    std::unordered_map<const Node*, size_t> in_tape;  // by result, its tape's place
     for (const auto& [loop, results] : asked) {
         const std::vector<StateTape> tapes = state_tapes(*loop);
         std::unordered_map<const Node*, size_t> found;

@@ -1,4 +1,4 @@
-// Values that are joined from parts are stored part by part.
+// Stores values that are joined from parts, such as stacks, part by part.
 #include "compiler/schedule/store_parts.h"
 
 #include <algorithm>
@@ -21,13 +21,14 @@ namespace {
 
 using Found = std::unordered_map<const Node*, PlacedParts>;
 
-/// Neighbours along the last axis of a part are neighbours in memory, enough to fill its loads.
+/// True if neighbours along the last axis of a part are neighbours in memory, and enough of them to
+/// fill its loads.
 bool is_contiguous(const PlacedParts& placed, const SymbolFacts& facts) {
     const Shape run(placed.extents.begin() + placed.axes.back(), placed.extents.end());
     return expected_elements(run, facts) >= costs::kBeside;
 }
 
-/// Each part may come to be a tensor in memory.
+/// True if the kernel can bind every part even if each becomes a tensor in memory.
 bool can_bind(const Node& node, const PlacedParts& placed, const ScheduleFacts& facts) {
     if (placed.parts.size() > costs::kMaxOutputs) return false;
     BindingCount count;
@@ -37,14 +38,15 @@ bool can_bind(const Node& node, const PlacedParts& placed, const ScheduleFacts& 
     return count.fits(facts.profile);
 }
 
-/// The part itself, below the padding around it.
+/// Returns the part itself, below the padding around it.
 const Node& computed(const PlacedPart& part) {
     const Node* at = part.value.get();
     while (is_movement(at->op)) at = at->inputs[0].get();
     return *at;
 }
 
-/// What is computed for nothing, or goes through memory, where the value is a choice.
+/// Returns the seconds that the value costs as a choice for parts that are computed for nothing, or
+/// that go through memory.
 double saved_seconds(const Node& node, const PlacedParts& placed, const Schedule& schedule,
                      const ScheduleFacts& facts) {
     const double parts = static_cast<double>(placed.parts.size()),
@@ -60,8 +62,8 @@ double saved_seconds(const Node& node, const PlacedParts& placed, const Schedule
     return saved;
 }
 
-/// Values whose kernels compute nothing but values that are joined alike, of parts that are joined
-/// of none: stored by part they need no kernel more.
+/// Returns the values whose kernels compute only values that are joined alike, of parts that are
+/// not joined themselves: storing them part by part takes no additional kernel.
 NodeSet joined_alike(const std::vector<ScheduleItem>& items, const Found& found) {
     NodeSet out;
     for (const ScheduleItem& item : items) {
@@ -83,7 +85,7 @@ NodeSet joined_alike(const std::vector<ScheduleItem>& items, const Found& found)
     return out;
 }
 
-/// The positions are those of a part, without joined axes along which it has one index.
+/// Returns the positions of a store of parts: the shape of a part, without joined axes of extent 1.
 Shape positions_of(const PlacedParts& placed) {
     Shape out;
     for (size_t axis = 0; axis < placed.extents.size(); ++axis)
@@ -94,9 +96,9 @@ Shape positions_of(const PlacedParts& placed) {
 
 // --- values whose parts alternate
 
-/// The parts of every element of a shape follow one another: what a stack along the last axes
-/// makes. As a choice it wastes nothing, since copies know their parts, but it shares a kernel only
-/// with values of its own shape.
+/// True if all parts of an element lie next to each other, as in a stack along the last axes. As a
+/// choice such a value wastes nothing, since copies know their parts, but it can share a kernel
+/// only with values of its own shape.
 bool alternates(const Node& node, const PlacedParts& placed) {
     const auto kept = node.shape.size() - placed.axes.size();
     for (size_t k = 0; k < placed.axes.size(); ++k)
@@ -105,13 +107,13 @@ bool alternates(const Node& node, const PlacedParts& placed) {
     return true;
 }
 
-/// A value that is stored by the indices of `positions`, or may be.
+/// A value that is, or may be, stored by the indices of `positions`.
 struct Candidate {
     const Node* node = nullptr;
     const PlacedParts* parts = nullptr;  // null: it is not joined
     Shape positions;
     NodeSet work;                       // what its kernel computes
-    std::vector<const Node*> in_order;  // the same, in an order that every run has
+    std::vector<const Node*> in_order;  // the same, in the same order in every run
 };
 
 void find_work(Candidate& out, const Schedule& schedule, const ScheduleFacts& facts) {
@@ -128,7 +130,7 @@ void find_work(Candidate& out, const Schedule& schedule, const ScheduleFacts& fa
     }
 }
 
-/// What the two compute for each position, once more in a second kernel.
+/// Returns the seconds, per position, of what both compute: a second kernel would compute it again.
 double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& schedule,
                       const ScheduleFacts& facts) {
     const auto is_kept = [&](const Ref& input) {
@@ -148,8 +150,8 @@ double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& sc
     return seconds;
 }
 
-/// What stores of single elements cost beyond those of blocks, for each position, where no four of
-/// them make one (mapping/store_in_blocks).
+/// Returns the additional seconds, per position, of stores of single elements compared with stores
+/// of blocks, if no four of them form a block (mapping/store_in_blocks).
 double scattered_seconds(const Candidate& one, const ScheduleFacts& facts) {
     if (!one.parts) return 0;
     const double slow = rules_of(facts.profile).store_operations,
@@ -158,8 +160,8 @@ double scattered_seconds(const Candidate& one, const ScheduleFacts& facts) {
     return store * static_cast<double>(one.parts->parts.size()) * (1 - 1.0 / 4);
 }
 
-/// Values whose parts alternate, and which share more with another value of the same positions than
-/// their stores cost: stored by part, they may be computed by one kernel.
+/// Returns the values whose parts alternate and that share more work with another value of the same
+/// positions than their stores cost: stored part by part, the two can be computed by one kernel.
 NodeSet shared_by_position(const Schedule& schedule, const Found& found,
                            const ScheduleFacts& facts) {
     const auto alternating = [&](const Node& node) -> const PlacedParts* {
@@ -201,7 +203,7 @@ NodeSet shared_by_position(const Schedule& schedule, const Found& found,
 
 // --- the graph
 
-/// `alone`: as joined_alike() says.
+/// True if storing the value part by part saves more than it costs. `alone`: see joined_alike().
 bool pays(const Node& node, const PlacedParts& placed, const Schedule& schedule,
           const ScheduleFacts& facts, bool alone) {
     if (node.dtype.bytes() < 4) return false;  // several elements of a word are stored together
@@ -212,8 +214,8 @@ bool pays(const Node& node, const PlacedParts& placed, const Schedule& schedule,
 
 using Uses = std::unordered_map<const Node*, int>;
 
-/// What is joined to become parts of `outer`, and nothing else, is stored with it, so many levels
-/// down.
+/// Removes from `chosen` the values that are joined only to become parts of `outer`, down to so
+/// many levels: they are stored with it.
 void leave_inner(const Node& outer, size_t levels, const Uses& uses, NodeSet& chosen) {
     const auto joined = joined_parts(outer);
     if (!joined || levels == 0) return;
@@ -260,7 +262,8 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
         return Builder{table, first_line(node.lines)};
     };
     Found found;
-    // Of choices themselves: an axis more around one is a value with memory of its own.
+    // Only choices themselves are looked at: a choice inside an additional axis is a value with
+    // memory of its own.
     for (const Ref& ref : facts.regions.order)
         if (schedule.materialised.contains(ref.get()) && is_joined(ref.get()))
             if (auto placed = placed_parts(builder_at(*ref), ref, costs::kMaxOutputs))
@@ -273,7 +276,8 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
     Uses uses;
     for (const Ref& ref : facts.regions.order)
         for (const Ref& input : ref->inputs) ++uses[input.get()];
-    // The outermost first: what is left to one takes nothing itself.
+    // The outermost values come first: a value that is stored with another one removes nothing
+    // itself.
     for (auto ref = facts.regions.order.rbegin(); ref != facts.regions.order.rend(); ++ref)
         if (chosen.contains(ref->get()))
             leave_inner(**ref, found.at(ref->get()).axes.size() - 1, uses, chosen);
@@ -281,7 +285,7 @@ Graph store_parts(NodeTable& table, const Graph& graph, const Schedule& schedule
         if (!chosen.contains(&node)) return nullptr;
         const Builder b = builder_at(node);
         const auto placed = placed_parts(b, elementwise(b, Op::Select, inputs), costs::kMaxOutputs);
-        if (!placed) return nullptr;  // a side became a version itself
+        if (!placed) return nullptr;  // one side became a version
         const Ref made = stored_by_part(b, node.shape, *placed);
         note_lines(*made, node.lines);
         return made;

@@ -1,4 +1,4 @@
-// What kernels read from memory again, because no cache holds it from one to the next.
+// Estimates what kernels read from memory again because no cache holds it between two of them.
 #include "compiler/schedule/streams.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// From memory, once; none where a cache would hold all of it.
+/// Returns the seconds to read the value from memory once; 0 if a cache holds all of it.
 double seconds_of_a_pass(const ScheduleFacts& facts, const Node& node) {
     const double bytes = expected_elements(node.shape, facts.symbols) * node.dtype.bytes();
     const bool held = bytes * costs::kWorkingSet <= static_cast<double>(facts.profile.cache_bytes);
@@ -20,7 +20,7 @@ double runs_of(const ScheduleFacts& facts, const Node& node) {
     return expected_runs(facts.regions, facts.symbols, node);
 }
 
-/// Each once, by age.
+/// Returns each asking root once, by age.
 std::vector<const Node*> roots_of(const std::set<Ask>& asks) {
     std::vector<const Node*> roots;
     for (const Ask& a : asks)
@@ -28,8 +28,8 @@ std::vector<const Node*> roots_of(const std::set<Ask>& asks) {
     return roots;
 }
 
-/// What is read from memory to compute a node, but for what it takes to compute `without`; in an
-/// order that is the same in every run.
+/// Returns the values that are read from memory to compute a node, except those below `without`; in
+/// the same order in every run.
 std::vector<const Node*> sources(Draft& draft, const Node& node, const Node* without) {
     const NodeSet& before = draft.findings.at_hand.materialised;
     std::vector<const Node*> found;

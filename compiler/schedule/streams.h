@@ -1,16 +1,16 @@
-// What kernels read from memory again, because no cache holds it from one to the next.
+// Estimates what kernels read from memory again because no cache holds it between two of them.
 #pragma once
 #include "compiler/schedule/draft.h"
 
 namespace firn {
 
-/// Seconds that all kernels which ask for a value in memory take to read it again: the first of
-/// them reads it as it is written.
+/// Returns the seconds that all kernels which ask for a value in memory take to read it again: the
+/// first of them reads it as it is written.
 double streamed_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks);
 
-/// Seconds that they take, where each computes the value, to read again what it comes from and they
-/// have no other use for: one kernel would read that in any case. What it comes from is known of
-/// values that are in memory before any verdict, and of others by the round before.
+/// Returns the seconds that the asking kernels, if each computes the value, take to read again the
+/// inputs for which they have no other use: one kernel would read these in any case. The inputs in
+/// memory are those that are there before any verdict, and those of the round before.
 double streamed_seconds_of_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks);
 
 }  // namespace firn

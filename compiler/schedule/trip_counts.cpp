@@ -1,4 +1,4 @@
-// How many iterations loops and reductions take, as far as it can be told before a call.
+// Estimates, before a call, how many iterations loops and reductions take.
 #include "compiler/schedule/trip_counts.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace firn {
 namespace {
 
-/// A number that the caller chooses: a share of the most that it can be, where that is known.
+/// Estimates a number that the caller chooses as a share of the largest that it can be, if that is
+/// known.
 std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symbols) {
     const auto most = static_cast<double>(size.upper_bound(symbols.largest));
     if (most > costs::kLongestKnown) return std::nullopt;

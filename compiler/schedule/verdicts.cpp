@@ -1,4 +1,4 @@
-// Verdicts by cost: where each value lives.
+// Makes the verdicts by cost: where each value lives.
 #include "compiler/schedule/verdicts.h"
 
 #include <algorithm>
@@ -17,8 +17,9 @@
 namespace firn {
 namespace {
 
-/// Another result of its loop, of the same shape, leaves a kernel already, and not every asker can
-/// be part of that kernel: this one needs no iteration and no launch of its own to leave it too.
+/// True if another result of its loop, of the same shape, leaves a kernel already, and if some
+/// asking root cannot be part of that kernel: the value then leaves it too, without iterations or a
+/// launch of its own.
 bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const auto& leaving = draft.findings.leaving_loops;
     const Node* loop = loop_of_result(draft.facts.regions, node);
@@ -31,8 +32,8 @@ bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& a
     });
 }
 
-/// A kernel that asks for the value has a body that is long enough already, and a load in the
-/// value's place would make it shorter.
+/// True if a kernel that asks for the value has a long body already that a load in the value's
+/// place would shorten.
 bool overgrown(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const ScheduleFacts& facts = draft.facts;
     const double load = costs::kIndexOperations * (node.rank() + 1),
@@ -42,16 +43,16 @@ bool overgrown(const Draft& draft, const Node& node, const std::set<Ask>& asks) 
            });
 }
 
-/// The result of a loop inside a kernel, asked in the iterations of a reduction: together they may
-/// take more back edges than the driver lets an invocation take. Symbols count with the most that
-/// they can be.
+/// True for the result of a loop inside a kernel that is asked for in the iterations of a
+/// reduction, if both together may take more back edges than the driver allows an invocation.
+/// Symbols count with the largest values that they can have.
 bool exceeds_back_edges(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const ScheduleFacts& facts = draft.facts;
     const Node* loop = loop_of_result(facts.regions, node);
     if (!facts.profile.max_back_edges || !loop) return false;
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
         const double trips = draft.maps.trips(a.map);
-        // The end of the inner loop, and the outer one's own.
+        // One is for the end of the inner loop, one for the outer loop's own back edge.
         const double inside = most_trips(*loop, facts.numbers, facts.profile, facts.symbols) + 2;
         return trips > 1 && costs::kSymbolShare * trips * inside > facts.profile.max_back_edges;
     });
@@ -62,7 +63,8 @@ bool asked_in_a_range(const AccessMaps& maps, const std::set<Ask>& asks) {
                        [&](const Ask& a) { return maps.trips(a.map) > 1; });
 }
 
-/// Why no kernel that asks for the value may compute it, whatever that costs; null: all may.
+/// Returns the reason for which no kernel that asks for the value may compute it at any cost; null
+/// if all may.
 const char* banned_from_askers(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
     if (std::any_of(asks.begin(), asks.end(),
                     [&](const Ask& ask) { return are_too_many(asks, *ask.root); }))
@@ -77,7 +79,8 @@ const char* banned_from_askers(const Draft& draft, const Node& node, const std::
     return nullptr;
 }
 
-/// Seconds to compute it where it is asked, beside all that the askers' kernels have at hand.
+/// Returns the seconds to compute the value at its uses, given all that the asking kernels have
+/// already.
 double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const ScheduleFacts& facts = draft.facts;
     double total = 0;
@@ -93,7 +96,7 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
     return total;
 }
 
-/// The costs of a value, inlined until it is judged.
+/// Returns the costs of a value; the verdict is Inlined until it is judged.
 ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     const Node& node = *ref;
     const ScheduleFacts& facts = draft.facts;
@@ -128,8 +131,8 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     return v;
 }
 
-/// Seconds to compute a value where it is asked, with what that reads from memory again. Looked for
-/// only where it decides: the value would be kept if it did not have to be read again itself.
+/// Returns the seconds to compute a value at its uses, including what that reads from memory again.
+/// This is computed only if it matters: if the value would be kept but for being read again itself.
 double with_streams(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks,
                     double seconds) {
     const double kept = v.materialise_seconds;
@@ -174,7 +177,7 @@ ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     return verdict(Verdict::Inlined, again ? kReasonCheaper : kReasonOnce);
 }
 
-/// What follows from a verdict for those that the value asks.
+/// Applies a verdict to the values that the value asks for.
 void apply(Draft& draft, const ValueVerdict& v, const std::set<Ask>& asks) {
     const Node& node = *v.value;
     if (v.verdict == Verdict::Materialised) {
@@ -218,7 +221,7 @@ void decide(Draft& draft) {
         if (v.verdict != Verdict::Materialised && overcrowds(draft, *ref, asks)) {
             v.verdict = Verdict::Materialised;
             v.reason = kReasonBindings;
-            draft.findings.pressure.add(*ref);  // it takes over what was too much
+            draft.findings.pressure.add(*ref);  // it takes over the excess bindings
         }
         apply(draft, v, asks);
         if (!ref->shape.empty() || v.verdict == Verdict::Materialised)

@@ -1,22 +1,23 @@
-// Verdicts by cost: where each value lives.
+// Makes the verdicts by cost: where each value lives.
 #pragma once
 #include "compiler/schedule/draft.h"
 
 namespace firn {
 
-/// It has memory of its own where that is worth it: no leaf, no movement, nothing that the host or
-/// a kernel's loop has at hand.
+/// True if the value can be worth memory of its own: it is no leaf and no movement, and neither the
+/// host nor a kernel's loop has it already.
 bool is_ever_kept(const ScheduleFacts& facts, const Node& node);
 
-/// One round: decides every value that something asks for, from consumers to producers. Requires: a
-/// fresh round (start_round). Ensures: its verdicts, asks, rows and what is materialised.
+/// Runs one round: decides every value that something asks for, from consumers to producers.
+/// Requires: a fresh round (start_round). Ensures: the round's verdicts, asks, rows and
+/// materialised values.
 void decide(Draft& draft);
 
-/// After a round: notes the loops inside kernels of which some result is materialised, which makes
-/// their other results cheaper to keep. True where there are new ones.
+/// Notes, after a round, the loops inside kernels some result of which is materialised: this makes
+/// their other results cheaper to keep. True if there are new ones.
 bool note_leaving_loops(Draft& draft);
 
-/// Something is in memory only because computing it where it is asked seems dearer.
+/// True if some value is in memory only because computing it at its uses seems more expensive.
 bool judged_dearer(const Round& round);
 
 }  // namespace firn
