@@ -1,4 +1,4 @@
-// Cameras: their motion, and their projection.
+// The motion and the projection of cameras.
 #include "engine/window/camera.h"
 
 #include <algorithm>
@@ -12,11 +12,12 @@ namespace {
 
 using Vector = std::array<float, 3>;
 
-/// Short of straight up and down, where right and left would change places.
+/// The limit of the pitch, short of straight up and down, where right and left would change places.
 constexpr float kSteepest = 1.55f;  // radians
-/// Of the distance, for each step of the wheel.
+/// The zoom for each step of the wheel, as a share of the distance.
 constexpr float kZoomStep = 0.12f;
-/// Of the distance: nearer things are not drawn. Reversed floats of depth have room for it.
+/// The near plane as a share of the distance. Depths are reversed floats, which are precise enough
+/// for it.
 constexpr float kNear = 1e-3f;
 
 struct Axes {

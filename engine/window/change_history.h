@@ -1,4 +1,4 @@
-// What a person changed of the parameters, and from where they looked, to be undone and done again.
+// Undo and redo of the changes that a person made to parameters and views.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// From where a person sees one of the views.
+/// The camera and the zoom with which a person sees one of the views.
 struct ViewPlace {
     DrawCamera camera;
     FlatZoom zoom;
@@ -23,15 +23,15 @@ struct ViewMove {
 
 class ChangeHistory {
   public:
-    /// Puts a view somewhere.
+    /// Gives a view a camera and a zoom.
     using Place = std::function<void(size_t view, const ViewPlace&)>;
 
-    /// What differs from `before` is one step, with a view that moved; what was undone cannot be
-    /// done again after it. Of parameters that are not in `names` nothing is taken, for the program
-    /// changes some itself.
+    /// Notes what differs from `before`, and a view that moved, as one step; what was undone cannot
+    /// be redone after it. Only parameters in `names` are compared, since the program changes some
+    /// itself.
     void note(const Parameters& parameters, const ParameterValues& before,
               const std::vector<std::string>& names, const std::optional<ViewMove>& move = {});
-    /// Gives the names of what it has changed; empty: there is no step.
+    /// Undoes or redoes a step, and returns the names of what it changed; empty: there is no step.
     std::string undo(Parameters& parameters, const Place& place);
     std::string redo(Parameters& parameters, const Place& place);
 
@@ -40,7 +40,8 @@ class ChangeHistory {
         ParameterValues before, after;
         std::optional<ViewMove> move;
     };
-    /// Takes the newest step of `from` to `to`, and what it changed to what it was on that side.
+    /// Moves the newest step from `from` to `to`, and sets what it changed to its state on that
+    /// side.
     static std::string go(std::vector<Step>& from, std::vector<Step>& to,
                           ParameterValues Step::*values, ViewPlace ViewMove::*from_where,
                           Parameters& parameters, const Place& place);

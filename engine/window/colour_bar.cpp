@@ -12,12 +12,12 @@ namespace firn {
 namespace {
 
 constexpr int64_t kTicks = 24;            // as in colour_bar.comp
-constexpr float kTickHeight = 40;         // pixels at scale 1: so far apart at least
+constexpr float kTickHeight = 40;         // pixels at scale 1: the least distance of ticks
 constexpr float kTick = 4, kTextGap = 8;  // beyond the bar
 constexpr std::array<float, 4> kBarInk{0.82f, 0.85f, 0.9f, 1};
 constexpr int64_t kShades = 256;
 
-/// As in colour_bar.comp.
+/// The push constants of colour_bar.comp.
 struct BarPush {
     float low, high;
     int32_t kind, most;
@@ -52,7 +52,7 @@ DrawScene ColourBars::ticks(VkCommandBuffer commands, uint32_t slot, const Shown
     if (!pipeline_)
         pipeline_ =
             create_compute_pipeline(*device_, "colour_bar.comp", bar.sets->layout(), "colour bar");
-    const auto& ramp = static_cast<const Buffer&>(*ramp_.memory);  // where there is no range
+    const auto& ramp = static_cast<const Buffer&>(*ramp_.memory);  // if there is no range
     const BufferRange& found = (range.found ? *range.found : ramp).range();
     bar.sets->bind(slot, 0, found.buffer, found.offset, 8);
     bar.sets->bind(slot, 1, bar.ticks->range().buffer, bar.ticks->range().offset,

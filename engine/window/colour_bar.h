@@ -1,4 +1,5 @@
-// The ticks of colour bars, found on the device: a picture's range may be known there alone.
+// The ticks of colour bars. They are found on the device, since a picture's range may be known only
+// there.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,13 +10,14 @@
 
 namespace firn {
 
-/// Where a colour bar lies, in pixels, and how it is written.
+/// The place of a colour bar in pixels, and its scale.
 struct BarPlace {
     Rectangle bar;
     float scale = 1;
 };
 
-/// Must end before its device, and may end while it is in use.
+/// The ticks and the colours of colour bars. Must end before its device, and may end while it is in
+/// use.
 class ColourBars {
   public:
     ColourBars(std::shared_ptr<Device> device, uint32_t slots);
@@ -24,11 +26,11 @@ class ColourBars {
     ColourBars& operator=(const ColourBars&) = delete;
 
     void begin() { used_ = 0; }
-    /// Outside the pass: the ticks of a bar as lines and numbers. In x a unit is a pixel at scale
-    /// 1, from the bar's left side; y is from 0, its lower end, to 1.
+    /// Outside the pass: returns the ticks of a bar as lines and numbers. A unit in x is a pixel at
+    /// scale 1, from the bar's left side; y is from 0, the bar's lower end, to 1.
     DrawScene ticks(VkCommandBuffer commands, uint32_t slot, const ShownRange& range,
                     const BarPlace& place);
-    /// All colours of a map, from the last down to the first.
+    /// Returns all colours of a map, from the last down to the first.
     const BufferView& ramp() const { return ramp_; }
 
   private:

@@ -1,4 +1,4 @@
-// Colour maps on the host, as view.frag has them.
+// Colour maps on the host, the same as in view.frag.
 #include "engine/window/colour_map.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// An image with memory of its own, that frames are drawn to.
+// An image with memory of its own, to which frames are drawn.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// May end while it is in use.
+/// An image with memory of its own. May end while it is in use.
 class DeviceImage {
   public:
     DeviceImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent,
@@ -30,11 +30,11 @@ class DeviceImage {
     VkImageView view_ = VK_NULL_HANDLE;
 };
 
-/// For depths without a stencil; every device has one of two.
+/// Returns a format for depths without a stencil; every device has one of two.
 VkFormat depth_format(const Device& device);
 std::unique_ptr<DeviceImage> create_depth_image(std::shared_ptr<Device> device, VkExtent2D extent);
 
-/// The caller destroys it.
+/// Creates a view of an image. The caller destroys it.
 VkImageView create_image_view(const Device& device, VkImage image, VkFormat format,
                               VkImageAspectFlags aspect, const std::string& name);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};
 
-/// Nobody may write to what the frame reads before it is done.
+/// Marks the buffers that the frame reads, so that nothing writes to them before it is done.
 void mark_read(const DrawScene& scene, TimelinePoint until) {
     const auto mark = [&](const BufferView& view) {
         if (view.memory) static_cast<Buffer&>(*view.memory).used_at(until, false);
@@ -129,7 +129,7 @@ void FramePainter::present(const Frame& frame) {
 
 void FramePainter::present_drawn() {
     if (!drawn_) return;
-    // CPU drivers wait within the call, where nobody could serve the window.
+    // CPU drivers wait inside this call, during which nothing could serve the window.
     if (device_->profile().device_class == DeviceClass::Cpu) device_->wait(drawn_until_);
     swapchain_->present(*drawn_);
     drawn_.reset();

@@ -1,4 +1,4 @@
-// Draws frames, a picture and shapes and the panel over them, to the window or to a picture.
+// Draws frames (a picture, shapes, and the panel over them) to the window or to a picture.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,38 +11,40 @@
 
 namespace firn {
 
-/// A scene, and what the person sees of it.
+/// A scene, and how the person sees it.
 struct SceneView {
     DrawScene scene;
     FlatZoom zoom;
-    DrawCamera asked;  // by the program, last
+    DrawCamera asked;  // by the program, the last time
 };
 
 struct Frame {
     std::vector<SceneView> views = std::vector<SceneView>(1);  // one, or several in a grid
     SceneGrid grid;
-    float scale = 1;                  // pixels of a pixel in the scenes' sizes
+    float scale = 1;                  // pixels for each pixel of the scenes' sizes
     const ImDrawData* gui = nullptr;  // null: no panel
 };
 
-/// Where its views lie.
+/// Returns the cells of the frame's views.
 std::vector<Rectangle> cells_of(const Frame& frame, VkExtent2D extent);
-/// How each divides its cell: their frames are equally large, whichever has a colour bar.
+/// Returns how each view divides its cell: their frames are equally large, whichever has a colour
+/// bar.
 std::vector<SceneLayout> layouts_of(const Frame& frame, VkExtent2D extent);
-/// Of one of them, without a colour bar and a caption.
+/// Returns the placement of one of the views, without a colour bar and a caption.
 DrawPlacement placement_of(const Frame& frame, size_t view, VkExtent2D extent);
 
 class FramePainter {
   public:
-    /// `window` may be null: then only pictures can be made. It must outlive the painter.
+    /// `window` may be null: then the painter makes pictures only. The window must outlive the
+    /// painter.
     FramePainter(std::shared_ptr<Device> device, const OsWindow* window, bool vsync,
                  const FontAtlas& atlas);
     ~FramePainter();
     FramePainter(const FramePainter&) = delete;
     FramePainter& operator=(const FramePainter&) = delete;
 
-    /// Submits the frame behind everything enqueued before, in the same submission, and presents
-    /// it. Does nothing while the window cannot show one.
+    /// Submits the frame after everything enqueued before, in the same submission, and presents it.
+    /// Does nothing while the window cannot show a frame.
     void present(const Frame& frame);
     /// Draws the frame and waits for the picture.
     Picture picture(const Frame& frame, VkExtent2D extent);
@@ -52,8 +54,8 @@ class FramePainter {
     static constexpr uint32_t kPictureSlot = 2;
     struct Slot {
         VkSemaphore acquired = VK_NULL_HANDLE;
-        /// Acquired and not drawn to, as a frame that failed leaves it: `acquired` is signalled for
-        /// it.
+        /// An image that was acquired and not drawn to, as a frame that failed leaves it:
+        /// `acquired` is signalled for it.
         std::optional<uint32_t> image;
         TimelinePoint busy_until = 0;
     };

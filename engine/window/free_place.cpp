@@ -1,4 +1,4 @@
-// Rectangles between other rectangles.
+// Finds rectangles between other rectangles.
 #include "engine/window/free_place.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-/// All sides of what is covered, and of the window, along one axis, in order.
+/// Returns the sides of covered rectangles, and of the window, along one axis, in order.
 std::vector<float> sides(float from, float extent, const std::vector<Rectangle>& covered,
                          float Rectangle::*at, float Rectangle::*size) {
     std::vector<float> out{from, from + extent};
@@ -57,7 +57,7 @@ std::optional<Rectangle> free_place(const Rectangle& window, const std::vector<R
         if (free.width < need.least_width) return;
         Rectangle place{free.x, 0, std::min(free.width, need.most_width), 0};
         const float below = free.y + free.height;
-        // Heights are dear: only of what could be better.
+        // Heights are expensive, so they are only computed for places that could be better.
         if (best && !better({place.x, below, place.width, 0},
                             {best->x, best->y + best->height, best->width, 0}))
             return;

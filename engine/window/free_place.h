@@ -1,4 +1,4 @@
-// Where in a window something fits that must not cover what else is there.
+// Finds a place in a window for something that must cover nothing else.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,16 +10,17 @@ namespace firn {
 
 bool overlaps(const Rectangle& a, const Rectangle& b);
 
-/// What needs a place: at least so wide, at most so wide, and so high at a width between.
+/// The size of something that needs a place: its least and its greatest width, and its height for a
+/// width between them.
 struct PlaceNeed {
     float least_width = 0, most_width = 0;
     std::function<float(float width)> height;
 };
-/// As low as possible, then as wide, then to the left, within `window`, and on nothing that is
-/// covered. None: it fits nowhere.
+/// Returns the lowest place, then the widest, then the leftmost, inside `window`, that covers
+/// nothing; none if it fits nowhere.
 std::optional<Rectangle> free_place(const Rectangle& window, const std::vector<Rectangle>& covered,
                                     const PlaceNeed& need);
-/// The largest rectangle without anything that is covered; empty where all is.
+/// Returns the largest rectangle without anything that is covered; empty if everything is.
 Rectangle largest_free(const Rectangle& window, const std::vector<Rectangle>& covered);
 
 }  // namespace firn

@@ -13,9 +13,10 @@
 namespace firn {
 namespace {
 
-/// Letters above are stretched: their atlas would take megabytes and a tenth of a second.
+/// The largest rasterised size. Larger letters are stretched, since their atlas would take
+/// megabytes and a tenth of a second.
 constexpr float kLargest = 96;
-/// In the order of draw_text.vert.
+/// The glyphs of numbers, in the order of draw_text.vert.
 constexpr char kNumberGlyphs[] = "0123456789.-+eainf";
 
 std::vector<uint32_t> characters_of(const std::string& text) {

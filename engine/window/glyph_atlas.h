@@ -12,7 +12,7 @@ struct ImFontAtlas;
 
 namespace firn {
 
-/// As in draw_text.vert.
+/// A glyph with its place, as draw_text.vert reads it.
 struct PlacedGlyph {
     uint32_t label = 0;
     float advance = 0;
@@ -22,7 +22,7 @@ struct PlacedGlyph {
 
 class GlyphAtlas {
   public:
-    /// `pixels`: height of a line.
+    /// `pixels`: the height of a line.
     GlyphAtlas(const std::shared_ptr<Device>& device, float pixels);
     ~GlyphAtlas();
     GlyphAtlas(const GlyphAtlas&) = delete;
@@ -32,10 +32,10 @@ class GlyphAtlas {
     const Buffer& texels() const { return *texels_; }
     std::array<int32_t, 2> size() const;
 
-    /// The glyphs of a text of several lines, in UTF-8; `align` as DrawText has it.
+    /// Adds the glyphs of a text of several lines, in UTF-8, to `out`; `align` as in DrawText.
     void lay_out(const std::string& text, uint32_t label, const std::array<float, 2>& align,
                  std::vector<PlacedGlyph>& out) const;
-    /// Those that numbers are written in, each from where it begins.
+    /// Returns the glyphs of numbers, each from its own origin.
     std::vector<PlacedGlyph> number_glyphs(float align_y) const;
 
   private:
@@ -44,7 +44,7 @@ class GlyphAtlas {
     float pixels_;
     std::unique_ptr<ImFontAtlas> atlas_;
     const ImFont* font_ = nullptr;
-    float stretch_ = 1;  // of the glyphs: large ones are not rasterised at their size
+    float stretch_ = 1;  // of glyphs, which are not rasterised at large sizes
     std::shared_ptr<Buffer> texels_;
 };
 

@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Needed until the pipeline is made.
+/// A shader module, which is needed until the pipeline is made.
 class ShaderModule {
   public:
     ShaderModule(const Device& device, std::string_view file) : device_(device) {
@@ -40,7 +40,8 @@ VkPipelineShaderStageCreateInfo stage_info(VkShaderStageFlagBits stage,
     return info;
 }
 
-/// Values for the specialization constants 0, 1, ... of a shader; those it has not are ignored.
+/// Values for the specialization constants 0, 1, ... of a shader, which ignores those that it does
+/// not have.
 struct Specialization {
     explicit Specialization(std::span<const int32_t> constants) {
         for (size_t id = 0; id < constants.size(); ++id)
@@ -94,8 +95,8 @@ VkAttachmentDescription attachment(VkFormat format, VkAttachmentLoadOp load,
     return out;
 }
 
-/// Before: the image is acquired, or read back, and the depth of the frame before written, at these
-/// stages. After: it may be copied.
+/// Before the pass, at these stages, the image is acquired or read back, and the depth of the
+/// previous frame is written. After the pass the image may be copied.
 std::array<VkSubpassDependency, 2> pass_dependencies() {
     const VkPipelineStageFlags depth_stages =
         VK_PIPELINE_STAGE_EARLY_FRAGMENT_TESTS_BIT | VK_PIPELINE_STAGE_LATE_FRAGMENT_TESTS_BIT;

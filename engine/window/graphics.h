@@ -1,4 +1,4 @@
-// The few graphics objects that frames need: render passes, pipelines, descriptor sets, an image to
+// The graphics objects that frames need: render passes, pipelines, descriptor sets, and an image to
 // draw to.
 #pragma once
 #include <memory>
@@ -14,15 +14,15 @@
 
 namespace firn {
 
-/// A pass that clears one colour image and draws to it, with a depth beside it whose contents are
-/// not kept and unknown at first. Passes of one format are compatible whatever their final layout.
-/// The caller destroys it.
+/// Returns a pass that clears one colour image and draws to it, with a depth image whose contents
+/// are unknown at first and are not kept. Passes of one format are compatible whatever their final
+/// layout. The caller destroys it.
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
 
-/// How a pipeline's colour meets what is behind it: replaces it, lies over it, or adds to it, the
-/// last two as much as its alpha says.
+/// How a pipeline's colour is combined with the colour behind it: it replaces it, lies over it, or
+/// adds to it, the last two weighted by its alpha.
 enum class Blend : uint8_t { None, Over, Add };
-/// Nearer is more, as CameraProjection has it.
+/// How depths are compared: a nearer depth is greater, as in CameraProjection.
 enum class Depth : uint8_t { None, Test, TestAndWrite };
 
 struct DrawPipelineInfo {
@@ -34,7 +34,8 @@ struct DrawPipelineInfo {
     std::span<const int32_t> constants;  // constant_id 0, 1, ... of both shaders
     Depth depth = Depth::None;
 };
-/// Triangles with dynamic viewport and scissor, without vertex input. The caller destroys it.
+/// Creates a pipeline that draws triangles with dynamic viewport and scissor and no vertex input.
+/// The caller destroys it.
 VkPipeline create_draw_pipeline(const Device& device, const DrawPipelineInfo& info);
 VkPipeline create_compute_pipeline(const Device& device, std::string_view shader,
                                    VkPipelineLayout layout, const std::string& name,
@@ -52,7 +53,7 @@ class StorageSets {
 
     VkPipelineLayout layout() const { return layout_; }
     VkDescriptorSet operator[](size_t set) const { return sets_[set]; }
-    /// The set must not be in use.
+    /// Binds a buffer; the set must not be in use.
     void bind(size_t set, uint32_t binding, VkBuffer buffer, uint64_t offset, uint64_t bytes) const;
     void push(VkCommandBuffer commands, const void* data) const;
 
@@ -68,12 +69,12 @@ class StorageSets {
     std::vector<VkDescriptorSet> sets_;
 };
 
-/// At least `bytes` of host memory that the device reads, with room to grow; what was in it is lost
-/// where it was too small.
+/// Gives `buffer` at least `bytes` of host memory that the device reads, with room to grow. If it
+/// was too small, its contents are lost.
 void reserve_host(std::shared_ptr<Buffer>& buffer, const std::shared_ptr<Device>& device,
                   size_t bytes, const char* name);
 
-/// An image that frames without a window are drawn to, and read back from.
+/// An image to which frames without a window are drawn, and from which they are read back.
 class OffscreenImage {
   public:
     OffscreenImage(std::shared_ptr<Device> device, VkFormat format, VkExtent2D extent,
@@ -84,9 +85,9 @@ class OffscreenImage {
 
     VkFramebuffer framebuffer() const { return framebuffer_; }
     VkExtent2D extent() const { return extent_; }
-    /// Recorded after the pass, which leaves the image as a source of transfers.
+    /// Records the copy after the pass, which leaves the image as a source of transfers.
     void record_read(VkCommandBuffer commands) const;
-    /// The picture, once the commands are complete. Opaque.
+    /// Returns the picture, which is opaque, after the commands are complete.
     Picture picture() const;
 
   private:

@@ -95,7 +95,8 @@ ParameterLook look_of(Kind kind) {
                                  : ParameterLook::Plain;
 }
 
-/// The ends of a slider: those that are given, else those of the range; equal where one is missing.
+/// Returns the ends of a slider: the given ones, or else those of the range; equal if one is
+/// missing.
 std::pair<double, double> slider_ends(const ParamOptions& options) {
     const auto low = options.soft_min ? options.soft_min : options.min,
                high = options.soft_max ? options.soft_max : options.max;

@@ -39,8 +39,8 @@ GuiRenderer::~GuiRenderer() {
     });
 }
 
-/// Draw lists one after the other; indices, of 16 bits from an offset on, are widened and count
-/// from the first vertex of all.
+/// Uploads the draw lists one after the other. Indices, of 16 bits from an offset on, are widened
+/// and count from the first vertex of all.
 void GuiRenderer::upload(Slot& slot, const ImDrawData& data) {
     reserve_host(slot.vertices, device_,
                  static_cast<size_t>(data.TotalVtxCount) * sizeof(ImDrawVert), "gui vertices");

@@ -8,21 +8,22 @@ struct ImDrawData;
 
 namespace firn {
 
-/// Must end before its device, and may end while it is in use.
+/// The pipeline and its buffers. Must end before its device, and may end while it is in use.
 class GuiRenderer {
   public:
-    /// `slots`: frames that may be in flight at a time.
+    /// `slots`: the number of frames that may be in flight at a time.
     GuiRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots,
                 const FontAtlas& atlas);
     ~GuiRenderer();
     GuiRenderer(const GuiRenderer&) = delete;
     GuiRenderer& operator=(const GuiRenderer&) = delete;
 
-    /// Inside the pass, on a slot that is not in use. ImGui's coordinates are pixels of the frame.
+    /// Draws inside the pass, in a slot that is not in use. ImGui's coordinates are pixels of the
+    /// frame.
     void draw(VkCommandBuffer commands, uint32_t slot, const ImDrawData& data, VkExtent2D extent);
 
   private:
-    /// Geometry of one frame; host memory that the device reads.
+    /// The geometry of one frame, in host memory that the device reads.
     struct Slot {
         std::shared_ptr<Buffer> vertices, indices;
     };

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Of a side at the least, however long the other is: part of a line of text.
+/// The least side, however long the other one is, as a share of a line of text.
 constexpr float kThinnest = 0.75f;
 
 ImU32 square_colour(const HeatMap& map, const ValueRange& range, size_t index) {
@@ -37,7 +37,7 @@ ValueRange shown_range(const HeatMap& map) {
         range.high = std::max(-range.low, range.high);
         range.low = -range.high;
     }
-    // Of equal values each has the colour in the middle.
+    // If all values are equal, each has the colour in the middle.
     if (range.low < range.high) return range;
     const float half = std::max(0.5f, std::abs(range.low) / 2);
     return {range.low - half, range.low + half};

@@ -7,13 +7,13 @@
 
 namespace firn {
 
-/// The values of the first and the last colour, which differ.
+/// Returns the values of the first and the last colour, which differ.
 ValueRange shown_range(const HeatMap& map);
-/// Which element a square is, or the first of those whose mean it is, and its value.
+/// Returns the element that a square is, or the first of those whose mean it is, and its value.
 std::string square_text(const HeatMap& map, int row, int column);
 
-/// Its width and height: the proportion of the tensor, whose squares may stand for several elements
-/// of one side alone. Neither side is smaller than `least`.
+/// Returns its width and height in the proportion of the tensor; a square may stand for several
+/// elements along one side only. Neither side is smaller than `least`.
 std::pair<float, float> heat_map_size(const HeatMap& map, float width, float most_height,
                                       float least);
 

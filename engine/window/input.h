@@ -1,19 +1,20 @@
-// What the person in front of the window does, in the coordinates of the tensor that is shown.
+// The mouse and the keys, in the coordinates of the tensor that is shown.
 #pragma once
 #include <cstdint>
 
 namespace firn {
 
-/// A mouse button, for as long as it is down; a press shorter than a frame is down for that frame.
+/// A mouse button. A press shorter than a frame is down for that frame.
 struct MouseButton {
     bool down = false;
     bool pressed = false;   // went down since the last frame
     bool released = false;  // went up since the last frame
 };
 
-/// Row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4). Over a flat
-/// drawing with limits of its own, j is x and i is y in its units; over one in space, pixels from
-/// the upper left. Buttons and the wheel stay still while the GUI has the mouse.
+/// The mouse at row i and column j of the tensor; element (2, 3) covers i in [2, 3), j in [3, 4).
+/// Over a flat drawing with limits of its own, j is x and i is y in its units; over a drawing in
+/// space, they are pixels from the upper left. Buttons and the wheel do not change while the GUI
+/// has the mouse.
 struct Mouse {
     int view = 0;  // of several, in the order in which they are shown
     float i = 0, j = 0;
@@ -23,7 +24,7 @@ struct Mouse {
     float wheel = 0;  // steps since the last frame, away from the person counts up
 };
 
-/// Keys beyond letters and digits; those are their upper-case characters.
+/// Keys other than letters and digits, whose codes are their upper-case characters.
 enum class Key : int16_t {
     Space = 32,
     Escape = 256,

@@ -1,4 +1,4 @@
-// Copies to the host that the device makes between kernels, and who asked for them.
+// Copies to the host that the device makes between kernels, and the functions that receive them.
 #include "engine/window/late_reads.h"
 
 #include <cstring>
@@ -59,7 +59,8 @@ void LateReads::ask_bytes(const std::vector<BufferView>& views, Callback<void(co
 }
 
 void LateReads::record(Read& read, const std::vector<BufferView>& views) {
-    // Kept until it is handed on: a pool that ran out of its own would wait for the device.
+    // The commands are kept until the values are handed on: a pool that ran out of its own would
+    // wait for the device.
     CommandBuffer& commands = commands_.acquire();
     try {
         begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
@@ -91,7 +92,7 @@ void LateReads::record(Read& read, const std::vector<BufferView>& views) {
 
 void LateReads::hand_on_first() {
     const Read read = std::move(reads_.front());
-    reads_.pop_front();  // first: who takes it may ask for another
+    reads_.pop_front();  // first, since the callback may ask for another
     if (read.commands) commands_.release(*read.commands);
     Bytes bytes;
     for (const Part& part : read.parts) {

@@ -1,4 +1,4 @@
-// Tensors on their way to the host behind the frames that made them: nobody waits for the device.
+// Tensors on their way to the host after the frames that made them, without a wait for the device.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -13,13 +13,13 @@
 
 namespace firn {
 
-/// Copies are made where they are asked for, in order with what the device does before and after,
-/// and handed on once they are there.
+/// Copies tensors to the host. Copies are made in order with the device's work before and after the
+/// request, and handed on as soon as they are on the host.
 class LateReads {
   public:
     /// The elements of each tensor, row by row.
     using Values = std::vector<std::vector<float>>;
-    /// The same in storage form, as long as they are being handed on.
+    /// The same in storage form, valid while they are handed on.
     using Bytes = std::vector<std::span<const std::byte>>;
 
     explicit LateReads(std::shared_ptr<Device> device);
@@ -27,13 +27,13 @@ class LateReads {
     LateReads(const LateReads&) = delete;
     LateReads& operator=(const LateReads&) = delete;
 
-    /// Of all types of numbers. Throws UserError where a view is another device's.
+    /// Asks for tensors of any number types. Throws UserError if a view belongs to another device.
     void ask(const std::vector<BufferView>& views, Callback<void(const Values&)> take);
     void ask_bytes(const std::vector<BufferView>& views, Callback<void(const Bytes&)> take);
     bool is_empty() const { return reads_.empty(); }
-    /// Gives those that are there to who asked, in the order in which they were asked for.
+    /// Hands the copies that are on the host to their callbacks, in the order of the requests.
     void hand_on();
-    /// The same with all of them: waits for the device.
+    /// Hands all of them on: waits for the device.
     void finish();
 
   private:

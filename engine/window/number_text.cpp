@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Writes numbers for people to read.
 #include "engine/window/number_text.h"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ std::string glfw_error() {
     return text ? text : "GLFW gives no reason";
 }
 
-/// The connection to an X server, which is one per process too. GLFW and Xlib are asked by name:
-/// not every system has these functions.
+/// The connection to an X server, which is one per process too. Functions of GLFW and Xlib are
+/// looked up by name, since not every system has them.
 struct Connection {
     void* display = nullptr;
     int number = -1;                           // of its socket; -1: there is none
@@ -29,8 +29,8 @@ struct Connection {
 };
 Connection connection;
 
-/// What Xlib calls, instead of ending the process, where something is asked of a display that has
-/// gone away; that gives nothing then.
+/// Xlib calls this instead of ending the process if a display that has gone away is used; the use
+/// then returns nothing.
 int note_broken_display(void*);
 void stay(void*, void*) {}
 
@@ -61,21 +61,22 @@ int note_broken_display(void*) {
     return 0;
 }
 
-/// Waits until something comes, or it breaks.
+/// Waits until an event comes or the connection breaks.
 void wait_for_display(double seconds) {
     pollfd waited{connection.number, POLLIN | POLLRDHUP, 0};
     const bool comes = ::poll(&waited, 1, static_cast<int>(seconds * 1000)) == 1;
     connection.broken |= comes && (waited.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/// Before libX11 1.7 the process ends where something is asked of a display that has gone away: who
-/// asks looks first.
+/// Checks the display. Before libX11 1.7 the process ends if a display that has gone away is used,
+/// so callers check first.
 bool display_is_there() {
     if (!connection.broken && connection.number >= 0) wait_for_display(0);
     return !connection.broken;
 }
 
-/// GLFW is one per process, so its users must be counted per process too.
+/// Returns GLFW, initialised once: there is one per process, so its users must be counted per
+/// process too.
 std::shared_ptr<void> use_glfw() {
     static std::weak_ptr<void> current;
     if (auto library = current.lock()) return library;
@@ -97,7 +98,7 @@ int button_index(int glfw_button) {
                                                     : 2;
 }
 
-/// Left and right keys count as one.
+/// Returns the key code; left and right keys have the same one.
 int key_code(int key) {
     if (key == GLFW_KEY_RIGHT_CONTROL) return GLFW_KEY_LEFT_CONTROL;
     if (key == GLFW_KEY_RIGHT_SHIFT) return GLFW_KEY_LEFT_SHIFT;
@@ -135,7 +136,7 @@ OsWindow::OsWindow(const std::string& title, int width, int height, float scale,
 }
 
 OsWindow::~OsWindow() {
-    // The connection to the display is the parent's where fork() made this process.
+    // If fork() made this process, the connection to the display belongs to the parent.
     if (handle_ && process_.is_here() && has_display()) glfwDestroyWindow(handle_);
 }
 
@@ -143,7 +144,7 @@ OsWindow& OsWindow::of(GLFWwindow* handle) {
     return *static_cast<OsWindow*>(glfwGetWindowUserPointer(handle));
 }
 
-/// With the modifiers and where the mouse is now.
+/// Adds an event with the modifiers and the present place of the mouse.
 void OsWindow::note(InputEvent event) {
     event.x = x_, event.y = y_;
     event.control = control_, event.shift = shift_, event.plain = plain_;
@@ -164,7 +165,8 @@ void OsWindow::set_callbacks() {
         OsWindow& window = of(handle);
         key = key_code(key);
         window.note_modifiers(modifiers);
-        // Of its own press the system does not count it yet, of its release still.
+        // For a key's own event, the system does not include its press yet, but still includes its
+        // release.
         if (key == GLFW_KEY_LEFT_CONTROL) window.control_ = action != GLFW_RELEASE;
         if (key == GLFW_KEY_LEFT_SHIFT) window.shift_ = action != GLFW_RELEASE;
         window.note({.kind = InputEvent::Kind::Key,
@@ -180,7 +182,7 @@ void OsWindow::set_callbacks() {
     glfwSetWindowRefreshCallback(handle_, changed);
     glfwSetFramebufferSizeCallback(
         handle_, [](GLFWwindow* handle, int, int) { of(handle).changed_ = true; });
-    // GLFW lets go of what is held where the window loses the focus.
+    // GLFW releases held keys and buttons if the window loses the focus.
     glfwSetWindowFocusCallback(handle_,
                                [](GLFWwindow* handle, int) { of(handle).changed_ = true; });
     glfwSetWindowIconifyCallback(handle_,
@@ -193,7 +195,7 @@ void OsWindow::set_mouse_callbacks() {
         window.x_ = static_cast<float>(x), window.y_ = static_cast<float>(y);
         window.note({.kind = InputEvent::Kind::Move});
     });
-    // Nothing is heard of the mouse outside: it is where it left.
+    // No events come from outside the window: the mouse stays where it left.
     glfwSetCursorEnterCallback(handle_, [](GLFWwindow* handle, int) {
         OsWindow& window = of(handle);
         double x = 0, y = 0;
@@ -262,7 +264,7 @@ void OsWindow::wait(double seconds) {
     poll();
 }
 
-/// Those that have come since the last time.
+/// Converts the positions of the events that came since the last call to pixels.
 void OsWindow::place_events() {
     if (placed_ == events_.size() || !has_display()) return;
     int width = 0, height = 0;

@@ -12,56 +12,58 @@ struct GLFWwindow;
 
 namespace firn {
 
-/// Used from the main thread only, as GLFW asks.
+/// A window of the operating system. It is used from the main thread only, as GLFW requires.
 class OsWindow {
   public:
-    /// Throws UserError where there is no display, or no window can be opened on it.
-    /// `scale` above 0: pixels of a unit, in place of the display's.
+    /// Throws UserError if there is no display, or if no window can be opened on it. `scale`: if
+    /// above 0, pixels of a unit instead of the display's.
     OsWindow(const std::string& title, int width, int height, float scale = 0,
              bool fullscreen = false);
     ~OsWindow();
     OsWindow(const OsWindow&) = delete;
     OsWindow& operator=(const OsWindow&) = delete;
 
-    /// Throws DeviceError where the instance cannot make one. The caller destroys it.
+    /// Creates a surface. Throws DeviceError if the instance cannot make one. The caller destroys
+    /// it.
     VkSurfaceKHR create_surface(VkInstance instance) const;
-    /// GLFW itself. Whoever made a surface holds it as long as its instance lives: drivers remember
-    /// the display's connection by its address, and take a new one at the same address for the old.
+    /// Returns GLFW itself. The owner of a surface holds it as long as the surface's instance
+    /// lives: drivers remember the display's connection by its address, and would mistake a new one
+    /// at the same address for the old.
     const std::shared_ptr<void>& library() const { return library_; }
-    /// Takes what has come since, behind the events that still wait.
+    /// Takes the events that have come since the last call, after those that still wait.
     void poll();
-    /// Like poll, but lets so many seconds pass until something comes, for any window.
+    /// Like poll, but waits for so many seconds until an event comes, for any window.
     void wait(double seconds);
-    /// Lets in what comes, for the next poll.
+    /// Receives events for the next poll.
     void listen();
-    /// What waits closes it, or is Escape.
+    /// True if a waiting event closes the window, or is Escape.
     bool is_leaving() const;
     void set_title(const std::string& title);
-    /// Something waits, for the next frame.
+    /// True if input waits for the next frame.
     bool has_input() const { return changed_ || closing_ || !events_.empty(); }
-    /// The first of what the person did until the last poll and no frame has taken; null: none.
+    /// Returns the first event until the last poll that no frame has taken; null: none.
     const InputEvent* next_event() const { return placed_ > 0 ? &events_.front() : nullptr; }
-    /// A frame has taken it.
+    /// Removes the event, which a frame has taken.
     void drop_event();
-    /// True once after the window was told to close, or the display has gone away.
+    /// Returns true once after the window was told to close, or the display has gone away.
     bool take_close();
-    /// True once after anything came, or the window must be drawn anew.
+    /// Returns true once after any event, or if the window must be redrawn.
     bool take_change();
-    /// Pixels of the frame; 0 while it is minimised on some systems.
+    /// Returns the pixels of the frame; 0 while it is minimised on some systems.
     VkExtent2D extent() const;
     bool is_minimised() const;
-    /// False where the connection to it broke: the window is closed then.
+    /// False if the connection to it broke: the window is closed then.
     bool has_display() const;
-    /// Off the screen, until it ends.
+    /// Removes the window from the screen until it ends.
     void hide();
-    /// Fills the screen, or goes back to where it was.
+    /// Fills the screen, or returns to the former place.
     void toggle_fullscreen();
-    /// Text of the clipboard; lives until the next call.
+    /// Returns the text of the clipboard, which lives until the next call.
     const char* clipboard() const;
     void set_clipboard(const char* text);
-    /// Pixels per 1/96 inch, as the panel takes it: in quarters, 1 at least.
+    /// Returns the pixels per 1/96 inch as the panel uses them: in quarters, 1 at least.
     float scale() const;
-    /// The same as it is.
+    /// Returns the pixels per 1/96 inch, not rounded.
     float exact_scale() const;
 
   private:
@@ -76,7 +78,7 @@ class OsWindow {
     std::shared_ptr<void> library_;  // GLFW ends with its last user
     GLFWwindow* handle_ = nullptr;
     bool fullscreen_ = false;
-    int before_[4] = {};  // where it was, and how large, in GLFW's units
+    int before_[4] = {};  // its former place and size, in GLFW's units
     std::deque<InputEvent> events_;
     size_t placed_ = 0;  // the first ones have positions in pixels, others in the window's units
     float x_ = -1e9f, y_ = -1e9f;                          // the mouse, in the window's own units

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Titles may have what file names may not.
+/// Returns the title as a file name, without characters that file names cannot have.
 std::string file_name(const std::string& title) {
     std::string name;
     for (char c : title)
@@ -51,7 +51,7 @@ PanelLayout read_panel_layout(const std::string& path) {
 }
 
 void write_panel_layout(const std::string& path, const PanelLayout& layout) {
-    std::error_code ignored;  // what cannot be made cannot be written to, which says why
+    std::error_code ignored;  // a folder that cannot be made fails at the write, which says why
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
     const nlohmann::json file{{"panel",
                                {{"x", layout.x},

@@ -1,5 +1,4 @@
-// Where the person has left the panel, and what is folded in it, from one run of a program to the
-// next.
+// The panel's place and its folded headers, kept from one run of a program to the next.
 #pragma once
 #include <map>
 #include <string>
@@ -13,11 +12,12 @@ struct PanelLayout {
     bool operator==(const PanelLayout&) const = default;
 };
 
-/// In the person's folder for settings: XDG_CONFIG_HOME, or .config in HOME. Empty: there is none.
+/// Returns the path in the person's folder for settings: XDG_CONFIG_HOME, or .config in HOME.
+/// Empty: there is none.
 std::string panel_layout_path(const std::string& title);
-/// What was never written, or is damaged, is as it is at first.
+/// Reads a layout. Values that were never written, or are damaged, have their defaults.
 PanelLayout read_panel_layout(const std::string& path);
-/// Makes its folder. Throws UserError where it cannot be written.
+/// Writes a layout and makes its folder. Throws UserError if it cannot be written.
 void write_panel_layout(const std::string& path, const PanelLayout& layout);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// How the panel looks, told to Dear ImGui.
+// The looks of the panel, set in Dear ImGui.
 #include "engine/window/panel_theme.h"
 
 #include <imgui.h>

@@ -29,7 +29,7 @@ const Parameter* parameter_of(const Widgets& widgets, const Widget& widget) {
     return widget.kind == Widget::Kind::Parameter ? widgets.parameters.find(widget.name) : nullptr;
 }
 
-/// What it means, how others call it, and what it takes.
+/// Shows a parameter's meaning, its name elsewhere, and its accepted values.
 void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter* parameter,
                   float scale) {
     if (!ImGui::IsItemHovered() || (widget.help.empty() && !parameter)) return;
@@ -50,7 +50,8 @@ void draw_tooltip(const Widgets& widgets, const Widget& widget, const Parameter*
     ImGui::EndTooltip();
 }
 
-/// By the right button: back to the first value, or its name and value for a command line.
+/// Opens by the right button: a return to the first value, and the name and value for a command
+/// line.
 void draw_menu(Widgets& widgets, const Parameter& parameter) {
     if (!ImGui::BeginPopupContextItem(("menu of " + parameter.name).c_str())) return;
     const std::string& first = widgets.parameters.initial(parameter.name);
@@ -63,7 +64,7 @@ void draw_menu(Widgets& widgets, const Parameter& parameter) {
     ImGui::EndPopup();
 }
 
-/// By the right button: the numbers of a plot.
+/// Opens by the right button: saves the numbers of a plot.
 void draw_plot_menu(const Widget& widget, PanelActions& actions) {
     if (!ImGui::BeginPopupContextItem(("menu of " + widget.name).c_str())) return;
     if (ImGui::MenuItem("save as .csv")) actions.save_plot = widget.name;

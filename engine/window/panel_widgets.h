@@ -8,20 +8,21 @@
 
 namespace firn {
 
-/// Where the panel's two columns lie, in pixels.
+/// The panel's two columns, in pixels.
 struct Columns {
     float second = 0, second_width = 0;  // of widgets, right of their labels
     float all_width = 0;                 // of what has no label
 };
-/// As wide as the labels and the row of controls need, and no wider than `most`; the panel is never
-/// wider for what it drew before, such as the table of kernels.
+/// Returns columns as wide as the labels and the row of controls need, and no wider than `most`.
+/// What the panel drew before, such as the table of kernels, does not make it wider.
 Columns columns_of(const Widgets& widgets, float controls_width, float most, float scale);
 
-/// The groups, in order.
+/// Returns the groups, in order.
 std::vector<std::string> headers_of(const Widgets& widgets);
 
-/// Those without a group first to last, and each group, which folds, where its first widget stands.
-/// What the person changes is one step of the history when it is let go.
+/// Draws widgets without a group first to last, and each group, which folds, at the place of its
+/// first widget. A change by the person becomes one step of the history when the person releases
+/// it.
 void draw_widgets(Widgets& widgets, const Columns& columns, float scale, PanelActions& actions);
 
 }  // namespace firn

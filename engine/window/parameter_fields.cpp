@@ -17,16 +17,16 @@ namespace {
 
 constexpr float kFine = 0.1f;  // of a drag while Shift is held
 constexpr float kDegrees = 180 / 3.14159265f;
-// The menu of its right button is ours.
+// The menu of the right button is Firn's own.
 constexpr ImGuiColorEditFlags kColourFlags =
     ImGuiColorEditFlags_DisplayHex | ImGuiColorEditFlags_NoOptions;
 
 constexpr ImGuiInputTextFlags kTextFlags =
     ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_AutoSelectAll;
-/// Between the components of a vector.
+/// The gap between the components of a vector.
 constexpr float kComponentGap = 3;
 
-/// Grows the text as it is typed.
+/// Enlarges the text as it is typed.
 int resize_text(ImGuiInputTextCallbackData* data) {
     if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
     auto* text = static_cast<std::string*>(data->UserData);
@@ -35,7 +35,7 @@ int resize_text(ImGuiInputTextCallbackData* data) {
     return 0;
 }
 
-/// A text is taken as it is typed.
+/// Draws a text, which is taken as it is typed.
 bool draw_text(const char* label, const Parameter& parameter, PanelActions& actions) {
     std::string text = text_of(parameter);
     if (!ImGui::InputText(label, text.data(), text.capacity() + 1, kTextFlags, resize_text, &text))
@@ -49,8 +49,8 @@ bool draw_text(const char* label, const Parameter& parameter, PanelActions& acti
     }
 }
 
-/// The name of a file is taken when it is confirmed, by Enter or by leaving the field: on the way
-/// to it there are others. One that is refused stays to be mended; Escape drops it.
+/// Draws the name of a file, which is taken when it is confirmed, by Enter or by leaving the field:
+/// while it is typed it names other files. A refused name stays to be corrected; Escape drops it.
 bool draw_file(const char* label, const Parameter& parameter, TypedText& typed,
                PanelActions& actions) {
     std::string text = typed.text.value_or(text_of(parameter));
@@ -89,11 +89,11 @@ bool draw_choice(const char* label, const ChoiceVariable& choice) {
     return changed;
 }
 
-/// Brings what was typed into the range, and says why.
+/// Clamps a typed value to the range, and says why.
 template <class T>
 void keep_in_range(const Parameter& parameter, T before, T& value, PanelActions& actions) {
     const auto compared = static_cast<double>(value);
-    // In the variable's own precision, as texts are compared.
+    // The comparison uses the variable's own precision, as for texts.
     using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
     const bool inside = !has_range(parameter) || (value >= static_cast<Compared>(parameter.low) &&
                                                   value <= static_cast<Compared>(parameter.high));
@@ -109,7 +109,7 @@ void keep_in_range(const Parameter& parameter, T before, T& value, PanelActions&
         parameter.name + ": " + typed + " is " + why + ", set to " + text_of(parameter);
 }
 
-/// What the slider goes from and to; equal: it is dragged instead.
+/// The ends of the slider; equal: the number is dragged instead.
 struct Ends {
     double low = 0, high = 0;
     bool is_slider() const { return low < high; }
@@ -121,8 +121,8 @@ Ends ends_of(const Parameter& parameter) {
     return finite && has_range(parameter) ? Ends{parameter.low, parameter.high} : Ends{};
 }
 
-/// Digits in all that show a change of `step`, four at least, so that small ranges can be read; and
-/// the unit.
+/// Returns a format with as many digits as show a change of `step`, four at least, so that small
+/// ranges can be read; and the unit.
 std::string number_format(const Parameter& parameter, bool whole, const char* unit = nullptr) {
     const double ends = std::max(std::abs(parameter.low), std::abs(parameter.high)),
                  largest = std::isfinite(ends) ? ends : 0;
@@ -136,7 +136,7 @@ std::string number_format(const Parameter& parameter, bool whole, const char* un
     return format;
 }
 
-/// Where a value lies between the ends of its slider, and back.
+/// Returns the place of a value between the ends of its slider, and the value at a place.
 double share_of(const Ends& ends, bool logarithmic, double value) {
     if (logarithmic && ends.low > 0)
         return std::log(value / ends.low) / std::log(ends.high / ends.low);
@@ -148,7 +148,7 @@ double at_share(const Ends& ends, bool logarithmic, double share) {
     return ends.low + share * (ends.high - ends.low);
 }
 
-/// The fine drag of a slider: from where Shift was pressed on it moves a tenth as far.
+/// The fine drag of a slider: it moves a tenth as far from the place at which Shift was pressed.
 struct FineDrag {
     float mouse = 0;
     double share = 0;
@@ -159,7 +159,7 @@ FineDrag& fine_drag() {
     return drag;
 }
 
-/// The slider's own value is replaced while the drag is fine.
+/// Replaces the slider's own value while the drag is fine.
 bool drag_finely(const Ends& ends, bool logarithmic, double before, double& value) {
     FineDrag& drag = fine_drag();
     const ImGuiIO& io = ImGui::GetIO();
@@ -176,8 +176,8 @@ bool drag_finely(const Ends& ends, bool logarithmic, double before, double& valu
     return true;
 }
 
-/// A slider that is filled up to its value, with the number in the larger part that is left free:
-/// while it lives, Dear ImGui draws neither its knob nor its text.
+/// Draws a slider that is filled up to its value, with the number in the larger free part. While
+/// this object lives, Dear ImGui draws neither the knob nor the text.
 class FilledSlider {
   public:
     explicit FilledSlider(const char* label)
@@ -193,12 +193,12 @@ class FilledSlider {
     FilledSlider(const FilledSlider&) = delete;
     FilledSlider& operator=(const FilledSlider&) = delete;
 
-    /// `steps`: values of the slider, 0 where they are no whole numbers.
+    /// `steps`: the number of values of the slider, 0 if they are not whole numbers.
     void draw(double share, int steps, const char* text) const {
         if (typed_) return;
         const ImGuiStyle& style = ImGui::GetStyle();
         const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
-        // The middle of the knob, as Dear ImGui finds it.
+        // Computes the middle of the knob as Dear ImGui does.
         const float room = to.x - from.x - 4;
         const float knob =
             std::max(style.GrabMinSize, steps > 0 ? room / static_cast<float>(steps) : 0);
@@ -250,7 +250,7 @@ bool draw_float(const char* label, const Parameter& parameter, float& value,
     } else {
         const float step = parameter.step > 0 ? static_cast<float>(parameter.step)
                                               : std::max(std::abs(value), 1e-3f) * 0.005f;
-        // Dear ImGui makes drags ten times coarser by Shift.
+        // With Shift, Dear ImGui makes drags ten times coarser.
         const float speed = step * unit * (ImGui::GetIO().KeyShift ? kFine * kFine : 1.0f);
         const bool ranged = has_range(parameter);
         changed = ImGui::DragFloat(label, &shown, speed,
@@ -290,7 +290,7 @@ bool draw_int(const char* label, const Parameter& parameter, int& value, PanelAc
     return changed && value != before;
 }
 
-/// A field for each component, as of a single number.
+/// Draws a field for each component, like that of a single number.
 bool draw_vector(const char* label, const Parameter& parameter, const VectorVariable& vector,
                  PanelActions& actions) {
     if (parameter.look == ParameterLook::Colour)

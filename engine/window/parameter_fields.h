@@ -1,4 +1,4 @@
-// The field by which a person changes a parameter.
+// The field with which a person changes a parameter.
 #pragma once
 
 #include "engine/window/gui_panel.h"
@@ -7,9 +7,9 @@
 
 namespace firn {
 
-/// Draws it and changes the variable; true when it did. What is typed and not taken is said in
-/// `actions`. Shift makes drags ten times finer. The name of a file that is refused stays in the
-/// field, as `typed`.
+/// Draws the field and changes the variable; true if it did. A typed value that is not taken is
+/// reported in `actions`. Shift makes drags ten times finer. The refused name of a file stays in
+/// the field, as `typed`.
 bool draw_field(const char* label, const Parameter& parameter, TypedText& typed,
                 PanelActions& actions);
 

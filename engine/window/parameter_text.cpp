@@ -1,4 +1,4 @@
-// Values of parameters from texts and to them.
+// Converts values of parameters from and to texts.
 #include "engine/window/parameter_text.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ constexpr double kDegreesPerRadian = 180 / 3.14159265358979323846;
 template <class T>
 void check_range(const Parameter& parameter, const std::string& text, T value) {
     if (!has_range(parameter)) return;
-    // Compared in the variable's own precision, so that the printed ends of a range are inside it.
+    // The comparison uses the variable's own precision, so that the printed ends of a range are
+    // inside it.
     using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
     if (static_cast<Compared>(value) < static_cast<Compared>(parameter.low))
         refuse(parameter, text, "which is below the minimum");
@@ -65,7 +66,7 @@ float radians_of(const Parameter& parameter, const std::string& text) {
     return value;
 }
 
-/// The shortest that is read back to the same angle.
+/// Returns the shortest text that is read back as the same angle.
 std::string degrees_text(float radians) {
     char buffer[64];
     for (int digits = 6; digits <= 17; ++digits) {
@@ -89,7 +90,7 @@ int parse_choice(const Parameter& parameter, const ChoiceVariable& choice,
     return static_cast<int>(found - choice.names.begin());
 }
 
-/// `#ff8000`: two digits of each channel.
+/// Parses `#ff8000`: two digits for each channel.
 std::vector<float> parse_hex(const Parameter& parameter, const std::string& text, size_t count) {
     std::vector<float> values;
     for (size_t at = 1; at + 1 < text.size(); at += 2) {
@@ -129,14 +130,14 @@ std::string vector_text(const VectorVariable& vector) {
     return text;
 }
 
-/// What stands for a number, of a range's ends too.
+/// Returns the text of a number, which may be the end of a range.
 std::string end_text(const Parameter& parameter, double value) {
-    // Through float, so that 0.1f prints as 0.1.
+    // The value is converted to float, so that 0.1f prints as 0.1.
     return parameter.look == ParameterLook::Angle ? degrees_text(static_cast<float>(value))
                                                   : float_text(static_cast<float>(value));
 }
 
-/// Of the numbers that it takes.
+/// Returns the range of the accepted numbers.
 std::string range_text(const Parameter& parameter) {
     const bool low = std::isfinite(parameter.low), high = std::isfinite(parameter.high);
     if (!has_range(parameter)) return "";

@@ -1,4 +1,4 @@
-// Values of parameters as texts.
+// Converts values of parameters from and to texts.
 #pragma once
 #include <string>
 
@@ -6,12 +6,12 @@
 
 namespace firn {
 
-/// Writes what `text` stands for to the variable. Throws UserError that names the parameter, the
-/// text and what it takes; then the variable is as it was.
+/// Writes the value of `text` to the variable. Throws UserError that names the parameter, the text
+/// and the accepted values; then the variable is unchanged.
 void assign(const Parameter& parameter, const std::string& text);
-/// The shortest text that is read back to the same number.
+/// Returns the shortest text that is read back as the same number.
 std::string float_text(float value);
-/// The range has an end.
+/// True if the range has an end.
 bool has_range(const Parameter& parameter);
 std::string joined(const std::vector<std::string>& names);
 

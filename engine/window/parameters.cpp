@@ -32,7 +32,7 @@ void check_limits(const Parameter& parameter) {
              "; soft limits lie inside");
 }
 
-/// Whoever owns it but the registry.
+/// True if the parameter has an owner besides the registry.
 bool is_owned(const Parameter& parameter) {
     return parameter.owner && parameter.owner.use_count() > 1;
 }
@@ -59,7 +59,7 @@ const Parameter& Parameters::add(Parameter parameter) {
         *known = std::move(parameter);
         return *known;
     }
-    // Refuses a value outside its own range; a file is first looked for when it is read.
+    // This refuses a value outside its own range; a file is first looked for when it is read.
     if (parameter.look != ParameterLook::File) assign(parameter, text_of(parameter));
     Parameter& added = parameters_.emplace_back(std::move(parameter));
     initial_[added.name] = text_of(added);

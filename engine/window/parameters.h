@@ -24,8 +24,8 @@ struct VectorVariable {
     int count = 0;
 };
 
-/// What a value is to people, beside its type: an angle is in radians for the program and in
-/// degrees for them.
+/// How people see a value, besides its type: an angle is in radians for the program and in degrees
+/// for them.
 enum class ParameterLook : uint8_t { Plain, Colour, Angle, File };
 
 /// One variable of the program that may be changed from outside. Without an owner it must outlive
@@ -37,7 +37,7 @@ struct Parameter {
     std::variant<float*, int*, bool*, std::string*, ChoiceVariable, VectorVariable> variable;
     double low = -kNone, high = kNone;  // inclusive; low == high: any value
     bool logarithmic = false;           // a slider moves in powers
-    double step = 0;  // above 0: of a pixel that the mouse is dragged, in place of a slider
+    double step = 0;  // above 0: change for each pixel that the mouse is dragged, without a slider
     double soft_low = 0, soft_high = 0;  // ends of the slider; equal: those of the range
     std::string unit, label, group;
     ParameterLook look = ParameterLook::Plain;
@@ -58,14 +58,14 @@ class Parameters {
     /// Throws UserError for an empty name, another kind, or a value that does not fit.
     const Parameter& add(Parameter parameter);
 
-    /// In the order in which they were added; addresses stay valid.
+    /// Returns the parameters in the order in which they were added; addresses stay valid.
     const std::deque<Parameter>& all() const { return parameters_; }
-    /// Null where there is none of that name.
+    /// Returns null if there is no parameter of that name.
     const Parameter* find(const std::string& name) const;
-    /// True when it was set from outside since the last time this was asked.
+    /// Returns true if it was set from outside since the last call.
     bool take_touched(const std::string& name);
     void touch(const std::string& name);
-    /// Of a drag, see Parameter::step.
+    /// Sets the step of a drag, see Parameter::step.
     void set_step(const std::string& name, double step);
 
     /// See Gui::set_structural.
@@ -77,12 +77,12 @@ class Parameters {
     /// is where the value is from, for messages.
     void set_when_added(const std::string& name, const std::string& text,
                         const std::string& origin = "");
-    /// Throws UserError naming a value that was set for a parameter nobody added, and those there
-    /// are.
+    /// Throws UserError naming a value that was set for a parameter which was never added, and the
+    /// parameters that exist.
     void check_all_known() const;
 
     ParameterValues values() const;
-    /// The value that the variable had when it was added.
+    /// Returns the value that the variable had when it was added.
     const std::string& initial(const std::string& name) const { return initial_.at(name); }
     /// Writes the values that the variables had when they were added.
     void reset();
@@ -98,22 +98,23 @@ class Parameters {
     ParameterValues initial_;
 };
 
-/// The value as text that set() reads back to the same value.
+/// Returns the value as text that set() reads back as the same value.
 std::string text_of(const Parameter& parameter);
-/// Kind and range for a help page: `a number in [0, 0.5]`, `one of dye, speed`.
+/// Returns kind and range for a help page: `a number in [0, 0.5]`, `one of dye, speed`.
 std::string describe(const Parameter& parameter);
 
-/// All values as a preset of `program`: a JSON object with its version, the program's name, and the
-/// values in the order of the registry.
+/// Returns all values as a preset of `program`: a JSON object with its version, the program's name,
+/// and the values in the order of the registry.
 std::string preset_text(const Parameters& parameters, const std::string& program);
-/// Reads a preset, or a plain JSON object of names and values. Names that are not known are
-/// refused, or, with `may_come_later`, wait: see set_when_added. Throws UserError naming `origin`
-/// where the text is no preset, is one of another program or of a later version, or a value does
-/// not fit; then no variable has been changed.
+/// Reads a preset, or a plain JSON object of names and values. Unknown names are refused or, with
+/// `may_come_later`, wait: see set_when_added. Throws UserError naming `origin` if the text is no
+/// preset, or one of another program or a later version, or if a value does not fit; then no
+/// variable is changed.
 void apply_preset(Parameters& parameters, const std::string& text, const std::string& origin,
                   const std::string& program, bool may_come_later = true);
 
-/// A line for a shell that starts `program` with the values that differ from those at the start.
+/// Returns a shell command that starts `program` with the values that differ from those at the
+/// start.
 std::string command_line_of(const Parameters& parameters, const std::string& program);
 
 }  // namespace firn

@@ -22,18 +22,20 @@ struct FloatPicture {
     int channels = 3;
 };
 
-/// Throws UserError that names the file, as read_samples does; light becomes numbers of sRGB.
+/// Reads a picture. Throws UserError that names the file, as read_samples does; amounts of light
+/// are converted to sRGB.
 Picture read_picture(const std::string& path);
-/// Writes beside `path` and renames, so that the file is whole or not there. Throws UserError where
-/// it cannot be written.
+/// Writes beside `path` and renames, so that the file is whole or not there. Throws UserError if it
+/// cannot be written.
 /// @{
 void write_png(const std::string& path, const Picture& picture);
-/// 8 bits of each colour and an exponent that they share, without alpha; what is below 0 or nan
-/// becomes 0, and what is beyond the range, as infinity is, becomes its end, 1.7e38.
+/// Writes 8 bits of each colour and an exponent that they share, without alpha. Values below 0 and
+/// nan become 0, and values beyond the range, such as infinity, become its end, 1.7e38.
 void write_hdr(const std::string& path, const FloatPicture& picture);
 void write_hdr(const std::string& path, int width, int height, int channels, const float* pixels);
-/// By the ending of its name: .png of 8 or 16 bits and as many channels as the picture has, or .jpg
-/// and .jpeg of 8 bits without alpha, up to 65,500 pixels a side. UserError for others.
+/// Writes a file by the ending of its name: .png of 8 or 16 bits and as many channels as the
+/// picture has, or .jpg and .jpeg of 8 bits without alpha, up to 65,500 pixels a side. Throws
+/// UserError for other endings.
 void write_samples(const std::string& path, const Samples& picture);
 void write_picture(const std::string& path, const Picture& picture);
 /// @}

@@ -1,4 +1,4 @@
-// Means over what pixels cover.
+// Scales pictures: each pixel is the mean of what it covers.
 #include "engine/window/picture_scale.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// The source pixels [from, to) that each of `count` pixels covers, of the middle of `size` of
+/// The source pixels [from, to) that each of `count` pixels covers, in the middle of `size` of
 /// them.
 struct Covered {
     int from, to;

@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// The picture scaled so that it covers a size, every pixel the mean of what it covers, and cut
-/// around its middle. UserError: a size that is not positive.
+/// Returns the picture scaled so that it covers a size and cut around its middle; every pixel is
+/// the mean of what it covers. Throws UserError if a size is not positive.
 Picture covering(const Picture& picture, int width, int height);
 
 }  // namespace firn

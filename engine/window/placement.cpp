@@ -1,4 +1,4 @@
-// What can be drawn, and where in a frame.
+// Checks what can be drawn, and finds its place in a frame.
 #include "engine/window/placement.h"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace firn {
 namespace {
 
 constexpr float kScaleStep = 0.15f;  // of the scale, for each step of the wheel
-/// At scale 1: between cells; the strip of a caption; the colour bar, with its ticks, the gap
-/// before it, and what it leaves free above (for its label) and below.
+/// Sizes at scale 1: the gap between cells; the strip of a caption; the colour bar with its ticks,
+/// the gap before it, and its margins above (for its label) and below.
 constexpr float kGap = 6, kCaption = 24, kBarColumn = 96, kBarWidth = 14, kBarGap = 12;
 constexpr float kBarLabel = 26, kBarMargin = 8;
-/// What axes take: numbers to the left and below, a line of words above and below, and half a
+/// The room for axes: numbers to the left and below, a line of words above and below, and half a
 /// number beyond their ends.
 constexpr float kAxisLeft = 58, kAxisBelow = 26, kAxisWords = 22, kAxisRim = 12;
 
@@ -205,7 +205,7 @@ SceneLayout layout_of(const DrawScene& scene, const Rectangle& cell, float scale
                       const SceneRoom& room) {
     SceneLayout out{cell, cell};
     const SceneRoom own = room_of(scene, scale);
-    // A cell too small for all of it is the picture's.
+    // In a cell that is too small for everything, the picture has all of it.
     if (cell.width > 2 * room.bar) {
         out.frame.width -= room.bar;
         out.has_bar = own.bar > 0;
@@ -260,7 +260,7 @@ std::vector<Rectangle> cells_of(size_t count, const SceneGrid& grid, const Recta
 void zoom_about(FlatZoom& zoom, float x, float y, float steps) {
     const float before = zoom.scale;
     zoom.scale = std::clamp(before * std::exp(kScaleStep * steps), 1.0f, FlatZoom::kMost);
-    // What is at that place stays there.
+    // The point under the mouse stays there.
     zoom.x += (x - 0.5f) * (1 / before - 1 / zoom.scale);
     zoom.y += (y - 0.5f) * (1 / before - 1 / zoom.scale);
     keep_inside(zoom);

@@ -16,7 +16,7 @@ constexpr const char *kVersionKey = "firn_preset", *kProgramKey = "program",
                      *kValuesKey = "parameters";
 
 Json json_of(const Parameter& parameter) {
-    // A float goes by its shortest text, else 0.1f would be written as 0.10000000149011612.
+    // A float is written as its shortest text; otherwise 0.1f would be 0.10000000149011612.
     if (std::holds_alternative<float*>(parameter.variable)) return Json::parse(text_of(parameter));
     if (std::holds_alternative<VectorVariable>(parameter.variable))
         return Json::parse("[" + text_of(parameter) + "]");
@@ -39,7 +39,7 @@ std::string text_of_value(const std::string& name, const Json& value) {
                     "; it must be a number, true, false, a string or an array of numbers");
 }
 
-/// The names and values of a preset, once it is known to be one of this program.
+/// Returns the names and values of a preset, after checking that it is one of this program.
 Json values_of(const std::string& text, const std::string& program) {
     Json object;
     try {

@@ -16,7 +16,7 @@ namespace {
 
 using ProgramKind = ProgramParameter::Kind;
 
-/// Where the value of one lives, of whatever type.
+/// The storage of a value, of whatever type.
 struct ParameterStore {
     float floats[4] = {};
     int integer = 0;
@@ -36,7 +36,7 @@ ParamVariable::Kind kind_on_panel(ProgramKind kind) {
     throw InternalError("internal error: unknown kind of parameter");
 }
 
-/// The variable that holds the value, set to it.
+/// Returns the variable that holds the value, set to it.
 void* filled_store(ParameterStore& store, const ProgramParameter& parameter) {
     switch (parameter.kind) {
         case ProgramKind::Int:
@@ -55,7 +55,7 @@ void* filled_store(ParameterStore& store, const ProgramParameter& parameter) {
     throw InternalError("internal error: unknown kind of parameter");
 }
 
-/// The components of a value now, each of its type; none of a text.
+/// Returns the present components of a value, each of its type; none for a text.
 std::vector<Scalar> components_of(const Parameter& parameter) {
     const auto& variable = parameter.variable;
     if (auto* f = std::get_if<float*>(&variable)) return {scalar_float(**f)};

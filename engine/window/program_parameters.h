@@ -1,4 +1,4 @@
-// The parameters of a saved program on a panel, and what they give a call.
+// The parameters of a saved program on a panel, and the values that they give a call.
 #pragma once
 #include <vector>
 
@@ -9,18 +9,18 @@
 namespace firn {
 
 /// Makes each parameter of the program a line of the panel, with the value that it had when it was
-/// saved: `--set`, presets (by SavedProgram::name) and undo serve it as one of the program's own.
-/// The panel's registry owns the values. UserError where the panel has a parameter of the same
-/// name that somebody else owns.
+/// saved: `--set`, presets (by SavedProgram::name) and undo treat it as one of the program's own.
+/// The panel's registry owns the values. Throws UserError if the panel has a parameter of the same
+/// name with another owner.
 void add_parameters(Gui& panel, const SavedProgram& saved);
 
-/// The scalars of a call, one per argument: those that the program was saved with, and in their
-/// place what the parameters on the panel are now. UserError where a parameter is not there, or an
-/// argument cannot hold its value.
+/// Returns the scalars of a call, one per argument: those that the program was saved with, in which
+/// the present values of the panel's parameters take their places. Throws UserError if a parameter
+/// is missing, or if an argument cannot hold its value.
 std::vector<Scalar> scalars_now(const SavedProgram& saved, const Parameters& parameters);
 
-/// What a file says of a parameter of the registry, with its value now and without arguments.
-/// UserError for texts and files, which no program takes.
+/// Returns how a file describes a parameter of the registry, with its present value and without
+/// arguments. Throws UserError for texts and files, which no program takes.
 ProgramParameter program_parameter(const Parameter& parameter);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// What the person in front of the window does, as the operating system tells it.
+// The mouse and the keys, as the operating system reports them.
 #pragma once
 #include <algorithm>
 #include <bitset>
@@ -9,7 +9,7 @@
 
 namespace firn {
 
-/// One thing that the person did. All of them are in one queue, in the order in which they came.
+/// One event of the person's input. All of them are in one queue, in the order in which they came.
 struct InputEvent {
     enum class Kind : uint8_t { Move, Button, Wheel, Key, Character };
     Kind kind = Kind::Move;
@@ -20,14 +20,14 @@ struct InputEvent {
     bool plain = true;                    // Control, Alt and Super were not held
     float x = 0, y = 0;                   // where the mouse was, in pixels of the frame
     float wheel = 0;                      // steps, away from the person counts up
-    bool on_panel = false;  // the panel has it: its mouse, or a field that has the keyboard
+    bool on_panel = false;  // the panel takes it: the mouse is over it, or a field has the keyboard
 
     bool is_press() const {
         return down && !repeats && (kind == Kind::Button || kind == Kind::Key);
     }
 };
 
-/// The events of a frame in order, and what is held behind them.
+/// The events of a frame in order, and what is held after them.
 struct RawInput {
     std::vector<InputEvent> events;
     float x = -1e9f, y = -1e9f;  // the mouse, in pixels of the frame; far away where there is none
@@ -40,8 +40,8 @@ struct RawInput {
         events.clear();
         changed = false;
     }
-    /// A frame tells a program of each button and key at most that it went up, or down and up
-    /// again: a press that comes behind waits for the next frame.
+    /// True if the frame can take the event too: a frame reports for each button and key at most
+    /// that it went up, or down and up again; a further press waits for the next frame.
     bool has_room_for(const InputEvent& next) const {
         const bool modifier = next.kind == InputEvent::Kind::Key && next.code >= int(Key::Shift);
         if (next.on_panel || modifier || !next.is_press()) return true;
@@ -57,9 +57,9 @@ struct RawInput {
         if (event.kind == InputEvent::Kind::Key) keys[static_cast<size_t>(event.code)] = event.down;
         changed = true;
     }
-    /// A key or a button is down.
+    /// True if a key or a button is down.
     bool holds_something() const { return keys.any() || buttons[0] || buttons[1] || buttons[2]; }
-    /// Control is held, or was with something that is not the panel's.
+    /// True if Control is held, or was with an event that is not the panel's.
     bool has_control() const {
         return keys[static_cast<size_t>(Key::Control)] ||
                std::any_of(events.begin(), events.end(), [](const InputEvent& event) {

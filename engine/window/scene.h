@@ -9,14 +9,15 @@
 
 namespace firn {
 
-/// The numbers are those of draw_layer.glsl.
+/// The kinds of shapes, with the numbers of draw_layer.glsl.
 enum class DrawShape : uint8_t { Points, Lines, Path, Arrows, Triangles, Text, Numbers };
 
-/// What Text and Numbers have besides.
+/// Additional options of Text and Numbers.
 struct DrawText {
     std::vector<std::string> labels;  // of Text: UTF-8, one for each place
     int decimals = -1;                // of Numbers; below 0: as few of six digits as say them
-    /// What of the text is at its place, from its left and top, 0, to its right and bottom, 1.
+    /// The point of the text that lies at its place: from its left and top, 0, to its right and
+    /// bottom, 1.
     std::array<float, 2> align{0.5f, 0.5f};
     std::array<float, 2> shift{0, 0};  // pixels to the right and down, at scale 1
     bool on_top = true;                // in space: nothing hides it
@@ -27,61 +28,61 @@ struct DrawText {
 /// not finite is left out. n may be 0, then without memory.
 struct DrawLayer {
     DrawShape shape = DrawShape::Points;
-    /// [n, d] of Points, Arrows (where they begin), Text, Numbers and Path (n points, which it
-    /// joins);
-    /// [n, 2, d] of Lines, [n, 3, d] of Triangles.
+    /// The places: [n, d] for Points, Arrows (their begins), Text, Numbers and Path (n points,
+    /// which it joins); [n, 2, d] for Lines, [n, 3, d] for Triangles.
     BufferView places;
     BufferView vectors;  // of Arrows: [n, d]
-    /// [n, 3 or 4], or for every corner of Lines [n, 2, c] and Triangles [n, 3, c]. No memory:
-    /// `colour`. As they are shown, from 0 to 1; alpha is the last of 4.
+    /// Colours as they are shown, from 0 to 1: [n, 3 or 4], or for every corner of Lines [n, 2, c]
+    /// and of Triangles [n, 3, c]. Alpha is the last of 4. Without memory: `colour`.
     BufferView colours;
     BufferView sizes;   // [n]; no memory: `size`. Not of Triangles and texts.
     BufferView values;  // of Numbers: [n]
     DrawText text;
     std::array<float, 4> colour{1, 1, 1, 1};
-    /// Diameter of a point, width of a line or height of one of text, in pixels where the display's
-    /// scale is 1.
+    /// The diameter of a point, the width of a line or the height of a line of text, in pixels at
+    /// scale 1.
     float size = 1;
-    /// Sizes are radii, in units of the places.
+    /// True: sizes are radii, in units of the places.
     bool in_units = false;
     float stretch = 1;  // of Arrows: their length by that of their vector
     bool lit = false;   // in space: points in units are balls
-    /// Adds its light to what is behind it, and hides nothing.
+    /// True: adds its light to what is behind it, and hides nothing.
     bool additive = false;
 };
 
-/// What a flat drawing shows, in its own units; top may be below bottom.
+/// The part that a flat drawing shows, in its own units; top may be below bottom.
 struct DrawLimits {
     float left = 0, right = 1, bottom = 0, top = 1;
 };
 
-/// Axes with numbers to the left of what is flat and below it, and a word for each.
+/// Axes with numbers to the left of and below something flat, and a word for each.
 struct DrawAxes {
     std::string x = {}, y = {};  // such as "time, s"
 };
 
-/// Looks at `target` from `distance` units away; y is up. With yaw and pitch 0 it looks along -z.
+/// A camera that looks at `target` from `distance` units away; y is up. With yaw and pitch 0 it
+/// looks along -z.
 struct DrawCamera {
     std::array<float, 3> target{0, 0, 0};
     float distance = 3;
     float yaw = 0.6f, pitch = 0.35f;  // radians: to the right about y, then above the horizon
     float field_of_view = 0.8f;       // radians, over the shorter side of the frame
-    /// Turns about itself instead of about its target.
+    /// True: the camera turns about itself instead of about its target.
     bool fly = false;
     bool operator==(const DrawCamera&) const = default;
 };
 
-/// Beside a drawing: which values the colours of a map stand for.
+/// A colour bar beside a drawing: the values that the colours of a map stand for.
 struct ColourBar {
     Colormap colormap = Colormap::Viridis;
     ValueRange range;   // low and high differ
     std::string label;  // above it, such as "speed, m/s"
 };
 
-/// A frame without its panel, or a part of one. Where a layer has three dimensions it is in space,
-/// seen by the camera, before the picture. Else it is flat: later layers are over earlier ones and
-/// the picture, within `limits`; without, (x, y) is column and row of the picture, or from (0, 0),
-/// lower left, to (1, 1) without a picture.
+/// A frame without its panel, or a part of one. If a layer has three dimensions, the scene is in
+/// space, seen by the camera, in front of the picture. Otherwise it is flat: later layers lie over
+/// earlier ones and the picture, within `limits`. Without limits, (x, y) is column and row of the
+/// picture or, without a picture, from (0, 0), lower left, to (1, 1).
 struct DrawScene {
     BufferView picture;  // no memory: only the background
     ShowOptions options;
@@ -90,7 +91,7 @@ struct DrawScene {
     ShowOptions overlay_options;
     std::optional<DrawLimits> limits;
     std::optional<DrawAxes> axes;  // of what is flat
-    /// Without a picture: y is down, whatever the order of the limits.
+    /// Without a picture: y points down, whatever the order of the limits.
     bool y_down = false;
     DrawCamera camera;
     std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own
@@ -100,7 +101,7 @@ struct DrawScene {
     bool is_in_space() const;
 };
 
-/// Several scenes beside one another.
+/// A grid of several scenes.
 struct SceneGrid {
     int columns = 0;  // 0: as many as rows, or one more
 };

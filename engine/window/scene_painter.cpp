@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::array<float, 4> kInk{0.82f, 0.85f, 0.9f, 1};
 constexpr float kLabelGap = 7, kCaptionGap = 12;  // pixels at scale 1
-/// Of a colour bar with its ticks; beyond its ends half a number is written.
+/// The size of a colour bar with its ticks; half a number may extend beyond its ends.
 constexpr float kBarSheet = 84, kBarRim = 10;
-/// Of axes, at scale 1: between two numbers, a tick, and from the axis to its numbers and words.
+/// Sizes of axes at scale 1: the distance between two numbers, the length of a tick, and the
+/// distance from the axis to its numbers and words.
 constexpr float kNumbersAlong = 60, kNumbersUp = 44, kAxisTick = 5, kAxisNumberGap = 8,
                 kAxisWordGap = 32;
 constexpr float kAxisWordSize = 16, kAxisNumberSize = 14;
@@ -73,7 +74,7 @@ void ScenePainter::write(Sheet& sheet, const std::string& text, float x, float y
 void ScenePainter::axes(Sheet& sheet, const DrawAxes& words, const DrawPlacement& at, float scale) {
     const Rectangle &area = at.area, &cell = sheet.cell;
     std::vector<float> ends;
-    // In parts of the cell.
+    // Coordinates are shares of the cell.
     const auto line = [&](float x, float y, float to_x, float to_y) {
         for (const auto& [px, py] : {std::pair{x, y}, {to_x, to_y}}) {
             ends.push_back((px - cell.x) / cell.width);

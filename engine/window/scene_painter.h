@@ -11,19 +11,19 @@
 
 namespace firn {
 
-/// Must end before its device, and may end while it is in use.
+/// Paints scenes. Must end before its device, and may end while it is in use.
 class ScenePainter {
   public:
-    /// `slots`: frames that may be in flight at a time.
+    /// `slots`: the number of frames that may be in flight at a time.
     ScenePainter(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
 
     /// Begins a frame in a slot that is not in use.
     void begin(uint32_t slot);
-    /// Outside the pass; what the scene shows must live until the commands are complete. `scale`:
-    /// pixels of a unit. Throws UserError where the device cannot bind it.
+    /// Prepares a scene outside the pass; what it shows must live until the commands are complete.
+    /// `scale`: pixels of a unit. Throws UserError if the device cannot bind it.
     void prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
                  const FlatZoom& zoom, const SceneLayout& layout, float scale);
-    /// Inside the pass, which has a depth of unknown contents: what was prepared since begin().
+    /// Draws what was prepared since begin(), inside the pass, whose depth has unknown contents.
     void draw(VkCommandBuffer commands, uint32_t slot) const;
 
   private:
@@ -31,10 +31,10 @@ class ScenePainter {
     struct Step {
         bool is_picture = false;
         size_t number = 0;  // in its renderer
-        Rectangle area;     // of a picture, of which placement.area is seen
+        Rectangle area;     // of a picture; placement.area of it is seen
         DrawPlacement placement;
     };
-    /// The cell, in which texts lie by pixels.
+    /// The cell, in which texts are placed by pixels.
     struct Sheet {
         Rectangle cell;
         DrawScene scene;
@@ -54,7 +54,7 @@ class ScenePainter {
     SceneRenderer scenes_;
     ColourBars bars_;
     BufferView origin_;  // one place, (0, 0)
-    /// Lines of axes, which stay from frame to frame.
+    /// The lines of axes, which are kept from frame to frame.
     struct AxisLines {
         std::vector<float> ends;
         BufferView view;

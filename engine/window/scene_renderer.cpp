@@ -1,4 +1,4 @@
-// Draws layers of shapes: every vertex finds its own numbers in the tensors.
+// Draws layers of shapes: every vertex reads its own numbers from the tensors.
 #include "engine/window/scene_renderer.h"
 
 #include <algorithm>
@@ -85,7 +85,8 @@ SceneRenderer::Push SceneRenderer::common(const DrawScene& scene, const DrawPlac
     return push;
 }
 
-/// Where the first elements are, one byte for each binding: alignments are at most 256 bytes.
+/// Binds the buffers, and returns the offsets of their first elements, one byte for each binding:
+/// alignments are at most 256 bytes.
 uint32_t SceneRenderer::bind(const StorageSets& sets, uint32_t slot, const DrawLayer& from) const {
     const BufferView* views[kBindings] = {&from.places, &from.vectors, &from.colours, &from.sizes};
     uint32_t firsts = 0;
@@ -165,7 +166,8 @@ void SceneRenderer::draw(VkCommandBuffer commands, uint32_t slot, size_t scene,
         const VkClearRect all{scissor, 0, 1};
         vk.vkCmdClearAttachments(commands, 1, &far, 1, &all);
     }
-    // In space texts come last: they hide nothing, and shapes that are drawn later would hide them.
+    // In space, texts come last: they hide nothing, but shapes that are drawn later would hide
+    // them.
     for (const Draw& draw : draws)
         if (!in_space || !draw.is_text) draw_layer(commands, slot, draw);
     for (const Draw& draw : draws)

@@ -11,10 +11,10 @@
 
 namespace firn {
 
-/// Must end before its device, and may end while it is in use.
+/// Draws layers. Must end before its device, and may end while it is in use.
 class SceneRenderer {
   public:
-    /// `slots`: frames that may be in flight at a time.
+    /// `slots`: the number of frames that may be in flight at a time.
     SceneRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
     ~SceneRenderer();
     SceneRenderer(const SceneRenderer&) = delete;
@@ -22,17 +22,18 @@ class SceneRenderer {
 
     /// Begins another frame in a slot that is not in use.
     void begin(uint32_t slot);
-    /// Outside the pass: binds the layers of a scene to the slot. Everything written before is
-    /// seen; the buffers must live until the commands are complete. `scale`: pixels of a pixel of
-    /// size. Returns its number in the frame. Throws UserError where the device cannot bind a view.
+    /// Binds the layers of a scene to the slot, outside the pass. It sees everything written
+    /// before; the buffers must live until the commands are complete. `scale`: pixels for each
+    /// pixel of size. Returns the scene's number in the frame. Throws UserError if the device
+    /// cannot bind a view.
     size_t prepare(VkCommandBuffer commands, uint32_t slot, const DrawScene& scene,
                    const DrawPlacement& placement, float scale);
-    /// Inside the pass, which has a depth of unknown contents.
+    /// Draws inside the pass, whose depth has unknown contents.
     void draw(VkCommandBuffer commands, uint32_t slot, size_t scene,
               const DrawPlacement& placement) const;
 
   private:
-    /// As in draw_layer.glsl.
+    /// The push constants of draw_layer.glsl.
     struct Push {
         std::array<float, 16> to_clip;
         std::array<float, 4> colour;
@@ -40,7 +41,7 @@ class SceneRenderer {
         float size, unit, stretch;
         uint32_t firsts;
     };
-    /// The constants of the shaders, in order, and one for the blending.
+    /// The specialization constants of the shaders, in order, and one for the blending.
     using Variant = std::array<int32_t, 9>;
     struct Draw {
         VkPipeline pipeline = VK_NULL_HANDLE;

@@ -1,4 +1,4 @@
-// What the window says, through Dear ImGui.
+// Shows messages, work and the value under the mouse, through Dear ImGui.
 #include "engine/window/status.h"
 
 #include <imgui.h>
@@ -15,13 +15,14 @@
 namespace firn {
 namespace {
 
-/// At scale 1: the widest text, the width that is worth a place beside the panel, the margin around
-/// a box, and the padding within; of a bar that shows how far work is; around the mouse.
+/// Sizes at scale 1: the widest text, the least width of a place beside the panel, the margin
+/// around a box, and the padding within it; the bar that shows how far work is; the distance from
+/// the mouse.
 constexpr float kTextWidth = 460, kPlaceWidth = 150, kMargin = 8, kPaddingX = 10, kPaddingY = 6,
                 kLineGap = 5, kBarHeight = 4, kMouse = 26;
-/// A window is too narrow for words.
+/// A window that is narrower has no room for words.
 constexpr float kTiny = 40;
-/// Of the height of the window, which the panel leaves at the most.
+/// The largest share of the window's height that the panel leaves.
 constexpr float kMostRoom = 0.45f;
 constexpr float kLogWidth = 460, kLogHeight = 200;
 constexpr const char* kMore = "F3 lists all messages";
@@ -30,8 +31,8 @@ constexpr const char *kMessages = "##messages", *kValue = "##value";
 /// Lines of text in a box.
 struct StatusBox {
     std::vector<std::string> texts;
-    double share = -1;  // of work, which a bar below shows
-    bool cut = false;   // not all of it is here
+    double share = -1;  // of the work that is done, shown by a bar below
+    bool cut = false;   // some of it is left out
 };
 
 StatusBox messages_of(const PanelState& state) {
@@ -59,7 +60,7 @@ float box_height(const StatusBox& box, float width, float scale) {
     return height;
 }
 
-/// As wide as its longest line, where it need not be wrapped.
+/// Returns the width of the longest line if it need not be wrapped.
 float box_width(const StatusBox& box, float scale) {
     float widest = box.cut ? ImGui::CalcTextSize(kMore).x : 0;
     for (const std::string& text : box.texts)
@@ -79,7 +80,7 @@ Rectangle inner_window(float scale) {
     return {margin, margin, window.x - 2 * margin, window.y - 2 * margin};
 }
 
-/// With the margin that a box keeps from it.
+/// Returns the rectangle with the margin that a box keeps from it.
 Rectangle around(const Rectangle& at, float margin) {
     return {at.x - margin, at.y - margin, at.width + 2 * margin, at.height + 2 * margin};
 }
@@ -88,7 +89,7 @@ Rectangle rectangle_of(const ImGuiWindow& window) {
     return {window.Pos.x, window.Pos.y, window.Size.x, window.Size.y};
 }
 
-/// Of every window that is open, but for tooltips.
+/// Returns the rectangles of all open windows, except tooltips.
 std::vector<Rectangle> open_windows(float scale) {
     std::vector<Rectangle> out;
     for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
@@ -102,14 +103,14 @@ std::vector<Rectangle> open_windows(float scale) {
     return out;
 }
 
-/// The panel alone, where it is drawn.
+/// Returns the panel alone, if it is drawn.
 std::vector<Rectangle> open_panel(float scale) {
     const ImGuiWindow* panel = ImGui::FindWindowByName("###panel");
     if (!panel || !panel->Active) return {};
     return {around(rectangle_of(*panel), kMargin * scale)};
 }
 
-/// As much of its beginning as `lines` have place for.
+/// Returns as much of the beginning of the text as fits in `lines` lines.
 std::string beginning(const std::string& text, float width, int lines) {
     const char *at = text.c_str(), *end = at + text.size();
     for (int line = 0; line < lines && at < end; ++line) {
@@ -121,7 +122,8 @@ std::string beginning(const std::string& text, float width, int lines) {
     return at < end ? std::string(text.c_str(), at) + "\u2026" : text;
 }
 
-/// The newest of it, and of that the beginning, as much as has a place of this size.
+/// Cuts the box to a size: it keeps the newest texts, and the beginning of each, as far as they
+/// fit.
 StatusBox cut_to(StatusBox box, float width, float height, float scale) {
     const float inner = std::max(width - 2 * kPaddingX * scale, 1.0f);
     while (box.texts.size() > 1 && box_height(box, width, scale) > height) {
@@ -164,7 +166,7 @@ void draw_status_box(const char* name, const StatusBox& box, const Rectangle& at
     ImGui::PopStyleVar(3);
 }
 
-/// What boxes keep off: in the order in which they give way, where a window is full.
+/// Rectangles that boxes avoid, in the order in which they give way if a window is full.
 struct Surroundings {
     std::vector<Rectangle> windows, panel;  // all that are open, and the panel alone
     Rectangle mouse;                        // what it points at stays seen
@@ -190,7 +192,7 @@ std::optional<Rectangle> place_of_value(const StatusBox& box, const Surroundings
         box, {with(windows, around.mouse), with(panel, around.mouse), windows, panel}, scale);
 }
 
-/// The largest place that is left, for as much of the box as it has room for.
+/// Returns the largest place that is left, and cuts the box to it.
 Rectangle rest_for(StatusBox& box, const std::vector<Rectangle>& covered, float scale) {
     Rectangle most = largest_free(inner_window(scale), covered);
     if (most.width <= 0) most = inner_window(scale);
@@ -230,7 +232,7 @@ void draw_status(const PanelState& state, float scale, PanelActions& actions) {
     if (said.texts.empty() && value.texts.empty()) return;
     const Surroundings surroundings{open_windows(scale), open_panel(scale),
                                     around({mouse.x, mouse.y, 0, 0}, kMouse * scale)};
-    // Where the log leaves no room, it says the same.
+    // If the log leaves no room, the messages are dropped from the box: the log shows them.
     if (state.log_open && !first_place(said, {surroundings.windows}, scale))
         said.texts.erase(said.texts.begin(),
                          said.texts.begin() + static_cast<ptrdiff_t>(state.messages.size()));
@@ -241,7 +243,7 @@ void draw_status(const PanelState& state, float scale, PanelActions& actions) {
     std::optional<Rectangle> at, value_at;
     if (says) at = first_place(said, {surroundings.windows, surroundings.panel}, scale);
     if (has_value) value_at = place_of_value(value, surroundings, off(at), scale);
-    // Not room for both: messages, which the log has too, are cut.
+    // If there is no room for both, messages are cut, since the log shows them too.
     if ((has_value && !value_at) || (says && !at)) {
         if (has_value) value_at = place_of_value(value, surroundings, {}, scale);
         const std::optional<Rectangle> kept = off(value_at);
@@ -265,7 +267,7 @@ void draw_status(const PanelState& state, float scale, PanelActions& actions) {
 
 namespace {
 
-/// Breaks lines at the width; what goes on is indented.
+/// Breaks lines at the width; continued lines are indented.
 std::vector<char> wrapped(const std::string& text, float width) {
     std::vector<char> out;
     const std::string indent = "        ";
@@ -293,7 +295,7 @@ std::vector<char> wrapped(const std::string& text, float width) {
     return out;
 }
 
-/// Beside what is open, where that leaves room.
+/// Places the log beside what is open, if there is room.
 void place_log(float scale) {
     const ImVec2 window = ImGui::GetIO().DisplaySize;
     const float margin = kPanelPadding * scale;
@@ -335,7 +337,7 @@ void draw_log(const PanelState& state, float scale, LogView& view, PanelActions&
     const auto lines = 1 + std::count(view.text.begin(), view.text.end(), '\n');
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
     ImGui::PushStyleColor(ImGuiCol_FrameBg, ImVec4{0, 0, 0, 0});
-    // As high as its text, so that the newest line is scrolled to here.
+    // The field is as high as its text, so that the newest line can be scrolled to here.
     ImGui::InputTextMultiline(
         "##text", view.text.data(), view.text.size(),
         {-FLT_MIN, static_cast<float>(lines) * ImGui::GetTextLineHeight() + 2 * scale},

@@ -102,7 +102,7 @@ bool Swapchain::create(VkExtent2D wanted, VkRenderPass pass) {
     info.presentMode = mode_;
     info.clipped = VK_TRUE;
     info.oldSwapchain = swapchain_;
-    // Nothing tells when presenting an old image has ended, so the device must come to rest.
+    // No signal tells when presenting an old image has ended, so the device must become idle.
     destroy_images();
     VkSwapchainKHR made = VK_NULL_HANDLE;
     VkResult result = device_->vk().vkCreateSwapchainKHR(device_->handle(), &info, nullptr, &made);
@@ -156,7 +156,7 @@ std::optional<uint32_t> Swapchain::acquire(const OsWindow& window, VkRenderPass 
     VkExtent2D wanted = window.extent();
     if (wanted.width == 0 || wanted.height == 0) return std::nullopt;
     if (wanted.width != extent_.width || wanted.height != extent_.height) outdated_ = true;
-    // Twice: a window may be resized between making its images and acquiring one.
+    // There are two attempts: a window may be resized between making its images and acquiring one.
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (outdated_ && !create(wanted, pass)) return std::nullopt;
         uint32_t image = 0;

@@ -13,26 +13,26 @@ namespace firn {
 /// Owns the surface and its swapchain. Must end before the OsWindow.
 class Swapchain {
   public:
-    /// Throws DeviceError where the device cannot present to the window.
-    /// Without `vsync` images are presented at once, where the surface can do that.
+    /// Throws DeviceError if the device cannot present to the window. Without `vsync`, images are
+    /// presented at once if the surface supports that.
     Swapchain(std::shared_ptr<Device> device, const OsWindow& window, bool vsync);
     ~Swapchain();
     Swapchain(const Swapchain&) = delete;
     Swapchain& operator=(const Swapchain&) = delete;
 
-    /// UNORM: frames are already as the screen shows them.
+    /// The format is UNORM: frames already have the values that the screen shows.
     VkFormat format() const { return format_.format; }
     VkExtent2D extent() const { return extent_; }
 
-    /// An image to draw to; `acquired` is signalled when it is free. Nothing while the window has
-    /// no pixels or changes under our hands: try again after the next poll. `pass` makes
-    /// framebuffers.
+    /// Returns an image to draw to; `acquired` is signalled when it is free. Returns nothing while
+    /// the window has no pixels or is being resized: try again after the next poll. `pass` is used
+    /// to make framebuffers.
     std::optional<uint32_t> acquire(const OsWindow& window, VkRenderPass pass,
                                     VkSemaphore acquired);
     VkFramebuffer framebuffer(uint32_t image) const { return images_[image].framebuffer; }
-    /// To be signalled by the submission that draws the image.
+    /// Returns the semaphore that the submission which draws the image must signal.
     VkSemaphore rendered(uint32_t image) const { return images_[image].rendered; }
-    /// Where it throws, the image waits to be presented again.
+    /// Presents the image. If this throws, the image waits to be presented again.
     void present(uint32_t image);
 
   private:

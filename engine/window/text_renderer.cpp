@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kTextBindings = 5;  // places, values, colours, glyphs, atlas
 constexpr size_t kAtlases = 8;         // sizes that are kept
-/// As kMost of draw_text.vert: the glyphs of a number.
+/// The most glyphs of a number, kMost of draw_text.vert.
 constexpr uint64_t kGlyphsOfANumber = 16;
 constexpr uint64_t kVertices = 6;  // of a glyph
 
@@ -37,7 +37,7 @@ VkPipeline TextRenderer::pipeline(const Variant& variant, VkPipelineLayout layou
     return pipeline = create_draw_pipeline(*device_, info);
 }
 
-/// Lines are whole pixels high.
+/// Returns the atlas for a line height, which is rounded to whole pixels.
 std::shared_ptr<GlyphAtlas> TextRenderer::atlas(float pixels) {
     pixels = std::max(std::round(pixels), 1.0f);
     auto at = std::find_if(atlases_.begin(), atlases_.end(),

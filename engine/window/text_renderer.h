@@ -11,25 +11,26 @@
 
 namespace firn {
 
-/// Must end before its device, and may end while it is in use.
+/// Draws texts. Must end before its device, and may end while it is in use.
 class TextRenderer {
   public:
-    /// `slots`: frames that may be in flight at a time.
+    /// `slots`: the number of frames that may be in flight at a time.
     TextRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
     ~TextRenderer();
     TextRenderer(const TextRenderer&) = delete;
     TextRenderer& operator=(const TextRenderer&) = delete;
 
-    /// Outside the pass: lays the `which`-th text of the frame out, and binds it to a slot that is
-    /// not in use. `to_clip` and `viewport` as shaders have them, `scale` pixels of one of size.
+    /// Lays out the `which`-th text of the frame, outside the pass, and binds it to a slot that is
+    /// not in use. `to_clip` and `viewport` are as shaders use them; `scale`: pixels for each pixel
+    /// of size.
     void prepare(uint32_t slot, size_t which, const DrawLayer& layer,
                  const std::array<float, 16>& to_clip, const std::array<float, 2>& viewport,
                  bool in_space, float scale);
-    /// Inside the pass.
+    /// Draws inside the pass.
     void draw(VkCommandBuffer commands, uint32_t slot, size_t which) const;
 
   private:
-    /// As in draw_text.glsl.
+    /// The push constants of draw_text.glsl.
     struct Push {
         std::array<float, 16> to_clip;
         std::array<float, 4> colour;
@@ -38,7 +39,7 @@ class TextRenderer {
         uint32_t firsts;
         int32_t decimals;
     };
-    /// The constants of the shaders, in order, and whether shapes hide it.
+    /// The specialization constants of the shaders, in order, and whether shapes hide the text.
     using Variant = std::array<int32_t, 6>;
     struct Slot {
         VkPipeline pipeline = VK_NULL_HANDLE;

@@ -10,11 +10,12 @@
 namespace firn {
 namespace {
 
-/// Latin with accents, Greek, dashes and quotes, super- and subscripts, arrows, mathematics.
+/// Characters: Latin with accents, Greek, dashes and quotes, super- and subscripts, arrows,
+/// mathematics.
 constexpr ImWchar kRanges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2010, 0x2026, 0x2032, 0x2033,
                                0x2070, 0x209c, 0x2190, 0x2193, 0x2202, 0x2265, 0};
 
-/// Of the typeface for code: its letters look larger than those of panels.
+/// The scale of the typeface for code, whose letters look larger than those of panels.
 constexpr float kCodeSize = 0.88f;
 constexpr ImWchar kCodeRanges[] = {0x20, 0xff, 0};
 
@@ -26,7 +27,8 @@ ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixel
                                       static_cast<int>(file.size()), pixels, &config, ranges);
 }
 
-/// OpenType has such digits beside the others, by a table that the rasteriser does not read.
+/// Makes all digits equally wide. OpenType has such digits in a table that the rasteriser does not
+/// read.
 void even_digits(ImFont& font) {
     float widest = 0;
     const auto is_digit = [](const ImFontGlyph& glyph) {

@@ -1,4 +1,4 @@
-// Which tensors can be shown, and where in a window.
+// Checks which tensors can be shown, and finds their places in a window.
 #include "engine/window/view.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 Rectangle letterbox(const Rectangle& outer, float width, float height) {
     const float scale = std::min(outer.width / width, outer.height / height);
     Rectangle inner;
-    // Whole pixels, so that a tensor of the window's size is shown element by pixel.
+    // The size is in whole pixels, so that a tensor of the window's size has one pixel for each
+    // element.
     inner.width = std::max(1.0f, std::round(width * scale));
     inner.height = std::max(1.0f, std::round(height * scale));
     inner.x = outer.x + std::floor((outer.width - inner.width) / 2);

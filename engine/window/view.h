@@ -1,4 +1,4 @@
-// What a window shows: a buffer with its type and shape, and how its values become colours.
+// A buffer with its type and shape, as a window shows it, and how its values become colours.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct BufferView {
     std::vector<int64_t> shape;
 };
 
-/// The numbers are those of view.frag.
+/// The colour maps, with the numbers of view.frag.
 enum class Colormap : uint8_t { Grey, Viridis, Magma, Inferno, Turbo, Coolwarm, Icefire, Plasma };
 
 namespace colormap {
@@ -33,8 +33,9 @@ inline constexpr Colormap coolwarm = Colormap::Coolwarm;  // diverging, light in
 inline constexpr Colormap icefire = Colormap::Icefire;    // diverging, dark in the middle
 }  // namespace colormap
 
-/// Values shown as the first and the last colour. Equal: automatic, the smallest and largest finite
-/// element of each frame (for a diverging map symmetric about 0).
+/// The values that are shown as the first and the last colour. If they are equal, the range is
+/// automatic: the smallest and largest finite element of each frame (for a diverging map symmetric
+/// about 0).
 struct ValueRange {
     float low = 0, high = 0;
 };
@@ -49,16 +50,16 @@ struct ShowOptions {
     std::optional<Colormap> colormap = {};  ///< none: grey
     /// Elements of type u8 count in steps of 1/255 and of u16 of 1/65535, as in picture files.
     ValueRange range = kUnstatedRange;
-    /// Blend neighbours where the tensor is smaller than the window; false: squares.
+    /// Blends neighbours if the tensor is smaller than the window; false: squares.
     bool smooth = true;
     float opacity = 1;  // with alpha: how much it hides what is behind it
-    /// Beside it: which values its colours stand for, in round numbers, and `label` above, such as
-    /// "speed, m/s". Of one channel.
+    /// Shows a colour bar beside the tensor: the values that its colours stand for, in round
+    /// numbers, and `label` above, such as "speed, m/s". The tensor has one channel.
     bool colour_bar = false;
     std::string label;
 };
 
-/// The same of a map that is named before: `show(u, colormap::viridis, {.colour_bar = true})`.
+/// Options after a map: `show(u, colormap::viridis, {.colour_bar = true})`.
 struct MapOptions {
     std::optional<ValueRange> range = {};  // none: the smallest and largest finite element
     bool smooth = true;
@@ -67,20 +68,21 @@ struct MapOptions {
     std::string label = {};
 };
 ShowOptions show_options(Colormap map, const MapOptions& options);
-/// The range of a picture of so many channels by the rule of ShowOptions; equal: automatic.
+/// Returns the range of a picture of so many channels by the rule of ShowOptions; equal: automatic.
 ValueRange range_of(const ShowOptions& options, int64_t channels);
 
 /// A rectangle of pixels, from the upper left corner.
 struct Rectangle {
     float x = 0, y = 0, width = 0, height = 0;
 };
-/// Throws UserError that begins with `what` where a tensor is no picture: its rank, channels or a
-/// size of zero.
+/// Throws UserError that begins with `what` if a tensor is no picture, because of its rank, its
+/// channels or a size of zero.
 void check_picture(const std::string& what, DType dtype, const std::vector<int64_t>& shape);
-/// Throws UserError where the view cannot be shown: its rank, channels, type or a size of zero.
+/// Throws UserError if the view cannot be shown, because of its rank, channels, type or a size of
+/// zero.
 void check_showable(const BufferView& view);
-/// What a step of an integer type counts as in pictures: 1/255 of u8, 1/65535 of u16, and 1 of all
-/// other types.
+/// Returns the value of one step of an integer type in pictures: 1/255 for u8, 1/65535 for u16, and
+/// 1 for all other types.
 float shown_unit(DType dtype);
 
 }  // namespace firn

@@ -5,8 +5,8 @@
 
 namespace firn {
 
-/// Where to bind, as the device aligns it, and the element of the view's type at which it begins
-/// there.
+/// The buffer and the offset of a binding, as the device aligns it, and the element of the view's
+/// type at which the view begins there.
 struct ViewBinding {
     VkBuffer buffer = VK_NULL_HANDLE;
     uint64_t offset = 0, bytes = 0;
@@ -14,9 +14,10 @@ struct ViewBinding {
 };
 
 int64_t elements_of(const BufferView& view);
-/// The view's memory. Throws UserError where it is another device's.
+/// Returns the view's memory. Throws UserError if it belongs to another device.
 Buffer& buffer_of(const Device& device, const BufferView& view);
-/// Throws UserError where it is another device's, or more than this one binds.
+/// Returns the binding of a view. Throws UserError if the view belongs to another device, or is
+/// larger than a binding of this one.
 ViewBinding bind_view(const Device& device, const BufferView& view);
 
 }  // namespace firn

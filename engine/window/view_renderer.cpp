@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kRangeElementsPerGroup = 8192;                   // as in view_range.comp
 constexpr int64_t kMostElements = kRangeElementsPerGroup * 65535;  // one dispatch finds their range
 
-/// The numbers are those of view_buffer.glsl.
+/// The formats of elements, with the numbers of view_buffer.glsl.
 enum ElementFormat : int32_t { kF32, kF16, kI32, kU32, kU8, kI8, kBool, kU16, kI16, kBF16 };
 
-/// The numbers are those of view.frag, in which 2 to 4 is the side of the square of elements
+/// The filters, with the numbers of view.frag; 2 to 4 is the side of the square of elements that is
 /// averaged.
 enum Filter : int32_t { kBlend = 0, kNearest = 1, kMostTaps = 4 };
 
@@ -68,7 +68,7 @@ ViewRenderer::Picture& ViewRenderer::next_picture() {
     return pictures_[used_++];
 }
 
-/// Sets of all pictures have the same layout.
+/// Returns the pipeline; the sets of all pictures have the same layout.
 VkPipeline ViewRenderer::draw_pipeline(const Variant& variant) {
     VkPipeline& pipeline = draw_[variant];
     if (pipeline) return pipeline;
@@ -114,7 +114,7 @@ ViewRenderer::Variant ViewRenderer::variant_of(const BufferView& view, const Sho
     variant.format = format_of(view.dtype);
     variant.channels = static_cast<int32_t>(channels_of(view));
     const Colormap map = options.colormap.value_or(Colormap::Grey);
-    // Colours go through no map: all maps share their pipeline.
+    // Colours use no map, so that all maps share their pipeline.
     if (variant.channels == 1) variant.colormap = static_cast<int32_t>(map);
     int taps = std::clamp(static_cast<int>(std::ceil(shrink - 0.01f)), 1, int{kMostTaps});
     bool exact = std::abs(shrink - 1) < 1e-4f;

@@ -10,19 +10,19 @@
 
 namespace firn {
 
-/// What a picture's colours stand for: a range that was given, the smallest and largest element, or
-/// one about 0.
+/// The range of a picture's colours: one that was given, the smallest and largest element, or one
+/// symmetric about 0.
 enum RangeKind : int32_t { kGiven, kAutomatic, kSymmetric };
 struct ShownRange {
     RangeKind kind = kGiven;
-    float low = 0, high = 1;        // where it is given
+    float low = 0, high = 1;        // if it is given
     const Buffer* found = nullptr;  // else two words, as shown_range.glsl reads them
 };
 
-/// Must end before its device, and may end while it is in use.
+/// Draws pictures. Must end before its device, and may end while it is in use.
 class ViewRenderer {
   public:
-    /// `slots`: frames that may be in flight at a time.
+    /// `slots`: the number of frames that may be in flight at a time.
     ViewRenderer(std::shared_ptr<Device> device, VkRenderPass pass, uint32_t slots);
     ~ViewRenderer();
     ViewRenderer(const ViewRenderer&) = delete;
@@ -30,12 +30,12 @@ class ViewRenderer {
 
     /// Begins another frame in a slot that is not in use.
     void begin() { used_ = 0; }
-    /// Outside the pass: binds a view to the slot, and finds its range where that is automatic.
-    /// Everything written before is seen. The view's buffer must live until the commands are
-    /// complete. Returns its number in the frame. Throws UserError where the device cannot bind it.
+    /// Binds a view to the slot, outside the pass, and finds its range if that is automatic. It
+    /// sees everything written before. The view's buffer must live until the commands are complete.
+    /// Returns the picture's number in the frame. Throws UserError if the device cannot bind it.
     size_t prepare(VkCommandBuffer commands, uint32_t slot, const BufferView& view,
                    const ShowOptions& options, const Rectangle& area);
-    /// Inside the pass: the picture fills `area`, of which `seen` is drawn.
+    /// Draws inside the pass: the picture fills `area`, of which `seen` is drawn.
     void draw(VkCommandBuffer commands, uint32_t slot, size_t picture, const Rectangle& area,
               const Rectangle& seen) const;
     ShownRange range(uint32_t slot, size_t picture) const;
@@ -45,8 +45,8 @@ class ViewRenderer {
         int32_t height, width, first;
         float low, high, shrink, opacity;
     };
-    /// The constants of view.frag, and whether it hides all: one pipeline for each combination that
-    /// is shown.
+    /// The specialization constants of view.frag, and whether the picture is opaque: one pipeline
+    /// for each combination that is shown.
     struct Variant {
         int32_t format, channels, colormap, filter, range, blended;
         auto operator<=>(const Variant&) const = default;

@@ -12,7 +12,7 @@
 
 namespace firn {
 
-/// What a person types into a field whose text is taken when it is confirmed.
+/// The text that a person types into a field which takes it when it is confirmed.
 struct TypedText {
     std::optional<std::string> text;  // none: the field shows its parameter
     std::string refused;              // why it was not taken; empty: it was not yet confirmed
@@ -32,19 +32,19 @@ struct Widget {
     Rectangle rectangle;  // where it was drawn last, in pixels; empty: not yet
 };
 
-/// All of them, in the order in which they were made, and the variables that they change.
+/// All widgets, in the order in which they were made, and the variables that they change.
 struct Widgets {
     Parameters parameters;
     ChangeHistory history;
-    /// What the person is changing, and the values before that.
+    /// The parameters that the person is changing, and their values before that.
     std::vector<std::string> edited;
     ParameterValues before;
-    /// Where presets go to and come from.
+    /// The path of presets.
     std::string preset_path;
     std::deque<Widget> all;
 
-    /// The widget of that name, made where there is none. Throws UserError where it is of another
-    /// kind.
+    /// Returns the widget of that name, and makes it if there is none. Throws UserError if it is of
+    /// another kind.
     Widget& get(Widget::Kind kind, const std::string& name, const std::string& help = "");
     Plot& get_plot(const std::string& name, const PlotOptions& options);
 };

@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Pixels of a click at the most; more is a drag.
+/// The most pixels that the mouse moves in a click; a longer way is a drag.
 constexpr float kSteady = 4;
 constexpr int kRight = 1;
 

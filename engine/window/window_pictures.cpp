@@ -1,4 +1,4 @@
-// What goes from a window to the host: pictures of its frames, and tensors behind them.
+// Brings data from a window to the host: pictures of its frames, and tensors after them.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -41,7 +41,7 @@ void ViewWindow::State::screenshot() {
     try {
         write_picture(path, picture(extent()));
     } catch (const UserError& error) {
-        // Somebody at the keyboard can mend it, and the program may have run for long.
+        // With a window, a person can correct it, and the program may have run for long.
         std::fprintf(stderr, "%s: %s\n", options.title.c_str(), error.what());
         return say(error.what());
     }

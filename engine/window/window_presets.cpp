@@ -1,5 +1,5 @@
-// What a person does with all parameters of a window at once: presets, defaults, undo and redo; and
-// what the panel remembers.
+// Actions on all parameters of a window at once: presets, defaults, undo and redo; and the
+// remembered layout of the panel.
 #include "compiler/program/error.h"
 #include "engine/window/text_file.h"
 #include "engine/window/widgets.h"
@@ -17,7 +17,7 @@ std::vector<std::string> names_of(const ParameterValues& values) {
 }  // namespace
 
 void ViewWindow::State::recall_panel() {
-    // Runs of a certain length are compared: they begin alike.
+    // Runs of a fixed length are compared with each other, so they begin alike.
     if (!os || !options.remembers_panel || options.frames > 0) return;
     layout_path = panel_layout_path(options.title);
     if (layout_path.empty()) return;

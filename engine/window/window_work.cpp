@@ -1,5 +1,4 @@
-// Windows while long work goes on: they answer, say how far it is, and end it where they are
-// closed.
+// Serves windows during long work: they answer, say how far it is, and end it if they are closed.
 #include <algorithm>
 #include <utility>
 
@@ -11,11 +10,12 @@
 namespace firn {
 namespace {
 
-/// How long it says what work does that is silent since: what goes on says more before.
+/// How long a window shows work that has reported nothing since: work that continues reports
+/// earlier.
 constexpr std::chrono::milliseconds kWorkTime{500};
 /// A window that has not drawn for so long seems to hang.
 constexpr std::chrono::milliseconds kAnswerTime{100};
-/// Of a wait for the device: what a person takes for slow, and for the end.
+/// The waits for the device, in seconds, that a person takes for slow and for endless.
 constexpr double kSlowSeconds = 1, kEndlessSeconds = 5;
 
 }  // namespace
@@ -23,7 +23,7 @@ constexpr double kSlowSeconds = 1, kEndlessSeconds = 5;
 void ViewWindow::State::serve(const std::string& text, double share) {
     work = text, work_share = share;
     work_ends = FrameClock::now() + kWorkTime;
-    // The frame that is under way keeps the mouse and the keys that it began with.
+    // The current frame keeps the mouse and the keys with which it began.
     const Mouse frame_mouse = mouse;
     const RawInput frame_input = input;
     serves = true;
@@ -78,7 +78,7 @@ bool ViewWindow::State::tell_end() {
 }
 
 void ViewWindow::State::watch_for_end() {
-    // A window that is seen watches for all; and who watches already goes on.
+    // A visible window watches for all windows, and a window that watches already continues to.
     if (!on_screen().empty() || executor->compile_watch() || is_work_watched()) return;
     watches = true;
     executor->on_compile([this](const CompileProgress& progress) {
