@@ -1,11 +1,11 @@
-// The Buddhabrot: where the orbits go that leave the Mandelbrot set, gathered over many frames.
+// The Buddhabrot: the orbits of points that leave the Mandelbrot set, gathered over many frames.
 #include <firn/firn.h>
 
 using namespace firn;
 
 namespace {
 
-constexpr int kOrbits = 8192, kTries = 64, kPart = 16;  // in a frame; to find one; turns at once
+constexpr int kOrbits = 8192, kTries = 64, kPart = 16;  // per frame; per orbit; steps at once
 
 struct Orbit {
     Tensor x, y;
@@ -17,7 +17,8 @@ struct Orbit {
     Tensor gone() const { return x * x + y * y > 16.0f; }
 };
 
-/// The first random points whose orbits leave before `limit`, and after how many turns; 0: none.
+/// The first random points whose orbits leave before `limit`, and the number of iterations that
+/// they take; 0: none.
 struct Starts {
     Tensor x, y, turns;
 };

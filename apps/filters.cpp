@@ -16,7 +16,7 @@ std::string ink() {
     return path.lexically_normal().string();
 }
 
-/// By a Gaussian of standard deviation `sigma`, first down and then across.
+/// Blurs by a Gaussian of standard deviation `sigma`, first down and then across.
 Tensor blurred(const Tensor& x, const Tensor& sigma) {
     const auto along = [&](const Tensor& of, bool down) {
         auto [i, j, c] = indices<3>(of.shape());

@@ -32,7 +32,7 @@ Tensor escape_time(const Tensor& cx, const Tensor& cy, const Tensor& limit, int 
     return select(far > kFar, turns + 2.0f - beyond / std::log2(float(power)), 0.0f);
 }
 
-/// Deep blue, white and gold in turns; the set itself is black.
+/// Returns deep blue, white and gold in alternation; the set itself is black.
 Tensor palette(const Tensor& time) {
     Tensor phase = 0.25f + 0.5f * log2(time + 2.0f);
     std::vector<Tensor> channels;
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
             x.set_step(scale), y.set_step(scale);
             if (mouse.left.down) x -= scale * mouse.dj, y += scale * mouse.di;
             if (mouse.inside && mouse.wheel != 0) {
-                // What is under the mouse stays there.
+                // The point under the mouse stays there.
                 float before = scale;
                 zoom += 0.25f * mouse.wheel;
                 scale = 3.0f * std::exp2(-zoom) / float(height);

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
         };
         start();
         while (window.open()) {
-            // Where only the pattern was asked for, feed and kill are its own.
+            // If only the pattern was changed, feed and kill are those of the pattern.
             const bool anew = pattern.changed(), fed = feed.changed(), killed = kill.changed();
             if (anew && !fed) feed = kPatterns[pattern].first;
             if (anew && !killed) kill = kPatterns[pattern].second;

@@ -8,8 +8,8 @@
 
 namespace firn {
 
-/// How many times slower a thread is than where nothing else runs: threads that want a core now,
-/// for each core; 1 at least, and where the system does not tell.
+/// Returns how many times slower a thread is than if nothing else ran: the number of threads that
+/// want a core now, for each core; 1 at least, and if the system does not tell.
 inline double pace_of_machine() {
     int running = 0;
     if (std::FILE* file = std::fopen("/proc/loadavg", "r")) {

@@ -1,4 +1,4 @@
-// What all compiles of a test program or a benchmark took beside the work of their values.
+// Adds up the statistics of excess work over all compilations of a test program or a benchmark.
 #pragma once
 #include <mutex>
 

@@ -29,7 +29,7 @@ Tensor advance(Training& training, const Settings& settings);
 /// The loss over pieces of the test.
 float test_loss(const Training& training);
 
-/// What the model wrote, and what it began with.
+/// A text that the model wrote, with its beginning, which was given.
 struct Sample {
     std::string text;                // the first characters were given
     std::vector<float> probability;  // of each character where it was written; 1 of what was given

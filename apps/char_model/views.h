@@ -1,4 +1,4 @@
-// What a model writes, as a picture.
+// Shows the text that a model writes as a picture.
 #pragma once
 #include "apps/char_model/training.h"
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// Where a picture lies on another: its upper left corner and the size of its pixels there.
+/// The place of a picture on another one: its upper left corner and the size of its pixels there.
 struct Spot {
     int row = 0, column = 0, scale = 1;
 };

@@ -11,10 +11,10 @@
 namespace firn {
 namespace {
 
-/// How much of the running mean of the loss stays from frame to frame.
+/// The share of the running mean of the loss that stays from frame to frame.
 constexpr float kSmooth = 0.95f;
 
-/// What goes wrong by a button is said in the panel: the run goes on.
+/// Runs `what` when the button is pressed. An error is shown in the panel, and the run continues.
 void by_button(Window& window, const char* name, const std::string& done,
                const Callback<void()>& what) {
     if (!window.gui().button(name)) return;
@@ -58,7 +58,7 @@ void TrainingRun::begin(Window& window, const State& state) {
 }
 
 void TrainingRun::note(Window& window, int64_t step, float loss) {
-    // Of few losses the mean is that of all.
+    // The mean of few losses is the mean of all.
     const float share = std::min(kSmooth, float(count_) / float(count_ + 1));
     ++count_;
     smooth_ = share * smooth_ + (1 - share) * loss;

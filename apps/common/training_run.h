@@ -1,4 +1,4 @@
-// What demos that train have in common: steps, the loss as it falls, measurements, checkpoints.
+// The common part of demos that train: steps, the loss as it falls, measurements, checkpoints.
 #pragma once
 #include <firn/firn.h>
 #include <firn/learning.h>
@@ -27,7 +27,7 @@ class TrainingRun {
 
     /// Counts from the beginning. The state is what checkpoints keep; --load is read once.
     void begin(Window& window, const State& state);
-    /// How many steps this frame makes.
+    /// Returns the number of steps of this frame.
     int steps() const { return options_.steps; }
     /// So many steps are done, and this is the loss of the last: its running mean is plotted as its
     /// logarithm, and the line on the terminal goes on, when the device has got there. Saves where
@@ -35,7 +35,7 @@ class TrainingRun {
     void add(Window& window, int64_t step, const Tensor& loss);
     /// True in frames in which the program is to measure: every so many, and in the last.
     bool reports(const Window& window) const;
-    /// What was measured: plotted, printed, and a row of --metrics.
+    /// Plots the measurements, prints them, and adds a row to --metrics.
     void report(Window& window, const std::vector<Metric>& metrics);
     /// True once where a checkpoint was loaded: the program shows what it has learned anew.
     bool loaded();

@@ -20,7 +20,8 @@ std::string default_picture() {
         .lexically_normal();
 }
 
-/// What the mouse does: the left button pushes along its way, in colours that change as it goes.
+/// Returns the stroke of the mouse: the left button pushes along its path, in colours that change
+/// as it moves.
 Stroke mouse_stroke(const Mouse& mouse, float radius, float push, float ink, int frame,
                     const Settings& settings) {
     if (!mouse.left.down) return {};

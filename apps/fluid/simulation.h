@@ -6,7 +6,7 @@
 
 namespace firn::fluid {
 
-/// What a person may turn.
+/// The settings that a person may change.
 struct Settings {
     float dt = 1.0f / 60;  // seconds
     float confinement = 2.0f;

@@ -12,8 +12,8 @@ using Outside = Field::Outside;
 /// alone.
 constexpr float kCalm = 0.5f;
 
-/// Where the fluid at `to`, which moves at `a` there, was `dt` before, by the classical Runge-Kutta
-/// method.
+/// Returns the place `dt` earlier of the fluid that is now at `to`, where its velocity is `a`, by
+/// the classical Runge-Kutta method.
 Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point& a,
                  const Tensor& dt) {
     auto velocity = [&](const Point& at) {
@@ -28,7 +28,8 @@ Point trace_back(const Tensor& u, const Tensor& v, const Point& to, const Point&
     return behind({a.y + 2.0f * (b.y + c.y) + d.y, a.x + 2.0f * (b.x + c.x) + d.x}, dt / 6.0f);
 }
 
-/// How much the brush covers each point: 1 on its line, falling to 0 as a Gaussian.
+/// Returns the share of each point that the brush covers: 1 on its line, falling to 0 as a
+/// Gaussian.
 Tensor coverage(const Brush& brush, const Point& at) {
     const BrushStroke stroke{brush.from_y, brush.from_x, brush.to_y, brush.to_x};
     return exp(-squared_distance(at.y, at.x, stroke) / (brush.radius * brush.radius));

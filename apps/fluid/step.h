@@ -9,7 +9,7 @@
 
 namespace firn::fluid {
 
-/// Where the fluid is and how it moves, on a staggered (MAC) grid of n x m square cells of side 1.
+/// The dye and the motion of the fluid, on a staggered (MAC) grid of n x m square cells of side 1.
 /// Cell (i, j) covers i <= y < i + 1 and j <= x < j + 1, with y down the picture. All tensors are
 /// f32[n, m].
 struct Flow {
@@ -19,7 +19,7 @@ struct Flow {
     std::array<Tensor, 3> dye;  // red, green and blue, in the middle
 };
 
-/// What pushes the fluid for one step: velocity and dye along the line from one point to another,
+/// A push on the fluid for one step: velocity and dye along the line from one point to another,
 /// within a radius in cells. All are rank-0 f32.
 struct Brush {
     Tensor from_y, from_x, to_y, to_x, radius;

@@ -1,4 +1,4 @@
-// How the fields of a flow are drawn.
+// Draws the fields of a flow.
 #include "apps/fluid/views.h"
 
 namespace firn::fluid {

@@ -7,8 +7,8 @@
 
 namespace firn::fluid {
 
-/// What can be shown. The first divergence is that of the flow as it is, the other one that which
-/// the pressure had to take away in the newest step.
+/// The fields that can be shown. The first divergence is that of the present flow, the other one
+/// that which the pressure had to remove in the newest step.
 enum class View : int { Dye, Speed, Pressure, Divergence, DivergenceBefore, Vorticity };
 /// Their names, in order.
 std::vector<std::string> view_names();

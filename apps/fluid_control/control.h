@@ -6,7 +6,7 @@
 
 namespace firn::fluid_control {
 
-/// What makes another problem: see make_control.
+/// Options a change of which makes another problem: see make_control.
 struct ProblemOptions {
     int steps = 100;  // of the flow
     float dt = 0.5f;  // seconds in each

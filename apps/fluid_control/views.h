@@ -1,4 +1,4 @@
-// What is seen of a flow that is controlled, and the dye that it begins with by itself.
+// Shows a flow that is controlled, and makes the dye with which it begins by default.
 #pragma once
 #include "apps/common/canvas.h"
 #include "apps/fluid_control/control.h"

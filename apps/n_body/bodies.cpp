@@ -14,7 +14,7 @@ constexpr float kDiscMass = 0.3f, kDiscShare = 0.75f;  // of the mass, of the bo
 constexpr float kDiscScale = 0.32f, kDiscHeight = 0.02f, kDiscEdge = 5 * kDiscScale;
 constexpr float kHaloScale = 0.45f;
 
-/// How one galaxy stands in space: its mass, its middle, its velocity, and the tilt of its disc.
+/// The place of a galaxy in space: its mass, its centre, its velocity, and the tilt of its disc.
 struct Frame {
     float mass;
     std::array<float, 3> place, velocity;
@@ -106,7 +106,7 @@ Bodies colliding_galaxies(int count, uint32_t seed) {
 
     Bodies bodies;
     bodies.position = placed(select(in_disc, stars.position, round.position), &Frame::place);
-    // A galaxy of less mass and equal size turns more slowly.
+    // A galaxy of less mass and equal size rotates more slowly.
     bodies.velocity =
         placed(sqrt(total) * select(in_disc, stars.velocity, round.velocity), &Frame::velocity);
     Tensor still = zeros({count});

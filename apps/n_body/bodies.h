@@ -18,8 +18,9 @@ struct Bodies {  // one f32[n] for each component
 /// zero: see make_simulation.
 Bodies colliding_galaxies(int count, uint32_t seed);
 
-/// What every body feels of all others, for softened distances sqrt(r^2 + softening^2): all pairs,
-/// each body a loop over the others. The softening must not be 0: every body meets itself too.
+/// Returns the gravity of all others on every body, for softened distances sqrt(r^2 + softening^2):
+/// all pairs, each body a loop over the others. The softening must not be 0: every body meets
+/// itself too.
 vec3 gravity(const vec3& position, const Tensor& mass, const Tensor& softening);
 
 /// One step: kick, drift, kick. Second order, and reversible in time, so that the energy swings

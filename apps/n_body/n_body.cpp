@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kLeastBodies = 64, kMostBodies = 32768;
 
-/// Where every body has a lane of its own, more of them are as fast.
+/// Returns the default number of bodies: as long as every body has a lane of its own, more of them
+/// take no longer.
 int default_bodies() {
     bool cpu = current_session().executor().profile().device_class == DeviceClass::Cpu;
     return cpu ? 2048 : 16384;

@@ -41,7 +41,7 @@ Channels colours(const Tensor& galaxy, const Tensor& light, const Tensor& speed,
     return out;
 }
 
-/// Where a body is on the screen, in pixels, and how far.
+/// The place of a body on the screen, in pixels, and its distance.
 struct Projected {
     Tensor i, j, depth, scale;
 };

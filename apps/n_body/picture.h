@@ -1,4 +1,4 @@
-// How bodies are drawn: splats of light that add up, trails, a glow, and tone mapping.
+// Draws bodies: splats of light that add up, trails, a glow, and tone mapping.
 #pragma once
 #include "apps/n_body/bodies.h"
 
@@ -8,7 +8,7 @@ namespace firn::n_body {
 struct Camera {
     float turn = 0.5f, tilt = 0.65f, distance = 5.0f;
 };
-/// Follows the mouse: dragging turns, the wheel comes closer.
+/// Moves the camera by the mouse: dragging turns it, the wheel brings it closer.
 void move(Camera& camera, const Mouse& mouse);
 
 enum class Colours : uint8_t { Galaxy, Speed };
@@ -27,7 +27,7 @@ struct Look {
 struct Light {
     Tensor red, green, blue;
 };
-/// How bodies are seen, rank 0.
+/// The camera, rank 0.
 struct Shot {
     Tensor turn, tilt, distance, size, by_speed, kept, shutter;
 };

@@ -4,7 +4,8 @@
 namespace firn::neural_ca {
 namespace {
 
-/// Whether a cell or one of its eight neighbours is alive, [batch, n, m, 1].
+/// Returns true for each cell that is alive or has one of its eight neighbours alive, [batch, n, m,
+/// 1].
 Tensor near_life(const Tensor& cells) {
     auto [b, i, j, c] = indices<4>({cells.size(0), cells.size(1), cells.size(2), 1});
     const Reader life = zero(cells);

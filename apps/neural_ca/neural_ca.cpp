@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
                 watched = {planted(training)};
                 begin();
             }
-            // Training waits while somebody wounds, so that the cells follow the mouse.
+            // Training waits while a person wounds cells, so that the cells follow the mouse.
             const Mouse& mouse = window.mouse();
             if (window.playing() && train && !mouse.left.down) {
                 Tensor loss;

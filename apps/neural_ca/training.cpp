@@ -38,14 +38,14 @@ Tensor prepared(const Tensor& cells, const Tensor& target, const Tensor& wounds,
                 const Tensor& stream) {
     const Size batch = cells.size(0), n = cells.size(1), m = cells.size(2);
     const Tensor distance = distances(cells, target);
-    // How many are worse: 0 is the worst; of equal ones the first.
+    // The number of worse losses: 0 is the worst; of equal ones the first counts as worse.
     auto [a, b] = indices<2>({batch, batch});
     const Tensor worse = (distance(b) > distance(a)) | ((distance(b) == distance(a)) & (b < a));
     const Tensor rank = sum(worse.as(i32), {1});
     auto [k, i, j, c] = indices<4>({batch, 1, 1, 1});
     const Tensor random = rand({batch, 3}, {.seed = seed, .stream = stream});
     const Tensor side = Tensor(n).as(f32);
-    // What is no picture yet, such as a seed, would not survive.
+    // A pattern that is no picture yet, such as a seed, would not survive.
     const Tensor hurts =
         (rank(k) >= Tensor(batch) - wounds) & (distance(k) < 0.3f * mean(square(target)));
     const Tensor hurt = wounded(cells, side * (0.2f + 0.6f * random(k, 0)),

@@ -4,7 +4,7 @@
 
 namespace firn::neural_ca {
 
-/// What makes another run.
+/// Options a change of which makes another run.
 struct ProblemOptions {
     int hidden = 48;  // units of the rule
     int batch = 4;    // patterns a step

@@ -1,4 +1,4 @@
-// What is seen of a cellular automaton that learns, and the picture that it learns by itself.
+// Shows a cellular automaton that learns, and makes the picture that it learns by default.
 #pragma once
 #include "apps/common/canvas.h"
 #include "apps/neural_ca/training.h"

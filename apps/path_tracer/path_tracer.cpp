@@ -25,8 +25,8 @@ void write_light(const std::string& path, const Film& film) {
     std::printf("saved %s\n", path.c_str());
 }
 
-/// Dragging turns around the object, the right button and the wheel go nearer, arrows move along
-/// the ground, E and Q up and down.
+/// Moves the camera: dragging turns it around the object, the right button and the wheel bring it
+/// nearer, arrows move it along the ground, E and Q up and down.
 void move(Camera& camera, const Window& window, float seconds) {
     const Mouse& mouse = window.mouse();
     float per_pixel = 3.0f / float(window.pixels().height);

@@ -59,7 +59,8 @@ Shading shading(const Surface& surface, const vec3& eye) {
     at.alpha = max(surface.roughness * surface.roughness, 2e-3f);
     at.head_on = mix(vec3(0.04f * surface.coat), surface.colour, surface.metal);
     Tensor cosine = dot(n, eye);
-    // What the coat reflects at this angle does not reach the base: nothing is given back twice.
+    // The base receives only the light that the coat does not reflect at this angle, so that
+    // nothing is reflected twice.
     vec3 coat = fresnel(at.head_on, cosine);
     at.diffuse = surface.colour * (1.0f - surface.metal) * (1.0f - coat);
     Tensor of_coat = brightness(coat), of_base = brightness(at.diffuse);

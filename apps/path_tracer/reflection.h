@@ -1,10 +1,10 @@
-// How a surface reflects: a diffuse base under a rough coat, or a rough metal.
+// The reflection of surfaces: a diffuse base under a rough coat, or a rough metal.
 #pragma once
 #include "apps/path_tracer/scene.h"
 
 namespace firn::path_tracer {
 
-/// What is known of a point that a ray met; `eye` points back along the ray, with length 1.
+/// A point that a ray met; `eye` points back along the ray, with length 1.
 struct Shading {
     Surface surface;
     vec3 eye;

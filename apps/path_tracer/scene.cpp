@@ -33,7 +33,7 @@ Tensor ground_distance(const Ray& ray) {
     return select(t > 0.0f, t, kFar);
 }
 
-/// How near counts as touching, at distance t from where the ray began.
+/// Returns the distance that counts as touching, at distance t from the ray's origin.
 Tensor touching(const Tensor& t) { return 1e-4f + 3e-4f * t; }
 
 /// Steps as long as the distance to the surface, which cannot be overstepped.
@@ -49,8 +49,8 @@ Tensor march(const std::function<Tensor(const vec3&)>& distance, const Ray& ray,
     return select(t > range.end, kFar, t);
 }
 
-/// What the gradient of a distance is made of: one sweep backwards, or three forwards, which keep
-/// nothing of the iterations of loops.
+/// How the gradient of a distance is computed: by one sweep backwards, or by three forwards, which
+/// keep nothing of the iterations of loops.
 enum class Sweep : int { Backwards, Forwards };
 
 /// The gradient of the distance, of length 1.

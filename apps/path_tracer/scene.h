@@ -1,4 +1,4 @@
-// What rays meet: distances to surfaces, and what those are made of.
+// The scene: distances to surfaces, and their materials.
 #pragma once
 #include <firn/firn.h>
 
@@ -29,7 +29,7 @@ struct Surface {
     Tensor coat;       // strength of the reflection of what is no metal; 1 is glass
 };
 
-/// What the sliders change of the object in the middle, and the ground's brightness.
+/// The properties of the object in the middle that sliders change, and the ground's brightness.
 struct Material {
     vec3 colour;
     Tensor roughness, metal, coat, ground;

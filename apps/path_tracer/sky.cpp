@@ -24,7 +24,7 @@ Drawn draw(const std::function<Tensor(const Tensor&)>& chance, int count, const 
     return {low, clamp((u - before) / max(here - before, 1e-20f), 0.0f, 0.99999f)};
 }
 
-/// Where a direction is on the panorama, in texels.
+/// Returns the place of a direction on the panorama, in texels.
 vec2 place(const Sky& sky, const vec3& direction, const Tensor& turn) {
     float h = static_cast<float>(int(sky.density.size(0))),
           w = static_cast<float>(int(sky.density.size(1)));

@@ -17,7 +17,8 @@ struct Sky {
 /// Texels are drawn by how bright they are and how much of the sphere they cover.
 Sky make_sky(const Tensor& radiance);
 
-/// What comes from a direction of length 1, between texels; `turn` in [0, 1) turns the sky.
+/// Returns the light from a direction of length 1, interpolated between texels; `turn` in [0, 1)
+/// turns the sky.
 vec3 sky_radiance(const Sky& sky, const vec3& direction, const Tensor& turn);
 /// Chance of drawing the direction, per steradian.
 Tensor sky_chance(const Sky& sky, const vec3& direction, const Tensor& turn);

@@ -8,7 +8,8 @@
 namespace firn::path_tracer {
 namespace {
 
-/// What a path meets at most; drivers that stop long loops take one whose end the compiler knows.
+/// The most surfaces that a path meets; drivers that stop long loops accept one whose end the
+/// compiler knows.
 constexpr int kMostBounces = 12;
 
 /// The numbers of one bounce of one path: a function of pixel, sample, bounce and use alone.
@@ -17,7 +18,7 @@ struct Numbers {
     Tensor operator()(uint32_t use) const { return pcgf(key + use); }
 };
 
-/// What changes between samples without a new program.
+/// Inputs that change between samples without a new program.
 struct Inputs {
     vec3 eye, forward, right, up;  // right and up reach the edges of the picture
     Tensor lens, focus;
@@ -90,8 +91,8 @@ Ray eye_ray(const Inputs& in, const Tensor& y, const Tensor& x, const Shape& siz
     return {in.eye + off, normalize(through - off)};
 }
 
-/// How much a way of drawing a direction counts when another draws it too: M. Eric Veach's power
-/// heuristic, with light drawn at the sky and by following the reflection.
+/// Returns the weight of one way of drawing a direction if another one draws it too: the power
+/// heuristic of Eric Veach, with light drawn from the sky and by following the reflection.
 Tensor weight(const Tensor& own, const Tensor& other) {
     return own * own / max(own * own + other * other, 1e-20f);
 }
@@ -160,7 +161,8 @@ vec3 traced(const Scene& scene, const Sky& sky, const Inputs& in, const Shape& s
                 break_();
             });
     }
-    // Where a normal cannot be told, light is not a number: such a sample would stay in the sum.
+    // If a normal cannot be computed, the light is not a number: such a sample would stay in the
+    // sum.
     return select(lessThan(path.light, 1e6f), path.light, 0.0f);
 }
 

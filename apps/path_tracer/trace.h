@@ -17,7 +17,7 @@ struct Camera {
     friend bool operator==(const Camera&, const Camera&) = default;
 };
 
-/// Where a camera stands; right and up reach from the middle to the edges of the picture, at the
+/// The place of a camera; right and up reach from the middle to the edges of the picture, at the
 /// distance of `forward`, which is 1.
 struct View {
     std::array<float, 3> eye, forward, right, up;

@@ -59,7 +59,7 @@ Tensor glyph_table() {
     return tensor(values, {kClasses * kStyles, kStrokes, 4, 2});
 }
 
-/// How far off the usual hand is; 0: not at all.
+/// The deviation from the usual hand; 0: none.
 struct Hand {
     float points = 0.03f;                              // deviation of control points
     float turn = 0.17f, slant = 0.2f, stretch = 0.1f;  // deviations: radians, share, share

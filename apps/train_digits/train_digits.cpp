@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
                 begin();
                 views.test = judged(training);
             }
-            // Training waits while somebody draws, so that the ink follows the mouse.
+            // Training waits while a person draws, so that the ink follows the mouse.
             bool changed = draw_by_mouse(window.mouse(), views) || window.frame() == 0;
             if (window.playing() && !window.mouse().left.down) {
                 Tensor loss;

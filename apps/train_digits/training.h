@@ -14,11 +14,11 @@ struct Network : Module {
     Linear answer = add("answer", Linear(64, kClasses));
     /// Logits [n, 10] of pictures f32 [n, 28, 28] from 0 to 1.
     Tensor operator()(const Tensor& images) const;
-    /// What the first layer finds, [n, 12, 14, 14].
+    /// Returns the features of the first layer, [n, 12, 14, 14].
     Tensor features(const Tensor& images) const;
 };
 
-/// What a person may turn.
+/// The settings that a person may change.
 struct Settings {
     float lr = 2e-3f, decay = 0.01f;
     float averaged = 0.99f;  // how much of the mean of the weights stays from step to step
@@ -47,7 +47,7 @@ void restart(Training& training, const Settings& settings, uint32_t seed);
 /// One step over a batch of turned and shifted pictures; gives the loss, rank 0, on the device.
 Tensor advance(Training& training, const Settings& settings);
 
-/// How the network reads the test pictures, with the mean of the weights of the last steps.
+/// The network's answers for the test pictures, with the mean of the weights of the last steps.
 struct Judgement {
     float accuracy = 0;  // percent
     Tensor confusion;    // f32 [10, 10]: pictures of digit (row) that are read as (column)
@@ -55,7 +55,7 @@ struct Judgement {
     Tensor read;
 };
 Judgement judged(const Training& training);
-/// What the network makes of one picture f32 [28, 28].
+/// The network's answer for one picture f32 [28, 28].
 struct Reading {
     Tensor probability;  // f32 [10]
     Tensor features;     // f32 [12, 14, 14]: what the first layer finds

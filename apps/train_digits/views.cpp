@@ -39,7 +39,7 @@ Tensor confusion_table(const Tensor& confusion, const Tensor& plain) {
     const Tensor share = confusion / max(sum(confusion, {.axis = 1, .keep_dims = true}), 1.0f);
     auto [i, j] = indices<2>({11 * kSide, 11 * kSide});
     const Tensor row = i / kSide - 1, column = j / kSide - 1;
-    // What is wrong is rare: its root is shown.
+    // Wrong answers are rare, so their root is shown.
     const Tensor value = sqrt(share(row, column)), right = row == column;
     const Tensor line = (i % kSide == 0) | (j % kSide == 0);
     const Tensor side =

@@ -1,4 +1,4 @@
-// What is seen of a network that learns digits, put together as one picture.
+// Shows a network that learns digits, put together as one picture.
 #pragma once
 #include "apps/common/canvas.h"
 #include "apps/train_digits/training.h"

@@ -30,7 +30,8 @@ void restart(Training& training, uint32_t seed);
 /// One step over random pixels; gives the loss, rank 0, on the device.
 Tensor advance(Training& training, const Settings& settings);
 
-/// What the network has learned, [h, w, 3], with the mean of the weights of the last steps.
+/// Returns the picture that the network has learned, [h, w, 3], with the mean of the weights of the
+/// last steps.
 Tensor learned_picture(const Training& training);
 /// Peak signal to noise ratio of two pictures with values in [0, 1], in decibels.
 float decibels(const Tensor& picture, const Tensor& target);

@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// What a round of verdicts asked for, and which values it kept in memory.
+/// The asks of a round of verdicts, and the values that it kept in memory.
 struct AtHand {
     Asks asks;
     NodeSet materialised;

@@ -37,7 +37,7 @@ struct Findings {
     NodeSet early_cuts;        // kept so that what they ask for need not be kept
 };
 
-/// What verdicts and groups work on: facts that do not change, findings, and the round.
+/// The data of verdicts and groups: facts that do not change, findings, and the round.
 struct Draft {
     const ScheduleFacts& facts;
     AccessMaps maps;

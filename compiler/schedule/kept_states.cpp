@@ -45,8 +45,7 @@ class Keeper {
     }
 
   private:
-    /// Where a carried value of the original loop is found: at a new place, or in the last slot of
-    /// a tape.
+    /// The place of a carried value of the original loop: a new place, or the last slot of a tape.
     struct Fate {
         size_t place = 0;
         bool in_tape = false;

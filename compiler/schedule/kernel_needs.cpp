@@ -69,8 +69,8 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
             }
         }
     };
-    // What a store starts with exists before its kernel runs, and so does everything it is computed
-    // from.
+    // The values with which a store starts exist before its kernel runs, and so does everything
+    // they are computed from.
     const Node* target = written(facts, root).target.get();
     for (const bool before : {true, false}) {
         for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)),

@@ -109,8 +109,8 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
         b.line);
 }
 
-/// What is known of a loop that is opened: its bounds, and whether its active value is asked for
-/// after it.
+/// Facts about a loop that is opened: its bounds, and whether its active value is asked for after
+/// it.
 struct Target {
     bool known = false;
     std::optional<Size> most;

@@ -102,7 +102,7 @@ TEST_F(Subscripts, AxesOfTensorsStandWhereNumpyPutsThem) {
     EXPECT_EQ(x(rows, all, rows).shape(), (Shape{2, 3, 3, 2}));            // apart: in front
     EXPECT_EQ(x(all, 0, range(1, 3), rows(0)).shape(), (Shape{3, 4, 2}));  // a number counts
     EXPECT_EQ(x(all, rows, newaxis, range(2)).shape(), (Shape{4, 2, 3, 1, 2, 2}));
-    // Of a smaller tensor, beside the larger one.
+    // A smaller index tensor is broadcast to the larger one beside it.
     EXPECT_EQ(x(all, rows, rows(0)).shape(), (Shape{4, 2, 3, 2}));
     const Tensor picked = counted({2, 3, 4})(range(1, none), tensor({2, 0}), range(none, none, 3));
     EXPECT_EQ(picked.to_vector<int>(), (Ints{20, 23, 12, 15}));
