@@ -20,11 +20,12 @@ bool is_arithmetic(const KernelCode& code, const KernelNode& n) {
     return false;
 }
 
-/// Nodes that a trip count is made of at the most: those of a loop in chunks of iterations are
+/// The most nodes from which a trip count is computed; that of a loop in chunks of iterations takes
 /// nine.
 constexpr int kMostTripNodes = 32;
 
-/// The value of an i32, where it is one of sizes alone, as the length of a chunk of iterations is.
+/// Returns the value of an i32 if it depends on sizes alone, as the length of a chunk of iterations
+/// does.
 std::optional<Size> size_of(const KernelCode& code, int id, int& nodes) {
     const KernelNode& n = code.nodes[id];
     if (--nodes < 0 || n.dtype != i32 || n.width > 1) return std::nullopt;
@@ -49,7 +50,7 @@ std::optional<Size> size_of(const KernelCode& code, int id, int& nodes) {
     }
 }
 
-/// The iterations of a loop, where a call knows them before its data.
+/// Returns the trip count of a loop if a call knows it before its data.
 std::optional<Size> known_trips(const KernelCode& code, const Range& range) {
     int nodes = kMostTripNodes;
     const auto trips =
@@ -57,7 +58,7 @@ std::optional<Size> known_trips(const KernelCode& code, const Range& range) {
     return trips ? std::optional(max(*trips, Size(0))) : std::nullopt;
 }
 
-/// The operations that a node counts as.
+/// A function that returns the operations that a node counts as.
 using Counts = std::function<int64_t(int)>;
 
 Size region_operations(const KernelCode& code, int region_id, const Counts& counts) {

@@ -373,7 +373,8 @@ class NestedChoices {
         Remade remade;
         bool doubled = false;
     };
-    /// Sides that know the same: of Selects by one condition, where it holds or where it does not.
+    /// Sides with the same knowledge: those of Selects by one condition, where it holds or where it
+    /// does not.
     struct Knowing {
         std::vector<Side> sides;
         Remade remade;                         // of all sides
@@ -381,9 +382,9 @@ class NestedChoices {
     };
     using Users = std::unordered_map<const Node*, std::vector<const Node*>>;
 
-    /// Finds the sides that would compute in another form what others need as it is: behind a
-    /// function of a choice, both its sides have cotangents, and each of them would compute the
-    /// function's derivative of its own, beside the function of the choice itself.
+    /// Finds the sides that would compute in another form what others need unchanged: after a
+    /// function of a choice, both sides of the choice have cotangents, and each of them would
+    /// compute its own derivative of the function, besides the function of the choice itself.
     void find_doubled() {
         const std::vector<Ref> order = topological(graph_.results);
         for (const bool holds : {true, false}) {
@@ -418,7 +419,8 @@ class NestedChoices {
         }
     }
 
-    /// By node: what has it as an operand; null for a region or the graph.
+    /// Returns, for each node, the nodes that have it as an operand; null for a region or the
+    /// graph.
     Users users_in(const std::vector<Ref>& order) const {
         Users out;
         const auto leave = [&](const std::vector<Ref>& results) {
@@ -435,8 +437,9 @@ class NestedChoices {
         return out;
     }
 
-    /// What is needed as it is of what sides would remake: all that something else has as an
-    /// operand, and its own operands. A side that stays as it is needs more of it.
+    /// Marks the sides that would remake nodes which are needed unchanged: those that something
+    /// else has as an operand, and the operands of such nodes. A side that is marked needs more of
+    /// them.
     void add_doubled(const Users& users, Knowing& all, bool holds) {
         std::unordered_map<const Node*, const Side*> choices;
         for (const Side& side : all.sides) choices.emplace(side.choice, &side);

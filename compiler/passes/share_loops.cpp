@@ -35,11 +35,12 @@ bool depends_on(const Ref& node, const Ref& other) {
     return std::find(below.begin(), below.end(), other) != below.end();
 }
 
-/// Compares what nodes compute, where arguments of regions stand for others. Loops and branches
-/// have an identity of their own: those within the regions are never the same nodes.
+/// Compares what nodes compute, if the arguments of one region stand for those of another. Loops
+/// and branches have an identity of their own, so those inside the regions are never the same
+/// nodes.
 class Comparison {
   public:
-    /// The first arguments of `b` stand for those of `a`, in order. False where a type or a shape
+    /// Lets the first arguments of `b` stand for those of `a`, in order. False if a type or a shape
     /// differs.
     bool pair_args(const Region& a, const Region& b) {
         for (size_t k = 0; k < b.args.size(); ++k) {
@@ -49,7 +50,7 @@ class Comparison {
         }
         return true;
     }
-    /// The first results of `a` are what those of `b` are.
+    /// True if the first results of `a` equal those of `b`.
     bool are_equal(const Region& a, const Region& b) {
         add(a.results, b.results, b.results.size());
         while (!open_.empty()) {
@@ -93,19 +94,19 @@ class Comparison {
     std::vector<std::pair<const Node*, const Node*>> open_;
 };
 
-/// Its iterations make the same of that.
+/// True if the iterations of `whole` compute the same next values as those of `part`.
 bool goes_on_as(const Node& whole, const Node& part) {
     const Region &a = *whole.as<LoopAttr>().body, &b = *part.as<LoopAttr>().body;
     Comparison comparison;
     return comparison.pair_args(a, b) && comparison.are_equal(a, b);
 }
 
-/// A loop, and another one that does as much.
+/// A loop, and another one that computes the same values among others.
 struct Pair {
     Ref part, whole;
 };
 
-/// The loops of which another one does as much: of equal ones the first.
+/// Returns the loops whose values another loop computes: of equal loops the first stays.
 std::vector<Pair> loops_done_by_others(const std::vector<Ref>& order) {
     std::vector<Ref> loops;
     for (const Ref& node : order)
@@ -127,7 +128,7 @@ std::vector<Pair> loops_done_by_others(const std::vector<Ref>& order) {
     return out;
 }
 
-/// The pairs whose whole loop depends on parts of pairs before them alone.
+/// Returns the pairs whose whole loop depends only on parts of earlier pairs.
 std::vector<Pair> in_order(const std::vector<Pair>& pairs) {
     std::vector<std::vector<size_t>> waits(pairs.size());
     for (size_t k = 0; k < pairs.size(); ++k) {
@@ -152,8 +153,8 @@ std::vector<Pair> in_order(const std::vector<Pair>& pairs) {
 }
 
 /// Takes the results of each part from its whole loop. The whole loops are rebuilt first: one that
-/// is made of another part's results stands for its own part as it is rebuilt, so that no loop is
-/// there twice, before and after.
+/// uses results of another part stands for its own part as it is rebuilt, so that no loop is there
+/// twice, before and after.
 std::vector<Ref> with_wholes(NodeTable& table, const std::vector<Ref>& results,
                              const std::vector<Pair>& pairs) {
     std::vector<Ref> roots;
@@ -184,7 +185,7 @@ std::vector<Ref> with_wholes(NodeTable& table, const std::vector<Ref>& results,
 
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     Graph out = graph;
-    // Loops that use equal loops may be equal then.
+    // Loops that use equal loops may be equal themselves afterwards.
     for (;;) {
         const std::vector<Pair> pairs = in_order(loops_done_by_others(topological(out.results)));
         if (pairs.empty()) return out;

@@ -13,14 +13,14 @@
 namespace firn {
 namespace {
 
-/// Every size is 1: one element, whatever its rank.
+/// True if every size is 1: one element, whatever its rank.
 bool is_single(const Node& node) {
     for (const Size& size : node.shape)
         if (!size.is(1)) return false;
     return true;
 }
 
-/// The one element that `node` repeats, null where it is no such Expand.
+/// Returns the single element that `node` repeats, null if it is no such Expand.
 Ref repeated_single(const Node& node) {
     if (node.op != Op::Expand || !is_single(*node.inputs[0])) return nullptr;
     return node.inputs[0];
@@ -249,7 +249,7 @@ bool runs_iterations(const Node& loop) {
     return !attr.by_hand() && attr.active < 0 && attr.must_end == MustEnd::No && attr.sizes.empty();
 }
 
-/// A choice between a carried value and another one gives the same in every iteration where neither
+/// A choice between a carried value and another one gives the same in every iteration if neither
 /// the condition nor the other value depends on the iterations.
 Ref result_of_settled_choice(const Builder& b, const Node& node) {
     const Node& loop = *node.inputs[0];
@@ -275,7 +275,7 @@ Ref result_of_settled_choice(const Builder& b, const Node& node) {
     return nullptr;
 }
 
-/// Gradients have been taken.
+/// Removes the node, since gradients have been taken.
 Ref value_without_rule(const Builder&, const Node& node) { return node.inputs[0]; }
 
 constexpr StructureRow kStructureRows[] = {

@@ -17,11 +17,11 @@
 namespace firn {
 namespace {
 
-/// The panel is as wide as it needs, and no wider than this part of the window, or so many pixels
-/// at scale 1 where that is less than its fields need.
+/// The panel is as wide as it needs, and no wider than this share of the window, or than so many
+/// pixels at scale 1 if that share is less than its fields need.
 constexpr float kMostOfWindow = 0.42f, kLeastWidth = 150;
 
-/// Key codes are those of Key, which ImGui 1.86 takes through a table.
+/// Maps the codes of Key, which ImGui 1.86 takes through a table.
 void map_keys() {
     ImGuiIO& io = ImGui::GetIO();
     auto map = [&](ImGuiKey key, Key code) { io.KeyMap[key] = static_cast<int>(code); };
@@ -49,7 +49,7 @@ void map_keys() {
     io.KeyMap[ImGuiKey_Z] = 'Z';
 }
 
-/// Copies and pastes by the clipboard of the operating system.
+/// Copies and pastes through the clipboard of the operating system.
 void use_clipboard(OsWindow* window) {
     ImGuiIO& io = ImGui::GetIO();
     io.ClipboardUserData = window;
@@ -59,15 +59,15 @@ void use_clipboard(OsWindow* window) {
     };
 }
 
-/// Where it was left, as far as the window is large enough for that; less where nothing else leaves
-/// room for what is said.
+/// Places the panel where it was left, as far as the window is large enough; it is less high if
+/// nothing else leaves room for messages.
 void place_panel(PanelPlace& place, const PanelState& state, float scale) {
-    constexpr float kSeen = 60;  // of it at least, pixels at scale 1
+    constexpr float kSeen = 60;  // the least visible part, pixels at scale 1
     const ImVec2 window = ImGui::GetIO().DisplaySize;
     const float room_before = place.room;
     const bool says_something =
         !state.messages.empty() || !state.work.empty() || !state.hint.empty();
-    // The room stays as long as there is something to say, or it would come and go.
+    // The room stays as long as there is a message; otherwise it would come and go.
     const float room = place.width > 0 ? room_for_status(state, place.drawn, scale) : 0;
     place.room = says_something ? std::max(place.room, room) : 0;
     const auto within = [&](float at, float extent) {
@@ -85,7 +85,7 @@ void place_panel(PanelPlace& place, const PanelState& state, float scale) {
         {0, 0}, {FLT_MAX, std::max(80.0f, window.y - 2 * padding - place.room)});
 }
 
-/// Headers are folded as they were.
+/// Folds headers as they were.
 void restore_headers(const PanelLayout& layout) {
     for (const auto& [name, open] : layout.open)
         ImGui::GetStateStorage()->SetInt(ImGui::GetID(name.c_str()), open);
@@ -112,7 +112,7 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     if (place.width == 0) restore_headers(place.layout);
     place.width = ImGui::GetIO().DisplaySize.x, place.height = ImGui::GetIO().DisplaySize.y;
     note_layout(gui.widgets(), place.layout, scale);
-    // Within its padding: a small window is not all of it the panel's.
+    // The width without padding: a small window is not all the panel's.
     const float most = std::max(kLeastWidth * scale, kMostOfWindow * ImGui::GetIO().DisplaySize.x) -
                        2 * ImGui::GetStyle().WindowPadding.x;
     draw_state(state, most);
@@ -131,7 +131,8 @@ void draw_panel(Gui& gui, const PanelState& state, float scale, PanelPlace& plac
     draw_question(state, scale, actions);
 }
 
-/// ImGui has one current context per process; every use sets its own and puts the other back.
+/// Sets a context for its lifetime. ImGui has one current context per process; every use sets its
+/// own and restores the other.
 struct ContextScope {
     explicit ContextScope(ImGuiContext* context) : previous(ImGui::GetCurrentContext()) {
         ImGui::SetCurrentContext(context);
@@ -177,8 +178,8 @@ FontAtlas GuiPanel::atlas() const {
 void GuiPanel::begin(float seconds) {
     ImGuiIO& io = ImGui::GetIO();
     io.DeltaTime = std::max(seconds, 1e-4f);
-    // The system says when a key repeats. Dear ImGui would repeat each that is down in a frame of
-    // some length, and does it no more behind the end of time.
+    // The system reports repeated keys. Dear ImGui would repeat every key that is down in a frame
+    // of some length; it stops that for keys held longer than any time.
     for (float& held : io.KeysDownDuration)
         if (held >= 0) held = 1e9f;
     ImGui::NewFrame();
@@ -201,7 +202,7 @@ void GuiPanel::end(Gui& gui, const PanelState& state, PanelActions& actions) {
               context.ActiveId == context.InputTextState.ID;
 }
 
-/// A frame that takes no time.
+/// Lays out a frame that takes no time.
 void GuiPanel::lay_out(Gui& gui, const PanelState& state, PanelActions& actions) {
     begin(0);
     end(gui, state, actions);
@@ -227,7 +228,7 @@ bool GuiPanel::sees(Gui& gui, const InputEvent& event, const PanelState& state,
     return over;
 }
 
-/// Keys that do something in a field beyond their characters have frames of their own.
+/// Takes a key. A key that acts on a field beyond its character gets a frame of its own.
 void GuiPanel::take_key(const InputEvent& event, Gui& gui, const PanelState& state,
                         PanelActions& actions) {
     ImGuiIO& io = ImGui::GetIO();
@@ -243,7 +244,7 @@ void GuiPanel::take_key(const InputEvent& event, Gui& gui, const PanelState& sta
     if (std::exchange(down, false)) lay_out(gui, state, actions);
     down = true;
     lay_out(gui, state, actions);
-    // The next field has the keyboard a frame later.
+    // The next field gets the keyboard one frame later.
     if (event.code == static_cast<int>(Key::Tab)) lay_out(gui, state, actions);
 }
 
@@ -256,7 +257,7 @@ void GuiPanel::take(Gui& gui, InputEvent& event, const PanelState& state, PanelA
     const bool modified = io.KeyCtrl != event.control || io.KeyShift != event.shift;
     if (waiting_ && (alone || modified)) lay_out(gui, state, actions);
     io.KeyCtrl = event.control, io.KeyShift = event.shift;
-    if (drags && modified) lay_out(gui, state, actions);  // from here on, it goes finely
+    if (drags && modified) lay_out(gui, state, actions);  // the drag is fine from here on
     io.MousePos = {event.x, event.y};
     waiting_ |= drags && event.kind == Kind::Move;
     if (event.kind == Kind::Key || event.kind == Kind::Character) event.on_panel = typing_;
@@ -287,7 +288,7 @@ void GuiPanel::end_input(Gui& gui, const RawInput& input, const PanelState& stat
     io.KeyCtrl = input.keys[static_cast<size_t>(Key::Control)];
     io.KeyShift = input.keys[static_cast<size_t>(Key::Shift)];
     io.MousePos = {input.x, input.y};
-    // What was let go while the panel was hidden is up.
+    // Buttons that were released while the panel was hidden are up.
     for (int button = 0; button < 3; ++button) {
         io.MouseDown[button] &= input.buttons[button];
         has_button_[button] &= input.buttons[button];
@@ -315,7 +316,7 @@ const ImDrawData* GuiPanel::draw_in(Gui& gui, const PanelState& state, float wid
     const ImVec2 window = ImGui::GetIO().DisplaySize;
     PanelActions ignored;
     end(gui, state, ignored);
-    // A panel finds its size in the first frame that it is laid out in.
+    // A panel knows its size only after it was laid out once.
     for (int settle = 0; settle < 3; ++settle) {
         ImGui::GetIO().DisplaySize = {width, height};
         begin(0);

@@ -29,7 +29,7 @@ double reading_seconds(const std::string& text) {
 
 void add_message(MessageLog& log, const std::string& text, double now, const std::string& time) {
     ++log.said;
-    // Who is told nothing else goes on reading.
+    // A reader who sees nothing new can read on without a pause.
     if (!log.all.empty() && log.all.back().text == text) {
         Message& last = log.all.back();
         ++last.times;

@@ -1,4 +1,4 @@
-// What a window tells the person: shown as long as it takes to read, and kept since the start.
+// The messages of a window: shown as long as they take to read, and kept since the start.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -17,9 +17,9 @@ struct Message {
 struct MessageLog {
     static constexpr size_t kMost = 500;  // messages that are kept
     std::deque<Message> all;              // the newest is last
-    int64_t left_out = 0;                 // older ones that had no place
+    int64_t left_out = 0;                 // older ones that are not kept
     int64_t said = 0;                     // so far; changes with the log
-    double read_until = 0;                // when a reader is through with all of them
+    double read_until = 0;                // when a reader has read all of them
 };
 
 /// The text of a log as it is drawn, wrapped to a width.
@@ -29,18 +29,19 @@ struct LogView {
     std::vector<char> text;
 };
 
-/// How long a text takes to read, without noticing it.
+/// Returns how long a text takes to read, without the time to notice it.
 double reading_seconds(const std::string& text);
-/// What is said again at once counts on, and stays. Several said together stay until each can have
-/// been read, one after the other.
+/// Adds a message. A message that is repeated at once is counted, and stays. Several messages
+/// together stay until each can have been read, one after the other.
 void add_message(MessageLog& log, const std::string& text, double now, const std::string& time);
-/// Keeps one that is shown elsewhere.
+/// Keeps a message that is shown elsewhere.
 void keep_message(MessageLog& log, const std::string& text, const std::string& time);
-/// Those that are shown now, the newest last.
+/// Returns the messages that are shown now, the newest last.
 std::vector<std::string> shown_messages(const MessageLog& log, double now);
-/// A line for each with its time, the newest last; the first line says how many are left out.
+/// Returns a line for each message with its time, the newest last; the first line says how many are
+/// left out.
 std::string log_text(const MessageLog& log);
-/// The time of the day as messages have it.
+/// Returns the time of the day as messages show it.
 std::string time_of_day();
 
 }  // namespace firn

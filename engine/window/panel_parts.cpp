@@ -1,4 +1,4 @@
-// What the panel shows of the window itself, through Dear ImGui.
+// Draws the panel's own parts for the window, through Dear ImGui.
 #include "engine/window/panel_parts.h"
 
 #include <imgui.h>
@@ -55,13 +55,13 @@ void draw_key_row(const KeyRow& row, float scale) {
     ImGui::TextColored(dim_text(), "%s", row.meaning);
 }
 
-/// Text that ends `width` pixels from here.
+/// Draws text that ends `width` pixels from here.
 void draw_right(float width, const char* text) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + width - ImGui::CalcTextSize(text).x);
     ImGui::TextUnformatted(text);
 }
 
-/// Frames a second with two digits where they are few.
+/// Returns frames per second, with two digits if they are few.
 std::string rate_text(double milliseconds) {
     char text[48];
     const double rate = 1000 / milliseconds;
@@ -86,7 +86,7 @@ void draw_state(const PanelState& state, float most) {
 
 namespace {
 
-/// How fast a video plays that is recorded from now on.
+/// Draws the menu for the frame rate of videos that are recorded from now on.
 void draw_video_rate(const PanelState& state, PanelActions& actions) {
     if (!ImGui::BeginPopupContextItem("video rate")) return;
     ImGui::TextColored(dim_text(), "frames per second of a video");
@@ -118,7 +118,7 @@ float draw_controls(const PanelState& state, float most, PanelActions& actions) 
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", help);
         return pressed;
     };
-    // The same with either name, so that nothing moves below.
+    // The button has the same width with either name, so that nothing moves below.
     const float pause_width = ImGui::CalcTextSize("pause").x + 2 * ImGui::GetStyle().FramePadding.x;
     actions.pause |= control(state.paused ? "run" : "pause", "Space", pause_width);
     actions.step |= control("step", "N: advance by one frame, then pause");

@@ -1,20 +1,21 @@
-// What the panel shows of the window itself: controls, state, kernel times, presets, keys.
+// The panel's own parts for the window: controls, state, kernel times, presets, keys.
 #pragma once
 #include "engine/window/gui_panel.h"
 #include "engine/window/widgets.h"
 
 namespace firn {
 
-/// Time and device, no wider than that.
+/// Draws time and device, no wider than `most`.
 void draw_state(const PanelState& state, float most);
-/// The window's own buttons, in rows no wider than `most`; gives the width of the widest.
+/// Draws the window's own buttons, in rows no wider than `most`; returns the width of the widest
+/// row.
 float draw_controls(const PanelState& state, float most, PanelActions& actions);
-/// Defaults, presets, and the values as a command line.
+/// Draws defaults, presets, and the values as a command line.
 void draw_presets(Widgets& widgets, const PanelState& state, float width, PanelActions& actions);
 void draw_kernels(const PanelState& state, PanelActions& actions);
-/// Of a picture, where the right button was clicked.
+/// Draws the menu of a picture on which the right button was clicked.
 void draw_picture_menu(const PanelState& state, PanelActions& actions);
-/// The keys, in the middle of the window, until it is closed.
+/// Draws the keys in the middle of the window until they are closed.
 void draw_keys(const PanelState& state, float scale, PanelActions& actions);
 
 }  // namespace firn

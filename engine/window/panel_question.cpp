@@ -1,4 +1,4 @@
-// The question before a window ends, through Dear ImGui.
+// Asks before a window ends, through Dear ImGui.
 #include "engine/window/panel_question.h"
 
 #include <imgui.h>

@@ -1,10 +1,11 @@
-// The question before a window ends.
+// Asks before a window ends.
 #pragma once
 #include "engine/window/gui_panel.h"
 
 namespace firn {
 
-/// In the middle of the window, over all else, as long as PanelState has a question.
+/// Draws the question in the middle of the window, over everything else, as long as PanelState has
+/// one.
 void draw_question(const PanelState& state, float scale, PanelActions& actions);
 
 }  // namespace firn

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-// Of the current context of Dear ImGui; `scale` is that of the display.
+// Applies to the current context of Dear ImGui; `scale` is the display's scale.
 
 constexpr float kPanelPadding = 12;  // pixels at scale 1
 

@@ -22,7 +22,7 @@ Picture read_picture(const std::string& path) {
 
 namespace {
 
-/// The same without alpha, which JPEG has not.
+/// Returns the picture without alpha, which JPEG does not have.
 Samples without_alpha(const Samples& picture) {
     Samples out{picture.width, picture.height, picture.channels < 3 ? 1 : 3, {}, {}, {}};
     const auto from = static_cast<size_t>(picture.channels), to = static_cast<size_t>(out.channels);

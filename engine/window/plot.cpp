@@ -16,16 +16,16 @@
 namespace firn {
 namespace {
 
-/// Two labels may be so much closer than lines of text: digits have no descenders.
+/// The least distance of two labels in lines of text: digits have no descenders.
 constexpr float kLeastOfLine = 0.8f;
 constexpr float kPlotHeight = 64, kTickHeight = 18, kTickMargin = 3;  // pixels at scale 1
 constexpr float kTickWidth = 42;
 constexpr double kZoomStep = 0.2;  // of the zoom's logarithm, for each step of the wheel
-/// Of what is seen: so near to the end it is at the end.
+/// The share of the visible range that counts as at the end.
 constexpr double kAtEnd = 1e-3;
 
-/// Colours that differ in lightness too, for those who see no red or green: after Okabe and Ito,
-/// Color Universal Design (2008).
+/// Returns the colour of a series. The colours differ in lightness too, for people who see no red
+/// or green: after Okabe and Ito, Color Universal Design (2008).
 ImU32 series_colour(size_t index) {
     static constexpr ImU32 kOnDark[] = {IM_COL32(86, 180, 233, 255),  IM_COL32(230, 159, 0, 255),
                                         IM_COL32(0, 190, 140, 255),   IM_COL32(240, 228, 66, 255),
@@ -73,7 +73,8 @@ void draw_ticks(const PlotFrame& frame, float scale) {
                                             {frame.to.x, frame.y(tick)}, faint_line(0.09f));
 }
 
-/// The numbers of the y axis; over bars, which would cover them, on a ground of their own.
+/// Draws the numbers of the y axis; over bars, which would cover them, they have a ground of their
+/// own.
 void draw_y_numbers(const PlotFrame& frame, bool over_bars, float scale) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float margin = kTickMargin * scale;
@@ -95,14 +96,14 @@ void draw_y_numbers(const PlotFrame& frame, bool over_bars, float scale) {
     }
 }
 
-/// Segment by segment: joined ones vanish where they turn sharply.
+/// Draws a line segment by segment: joined segments vanish at sharp turns.
 void draw_segments(const std::vector<ImVec2>& run, ImU32 colour, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (run.size() == 1) draw.AddCircleFilled(run[0], width, colour);
     for (size_t k = 1; k < run.size(); ++k) draw.AddPolyline(&run[k - 1], 2, colour, 0, width);
 }
 
-/// Of what has more points than pixels: what it covers of each column of them.
+/// Draws a line with more points than pixels: the part of each column of pixels that it covers.
 void draw_dense(const std::vector<ImVec2>& run, ImU32 colour, float width) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (size_t k = 0; k < run.size();) {
@@ -116,7 +117,7 @@ void draw_dense(const std::vector<ImVec2>& run, ImU32 colour, float width) {
     }
 }
 
-/// Those that are seen, and one beyond either side, which lines come from and go to.
+/// Returns the visible values, and one beyond either side, from and to which lines go.
 std::pair<size_t, size_t> seen_of(const PlotFrame& frame, const Plot& plot,
                                   const PlotSeries& series) {
     size_t first = 0, last = series.values.size();
@@ -166,7 +167,7 @@ void draw_bars(const PlotFrame& frame, const Plot& plot, const PlotSeries& serie
     }
 }
 
-/// The value that stands nearest to a place, of a bar the one that covers it.
+/// Returns the index of the value nearest to a place, or of the bar that covers it.
 size_t index_near(const Plot& plot, const PlotSeries& series, double at) {
     const double step = plot.options.x_step;
     const double count = (at - plot.options.x_first) / step;
@@ -182,7 +183,7 @@ size_t index_near(const Plot& plot, const PlotSeries& series, double at) {
     return best;
 }
 
-/// The one with most values, which says where the mouse is.
+/// Returns the series with the most values, by which the place of the mouse is found.
 const PlotSeries* longest(const Plot& plot) {
     const auto at = std::max_element(
         plot.series.begin(), plot.series.end(),
@@ -190,7 +191,7 @@ const PlotSeries* longest(const Plot& plot) {
     return at == plot.series.end() || at->values.empty() ? nullptr : &*at;
 }
 
-/// Where the mouse is: a line, and what the values are there.
+/// Draws a line at the mouse and the values there.
 void draw_hovered(const PlotFrame& frame, const Plot& plot) {
     const PlotSeries* main = longest(plot);
     if (!main || !ImGui::IsItemHovered()) return;
@@ -210,7 +211,7 @@ void draw_hovered(const PlotFrame& frame, const Plot& plot) {
     ImGui::EndTooltip();
 }
 
-/// The numbers of the x axis, below the plot, as far as they do not touch one another.
+/// Draws the numbers of the x axis below the plot, as far as they do not touch each other.
 void draw_x_ticks(const PlotFrame& frame, const Plot& plot, float scale) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float width = frame.to.x - frame.from.x;
@@ -233,7 +234,7 @@ void draw_x_ticks(const PlotFrame& frame, const Plot& plot, float scale) {
     }
 }
 
-/// What the person has zoomed to, which Dear ImGui keeps for the item.
+/// Returns the part to which the person has zoomed, which Dear ImGui keeps for the item.
 PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
     const PlotAxis all = x_axis_of(plot);
     ImGuiStorage& kept = *ImGui::GetStateStorage();
@@ -245,7 +246,7 @@ PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
     if (plot.kind == PlotKind::History) zoom.go_along(all);
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemHovered()) {
-        ImGui::SetItemUsingMouseWheel();  // the panel stays where it is
+        ImGui::SetItemUsingMouseWheel();  // the panel does not scroll
         const double place =
             static_cast<double>((io.MousePos.x - ImGui::GetItemRectMin().x) / width);
         if (io.MouseWheel != 0)
@@ -260,7 +261,7 @@ PlotAxis take_zoom(const std::string& id, const Plot& plot, float width) {
     return zoom.seen(all);
 }
 
-/// Which colour is whose, and the newest value of a history.
+/// Draws the colour of each series, and the newest value of a history.
 void draw_legend(const Plot& plot) {
     for (size_t k = 0; k < plot.series.size() && !plot.has_bars(); ++k) {
         const PlotSeries& series = plot.series[k];
@@ -279,7 +280,8 @@ void append(Plot& plot, const std::string& name, float value) {
     auto at = std::find_if(plot.series.begin(), plot.series.end(),
                            [&](const PlotSeries& series) { return series.name == name; });
     if (at == plot.series.end()) at = plot.series.insert(at, {name, {}});
-    // Its number is one behind its own last, and no less than that of the plot's newest value.
+    // The number is one after the series' last one, and no less than that of the plot's newest
+    // value.
     int64_t number = at->numbers.empty() ? 0 : at->numbers.back() + 1;
     for (const PlotSeries& series : plot.series)
         if (!series.numbers.empty()) number = std::max(number, series.numbers.back());
@@ -329,7 +331,7 @@ void PlotZoom::near(const PlotAxis& all, double place, double steps, double leas
         *this = {};
         return;
     }
-    // What is at that place stays there.
+    // The point under the mouse stays there.
     low = std::clamp(now.low + place * (width - wanted), all.low, all.high - wanted);
     high = low + wanted;
     follows = high >= all.high - kAtEnd * wanted;
@@ -414,7 +416,7 @@ PlotAxis axis_of(const Plot& plot, const PlotAxis& x) {
         }
     if (plot.has_bars() && !axis.log) include(0);
     if (axis.low > axis.high) return {0, 1, axis.log};
-    // A value that does not change lies in the middle; one that does leaves the rim free.
+    // A constant value lies in the middle; otherwise there is a margin at the rim.
     const double range = axis.high - axis.low;
     const double margin = range > 1e-9 * std::abs(axis.high)
                               ? 0.06 * range

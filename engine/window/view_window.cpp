@@ -17,9 +17,9 @@
 namespace firn {
 namespace {
 
-/// Programs of one frame that may wait for its submission.
+/// The most programs of one frame that wait for its submission.
 constexpr size_t kBatch = 16;
-/// Videos play at so many frames a second where they are to play as they were drawn.
+/// The limits of a video's frame rate if it is to play at the rate at which it was drawn.
 constexpr double kLeastVideoRate = 0.1, kMostVideoRate = 60;
 
 double seconds_between(FrameClock::time_point from, FrameClock::time_point to) {
@@ -74,7 +74,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
         return;
     }
     on_screen().push_back(this);
-    // GLFW is served by the thread that opened the window.
+    // The thread that opened the window serves GLFW.
     executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
         if (std::this_thread::get_id() != mine) return;
         const double kernels = static_cast<double>(progress.kernels);
@@ -101,7 +101,7 @@ ViewWindow::State::~State() {
     try {
         executor->device().set_batch_limit(1);
     } catch (const std::exception&) {
-        // The next submission takes along what is enqueued, or tells its caller why not.
+        // The next submission includes what is enqueued, or reports the error to its caller.
     }
 }
 
@@ -136,7 +136,7 @@ PanelState ViewWindow::State::panel_state() const {
     PanelState state;
     state.title = options.title;
     state.device = executor->device().info().name;
-    // Pictures of a headless run are repeatable, so no time is in them.
+    // Pictures of a headless run are repeatable, so they contain no times.
     state.frame_milliseconds = os ? frame_seconds * 1e3 : 0;
     state.seconds = static_cast<float>(last_seconds);
     state.paused = paused;
@@ -206,7 +206,7 @@ void ViewWindow::State::say(const std::string& text) {
     add_message(log, text, now_seconds(), time_of_day());
 }
 
-/// With the panel, beside which it is drawn.
+/// Shows the panel too, beside which the log is drawn.
 void ViewWindow::State::toggle_log() {
     log_open = hidden || !log_open;
     hidden = hidden && !log_open;
@@ -260,14 +260,14 @@ void ViewWindow::State::present() {
     try {
         if (os->has_display()) painter.present(shown);
     } catch (const DeviceError&) {
-        os->poll();  // hears of it
+        os->poll();  // receives the request
         if (os->has_display()) throw;
     }
     closed |= !os->has_display();
 }
 
 void ViewWindow::State::draw_first() {
-    // A panel finds its size in the first frame that it is laid out in.
+    // A panel knows its size only after it was laid out once.
     for (int settle = 0; settle < 3 && !closed; ++settle) {
         take_input();
         draw_unasked();
@@ -283,8 +283,8 @@ void ViewWindow::State::draw_unasked() {
 }
 
 void ViewWindow::State::take_times() {
-    // A person reads means over half a second, for which no frame waits; a profile wants all of
-    // every frame.
+    // A person reads means over half a second, for which no frame waits; a profile needs the times
+    // of every frame.
     bool due = options.profile || ((actions.kernels_open || inspector) &&
                                    seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
@@ -475,7 +475,7 @@ std::vector<TraceEvent> ViewWindow::take_trace() {
 void ViewWindow::set_inspector_tools(const InspectorTools& tools) {
     State& state = *state_;
     state.tools = tools;
-    // One that is open gets them as well.
+    // An inspector that is open gets the tools as well.
     if (!state.inspector) return;
     state.toggle_inspector();
     state.toggle_inspector();

@@ -1,5 +1,4 @@
-// How a window comes to its end: Escape closes what is open first, and where work would be lost the
-// window asks.
+// The end of a window: Escape closes what is open first, and the window asks if work would be lost.
 #include <utility>
 
 #include "compiler/program/error.h"
@@ -7,7 +6,7 @@
 
 namespace firn {
 
-/// Runs of so many frames ask nothing: nobody may be there.
+/// Runs with a fixed number of frames ask nothing, since they may run unattended.
 bool ViewWindow::State::would_ask() const {
     return os && os->has_display() && options.frames == 0 && !closed && !ending.unsaved.empty();
 }
@@ -26,7 +25,7 @@ void ViewWindow::State::request_end() {
 
 void ViewWindow::State::take_close() {
     if (!os->take_close()) return;
-    if (ending.asks || ending.saves || !os->has_display()) closed = true;  // told twice
+    if (ending.asks || ending.saves || !os->has_display()) closed = true;  // the second request
     request_end();
 }
 
@@ -74,7 +73,7 @@ void ViewWindow::State::save_and_end() {
 
 void ViewWindow::unsaved(const std::string& what, Callback<void()> save) {
     State::Ending& ending = state_->ending;
-    // What is asked about stays so.
+    // The question keeps the work that it asked about.
     if (!ending.asks || !what.empty()) ending.unsaved = what;
     if (!what.empty()) ending.save = std::move(save);
 }

@@ -1,4 +1,4 @@
-// What the person does with a window, and what it does while time stands still.
+// The person's input to a window, and the window's work while time stands still.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -12,13 +12,13 @@
 namespace firn {
 namespace {
 
-/// Radians by dragging over the height of the window.
+/// The turn, in radians, of a drag over the height of the window.
 constexpr float kTurnOfAHeight = 3.14159265f;
-/// Of a camera by a key that is held: its distance in a second.
+/// The motion of a camera per second by a held key, as a share of its distance.
 constexpr float kTravel = 0.8f;
-/// So long after the last step of the wheel another one is another move.
+/// The time after the last step of the wheel after which another one begins another move.
 constexpr std::chrono::milliseconds kMoveTime{400};
-/// Between looks at what is no event, such as a signal.
+/// The time between checks for things that are no events, such as a signal.
 constexpr double kWaitSeconds = 0.25;
 
 }  // namespace
@@ -61,7 +61,7 @@ void ViewWindow::State::take_events() {
     while (os->next_event() && !closed && (serves || !(step || reset || actions.screenshot))) {
         InputEvent event = *os->next_event();
         if (event.kind == InputEvent::Kind::Button && event.down)
-            end_gesture();  // what begins now is another change
+            end_gesture();  // the next change is another step
         by_panel([&](const PanelState& state, PanelActions& wanted) {
             if (event.is_press()) event.on_panel = panel.sees(gui, event, state, wanted);
         });
@@ -110,7 +110,8 @@ bool ViewWindow::State::take_key(const InputEvent& event) {
     return false;
 }
 
-/// After what was done in the same frame, be it long.
+/// Undoes and redoes after everything else that was done in the same frame, even if that takes
+/// long.
 void ViewWindow::State::take_undo() {
     for (const InputEvent& event : input.events)
         if (event.kind == InputEvent::Kind::Key && event.is_press() && event.code == 'Z' &&
@@ -118,13 +119,13 @@ void ViewWindow::State::take_undo() {
             event.shift ? redo() : undo();
 }
 
-/// With the panel, which draws it.
+/// Shows the panel too, which draws the keys.
 void ViewWindow::State::toggle_keys() {
     keys_open = hidden || !keys_open;
     hidden = hidden && !keys_open;
 }
 
-/// What is dragged stays in the view where it began.
+/// Chooses the view under the mouse; a drag stays in the view where it began.
 void ViewWindow::State::choose_view() {
     if (mouse.left.down || mouse.right.down || mouse.middle.down) return;
     float x = input.x, y = input.y;
@@ -158,8 +159,8 @@ void ViewWindow::State::take_mouse() {
     mouse.inside = !panel_has_it && input.x >= area.x && input.y >= area.y &&
                    input.x < area.x + area.width && input.y < area.y + area.height;
     mouse.i = row(input.y), mouse.j = column(input.x);
-    // What is pressed or let go within the frame goes from there, or ends there.
-    const bool moved_on = active != active_before;  // from other units
+    // A drag that begins or ends within the frame is measured from there, or to there.
+    const bool moved_on = active != active_before;  // the units differ
     float from_i = moved_on ? mouse.i : before.i, from_j = moved_on ? mouse.j : before.j;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
     const bool held_before[3] = {before.left.down, before.right.down, before.middle.down};
@@ -168,7 +169,7 @@ void ViewWindow::State::take_mouse() {
         buttons[k]->down = input.buttons[k] && (hidden || !panel.has_button(k));
     for (const InputEvent& event : input.events) {
         if (event.kind == InputEvent::Kind::Wheel && !event.on_panel) mouse.wheel += event.wheel;
-        // A button may go up that went down elsewhere.
+        // A button may be released that was pressed elsewhere.
         if (event.kind != InputEvent::Kind::Button || event.on_panel ||
             !(event.down || was_down[event.code]))
             continue;
@@ -179,7 +180,7 @@ void ViewWindow::State::take_mouse() {
         (event.down ? from_i : mouse.i) = row(event.y);
         (event.down ? from_j : mouse.j) = column(event.x);
     }
-    // What went up while the program waited for something is heard of now.
+    // Buttons that were released while the program waited are reported now.
     for (int k = 0; k < 3; ++k) buttons[k]->released |= held_before[k] && !buttons[k]->down;
     mouse.di = mouse.i - from_i;
     mouse.dj = mouse.j - from_j;
@@ -197,7 +198,7 @@ void ViewWindow::State::take_camera() {
     if (shifts && (mouse.left.down || mouse.right.down || mouse.middle.down)) {
         motion.shift_right = mouse.dj / height, motion.shift_down = mouse.di / height;
     } else if (mouse.left.down) {
-        // What is seen follows the mouse; who flies turns to where it goes.
+        // The drawing follows the mouse; a flying camera turns to where the mouse goes.
         motion.turn_right = -mouse.dj * kTurnOfAHeight / height;
         motion.turn_up = mouse.di * kTurnOfAHeight / height;
     }
@@ -216,7 +217,7 @@ std::vector<ViewPlace> ViewWindow::State::places() const {
 }
 
 void ViewWindow::State::put(size_t view, const ViewPlace& place) {
-    if (view >= shown.views.size()) return;  // the program shows it no more
+    if (view >= shown.views.size()) return;  // the program no longer shows it
     shown.views[view].scene.camera = place.camera;
     shown.views[view].zoom = place.zoom;
     places_before = places();
@@ -287,7 +288,7 @@ void ViewWindow::State::take_zoom() {
     const Rectangle area = placement_of(shown, active, extent()).area;
     for (const InputEvent& event : input.events) {
         if (event.kind != InputEvent::Kind::Wheel || !event.control || event.on_panel) continue;
-        mouse.wheel -= event.wheel;  // the program sees none of it
+        mouse.wheel -= event.wheel;  // the program does not see it
         const float x = (event.x - area.x) / area.width, y = (event.y - area.y) / area.height;
         if (x >= 0 && y >= 0 && x < 1 && y < 1) zoom_about(view.zoom, x, y, event.wheel);
     }
@@ -297,7 +298,7 @@ void ViewWindow::State::take_zoom() {
         pan(view.zoom, (input.x - from_x) / area.width, (input.y - from_y) / area.height);
     hint = value_at(mouse.i, mouse.j);
     if (hint.find("nan") != std::string::npos) hint += kNanNote;
-    // The program sees none of it.
+    // The program does not see this input.
     mouse.left = mouse.right = mouse.middle = {};
     mouse.wheel = 0;
 }
@@ -307,7 +308,8 @@ std::vector<ViewWindow::State*>& ViewWindow::State::on_screen() {
     return all;
 }
 
-/// Frames that are counted or recorded are made though nobody sees them.
+/// True if the window is minimised and its frames need not be drawn; frames that are counted or
+/// recorded are drawn in any case.
 bool ViewWindow::State::is_unseen() const {
     return os && os->is_minimised() && !options.runs_minimised && options.frames == 0 && !callback;
 }

@@ -1,4 +1,4 @@
-// What a window holds from frame to frame.
+// The state of a window from frame to frame.
 #pragma once
 #include <chrono>
 #include <memory>
@@ -21,10 +21,11 @@ using FrameClock = std::chrono::steady_clock;
 inline double now_seconds() {
     return std::chrono::duration<double>(FrameClock::now().time_since_epoch()).count();
 }
-/// Frames that are drawn after something was done: the panel answers over a few.
+/// The number of frames that are drawn after any input, since the panel reacts over a few.
 constexpr int kLivelyFrames = 4;
 
-/// `pattern` with a number for `{}` that no file has yet, above `number`, which becomes it.
+/// Returns `pattern` with a number above `number` in place of `{}` that no file has yet; `number`
+/// becomes it.
 std::string free_path(const std::string& pattern, int& number);
 
 struct ViewWindow::State {
@@ -33,125 +34,127 @@ struct ViewWindow::State {
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    /// All that are on screen; they belong to the main thread.
+    /// Returns all windows on the screen; they belong to the main thread.
     static std::vector<State*>& on_screen();
 
     VkExtent2D extent() const;
-    /// Pixels of each unit of WindowOptions::size.
+    /// Returns the pixels of each unit of WindowOptions::size.
     float display_scale() const;
-    /// Cameras stay where the person has put them, until the program asks for others.
+    /// Takes the scenes of a frame. Cameras stay where the person has put them until the program
+    /// asks for others.
     void take_scenes(std::vector<DrawScene>&& scenes, const SceneGrid& grid);
-    /// The view that the mouse is over, or has been dragging in.
+    /// Returns the view that the mouse is over, or in which it drags.
     SceneView& active_view() { return shown.views[active]; }
     const SceneView& active_view() const { return shown.views[active]; }
     PanelState panel_state() const;
-    /// The panel and what is said, or what is said alone where it is hidden.
+    /// Draws the panel and the messages, or only the messages if the panel is hidden.
     void draw_gui(bool kernels_open);
-    /// Does what the person asked for by the panel.
+    /// Does what the person asked for on the panel.
     void obey(const PanelActions& wanted);
-    /// Draws what was shown last, in the window; headless, frames are drawn when somebody wants a
-    /// picture.
+    /// Draws what was shown last in the window; headless, frames are drawn when a picture is asked
+    /// for.
     void draw();
-    /// Before the first frame, which compiles kernels and may take long.
+    /// Draws before the first frame, which compiles kernels and may take long.
     void draw_first();
-    /// A window whose display has gone away closes.
+    /// Presents a frame; a window whose display has gone away closes.
     void present();
-    /// The panel over what was shown last: no frame of the program.
+    /// Draws the panel over what was shown last; this is no frame of the program.
     void draw_unasked();
-    /// While kernels compile, of whichever program: takes input and draws, for all windows. One
-    /// that is closed meanwhile leaves the screen at once; its program ends when it next asks.
+    /// Takes input and draws, for all windows, while kernels of any program compile. A window that
+    /// is closed meanwhile leaves the screen at once; its program ends when it next asks.
     static void serve_all(const std::string& text, double share);
     void serve(const std::string& text, double share);
-    /// The same for other long work, where no frame of the program has been drawn for a while.
-    /// False where a window was closed, and its program does not know yet.
+    /// Does the same for other long work, if no frame of the program has been drawn for a while.
+    /// False if a window was closed, and its program does not know yet.
     static bool serve_work(const WorkProgress& work);
     static bool is_any_closed();
-    /// While somebody waits for the device, which is what draws: takes what the person does, and
-    /// says how long. Where an edited kernel may be why, closing a window ends the wait.
+    /// Takes the person's input during a wait for the device, which draws, and says how long it
+    /// takes. If an edited kernel may be the cause, closing a window ends the wait.
     static void serve_wait(Device& device, double seconds);
     void name_wait(double seconds);
-    /// Headless: long work and compiles end where close_when says so.
+    /// Headless: long work and compilations end if close_when says so.
     void watch_for_end();
     /// See ViewWindow::asks_to_end().
     bool is_asked_to_end();
-    /// The program is told that it is to end: false.
+    /// Tells the program that it is to end; returns false.
     bool tell_end();
-    /// What was read of the last frames is handed on; false.
+    /// Hands on what was read from the last frames; returns false.
     bool end();
     void keep_rate();
     void take_times();
     void toggle_inspector();
     Picture picture(VkExtent2D size);
     void screenshot();
-    /// Tells the person, in the window as long as it takes to read, and in the log.
+    /// Shows a message as long as it takes to read, and adds it to the log.
     void say(const std::string& text);
     void toggle_log();
     void print_widgets();
-    /// Reads and writes its layout, where it is to be remembered.
+    /// Reads and writes the panel's layout, if it is remembered.
     void recall_panel();
     void remember_panel() const;
-    /// Where the person has asked for it; what goes wrong is said.
+    /// Save and load presets at the path that the person has chosen; errors are shown.
     void save_preset(const std::string& path);
     void load_preset(const std::string& path);
     void set_defaults();
     void undo();
     void redo();
-    /// Of each view, as the person has it.
+    /// Returns the place of each view, as the person has it.
     std::vector<ViewPlace> places() const;
     void put(size_t view, const ViewPlace& place);
-    /// What the person does in the picture is one step of the history until it is let go, or the
-    /// wheel has stood still for a while: what differs from `places_before`, and what the program
-    /// makes of it in its parameters.
+    /// The person's action in a picture is one step of the history until it ends, or until the
+    /// wheel has stood still for a while. The step contains what differs from `places_before`, and
+    /// what the program changes in its parameters.
     void note_gesture();
     void end_gesture();
-    /// Since `begin`, where there is a trace.
+    /// Adds an event since `begin` to the trace, if there is one.
     void trace(const char* track, const std::string& name, double begin);
 
-    /// What the person did, after so many seconds at the most where nothing happens.
+    /// Takes the person's input, after so many seconds at most if nothing happens.
     void take_input(double wait_seconds = 0);
-    /// In order; what a frame of the program cannot tell from what came before in it, or what comes
-    /// behind a key that a frame must answer first, waits for the next.
+    /// Takes events in order. An event waits for the next frame if the program could not tell it
+    /// from earlier ones of the same frame, or if it comes after a key that a frame must answer
+    /// first.
     void take_events();
-    /// What it does to the window; true where the program is not to see it.
+    /// Acts on a key; true if the program is not to see it.
     bool take_key(const InputEvent& event);
-    /// Escape and the close button ask first where work would be lost.
+    /// True if Escape and the close button ask first because work would be lost.
     bool would_ask() const;
     void request_end();
     void take_close();
-    /// What Escape closes before the program; false where nothing is open.
+    /// Closes what Escape closes before the program; false if nothing is open.
     bool leave_innermost();
-    /// By a key; false where nothing was asked.
+    /// Answers by a key; false if nothing was asked.
     bool take_answer(const InputEvent& event);
     void answer(EndAnswer wanted);
-    /// Where the person wants it saved, between two frames of the program.
+    /// Saves the work if the person wants that, between two frames of the program, and ends.
     void save_and_end();
     void take_undo();
     void toggle_keys();
     void take_mouse();
     void choose_view();
-    /// Turns, shifts and nears the camera of a drawing in space.
+    /// Turns, shifts and zooms the camera of a drawing in space.
     void take_camera();
-    /// With Control: nears and shifts what is flat, and says the value under the mouse.
+    /// With Control: zooms and shifts a flat drawing, and shows the value under the mouse.
     void take_zoom();
     std::string value_at(float i, float j) const;
-    /// A right click on a picture opens its menu, unless the program wants it.
+    /// Opens the menu of a picture at a right click, unless the program uses it.
     void take_menu();
     void fill_menu(PanelState& state) const;
-    /// The picture whose menu was opened, by the ending of its file; what goes wrong is said.
+    /// Saves the picture whose menu was opened, by the ending of its file; errors are shown.
     void save_picture(const std::string& ending);
-    /// The numbers of a plot of the panel, as a .csv file; what goes wrong is said.
+    /// Saves the numbers of a plot of the panel as a .csv file; errors are shown.
     void save_plot(const std::string& name);
-    /// Time stands still: the window is paused, or nobody sees it.
+    /// True if time stands still: the window is paused, or not visible.
     bool stands_still() const;
     bool is_unseen() const;
-    /// Something was done shortly before, or is on its way, which the next frames show.
+    /// True if input came shortly before, or is on its way, which the next frames show.
     bool is_lively() const;
-    /// Another window has something to do.
+    /// True if another window has something to do.
     bool others_go_on() const;
-    /// While time stands still, and the program is not to draw: draws and takes input, for all
-    /// windows. Sleeps while nobody does anything.
+    /// Draws and takes input, for all windows, while time stands still and the program is not to
+    /// draw. Sleeps while there is no input.
     void hold();
-    /// False where a window closed.
+    /// Serves the other windows; false if a window closed.
     bool serve_others();
 
     WindowOptions options;
