@@ -172,7 +172,7 @@ std::string explain(const Program& program, const SizeEnv& env,
         for (const ArgumentInfo& argument : program.arguments)
             if (!argument.scalar && argument.buffer == program.results[k].buffer)
                 out << "  result " << k << " is written over " << argument.name
-                    << ", which was given away\n";
+                    << ", which was donated\n";
     if (known) {
         const ProgramStats s = stats(program, env);
         out << "  " << s.dispatches << " dispatches";
