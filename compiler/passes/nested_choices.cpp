@@ -104,7 +104,8 @@ class NestedChoices {
         return made;
     }
 
-    /// What an operation on constants gives, so that conditions of it are known; null for others.
+    /// Returns the result of an operation on constants, so that conditions on it are known; null
+    /// for others.
     static Ref of_constants(const Builder& b, const Node& node, const std::vector<Ref>& inputs) {
         if (!is_elementwise(node.op)) return nullptr;
         std::vector<Scalar> values;

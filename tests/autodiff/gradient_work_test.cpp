@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// Operations of all dispatches of a program without symbols, each as what it costs.
+/// Returns the operations of all dispatches of a program without symbols, each at its cost.
 double simple_operations(const Program& program) {
     double total = 0;
     count_steps(program, {}, [&](const FlatStep& step, int64_t times) {
@@ -33,9 +33,9 @@ double simple_operations(const Program& program) {
     return total;
 }
 
-/// How often loops and checkpoints let a gradient evaluate again what stands in them, beside the
-/// one evaluation that every loop takes: a loop within a loop is run again with its states kept,
-/// since only the outer one's are kept from before, and so is the part between two checkpoints.
+/// Returns how many more evaluations than one loops and checkpoints make a gradient take of what
+/// stands in them. A loop inside a loop is run again with its states kept, since only the outer
+/// loop's states are kept from before; so is the part between two checkpoints.
 int64_t more_evaluations(const std::vector<Ref>& results) {
     std::unordered_map<const Node*, int64_t> levels;
     int64_t most = 1;
@@ -57,7 +57,7 @@ int64_t more_evaluations(const std::vector<Ref>& results) {
     return most - 1;
 }
 
-/// The gradient of a value by all arguments beside the value.
+/// The cost of the gradient of a value by all arguments, compared with the value's.
 struct GradientCost {
     double ratio = 0;  // of their operations
     int64_t more_evaluations = 0;
@@ -82,7 +82,7 @@ GradientCost gradient_cost(const std::function<Tensor(const Tensors&)>& value,
 /// more for each further evaluation that loops and checkpoints take.
 constexpr double kMostOfGradient = 5;
 
-/// Gives the ratio.
+/// Checks the bound, and returns the ratio.
 double expect_bounded(const std::function<Tensor(const Tensors&)>& value,
                       const std::vector<ArgSpec>& arguments, const std::string& name = "") {
     const GradientCost cost = gradient_cost(value, arguments);
@@ -90,7 +90,8 @@ double expect_bounded(const std::function<Tensor(const Tensors&)>& value,
     return cost.ratio;
 }
 
-/// Where a launch costs nothing, no operation is done twice to save one.
+/// Returns the profile with launches that cost nothing, so that no operation is done twice to save
+/// one.
 DeviceProfile with_free_launches() {
     DeviceProfile profile = cpu_profile();
     profile.seconds_per_launch = 1e-9;
@@ -140,8 +141,8 @@ TEST_F(GradientWork, OfARecurrentNetwork) {
     expect_bounded(last_state, {f32(100, 32), f32(32, 32)});
 }
 
-/// With 560 seeds one, 900215, takes more: 7.1 times where 6 are allowed, since what its loop does
-/// not change is known as such in the value and not in the gradient.
+/// One of 560 seeds, 900215, takes more: 7.1 times instead of at most 6, since values that its loop
+/// leaves unchanged are known to be so in the value and not in the gradient.
 TEST_F(GradientWork, OfRandomFunctions) {
     const RandomSeeds seeds = random_seeds(900'000, 15);
     std::vector<double> ratios;
@@ -151,7 +152,7 @@ TEST_F(GradientWork, OfRandomFunctions) {
         try {
             ratios.push_back(expect_bounded(RandomFunction(seed), {x, x, f32()}, name));
         } catch (const UserError&) {
-            continue;  // only a call knows how often its loops run
+            continue;  // only a call knows its trip counts
         }
     }
     if (seeds.count < 10) return;
@@ -162,8 +163,8 @@ TEST_F(GradientWork, OfRandomFunctions) {
     EXPECT_LE(ratios[ratios.size() / 2], 4);
 }
 
-/// Loops whose values differ from the gradient's only by what is kept of them; kernels by hand
-/// between them; both sides of choices; a loop that changes nothing; and what reads beyond edges.
+/// Loops whose values differ from the gradient's only by what is kept of them; kernels written by
+/// hand between them; both sides of choices; a loop that changes nothing; reads beyond edges.
 TEST_F(GradientWork, OfFunctionsThatTookMore) {
     for (const uint64_t seed : {900'018, 900'025, 900'027, 900'172, 900'387, 900'426, 900'115}) {
         const ArgSpec x = seed % 2 ? f32(192, 256) : f32(4096);
@@ -171,7 +172,7 @@ TEST_F(GradientWork, OfFunctionsThatTookMore) {
     }
 }
 
-/// Loops of as many iterations as there are elements, in chunks that the driver allows.
+/// Loops with as many iterations as elements, in chunks that the driver allows.
 TEST_F(GradientWork, OfLongLoops) {
     const ArgSpec x = f32(65536);
     for (const uint64_t seed : {900'078, 900'178})
@@ -184,8 +185,8 @@ TEST_F(GradientWork, OfALargeRandomFunction) {
     expect_bounded(RandomFunction(900'007), {x, x, f32()});
 }
 
-/// What `explain` says of the gradient of a cellular automaton whose rule is a network, from a
-/// session of its own.
+/// Returns the text of `explain` for the gradient of a cellular automaton whose rule is a network,
+/// in a session of its own.
 std::string explained_automaton() {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto step = compile(

@@ -145,8 +145,8 @@ TEST(NestedChoices, ALoopThatReadsNeighboursKeepsItsMask) {
     check(nested_choices, text, text);
 }
 
-// A carried value decides, and stays as it is from then on: numpy's way to continue with a part of
-// an array.
+// A carried value decides, and then stays unchanged: numpy's way to continue with a part of an
+// array.
 TEST(NestedChoices, ALoopThatChangesNothingAnyMoreEnds) {
     check(nested_choices, R"(graph(%0: f32[4]) {
     %1: i32 = Constant 0
@@ -276,8 +276,8 @@ TEST(NestedChoices, ALoopThatAddsZerosEndsAnIterationLater) {
 )");
 }
 
-// The iteration decides too: what stands still may go on later. And a value that is not chosen
-// never stands still.
+// The iteration decides too, so an element that stands still may continue later. A value that is
+// not chosen never stands still.
 TEST(NestedChoices, ALoopThatMayGoOnLaterKeepsItsIterations) {
     const char* later = R"(graph(%0: f32[4]) {
     %1: i32 = Constant 0
@@ -314,8 +314,8 @@ TEST(NestedChoices, ALoopThatMayGoOnLaterKeepsItsIterations) {
     check(nested_choices, moves, moves);
 }
 
-/// What both sides of a choice have as they are, such as the derivative of a function of a choice,
-/// behind which both have a cotangent.
+/// A value that both sides of a choice need unchanged, such as the derivative of a function of a
+/// choice, after which both sides have a cotangent.
 TEST(NestedChoices, WhatBothSidesNeedIsNotComputedForEach) {
     const char* both = R"(graph(%0: f32[4], %1: bool[4], %2: f32[4]) {
     %3: f32[4] = Sin %0

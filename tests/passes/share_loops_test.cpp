@@ -1,4 +1,4 @@
-// Loops that others replace.
+// Loops that other loops replace.
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text.h"
@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// Two loops over %1, of which the second adds up `kept` besides.
+/// Returns two loops over %1, of which the second also adds up `kept`.
 std::string twice(const std::string& end, const std::string& step, const std::string& kept) {
     return R"(graph(%0: f32[4], %1: i32 scalar, %2: i32 scalar) {
     %3: i32 = Constant 0
@@ -54,7 +54,7 @@ TEST(ShareLoops, WhatAnotherDoesBesides) {
 )");
 }
 
-/// Equal ones, and those that are made of them.
+/// Equal loops, and loops that use them.
 TEST(ShareLoops, OfEqualOnesTheFirstStays) {
     const auto looped = [](int loop, const std::string& from) {
         const auto id = [&](int k) { return "%" + std::to_string(loop + k); };
@@ -75,12 +75,12 @@ TEST(ShareLoops, OfEqualOnesTheFirstStays) {
 TEST(ShareLoops, OthersStay) {
     check(share_loops, twice("%2", "Sin", "%14"), twice("%2", "Sin", "%14"));
     check(share_loops, twice("%1", "Cos", "%14"), twice("%1", "Cos", "%14"));
-    // It needs the first one's result.
+    // The second loop needs the first one's result.
     check(share_loops, twice("%1", "Sin", "%9"), twice("%1", "Sin", "%9"));
 }
 
-/// A loop of %1 iterations in whose iterations another loop takes sines of `from`, with values from
-/// %`first` on; `sums`: it adds up what its iterations begin with, too.
+/// Returns a loop of %1 iterations that contains another loop, which takes sines of `from`, with
+/// values from %`first` on; `sums`: it also adds up what its iterations begin with.
 std::string nested(int first, const std::string& from, bool sums) {
     const auto id = [&](int k) { return "%" + std::to_string(first + k); };
     const std::string own = id(2) + ": i32, " + id(3) + ": f32[4]",
@@ -104,7 +104,7 @@ const char* const kNestedHead = R"(graph(%0: f32[4], %1: i32 scalar) {
     %5: f32[4] = Expand %4
 )";
 
-/// The graph behind the pass as text.
+/// Returns the graph after the pass as text.
 std::string shared(const std::string& named) {
     NodeTable table;
     return print(share_loops(table, parse(table, numbered(named)), nullptr));
@@ -125,7 +125,7 @@ TEST(ShareLoops, LoopsInTheirIterationsAreCompared) {
     EXPECT_EQ(count_of(shared(other), " = Loop "), 4);
 }
 
-/// Two pairs, of which the second begins with what a branch makes of the first pair's result.
+/// Two pairs, the second of which begins with a branch's value of the first pair's result.
 TEST(ShareLoops, WhatStandsBetweenThemIsThereOnce) {
     const std::string branch = R"(    %300: bool = Less %2, %1
     %301 = If %300 {
