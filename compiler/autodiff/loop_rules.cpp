@@ -85,11 +85,14 @@ void read_ends(const Builder& b, Backwards& backwards, const std::vector<Ref>& n
     }
 }
 
-/// The reductions of many terms that a body computes, operands first.
+/// Returns the reductions of many terms that a body computes once, operands first: those in the
+/// loops of the body have a value for each of their iterations.
 std::vector<Ref> dear_values(const Region& body) {
+    const std::vector<Ref> order = topological(body.results);
+    const std::unordered_set<const Node*> in_loops = inside_of_loops(order);
     std::vector<Ref> out;
-    for (const Ref& node : topological(body.results)) {
-        if (node->op != Op::Reduce) continue;
+    for (const Ref& node : order) {
+        if (node->op != Op::Reduce || in_loops.contains(node.get())) continue;
         Size terms(1);
         for (int axis : node->as<ReduceAttr>().axes)
             terms = terms * node->inputs[0]->shape[static_cast<size_t>(axis)];

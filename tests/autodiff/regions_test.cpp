@@ -501,6 +501,23 @@ TEST(Gradients, OfLoopsThatKeepWhatTheirProductsGave) {
 
 /// Carried values of kernels live only in the tape, also those behind the last iteration, even
 /// without any. Slots begin at whole vectors, and at none.
+/// A sum in a loop within a loop has a value for each iteration of the inner one: the outer one
+/// keeps none of them.
+TEST(Gradients, OfLongSumsInLoopsWithinLoops) {
+    expect_derivatives(
+        [](const Tensors& a) {
+            Tensor y = a[0];
+            for (Tensor i : loop(2)) {
+                Tensor z = y;
+                for (Tensor j : loop(3))
+                    z = tanh(0.1f * z + 0.3f * sum(sin(z - cast<float>(i))) / 16.0f);
+                y = z * z + 0.2f * a[0];
+            }
+            return y;
+        },
+        {some({16})}, false);
+}
+
 TEST(Gradients, OfKernelsThatCarryTheirStateInATape) {
     const auto run = [](Session session, int64_t size, int trips, std::string* text) {
         SessionScope scope(std::move(session));
