@@ -47,8 +47,8 @@ TEST_F(PlotWindow, FillsWhileTimeGoesOn) {
     window.finish_reads();
     const size_t before = count(window);
     by_hand("plots", at(300, 300) + "sleep 0.1 " + at(320, 300) + "sleep 0.1 " + at(340, 300));
-    int drawn = 0;
-    EXPECT_TRUE(run_until(window, [&] { return ++drawn > 8; }));
+    int drawn = 0;  // few: all moves may come within one frame
+    EXPECT_TRUE(run_until(window, [&] { return ++drawn > 3; }));
     window.finish_reads();
     EXPECT_EQ(count(window), before);
     by_hand("plots", "key --window \\$id space");
