@@ -56,8 +56,12 @@ void SequenceNeeds::add(const SequencePiece& piece) {
     for (const KernelBuffer& b : piece.kernel->buffers) {
         const int type = static_cast<int>(b.dtype.type);
         types_[b.buffer].insert(type);
-        if (b.form != BindingForm::Address)
-            bound_.emplace(b.buffer, b.form == BindingForm::Texel, type, b.width);
+        const bool texel = b.form == BindingForm::Texel;
+        if (b.form == BindingForm::Address ||
+            !bound_.emplace(b.buffer, texel, type, b.width).second)
+            continue;
+        for (Bound* bound : {&all_bound_, &bound_by_buffer_[b.buffer]})
+            ++(texel ? bound->texels : bound->storage);
     }
     for (const KernelNode& n : piece.kernel->nodes) operations_ += operations_of(n);
 }
@@ -69,18 +73,12 @@ bool SequenceNeeds::may_grow() const {
     return operations_ <= bodies * body && back_edges_ <= most_back_edges(context_.profile);
 }
 
-bool SequenceNeeds::binds_without(const std::set<int>& own) const {
-    int64_t texels = 0, storage = 0;
-    for (const auto& [buffer, texel, type, width] : bound_)
-        if (!own.contains(buffer)) ++(texel ? texels : storage);
-    return texels <= context_.profile.max_texel_buffers &&
-           storage <= context_.profile.max_storage_buffers;
+bool SequenceNeeds::may_bind(const Bound& bound) const {
+    return bound.texels <= context_.profile.max_texel_buffers &&
+           bound.storage <= context_.profile.max_storage_buffers;
 }
 
-bool SequenceNeeds::fits() const {
-    int64_t bytes = 0;
-    return may_grow() && binds_without(unseen_buffers(bytes));
-}
+bool SequenceNeeds::fits() const { return may_grow() && may_bind(unseen_buffers().left); }
 
 bool SequenceNeeds::may_be_own(int buffer) const {
     if (!uses_.contains(buffer) || types_.at(buffer).size() > 1) return false;
@@ -96,9 +94,7 @@ bool SequenceNeeds::is_seen(int buffer) const {
            context_.program.buffers[static_cast<size_t>(buffer)].role != BufferRole::Temporary;
 }
 
-template <class Enough>
-void SequenceNeeds::add_smallest(std::vector<int> buffers, int64_t& bytes, std::set<int>& own,
-                                 const Enough& enough) const {
+void SequenceNeeds::add_smallest(const std::vector<int>& buffers, bool no_more, Own& own) const {
     std::vector<std::pair<int64_t, int>> sizes;  // bytes, buffer
     for (int buffer : buffers) {
         const BufferInfo& info = context_.program.buffers[static_cast<size_t>(buffer)];
@@ -107,36 +103,40 @@ void SequenceNeeds::add_smallest(std::vector<int> buffers, int64_t& bytes, std::
     }
     std::sort(sizes.begin(), sizes.end());
     for (const auto& [size, buffer] : sizes) {
-        if (bytes + size > context_.profile.shared_bytes || enough()) break;
-        bytes += size;
-        own.insert(buffer);
+        if (own.bytes + size > context_.profile.shared_bytes || (no_more && may_bind(own.left)))
+            break;
+        own.bytes += size;
+        own.buffers.insert(buffer);
+        if (const auto bound = bound_by_buffer_.find(buffer); bound != bound_by_buffer_.end()) {
+            own.left.texels -= bound->second.texels;
+            own.left.storage -= bound->second.storage;
+        }
     }
 }
 
-std::set<int> SequenceNeeds::unseen_buffers(int64_t& bytes) const {
-    std::set<int> own;
-    const auto is_enough = [&] { return context_.profile.shared_loads > 1 && binds_without(own); };
-    if (context_.bands || is_enough()) return own;
+SequenceNeeds::Own SequenceNeeds::unseen_buffers() const {
+    Own out{{}, 0, all_bound_};
+    const bool no_more = context_.profile.shared_loads > 1;
+    if (context_.bands || (no_more && may_bind(out.left))) return out;
     std::vector<int> unseen;
     for (const auto& [buffer, types] : types_)
         if (may_be_own(buffer) && !is_seen(buffer)) unseen.push_back(buffer);
-    add_smallest(std::move(unseen), bytes, own, is_enough);
-    return own;
+    add_smallest(unseen, no_more, out);
+    return out;
 }
 
 OwnMemory SequenceNeeds::own_memory() const {
-    int64_t bytes = 0;
-    OwnMemory out{unseen_buffers(bytes), {}};
+    Own own = unseen_buffers();
     // In bound memory each iteration would wait for the stores of the one before it.
-    if (context_.bands || !repeats_ || context_.profile.shared_loads > 1) return out;
+    if (context_.bands || !repeats_ || context_.profile.shared_loads > 1)
+        return {std::move(own.buffers), {}};
     std::vector<int> seen;
     for (int buffer : stored_)
         if (may_be_own(buffer) && is_seen(buffer)) seen.push_back(buffer);
-    std::set<int> copied;
-    add_smallest(std::move(seen), bytes, copied, [] { return false; });
-    out.copied.assign(copied.begin(), copied.end());
-    out.buffers.merge(copied);
-    return out;
+    Own copied{{}, own.bytes, own.left};
+    add_smallest(seen, false, copied);
+    own.buffers.insert(copied.buffers.begin(), copied.buffers.end());
+    return {std::move(own.buffers), {copied.buffers.begin(), copied.buffers.end()}};
 }
 
 }  // namespace firn

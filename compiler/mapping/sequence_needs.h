@@ -42,19 +42,29 @@ class SequenceNeeds {
 
   private:
     using Binding = std::tuple<int, bool, int, int>;  // buffer, a texel buffer, type, width
+    /// Numbers of bindings.
+    struct Bound {
+        int64_t texels = 0, storage = 0;
+    };
+    /// Buffers in the group's memory, and what is left to bind beside them.
+    struct Own {
+        std::set<int> buffers;
+        int64_t bytes = 0;
+        Bound left;
+    };
     void add(const SequencePiece& piece);
-    bool binds_without(const std::set<int>& own) const;
+    bool may_bind(const Bound& bound) const;
     bool may_be_own(int buffer) const;
     bool is_seen(int buffer) const;
-    /// Adds buffers of `buffers`, the smallest first, until they fill the memory (`bytes`) or
-    /// `enough` returns true.
-    template <class Enough>
-    void add_smallest(std::vector<int> buffers, int64_t& bytes, std::set<int>& own,
-                      const Enough& enough) const;
-    std::set<int> unseen_buffers(int64_t& bytes) const;
+    /// Adds buffers of `buffers`, the smallest first, until they fill the memory; if `no_more` than
+    /// needed, until the others may be bound.
+    void add_smallest(const std::vector<int>& buffers, bool no_more, Own& own) const;
+    Own unseen_buffers() const;
 
     const SequenceContext& context_;
     std::set<Binding> bound_;
+    std::map<int, Bound> bound_by_buffer_;
+    Bound all_bound_;
     std::map<int, std::set<int>> types_;  // by buffer, addressed ones too
     std::map<int, int> uses_;
     std::set<int> live_, stored_;  // see find_live
