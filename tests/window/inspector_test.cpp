@@ -213,10 +213,12 @@ TEST_F(Inspected, KernelsOfOneNameHaveHistoriesOfTheirOwn) {
 }
 TEST_F(Inspected, TimesAreMediansOfSeveralSamples) {
     EXPECT_EQ(inspector->timing(1, "k0").samples, 0u);
-    for (double milliseconds : {2.0, 900.0, 3.0})
+    // The median is neither the first nor the last one, nor in the middle of the list, nor the
+    // mean.
+    for (double milliseconds : {900.0, 3.0, 2.0, 4.0, 1.0})
         inspector->add_times({{"k0", milliseconds, 4, 1}}, 2);
     const Inspector::Timing time = inspector->timing(1, "k0");
-    EXPECT_EQ(time.samples, 3u);
+    EXPECT_EQ(time.samples, 5u);
     EXPECT_EQ(time.milliseconds, 3);
     EXPECT_EQ(time.per_frame, 6);
 }
