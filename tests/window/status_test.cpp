@@ -78,6 +78,12 @@ TEST(FreePlace, IsAsLowAndWideAsItCanBe) {
     ASSERT_TRUE(at);
     EXPECT_EQ(at->x, 0);
     EXPECT_EQ(at->y, 180);
+    at = free_place(window, {{0, 60, 300, 60}}, need(50, 200, 4000));  // below rather than above
+    ASSERT_TRUE(at);
+    EXPECT_EQ(at->y, 180);
+    at = free_place(window, {{100, 0, 20, 200}}, need(50, 200, 4000));  // on the wider side
+    ASSERT_TRUE(at);
+    EXPECT_EQ(at->x, 120);
     EXPECT_FALSE(free_place(window, {{20, 0, 260, 190}}, need(50, 200, 4000)));
     EXPECT_FALSE(free_place(window, {{-10, -10, 400, 400}}, need(50, 200, 4000)));
     EXPECT_TRUE(free_place(window, {{400, 0, 100, 100}}, need(300, 400, 400)));
@@ -174,12 +180,13 @@ TEST_F(Status, WhatIsSaidLiesBesideThePanelAtEverySize) {
 }
 TEST_F(Status, ThePanelComesBackWhenAllIsRead) {
     GuiPanel panel(1, false, nullptr);
-    panel.set_layout({.x = 85, .y = 12});
+    panel.set_layout({.x = 85, .y = 40});
     lay_out(panel, 320, 200);
     const Rectangle before = place("panel");
     state.messages = kSaid;
     lay_out(panel, 320, 200);
     EXPECT_LT(place("panel").height, before.height);
+    EXPECT_LT(place("panel").y, before.y);
     state.messages.clear();
     lay_out(panel, 320, 200);
     EXPECT_EQ(place("panel").height, before.height);
@@ -196,7 +203,16 @@ TEST_F(Status, NothingMovesWhereThereIsRoomBesideThePanel) {
     lay_out(panel, 640, 360);
     EXPECT_EQ(place("panel").height, before.height);
     EXPECT_EQ(place("panel").x, before.x);
-    EXPECT_FALSE(panel.wants_mouse()) << "clicks go by";
+    for (const char* box : {"messages", "value"}) {
+        const Rectangle at = place(box);
+        input.x = at.x + at.width / 2, input.y = at.y + at.height / 2;
+        lay_out(panel, 640, 360, 2);
+        EXPECT_FALSE(panel.wants_mouse()) << "clicks go by " << box;
+    }
+    const Rectangle own = place("panel");
+    input.x = own.x + own.width / 2, input.y = own.y + own.height / 2;
+    lay_out(panel, 640, 360, 2);
+    EXPECT_TRUE(panel.wants_mouse());
 }
 TEST_F(Status, IsSaidWithoutThePanelToo) {
     for (const Size& size : kSizes) {
@@ -218,8 +234,13 @@ TEST_F(Status, WorkShowsHowFarItIsBelowWhatIsSaid) {
     state.work = "compiling kernels, 3 of 12";
     state.share = 0.25;
     lay_out(panel, 640, 360);
-    EXPECT_GT(place("messages").height, before + 15);
+    const float with_bar = place("messages").height;
+    EXPECT_GT(with_bar, before + 15);
     EXPECT_FALSE(overlaps(place("messages"), place("panel")));
+    state.share = -1;  // nobody knows how far it is, and no bar is drawn
+    lay_out(panel, 640, 360);
+    EXPECT_GT(place("messages").height, before + 15);
+    EXPECT_LT(place("messages").height, with_bar - 3);
 }
 TEST_F(Status, AVeryLongMessageIsCutAndTheLogHasAllOfIt) {
     MessageLog log;
@@ -239,6 +260,8 @@ TEST_F(Status, AVeryLongMessageIsCutAndTheLogHasAllOfIt) {
         EXPECT_TRUE(is_within(place("log"), size.width, size.height)) << size.width;
         EXPECT_GT(place("log text").height, 500) << "as high as its text";
         EXPECT_FALSE(overlaps(place("messages"), place("log"))) << size.width;
+        if (size.width < 1280) continue;
+        EXPECT_FALSE(overlaps(place("log"), place("panel"))) << "there is room beside it";
     }
 }
 
