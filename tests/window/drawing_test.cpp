@@ -426,7 +426,26 @@ TEST_F(ShapesTest, AxesStandLeftOfTheDrawingAndBelow) {
     scene.axes = DrawAxes{"time, s", "height, m"};
     const SceneLayout words = layout_of(scene, {0, 0, 300, 300}, 1);
     EXPECT_GT(words.below, layout_of(with_axes, {0, 0, 300, 300}, 1).below);
-    EXPECT_GT(bright_box(drawn({scene}, {.size = {300, 300}}), {80, 0, 100, 18}).count, 50);
+    const Picture worded = drawn({scene}, {.size = {300, 300}});
+    EXPECT_GT(bright_box(worded, {80, 0, 100, 18}).count, 50);
+    const Rectangle seen = placement_of(scene, words.frame).area;
+    EXPECT_GT(bright_box(worded, {seen.x, seen.y + seen.height + 24, seen.width, 24}).count, 50);
+}
+TEST_F(ShapesTest, NumbersOfAxesGoTheWayOfPlaces) {
+    DrawScene scene{.limits = DrawLimits{0, 10'000, 0, 10'000}};
+    scene.axes = DrawAxes{};
+    const auto widths = [&] {  // of the number at the upper end, and of that at the lower one
+        const Picture picture = drawn({scene}, {.size = {300, 300}});
+        const Rectangle area =
+            placement_of(scene, layout_of(scene, {0, 0, 300, 300}, 1).frame).area;
+        const auto width = [&](float y) {
+            return bright_box(picture, {0, y - 8, area.x - 8, 16}).width();
+        };
+        return std::pair{width(area.y), width(area.y + area.height)};
+    };
+    EXPECT_GT(widths().first, 2 * widths().second);
+    scene.y_down = true;
+    EXPECT_GT(widths().second, 2 * widths().first);
 }
 TEST_F(ShapesTest, AxesLeaveASmallCellToThePicture) {
     DrawScene scene;
