@@ -14,9 +14,9 @@ namespace {
 
 class Drawings : public testing::Test {
   protected:
-    /// 40 x 40 pixels as bytes.
-    static std::vector<uint8_t> seen(const Drawing& drawing) {
-        Window window({.size = {40, 40}, .headless = true});
+    /// Pixels of a square as bytes.
+    static std::vector<uint8_t> seen(const Drawing& drawing, int side = 40) {
+        Window window({.size = {side, side}, .headless = true});
         EXPECT_TRUE(window.open());
         window.show(drawing);
         return window.picture().rgba;
@@ -38,6 +38,17 @@ TEST_F(Drawings, ShowsWhatIsOnlyComputedForIt) {
     EXPECT_NE(plain, nothing);
     EXPECT_EQ(seen(Drawing().points(places() * 2.0f - places(), {.size = 8})), plain);
 }
+TEST_F(Drawings, HaveAxesAndCountDownwardsWhereTheyAreAsked) {
+    const auto at = [](float y) {
+        return Drawing().points(tensor({0.5f, y}, {1, 2}), {.size = 8});
+    };
+    EXPECT_NE(seen(at(0.25f).axes(), 300), seen(at(0.25f), 300));
+    EXPECT_EQ(seen(at(0.25f).axes()), seen(at(0.25f))) << "which is too small for them";
+    EXPECT_NE(seen(at(0.25f)), seen(at(0.75f)));
+    EXPECT_EQ(seen(at(0.25f).y_down()), seen(at(0.75f)));
+    EXPECT_EQ(seen(at(0.25f).y_down(false)), seen(at(0.25f)));
+}
+
 TEST_F(Drawings, OfANamedMapTakesItsOptions) {
     const Tensor x = reshape(arange(1600).as(f32), {40, 40});
     const ShowOptions wanted{
