@@ -69,6 +69,15 @@ TEST_F(Apps, KeepWhatWasRecordedWhereTheyEndByAnError) {
     EXPECT_EQ(show({"--frames", "9", "--out", video}, fail), 1);
     EXPECT_EQ(pictures_in(video), 4);
 }
+TEST_F(Apps, WriteVideosAtTheRateOfTheCommandLine) {
+    const std::string video = folder_ + "slow.gif";
+    EXPECT_EQ(show({"--frames", "3", "--video-rate", "2", "--out", video}), 0);
+    std::ifstream in(video, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    const size_t at = bytes.find("\x21\xf9\x04");
+    ASSERT_LT(at, bytes.size() - 5);
+    EXPECT_EQ(bytes.substr(at + 4, 2), std::string("\x32\0", 2)) << "50 hundredths of a second";
+}
 TEST_F(Apps, DoNotWaitForADeviceThatWasGivenUp) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const std::string video = folder_ + "video.gif";
