@@ -98,7 +98,7 @@ struct Along {
         modes[static_cast<size_t>(axis)] = mode;
         return gather(run.b, g, indices, modes, scalar_float(0, g->dtype));
     }
-    /// What stands at one position of the axis, repeated along it: computed once for all of it.
+    /// Returns the element at one position of the axis, repeated along the axis and computed once.
     Ref repeated(const Size& position) const {
         Shape once = shape;
         once[static_cast<size_t>(axis)] = 1;

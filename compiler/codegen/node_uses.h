@@ -7,14 +7,13 @@
 namespace firn {
 
 struct NodeUses {
-    // By node:
-    std::vector<int> count;
-    std::vector<int> home;    // the region with the node in its order, -1: none
-    std::vector<int> asking;  // the last region that uses it, -1: none
+    std::vector<int> count;   // uses of each node
+    std::vector<int> home;    // for each node the region with it in its order, -1: none
+    std::vector<int> asking;  // for each node the last region that uses it, -1: none
 
     std::vector<bool> range;  // by range: one of its nodes is used
-    /// By parameter: the host gives it, and a loop uses it. It is read once, before all loops,
-    /// because CPU drivers would read it in every iteration.
+    /// True for each parameter that the host gives and a loop uses. Such a parameter is read once,
+    /// before all loops, because CPU drivers would read it in every iteration.
     std::vector<bool> held;
 };
 

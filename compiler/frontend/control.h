@@ -55,7 +55,7 @@ class LoopRange {
     SharedPtr<SessionState> session_;
     /// The bounds of the recorded loop, its counter, and the index that the body sees.
     SharedPtr<const Node> begin_, end_, step_, induction_, index_;
-    /// Whether an invocation goes on, if its trip count is unknown.
+    /// True while an invocation has another iteration; null if the trip count is known.
     SharedPtr<Slot> active_;
     SourceLine line_;
     int64_t checkpoint_ = 0;

@@ -31,10 +31,10 @@ struct Effect {
 
 /// The nodes of effects whose scope ends.
 struct EffectNodes {
-    /// By effect. A print: the shown elements; `inside` the count of rows, the rows (for a 64-bit
-    /// type by low and high words), and for every loop the iteration of each element (-1: it was
-    /// skipped). An assertion: how many elements fail, and at the first: the iteration of every
-    /// loop, the flat index and the operands.
+    /// A print has the shown elements as its results; `inside` it has the count of rows, the rows
+    /// (for a 64-bit type as low and high words), and for every loop the iteration of each element
+    /// (-1: it was skipped). An assertion has the number of elements that fail and, of the first
+    /// one, the iteration of every loop, the flat index and the operands.
     std::vector<Ref> results;
     /// The nodes that another recording needs which contains this one: the value, or the failures
     /// and their operands.

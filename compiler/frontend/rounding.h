@@ -32,8 +32,8 @@ std::vector<std::byte> moved(std::vector<std::byte> bytes, DType dtype, uint64_t
 struct Reference {
     DType dtype = f32;
     std::vector<std::byte> bytes;
-    /// By float: its change when the arguments were moved. A result of cancellation moves by the
-    /// size of its terms, not by its own.
+    /// The change of each float when the arguments were moved. A result of cancellation changes in
+    /// proportion to its terms, not to itself.
     std::vector<double> moves;
 };
 /// Notes the results of a run with moved arguments.

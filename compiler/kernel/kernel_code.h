@@ -91,7 +91,7 @@ struct KernelRegion {
     std::vector<int> order;
 };
 
-/// Where a buffer lies: bound to the kernel, or in memory per group or per invocation.
+/// The memory of a buffer: bound to the kernel, shared by a group, or private to an invocation.
 enum class MemorySpace : uint8_t { Bound, Shared, Private };
 
 struct KernelBuffer {

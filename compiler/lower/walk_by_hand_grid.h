@@ -18,8 +18,8 @@ Size groups_of(const Shape& grid, const std::vector<uint32_t>& group);
 /// The place of an invocation.
 struct HandGrid {
     std::vector<int> self;  // its own index, along each axis
-    /// Whether it is one of the grid: the grid may end inside a group, whose other invocations do
-    /// nothing. -1: groups are whole.
+    /// The node that is true for invocations of the grid. The grid may end inside a group, whose
+    /// other invocations do nothing. -1: groups are whole.
     int inside = -1;
     int row = -1;  // its row in the buffers of arrays of its own; -1: there are none
 };

@@ -94,7 +94,7 @@ int Walk::store_as_read(const Node& node, const Indices& at) {
             require(b_.make(KernelOp::Equal, boolean, {at[k], offset}));
             continue;
         }
-        // Of several solutions the last one counts, as in access maps.
+        // If an index has several solutions, the last one counts, as in access maps.
         const int solved = b_.sub(at[k], offset), before = std::exchange(p[index.axis], solved);
         if (before >= 0) require(b_.make(KernelOp::Equal, boolean, {before, solved}));
     }

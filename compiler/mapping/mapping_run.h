@@ -39,7 +39,7 @@ class Scoped {
     bool open_ = true;
 };
 
-/// Which lanes and copies execute the code that is built now, and how often.
+/// Says which lanes and copies execute the code that is built now, and how often they do.
 struct Surroundings {
     bool together = true;    // all lanes of a subgroup
     bool all_copies = true;  // and all copies: what is built for one serves all
