@@ -224,7 +224,7 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
             parts = find_overlong_parts(list, graph, schedule, profile, options.facts);
         known.kept.insert(parts.begin(), parts.end());
         if (parts.empty() && (found.empty() || !known.nested)) {
-            report_excess(census);
+            if (!options.excess_log.empty()) append_excess(options.excess_log, census);
             return timed(times.plan, [&] {
                 return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });

@@ -2,13 +2,14 @@
 #include "compiler/driver/excess_work.h"
 
 #include <algorithm>
-#include <atomic>
+#include <fstream>
 #include <sstream>
 #include <unordered_map>
 
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/program/device_class.h"
+#include "compiler/program/error.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
@@ -131,8 +132,6 @@ void count(ExcessCensus& census, const ListedKernel& kernel, double factor, Fate
                found);
 }
 
-std::atomic<ExcessReport> excess_report = nullptr;
-
 }  // namespace
 
 void add(ExcessCensus& sum, const ExcessCensus& one) {
@@ -147,10 +146,17 @@ void begin_round(ExcessCensus& census) {
     census.kept = census.worst_exempt = {};
 }
 
-void set_excess_report(ExcessReport report) { excess_report = report; }
-
-void report_excess(const ExcessCensus& of_one_compile) {
-    if (const ExcessReport report = excess_report) report(of_one_compile);
+void append_excess(const std::string& file, const ExcessCensus& of_one_compile) {
+    std::ostringstream line;
+    line << of_one_compile.kernels << '\t' << of_one_compile.cut << '\t' << of_one_compile.exempt;
+    for (const ExcessCensus::Worst& worst :
+         {of_one_compile.kept, of_one_compile.worst_cut, of_one_compile.worst_exempt})
+        line << '\t' << worst.factor << '\t' << worst.line;
+    std::ofstream out(file, std::ios::app);
+    out << line.str() + "\n";  // one write, so that lines of other processes do not mix with it
+    if (!out.flush())
+        throw UserError("FIRN_EXCESS: cannot append to " + file +
+                        "; name a file that can be written to");
 }
 
 std::string text(const ExcessCensus& census) {

@@ -40,11 +40,10 @@ void begin_round(ExcessCensus& census);
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const DeviceProfile& profile, const SymbolFacts& facts, ExcessCensus& census);
 
-/// A function that receives the statistics of each later compilation of the process, on the thread
-/// that compiled, for tools that report on many compilations. Null: none.
-using ExcessReport = void (*)(const ExcessCensus&);
-void set_excess_report(ExcessReport report);
-void report_excess(const ExcessCensus& of_one_compile);
+/// Appends the statistics of one compilation to a file, as one line of fields with tabs between
+/// them: the three numbers, then the three ratios, each with the user's line. Several processes may
+/// append to one file. UserError if the file cannot be written.
+void append_excess(const std::string& file, const ExcessCensus& of_one_compile);
 /// `12 kernels, at most 2.1 times the operations of their values (a.cpp:7); 1 cut, of 40.5 times
 /// (a.cpp:9); 2 shorter than a launch, of at most 30 times (a.cpp:8)`.
 std::string text(const ExcessCensus& census);

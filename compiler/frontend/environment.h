@@ -30,6 +30,10 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "iterations of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_SPECIALISE", "0",
      "compile no programs for single sizes: few programs serve all sizes of a function"},
+    {"FIRN_EXCESS", "file",
+     "append a line for every compile to it: the number of kernels, of those that were cut as they "
+     "took far more operations than their values, and of those that are exempt; and the worst "
+     "factors of kernels that stayed, were cut and are exempt"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_FILL_MEMORY", "1",

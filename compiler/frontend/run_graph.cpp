@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/program_source.h"
 #include "compiler/frontend/data_size.h"
+#include "compiler/frontend/environment.h"
 #include "compiler/frontend/history.h"
 #include "compiler/frontend/oracle.h"
 #include "compiler/frontend/record.h"
@@ -134,6 +135,7 @@ CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.cache_directory = default_cache_directory();
     options.tuned = &session.tuned;
     options.trace = trace_for(session);
+    options.excess_log = environment("FIRN_EXCESS").value_or("");
     return options;
 }
 

@@ -56,6 +56,7 @@ struct CompileOptions {
     CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
     const std::atomic<bool>* stop =
         nullptr;                          // if it becomes true, the compile ends early by Stopped
+    std::string excess_log;               // a file for append_excess(); empty: none
     CompileTimes* times = nullptr;        // receives the time of each stage
     std::shared_ptr<CompileTrace> trace;  // receives the result of each pass; texts take their time
     std::shared_ptr<const ProgramSource> source;  // the source that the program keeps

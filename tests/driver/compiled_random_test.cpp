@@ -2,6 +2,7 @@
 // kernels as the walk writes them, with each optimisation alone, and with all.
 #include "compiler/driver/compile.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
+#include "tests/excess_sum.h"
 #include "tests/ir/random_check.h"
 #include "tests/ir/run_random.h"
 
@@ -14,6 +15,7 @@ std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
     CompileOptions options;
     options.spirv = false;
     options.steps = steps;
+    options.excess_log = excess_file();
     return compile_graph(table, graph, profile, options);
 }
 

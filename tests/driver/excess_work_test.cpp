@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
+#include "compiler/program/error.h"
 #include "tests/excess_sum.h"
 
 namespace firn {
@@ -148,15 +149,37 @@ TEST(ExcessWork, OfRoundsIsThatOfTheLastAndWhatAllCut) {
     EXPECT_EQ(text(rounds), text({4, 1, 0, {5, "a.cpp:3"}, {40, "a.cpp:2"}, {}}));
 }
 
-TEST(ExcessWork, OfEachCompileIsReported) {
-    static ExcessCensus last;
-    const ExcessCensus before = counted_excess();
-    set_excess_report([](const ExcessCensus& of_one_compile) { last = of_one_compile; });
+TEST(ExcessWork, OfEachCompileIsAppendedToTheFileOfItsOptions) {
+    const std::string file = excess_file() + "_of_two";
     NodeTable table;
-    compile_graph(table, parse(table, chain(1)), cpu_profile());
-    count_excess();
-    EXPECT_EQ(last.kernels, 1);
-    EXPECT_EQ(counted_excess().kernels, before.kernels);  // the library itself keeps none
+    const Graph graph = parse(table, chain(1));
+    for (int k = 0; k < 2; ++k)
+        compile_graph(table, graph, cpu_profile(), {.spirv = false, .excess_log = file});
+    compile_graph(table, graph, cpu_profile(), {.spirv = false});
+    const ExcessCensus sum = read_excess(file);
+    std::filesystem::remove(file);
+    EXPECT_EQ(sum.kernels, 2);
+    EXPECT_GT(sum.kept.factor, 0.4);
+}
+
+TEST(ExcessWork, IsReadFromAFileAsItWasWritten) {
+    const std::string file = excess_file() + "_of_lines";
+    append_excess(file, {3, 1, 1, {2, "a b.cpp:1"}, {40, ""}, {20, "a.cpp:5"}});
+    append_excess(file, {4, 2, 1, {5, ""}, {30, "a.cpp:3"}, {17, "a.cpp:6"}});
+    const ExcessCensus sum = read_excess(file);
+    std::filesystem::remove(file);
+    EXPECT_EQ(text(sum), text({7, 3, 2, {5, ""}, {40, ""}, {20, "a.cpp:5"}}));
+}
+
+TEST(ExcessWork, ForAFileThatCannotBeWrittenIsAnError) {
+    try {
+        append_excess("/no/such/folder/file", {});
+        FAIL();
+    } catch (const UserError& error) {
+        const std::string message = error.what();
+        for (const char* part : {"FIRN_EXCESS", "/no/such/folder/file", "can be written"})
+            EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
 }
 
 TEST(ExcessWork, HasAText) {

@@ -59,6 +59,26 @@ TEST(Environment, NoProgramsForSingleSizesWhereThatIsSaid) {
     unsetenv("FIRN_EXECUTOR");
 }
 
+TEST(Environment, EachCompilationAppendsItsExcessToAFile) {
+    const std::string before = environment("FIRN_EXCESS").value_or("");
+    const auto file = std::filesystem::path(::testing::TempDir()) / "firn_excess_test";
+    std::filesystem::remove(file);
+    setenv("FIRN_EXCESS", file.c_str(), 1);
+    {
+        SessionScope scope(Session::interpreter());
+        for (int n : {3, 4}) {
+            const auto twice = compile([](Tensor x) { return 2.0f * x; }, {f32(n)});
+            twice(tensor(std::vector<float>(static_cast<size_t>(n), 1)));
+        }
+    }
+    setenv("FIRN_EXCESS", before.c_str(), 1);
+    std::ifstream in(file);
+    int lines = 0;
+    for (std::string line; std::getline(in, line); ++lines)
+        EXPECT_EQ(line.substr(0, 6), "1\t0\t0\t");
+    EXPECT_EQ(lines, 2);
+}
+
 TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
     auto folder = std::filesystem::path(::testing::TempDir()) / "firn_dump_test";
     std::filesystem::remove_all(folder);
