@@ -294,6 +294,11 @@ void GuiPanel::end_input(Gui& gui, const RawInput& input, const PanelState& stat
         has_button_[button] &= input.buttons[button];
     }
     for (size_t key = 0; key < input.keys.size(); ++key) io.KeysDown[key] &= input.keys[key];
+    // A press comes at an unknown time between two frames: perhaps at the end of it, and the next
+    // one at once, so that in slow frames the two are a double click, too.
+    for (const InputEvent& event : input.events)
+        if (event.kind == InputEvent::Kind::Button && event.down)
+            io.MouseClickedTime[event.code] += static_cast<double>(state.seconds);
     begin(state.seconds);
 }
 
