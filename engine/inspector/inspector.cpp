@@ -288,7 +288,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
             if (ImGui::Selectable(label.c_str(), k == selected_.kernel,
                                   ImGuiSelectableFlags_SpanAllColumns))
                 choose_kernel(k);
-            if (k == 0) note("inspector kernel");
+            note(("inspector kernel " + std::to_string(k)).c_str());
             ImGui::TableNextColumn();
             const bool edited = edited_.contains({selected_.program.get(), k});
             ImGui::TextColored(edited ? loud_text() : dim_text(), "%s",

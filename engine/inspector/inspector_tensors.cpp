@@ -202,6 +202,7 @@ void Inspector::draw_summary(float scale) {
     Plot histogram = plot_of(s.histogram, PlotKind::Bars, s.first_bin(), s.bin_width());
     histogram.options.unit = "elements";
     firn::draw_plot("##histogram", histogram, width, scale);
+    note("inspector histogram");
     draw_line(scale);
 }
 

@@ -17,6 +17,7 @@
 #include "engine/firn/inspector_tools.h"
 #include "engine/inspector/inspector.h"
 #include "tests/deadline.h"
+#include "tests/window/drawn_text.h"
 
 namespace firn {
 
@@ -64,6 +65,11 @@ class Inspected : public testing::Test {
         ADD_FAILURE() << name << " is not there";
         return {};
     }
+    /// The text that the last frame has drawn there.
+    static std::string text_in(const Rectangle& within) {
+        return drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, within);
+    }
+    static void move_mouse(float x, float y) { ImGui::GetIO().MousePos = {x, y}; }
     /// At most 20 s of Deadline.
     template <class Done>
     void frames_until(const Done& done) {
@@ -88,8 +94,9 @@ class Inspected : public testing::Test {
             }
         FAIL() << name << " is not there";
     }
-    void type_all(const std::string& text) {
-        click("inspector glsl");
+    /// In place of what the field has.
+    void type_into(const std::string& field, const std::string& text) {
+        click(field);
         ImGuiIO& io = ImGui::GetIO();
         io.KeyCtrl = io.KeysDown[int('A')] = true;
         frame();
@@ -97,6 +104,9 @@ class Inspected : public testing::Test {
         frame();
         io.AddInputCharactersUTF8(text.c_str());
         frame();
+    }
+    void type_all(const std::string& text) {
+        type_into("inspector glsl", text);
         click("inspector swap");
     }
     std::string glsl() const { return executor->watched().at(0).program->kernels.at(0).glsl; }

@@ -300,6 +300,90 @@ TEST_F(Inspected, ARowOfATensorIsChosen) {
     frames_until([&] { return inspector->summary().pick.row == 1; });
     EXPECT_EQ(inspector->summary().line, (std::vector<float>{6, 8}));
 }
+TEST_F(Inspected, ABinOfTheHistogramIsNamedByItsRange) {
+    ImGui::GetIO().DisplaySize = {800, 1600};
+    (*f)(tensor({0.0f, 0.9f, 6.4f}));  // 0, 2.25 and 16: each of its 32 bins is 0.5 wide
+    frame();
+    ImGui::SetWindowSize("inspector", {620, 1500});
+    click("inspector tensors");
+    frames_until([&] { return inspector->summary().elements == 3; });
+    for (int settle = 0; settle < 3; ++settle) frame();
+    const Rectangle bars = place("inspector histogram");
+    move_mouse(bars.x + bars.width * 4.5f / 32, bars.y + 30);
+    for (int settle = 0; settle < 3; ++settle) frame();
+    const std::string all = text_in({0, 0, 800, 1600});
+    EXPECT_NE(all.find("2 to 2.5\n"), std::string::npos) << all;
+    EXPECT_NE(all.find("1 elements"), std::string::npos) << all;
+}
+TEST_F(Inspected, KernelsAreSearchedByTheirNamesAndLines) {
+    constexpr int kCount = 100'000;  // too many for one group, and each reads what another wrote
+    const auto g = compile(
+        [](Tensor x) {
+            for (int k = 0; k < 8; ++k)  // kernels of one line
+                kernel({kCount}, [&](Tensor i) {
+                    Tensor y = x(kCount - 1 - i);
+                    for (int turns = 0; turns < k; ++turns) y = sin(y);
+                    x(i) = y;
+                });
+            kernel({kCount}, [&](Tensor i) { x(i) = cos(x(kCount - 1 - i)); });
+            return x;
+        },
+        {f32("n")});
+    g(ones({kCount}));
+    frame();
+    const std::vector<KernelInfo>& kernels = g.program()->kernels;
+    ASSERT_EQ(inspector->program(), std::shared_ptr<const Program>(g.program()));
+    ASSERT_GT(kernels.size(), 8u);
+    const auto listed = [&] {
+        std::vector<size_t> out;
+        for (const PlacedPart& part : places)
+            if (part.name.rfind("inspector kernel ", 0) == 0)
+                out.push_back(std::stoul(part.name.substr(17)));
+        return out;
+    };
+    const auto search = [&](const std::string& text) {
+        type_into("inspector search kernels", text);
+        for (int settle = 0; settle < 3; ++settle) frame();
+    };
+    for (int settle = 0; settle < 3; ++settle) frame();
+    EXPECT_EQ(listed().size(), kernels.size());
+    search("K5");
+    EXPECT_EQ(listed(), std::vector<size_t>{5});
+    search(kernels[8].lines.at(0));
+    EXPECT_EQ(listed(), std::vector<size_t>{8});
+    search("no such kernel");
+    EXPECT_EQ(listed().size(), 0u);
+}
+TEST_F(Inspected, CodeHasTheLineNumbersThatErrorsName) {
+    result();
+    frame();
+    ImGui::SetWindowSize("inspector", {620, 700});
+    std::string code;
+    for (int k = 1; k <= 120; ++k) code += (k > 1 ? "\ncode" : "code") + std::to_string(k);
+    type_into("inspector glsl", code);
+    // Each line beside its number; from the first one that is seen to the last.
+    const auto seen_lines = [&] {
+        for (int settle = 0; settle < 3; ++settle) frame();
+        Rectangle field = place("inspector glsl");
+        field.x -= 60, field.width += 60;
+        std::istringstream rows(text_in(field));
+        std::vector<int> out;
+        for (std::string row; std::getline(rows, row);) {
+            out.push_back(std::atoi(row.c_str()));
+            EXPECT_EQ(row, std::to_string(out.back()) + " code" + std::to_string(out.back()));
+        }
+        EXPECT_GT(out.size(), 5u);
+        return out.empty() ? std::pair(0, 0) : std::pair(out.front(), out.back());
+    };
+    EXPECT_EQ(seen_lines().second, 120);
+    const Rectangle field = place("inspector glsl");
+    move_mouse(field.x + 100, field.y + 50);
+    for (int turns = 0; turns < 40; ++turns) {
+        ImGui::GetIO().MouseWheel = 1;
+        frame();
+    }
+    EXPECT_EQ(seen_lines().first, 1);
+}
 TEST_F(Inspected, TimesAreThoseOfTheProgramThatRan) {
     executor->set_profiling(true);
     auto g = compile([](Tensor x) { return x * 2.5f; }, {f32("n")});
