@@ -186,6 +186,35 @@ TEST_F(RealWindow, WhatIsSaidIsReadBesideThePanelAndInTheLog) {
     settle(window, 20);
 }
 
+TEST_F(RealWindow, WhereTheMouseIsOnNanTheValueSaysWhyItIsMagenta) {
+    const std::vector<float> values{0.5f, 0.5f, 0.5f, NAN};
+    auto memory = executor->allocate(values.size() * 4, "values");
+    executor->write(*memory, 0, std::as_bytes(std::span(values)));
+    gradient = {memory, 0, f32, {1, 4}};  // 160 pixels each
+    WindowOptions wanted = options("nan");
+    wanted.print_widgets = true;
+    ViewWindow window(executor, wanted);
+    settle(window);
+    const auto width_at = [&](float x, float least) {
+        std::string said;
+        testing::internal::CaptureStdout();
+        by_hand("nan", "windowfocus \\$id keydown ctrl " + at(x, 160));
+        const bool found = frames_until(window, [&] {
+            said += testing::internal::GetCapturedStdout();
+            testing::internal::CaptureStdout();
+            return place_of(said, "value").width > least;
+        });
+        testing::internal::GetCapturedStdout();
+        EXPECT_TRUE(found) << "no value is " << least << " wide:\n" << said;
+        return place_of(said, "value").width;
+    };
+    const float number = width_at(400, 0);
+    // "[0, 3] = nan" alone is about as wide as "[0, 2] = 0.5".
+    EXPECT_GT(width_at(560, 2 * number), 2 * number);
+    by_hand("nan", "keyup ctrl");
+    await_hand();
+}
+
 TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
     WindowOptions wanted = options("keys");
     wanted.gui_in_pictures = wanted.fullscreen = true;

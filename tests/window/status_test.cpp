@@ -7,6 +7,7 @@
 #include "engine/window/gui_panel.h"
 #include "engine/window/message_log.h"
 #include "engine/window/widgets.h"
+#include "tests/window/drawn_text.h"
 
 namespace firn {
 namespace {
@@ -101,7 +102,8 @@ class Status : public testing::Test {
             gui.parameter("number " + std::to_string(k), numbers[k], {.min = 0, .max = 1});
         gui.parameter("file", file, {});
     }
-    void lay_out(GuiPanel& panel, float width, float height, int frames = 8) {
+    const ImDrawData* lay_out(GuiPanel& panel, float width, float height, int frames = 8) {
+        const ImDrawData* drawn = nullptr;
         for (int frame = 0; frame < frames; ++frame) {
             actions = {};
             if (!state.hidden) {
@@ -109,8 +111,9 @@ class Status : public testing::Test {
                 panel.end_input(gui, input, state, actions);
             }
             state.width = width, state.height = height;
-            panel.draw(gui, state, actions);
+            drawn = panel.draw(gui, state, actions);
         }
+        return drawn;
     }
     std::vector<Rectangle> places(const std::string& name) const {
         std::vector<Rectangle> out;
@@ -241,6 +244,27 @@ TEST_F(Status, WorkShowsHowFarItIsBelowWhatIsSaid) {
     lay_out(panel, 640, 360);
     EXPECT_GT(place("messages").height, before + 15);
     EXPECT_LT(place("messages").height, with_bar - 3);
+}
+TEST_F(Status, WhatIsCutSaysThatTheLogHasMoreAndTheNewestIsKept) {
+    GuiPanel panel(1, false, nullptr);
+    const ImFontAtlas* atlas = nullptr;
+    panel.draw_beside([&](float, PanelActions&) { atlas = ImGui::GetIO().Fonts; });
+    const auto said = [&] {
+        const ImDrawData* drawn = lay_out(panel, 320, 200);
+        return drawn_text(*drawn, *atlas, place("messages"));
+    };
+    state.messages = {"saved fluid.json"};
+    EXPECT_EQ(said(), "saved fluid.json\n");
+    std::string longer = "begin";
+    for (int k = 0; k < 100; ++k) longer += " more";
+    state.messages = {longer + " end"};
+    std::string text = said();
+    EXPECT_EQ(text.find("begin more"), 0u) << text;
+    EXPECT_NE(text.find("more ?\nF3 lists all messages\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("end"), std::string::npos) << text;
+    state.messages = {"first " + longer, "second " + longer, "third"};
+    text = said();
+    EXPECT_EQ(text, "third\nF3 lists all messages\n");
 }
 TEST_F(Status, AVeryLongMessageIsCutAndTheLogHasAllOfIt) {
     MessageLog log;
