@@ -1,11 +1,11 @@
 // Picture files as other programs write them, byte by byte: run lengths, orders of rows,
 // orientations, exponents, and what is cut short.
-#include <jpeglib.h>
-
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+// Behind cstdio, whose FILE it takes for known.
+#include <jpeglib.h>
 
 #include "compiler/files/inflate.h"
 #include "engine/firn/image_files.h"
