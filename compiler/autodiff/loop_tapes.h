@@ -27,7 +27,7 @@ Recorded recorded(const Builder& b, const Node& loop, const Size& length,
                   const Size& most, bool counts);
 
 /// Slots of a tape for every `every`-th of `most` iterations; of all, one for the state behind the
-/// last one, too: a loop of kernels then has its state nowhere else (schedule/kept_states).
+/// last one, too: a loop of kernels then has its state nowhere else (passes/profiled/kept_states).
 Size slots_of(const Size& most, int64_t every);
 
 /// Tapes of which nothing is known yet.

@@ -73,8 +73,8 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"ir", {"program"}},
     {"kernel", {"program", "ir"}},
     {"autodiff", {"program", "ir"}},
-    {"passes", {"program", "ir"}},
     {"schedule", {"program", "ir", "kernel", "autodiff"}},
+    {"passes", {"program", "ir", "kernel", "autodiff", "schedule"}},
     {"lower", {"program", "ir", "kernel", "schedule"}},
     {"mapping", {"program", "ir", "kernel"}},
     {"codegen", {"program", "ir", "kernel"}},
@@ -110,6 +110,14 @@ TEST(Layers, StagesKnowOnlyThoseBelowThem) {
             EXPECT_TRUE(below.count(entry.path().filename().string()))
                 << entry.path() << " is no stage";
         }
+}
+
+TEST(Layers, OnlyProfiledPassesAskTheProfile) {
+    check_includes("compiler/passes", [](const std::string& file, const std::string& name) {
+        return starts(file, "compiler/passes/profiled/") ||
+               (name != "compiler/program/device_profile.h" &&
+                name != "compiler/program/device_class.h" && name != "compiler/schedule/costs.h");
+    });
 }
 
 TEST(Layers, AlgorithmsAreWrittenWithTheFrontendAlone) {

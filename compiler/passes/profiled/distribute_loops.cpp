@@ -1,5 +1,5 @@
 // Distributes loops: only what depends on earlier iterations stays in the loop, as one kernel.
-#include "compiler/schedule/distribute_loops.h"
+#include "compiler/passes/profiled/distribute_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,10 +8,10 @@
 
 #include "compiler/autodiff/batch.h"
 #include "compiler/ir/tape.h"
+#include "compiler/passes/profiled/crowded_loops.h"
+#include "compiler/passes/profiled/loop_parts.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/schedule/costs.h"
-#include "compiler/schedule/crowded_loops.h"
-#include "compiler/schedule/loop_parts.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {

@@ -1,14 +1,14 @@
 // Keeps the trip count of every loop inside a kernel within what the driver allows.
-#include "compiler/schedule/bound_loops.h"
+#include "compiler/passes/profiled/bound_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"
+#include "compiler/passes/open_loops.h"
 #include "compiler/program/cost_table.h"
 #include "compiler/program/error.h"
-#include "compiler/schedule/open_loops.h"
 #include "compiler/schedule/regions.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // Divides the values of a loop's body by what they depend on.
-#include "compiler/schedule/loop_parts.h"
+#include "compiler/passes/profiled/loop_parts.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Stores values that are joined from parts, such as stacks, part by part.
-#include "compiler/schedule/store_parts.h"
+#include "compiler/passes/profiled/store_parts.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // Finds tapes in which loops keep the states of carried values.
-#include "compiler/schedule/state_tapes.h"
+#include "compiler/passes/state_tapes.h"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // Splits large reductions with few results into stages that keep the whole device busy.
-#include "compiler/schedule/split_reductions.h"
+#include "compiler/passes/profiled/split_reductions.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // Loops of kernels that keep every state of a carried value in its tape only.
-#include "compiler/schedule/kept_states.h"
+#include "compiler/passes/profiled/kept_states.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,9 +9,9 @@
 
 #include "compiler/ir/tape.h"
 #include "compiler/kernel/bindings.h"
+#include "compiler/passes/state_tapes.h"
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/regions.h"
-#include "compiler/schedule/state_tapes.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
 // Finds loops that read more tensors than one kernel can bind.
-#include "compiler/schedule/crowded_loops.h"
+#include "compiler/passes/profiled/crowded_loops.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Loops of kernels whose trip count depends on data.
-#include "compiler/schedule/open_loops.h"
+#include "compiler/passes/open_loops.h"
 
 #include <algorithm>
 #include <cstdlib>
