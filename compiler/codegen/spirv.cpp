@@ -31,7 +31,8 @@ std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
     shaderc_get_spv_version(&version, &revision);
     std::ostringstream key;
     key << "spirv " << version << '.' << revision << ' ' << spvSoftwareVersionString()
-        << " optimize " << options.optimize << " vulkan 1." << options.vulkan_minor << '\n'
+        << " optimize " << options.optimize << " checked " << options.validate << " vulkan 1."
+        << options.vulkan_minor << '\n'
         << glsl;
     return key.str();
 }
@@ -68,8 +69,7 @@ bool has_fixed_arrays(std::span<const uint32_t> spirv) {
 }
 
 /// Returns the module from the cache, if there is one. Drivers trust their input. The cache returns
-/// the module of this very text or nothing, so that a module from disk is as good as one just made,
-/// and needs no validator, which would take as long as all other steps together.
+/// the module of this very text or nothing, so that a module from disk is as good as one just made.
 std::vector<uint32_t> cached(const std::string& directory, const std::string& key) {
     const std::optional<std::string> bytes = cache_find_text(directory, kKind, key);
     if (!bytes || bytes->size() % 4 != 0) return {};
@@ -103,11 +103,16 @@ std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
 std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& name,
                                     const SpirvOptions& options) {
     environment(options.vulkan_minor);  // refuses an unknown one
-    if (options.cache_directory.empty()) return compile(glsl, name, options);
+    const auto compiled = [&] {
+        std::vector<uint32_t> spirv = compile(glsl, name, options);
+        if (options.validate) validate_spirv(spirv, name, options.vulkan_minor);
+        return spirv;
+    };
+    if (options.cache_directory.empty()) return compiled();
     const std::string key = cache_text(glsl, options);
     std::vector<uint32_t> spirv = cached(options.cache_directory, key);
     if (!spirv.empty()) return spirv;
-    spirv = compile(glsl, name, options);
+    spirv = compiled();
     cache_put_text(options.cache_directory, kKind, key,
                    {reinterpret_cast<const char*>(spirv.data()), 4 * spirv.size()});
     return spirv;

@@ -13,6 +13,10 @@ struct SpirvOptions {
     bool optimize = false;
     /// Vulkan 1.<minor> is the target: 2 gives SPIR-V 1.5, 3 gives SPIR-V 1.6.
     int vulkan_minor = 2;
+    /// Checks modules that are compiled, as validate_spirv() does. Those from the cache are not:
+    /// they were checked before they were stored, and checking takes as long as all other steps
+    /// together.
+    bool validate = false;
     /// The directory in which compiled modules are kept between runs; empty: none. See
     /// default_cache_directory().
     std::string cache_directory;

@@ -32,8 +32,8 @@ namespace firn {
 void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
     SpirvOptions spirv;
     spirv.cache_directory = options.cache_directory;
+    spirv.validate = options.validate;
     kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
-    if (options.validate) validate_spirv(kernel.spirv, kernel.name);
 }
 
 namespace {

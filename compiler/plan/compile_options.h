@@ -43,7 +43,7 @@ struct CompileOptions {
 #ifdef NDEBUG
         false;
 #else
-        true;  // run spirv-val on every module
+        true;  // run spirv-val on every module that no cache has
 #endif
     bool verify =
 #ifdef NDEBUG

@@ -123,6 +123,22 @@ TEST_F(SpirvCache, OptionsArePartOfTheKey) {
     options_.optimize = true;
     glsl_to_spirv(kShader, "double", options_);
     EXPECT_EQ(entries(), 2);
+    options_.validate = true;
+    glsl_to_spirv(kShader, "double", options_);
+    EXPECT_EQ(entries(), 3);
+}
+
+TEST_F(SpirvCache, AModuleIsCheckedBeforeItIsStoredAndNotAgain) {
+    options_.validate = true;
+    std::vector<uint32_t> spirv = glsl_to_spirv(kShader, "double", options_);
+    const std::string name = entry().stem();
+    auto kept = cache_load(directory_.string(), "spirv", name);
+    ASSERT_TRUE(kept);
+    spirv.back() = 0;  // instead of OpFunctionEnd
+    std::memcpy(kept->data() + kept->size() - 4, &spirv.back(), 4);
+    cache_store(directory_.string(), "spirv", name, *kept);
+    EXPECT_EQ(glsl_to_spirv(kShader, "double", options_), spirv);
+    EXPECT_THROW(validate_spirv(spirv, "double"), InternalError);
 }
 
 TEST_F(SpirvCache, NoDirectoryMeansNoFiles) {
