@@ -358,8 +358,10 @@ std::string x_text(const Plot& plot, size_t index) {
     const double step = plot.options.x_step, at = x_of(plot, *main, index);
     const int digits = digits_apart(at, at + step);
     const std::string begin = number_text(at, digits);
-    if (plot.kind == PlotKind::History)
-        return begin + ", " + std::to_string(main->values.size() - 1 - index) + " before the last";
+    if (plot.kind == PlotKind::History) {
+        const size_t ago = main->values.size() - 1 - index;
+        return begin + (ago == 0 ? ", the last" : ", step -" + std::to_string(ago));
+    }
     const bool by_index = plot.options.x_first == 0 && step == 1;
     if (!plot.has_bars() || by_index) return begin;
     return begin + " to " + number_text(at + step, digits);

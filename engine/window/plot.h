@@ -63,7 +63,7 @@ std::vector<double> round_ticks(const PlotAxis& axis, int most);
 std::vector<size_t> labels_apart(const std::vector<float>& tops, float least);
 
 /// Returns the place along x of a value of a whole line, or the range of a bar; or the number of a
-/// value and its age.
+/// value and its step before the last one, as "7, step -2".
 std::string x_text(const Plot& plot, size_t index);
 /// Returns a line for each x, with the values of all series: `x,train,test`. A value that does not
 /// exist is left empty.

@@ -72,7 +72,8 @@ TEST(Plot, ALogarithmicAxisHasNoPlaceForWhatIsNotAboveZero) {
 }
 TEST(Plot, SaysWhereAValueStands) {
     Plot plot = line_of({1, 2, 3});
-    EXPECT_EQ(x_text(plot, 0), "0, 2 before the last");
+    EXPECT_EQ(x_text(plot, 0), "0, step -2");
+    EXPECT_EQ(x_text(plot, 2), "2, the last");
     plot.kind = PlotKind::Lines;
     EXPECT_EQ(x_text(plot, 2), "2");
     plot.options.x_first = -1, plot.options.x_step = 0.5;
@@ -84,7 +85,7 @@ TEST(Plot, AHistoryIsNumberedFromItsFirstValueThoughItIsGone) {
     Plot plot;
     plot.options.length = 3;
     for (float value : {1, 2, 3, 4, 5}) append(plot, "", value);
-    EXPECT_EQ(x_text(plot, 0), "2, 2 before the last");
+    EXPECT_EQ(x_text(plot, 0), "2, step -2");
     EXPECT_EQ(x_axis_of(plot).low, 2);
     EXPECT_EQ(x_axis_of(plot).high, 4);
     Plot many;
