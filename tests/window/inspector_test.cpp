@@ -7,6 +7,7 @@
 #include "compiler/program/make_call.h"
 #include "compiler/program/saved_program.h"
 #include "engine/firn/window.h"
+#include "engine/window/panel_theme.h"
 #include "tests/window/inspected.h"
 #include "tests/window/window_fixture.h"
 
@@ -383,6 +384,29 @@ TEST_F(Inspected, CodeHasTheLineNumbersThatErrorsName) {
         frame();
     }
     EXPECT_EQ(seen_lines().first, 1);
+}
+TEST_F(Inspected, CodeIsInLettersOfOneWidth) {
+    ImGui::GetIO().Fonts->Clear();
+    load_font(1);  // as in a panel: one for words and one for code
+    unsigned char* texels = nullptr;
+    int width = 0, height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&texels, &width, &height);
+    result();
+    frame();
+    ImGui::SetWindowSize("inspector", {620, 860});
+    const auto widths = [&] {
+        for (int settle = 0; settle < 3; ++settle) frame();
+        Rectangle below = place("inspector source");
+        below.y += below.height, below.x = 0, below.width = 600, below.height = 200;
+        std::set<float> out;
+        for (const DrawnLetter& letter :
+             drawn_letters(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, below))
+            out.insert(letter.advance);
+        return out;
+    };
+    EXPECT_EQ(widths().size(), 1u) << "GLSL";
+    click("inspector spirv");
+    EXPECT_EQ(widths().size(), 1u) << "SPIR-V";
 }
 TEST_F(Inspected, TimesAreThoseOfTheProgramThatRan) {
     executor->set_profiling(true);
