@@ -115,6 +115,16 @@ bool is_short(const ExcessRun& run, const Node& output, const Size& operations) 
     return most <= launch * run.profile.operations_per_second;
 }
 
+/// Adds to the facts what the counters of loops of kernels are at most.
+SymbolFacts with_counters(SymbolFacts facts, const KernelList& list) {
+    for_loops(list.steps, [&](const ListedLoop& listed) {
+        const int64_t trips = listed.loop.trips.upper_bound(facts.largest);
+        if (trips <= INT32_MAX)
+            facts.largest[listed.loop.induction] = std::max<int64_t>(trips - 1, 0);
+    });
+    return facts;
+}
+
 enum class Fate : uint8_t { Stays, IsCut, IsExempt };
 
 void keep_worse(ExcessCensus::Worst& worst, const ExcessCensus::Worst& other) {
@@ -181,7 +191,9 @@ std::string text(const ExcessCensus& census) {
 }
 
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
-                    const DeviceProfile& profile, const SymbolFacts& facts, ExcessCensus& census) {
+                    const DeviceProfile& profile, const SymbolFacts& symbols,
+                    ExcessCensus& census) {
+    const SymbolFacts facts = with_counters(symbols, list);
     ExcessRun run{schedule, facts, profile, region_facts(graph), {}};
     for (const ValueVerdict& verdict : schedule.verdicts)
         run.verdicts.emplace(verdict.value.get(), &verdict);

@@ -110,6 +110,41 @@ TEST(ExcessWork, IsFoundInOneNumberThatManyCompute) {
     }
 }
 
+/// A kernel inside a loop of kernels counts to that loop's counter, which is at most 2: it was
+/// taken for a symbol, so for 1,024.
+TEST(ExcessWork, OfAKernelThatCountsToTheCounterOfALoopIsThatOfItsIterations) {
+    const DeviceProfile profile = cpu_profile();
+    NodeTable table;
+    const Graph graph = parse(table, R"(graph(%0: f32[100000]) {
+    %1: i32 = Constant 0
+    %2: i32 = Constant 1
+    %3: i32 = Constant 3
+    %4: i32[100000] = Index axis=0
+    %5: i32[100000] = Expand %2
+    %6: i32[100000] = Add %4, %5
+    %7 = Loop %1, %3, %2, %0 (%8: i32, %9: f32[100000]) {
+        %10: f32[100000] = Gather %9, %6 modes=[clamp] fill=0.0
+        %11: i32 = Add %8, %2
+        %12 = Loop %1, %11, %2, %10 (%13: i32, %14: f32[100000]) {
+            %15: f32[100000] = Sin %14
+            yield %15
+        }
+        %16: f32[100000] = Result %12 index=0
+        yield %16
+    }
+    %17: f32[100000] = Result %7 index=0
+    return %17
+}
+)");
+    const FinishedKernels kernels = finished(graph, make_schedule(graph, profile), profile);
+    int loops = 0;
+    for_loops(kernels.list.steps, [&](const ListedLoop&) { ++loops; });
+    EXPECT_EQ(loops, 1);
+    EXPECT_GT(kernels.census.kept.factor, 0);
+    EXPECT_LE(kernels.census.kept.factor, 1);
+    EXPECT_EQ(kernels.census.cut + kernels.census.exempt, 0);
+}
+
 TEST(ExcessWork, OfLessThanALaunchIsLeft) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
