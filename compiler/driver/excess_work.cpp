@@ -8,6 +8,7 @@
 
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
+#include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 #include "compiler/program/size_env.h"
@@ -115,12 +116,11 @@ bool is_short(const ExcessRun& run, const Node& output, const Size& operations) 
     return most <= launch * run.profile.operations_per_second;
 }
 
-/// Adds to the facts what the counters of loops of kernels are at most.
-SymbolFacts with_counters(SymbolFacts facts, const KernelList& list) {
+/// Adds to the facts the largest values of the counters of loops of kernels, but none above `most`.
+SymbolFacts with_counters(SymbolFacts facts, const KernelList& list, int64_t most) {
     for_loops(list.steps, [&](const ListedLoop& listed) {
-        const int64_t trips = listed.loop.trips.upper_bound(facts.largest);
-        if (trips <= INT32_MAX)
-            facts.largest[listed.loop.induction] = std::max<int64_t>(trips - 1, 0);
+        const int64_t last = listed.loop.trips.upper_bound(facts.largest) - 1;
+        facts.largest[listed.loop.induction] = std::clamp<int64_t>(last, 0, most);
     });
     return facts;
 }
@@ -193,8 +193,12 @@ std::string text(const ExcessCensus& census) {
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const DeviceProfile& profile, const SymbolFacts& symbols,
                     ExcessCensus& census) {
-    const SymbolFacts facts = with_counters(symbols, list);
-    ExcessRun run{schedule, facts, profile, region_facts(graph), {}};
+    const SymbolFacts bounded = with_counters(symbols, list, INT32_MAX);
+    // A counter is expected to be half of its largest value: operations_once() takes a loop that
+    // counts to it for one of kUnknownTrips iterations.
+    const auto most_expected = static_cast<int64_t>(2 * costs::kUnknownTrips);
+    const SymbolFacts facts = with_counters(symbols, list, most_expected);
+    ExcessRun run{schedule, bounded, profile, region_facts(graph), {}};
     for (const ValueVerdict& verdict : schedule.verdicts)
         run.verdicts.emplace(verdict.value.get(), &verdict);
     NodeSet out;
