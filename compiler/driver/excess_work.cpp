@@ -6,9 +6,9 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "compiler/ir/host_size.h"
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/program/cost_table.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
 #include "compiler/program/size_env.h"
@@ -25,7 +25,38 @@ struct ExcessRun {
     const DeviceProfile& profile;
     RegionFacts regions;
     std::unordered_map<const Node*, const ValueVerdict*> verdicts;
+    /// The indices of loops of kernels (the first arguments of their bodies), by their counters.
+    std::unordered_map<const Node*, Size> indices;
 };
+
+/// Adds the indices of the list's loops to `run`, and the largest values of their counters to
+/// `facts`.
+void add_counters(ExcessRun& run, const KernelList& list, SymbolFacts& facts) {
+    for_loops(list.steps, [&](const ListedLoop& listed) {
+        const RepeatStep& repeat = listed.loop;
+        const int64_t trips = repeat.trips.upper_bound(facts.largest);
+        if (trips <= INT32_MAX) facts.largest[repeat.induction] = std::max<int64_t>(trips - 1, 0);
+        if (!listed.node) return;
+        const auto begin = host_size(*listed.node->inputs[0], run.indices),
+                   step = host_size(*listed.node->inputs[2], run.indices);
+        if (begin && step)
+            run.indices.emplace(listed.node->as<LoopAttr>().body->args[0].get(),
+                                *begin + *step * Size::symbol(repeat.induction));
+    });
+}
+
+/// Returns the expected trip count of a loop inside a kernel, which may count to an index of a loop
+/// of kernels: as the operations of the kernel are estimated.
+double trips_of(const ExcessRun& run, const Node& loop, double otherwise) {
+    const auto counts = [&](int k) { return loop.inputs[k]->free_args != nullptr; };
+    if (!counts(0) && !counts(1)) return otherwise;
+    const auto begin = host_size(*loop.inputs[0], run.indices),
+               end = host_size(*loop.inputs[1], run.indices),
+               step = host_size(*loop.inputs[2], run.indices);
+    if (!begin || !end || !step || !step->is_constant() || step->is(0)) return otherwise;
+    const Size distance = step->constant() > 0 ? *end - *begin : *begin - *end;
+    return estimate(distance, run.symbols) / static_cast<double>(std::abs(step->constant()));
+}
 
 /// The values that a kernel computes. `repeated` holds those that a reduction or a loop of the
 /// kernel evaluates in its iterations.
@@ -73,7 +104,7 @@ double operations_once(const ExcessRun& run, const Node& node) {
         for (const Ref& input : node.inputs)
             elements = std::max(elements, expected_elements(input->shape, run.symbols));
     for (const auto& [loop, trips] : kernel_loops(run.regions, run.symbols, node))
-        elements *= std::max(1.0, trips);
+        elements *= std::max(1.0, trips_of(run, *loop, trips));
     const bool plain = is_elementwise(node.op) || node.op == Op::Reduce;
     return elements * (plain ? 1 : std::max(1.0, own_operations(node)));
 }
@@ -114,15 +145,6 @@ bool is_short(const ExcessRun& run, const Node& output, const Size& operations) 
                                               : 1);
     const auto most = static_cast<double>(operations.upper_bound(run.symbols.largest));
     return most <= launch * run.profile.operations_per_second;
-}
-
-/// Adds to the facts the largest values of the counters of loops of kernels, but none above `most`.
-SymbolFacts with_counters(SymbolFacts facts, const KernelList& list, int64_t most) {
-    for_loops(list.steps, [&](const ListedLoop& listed) {
-        const int64_t last = listed.loop.trips.upper_bound(facts.largest) - 1;
-        facts.largest[listed.loop.induction] = std::clamp<int64_t>(last, 0, most);
-    });
-    return facts;
 }
 
 enum class Fate : uint8_t { Stays, IsCut, IsExempt };
@@ -193,12 +215,9 @@ std::string text(const ExcessCensus& census) {
 NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
                     const DeviceProfile& profile, const SymbolFacts& symbols,
                     ExcessCensus& census) {
-    const SymbolFacts bounded = with_counters(symbols, list, INT32_MAX);
-    // A counter is expected to be half of its largest value: operations_once() takes a loop that
-    // counts to it for one of kUnknownTrips iterations.
-    const auto most_expected = static_cast<int64_t>(2 * costs::kUnknownTrips);
-    const SymbolFacts facts = with_counters(symbols, list, most_expected);
-    ExcessRun run{schedule, bounded, profile, region_facts(graph), {}};
+    SymbolFacts facts = symbols;
+    ExcessRun run{schedule, facts, profile, region_facts(graph), {}, {}};
+    add_counters(run, list, facts);
     for (const ValueVerdict& verdict : schedule.verdicts)
         run.verdicts.emplace(verdict.value.get(), &verdict);
     NodeSet out;
@@ -223,7 +242,7 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
 
 NodeSet find_overlong_parts(const KernelList& list, const Graph& graph, const Schedule& schedule,
                             const DeviceProfile& profile, const SymbolFacts& facts) {
-    const ExcessRun run{schedule, facts, profile, region_facts(graph), {}};
+    const ExcessRun run{schedule, facts, profile, region_facts(graph), {}, {}};
     NodeSet out;
     for_kernels(list.steps, [&](const ListedKernel& kernel) {
         if (kernel.by_hand || is_within_back_edges(kernel.code, profile)) return;

@@ -110,8 +110,8 @@ TEST(ExcessWork, IsFoundInOneNumberThatManyCompute) {
     }
 }
 
-/// A kernel inside a loop of kernels counts to that loop's counter, which is at most 2: it was
-/// taken for a symbol, so for 1,024.
+/// A kernel inside a loop of kernels counts to that loop's counter, which is at most 2 or 65,535.
+/// The counter was taken for a symbol, so for 1,024.
 TEST(ExcessWork, OfAKernelThatCountsToTheCounterOfALoopIsThatOfItsIterations) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
