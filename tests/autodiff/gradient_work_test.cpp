@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <string>
 #include <unordered_map>
 
+#include "compiler/ir/pattern.h"
 #include "compiler/kernel/count.h"
 #include "compiler/language.h"
 #include "compiler/program/error.h"
@@ -33,9 +35,30 @@ double simple_operations(const Program& program) {
     return total;
 }
 
+bool depends(const Node& node, const Ref& arg) {
+    return node.free_args && std::binary_search(node.free_args->begin(), node.free_args->end(),
+                                                arg->as<RegionArgAttr>().id);
+}
+
+/// Returns whether the iterations of a loop store, or read at indices that they choose: in the
+/// gradient another kernel than that of the carried values stores what they read.
+bool chooses_elements(const Region& body) {
+    for (const Ref& node : topological(body.results)) {
+        if (node->op != Op::Scatter && node->op != Op::Gather) continue;
+        for (const Ref& arg : body.args) {
+            if (!depends(*node, arg)) continue;
+            if (node->op == Op::Scatter) return true;
+            for (size_t k = 1; k < node->inputs.size(); ++k)
+                if (depends(*node->inputs[k], arg)) return true;
+        }
+    }
+    return false;
+}
+
 /// Returns how many more evaluations than one loops and checkpoints make a gradient take of what
 /// stands in them. A loop inside a loop is run again with its states kept, since only the outer
-/// loop's states are kept from before; so is the part between two checkpoints.
+/// loop's states are kept from before; so is the part between two checkpoints, and a loop whose
+/// iterations choose elements.
 int64_t more_evaluations(const std::vector<Ref>& results) {
     std::unordered_map<const Node*, int64_t> levels;
     int64_t most = 1;
@@ -47,25 +70,85 @@ int64_t more_evaluations(const std::vector<Ref>& results) {
             const auto found = levels.find(other.get());
             if (found == levels.end() || !other->free_args) continue;
             for (const Ref& arg : loop.body->args)
-                if (std::binary_search(other->free_args->begin(), other->free_args->end(),
-                                       arg->as<RegionArgAttr>().id))
-                    inside = std::max(inside, found->second);
+                if (depends(*other, arg)) inside = std::max(inside, found->second);
         }
-        const int64_t own = !loop.by_hand() + (loop.checkpoint > 1);
+        const int64_t own = !loop.by_hand() + (loop.checkpoint > 1) +
+                            (!loop.by_hand() && chooses_elements(*loop.body));
         most = std::max(most, levels[node.get()] = inside + own);
     }
     return most - 1;
 }
 
-/// The cost of the gradient of a value by all arguments, compared with the value's.
+/// Counts the operations on floats of a recorded graph, each at its cost, as if nothing simplified
+/// it: each node that depends on what an iteration changes runs in each iteration. Loops whose trip
+/// counts are not constants count as one iteration, as in simple_operations(). A store of the
+/// smallest or largest value counts as a division, since its gradient divides among equal values.
+class RecordedOperations {
+  public:
+    explicit RecordedOperations(const std::vector<Ref>& results) {
+        std::vector<Ref> nodes = topological(results);  // those of regions too
+        std::reverse(nodes.begin(), nodes.end());       // loops before those inside them
+        for (const Ref& node : nodes) {
+            if (node->op != Op::Loop) continue;
+            for (const Ref& arg : node->as<LoopAttr>().body->args)
+                times_[arg->as<RegionArgAttr>().id] = times(*node) * trips(*node);
+        }
+        for (const Ref& node : nodes) total_ += times(*node) * cost(*node);
+    }
+    double total() const { return total_; }
+
+  private:
+    static double elements(const Node& node) {
+        return static_cast<double>(largest(element_count(node.shape)).constant());
+    }
+
+    static double cost(const Node& node) {
+        const auto is_float = [](const Node& of) { return of.dtype.is_float(); };
+        const bool counts =
+            is_float(node) || std::any_of(node.inputs.begin(), node.inputs.end(),
+                                          [&](const Ref& input) { return is_float(*input); });
+        if (!counts) return 0;
+        if (is_elementwise(node.op)) return operation_cost(node.op) * elements(node);
+        if (node.op == Op::Reduce) return elements(*node.inputs[0]);
+        if (node.op != Op::Scatter) return 0;
+        const ScatterOp combine = node.as<ScatterAttr>().op;
+        const bool is_extreme = combine == ScatterOp::Min || combine == ScatterOp::Max;
+        return elements(*node.inputs[1]) * (is_extreme ? operation_cost(Op::Div) : 1);
+    }
+
+    static double trips(const Node& loop) {
+        const auto begin = constant_value(*loop.inputs[0]), end = constant_value(*loop.inputs[1]),
+                   step = constant_value(*loop.inputs[2]);
+        if (!begin || !end || !step || step->i == 0) return 1;
+        return std::max(
+            0.0, std::ceil(static_cast<double>(end->i - begin->i) / static_cast<double>(step->i)));
+    }
+
+    /// Returns how often a node runs: as often as the innermost loop that changes it.
+    double times(const Node& node) const {
+        double out = 1;
+        bool is_inside = false;
+        if (!node.free_args) return out;
+        for (const uint64_t id : *node.free_args)
+            if (const auto found = times_.find(id); found != times_.end())
+                out = is_inside ? std::max(out, found->second) : found->second, is_inside = true;
+        return out;
+    }
+
+    std::unordered_map<uint64_t, double> times_;  // by arguments of regions
+    double total_ = 0;
+};
+
+/// The operations of the gradient of a value by all arguments, over the value's.
 struct GradientCost {
-    double ratio = 0;  // of their operations
+    double ratio = 0;    // over those of the program that computes the value
+    double of_most = 0;  // over these, or over those that were recorded if they are more
     int64_t more_evaluations = 0;
 };
 
 GradientCost gradient_cost(const std::function<Tensor(const Tensors&)>& value,
                            const std::vector<ArgSpec>& arguments) {
-    const auto compiled = [&](bool gradient) {
+    const auto program_of = [&](bool gradient) {
         return compile(
             [&](const Tensors& xs) {
                 const Tensor y = value(xs);
@@ -73,20 +156,27 @@ GradientCost gradient_cost(const std::function<Tensor(const Tensors&)>& value,
             },
             arguments);
     };
-    const Function f = compiled(false);
-    return {simple_operations(*compiled(true).program()) / simple_operations(*f.program()),
+    const Function f = program_of(false);
+    const double gradient = simple_operations(*program_of(true).program());
+    const double compiled = simple_operations(*f.program()),
+                 recorded = RecordedOperations(f.graph().results).total();
+    return {gradient / compiled, gradient / std::max(compiled, recorded),
             more_evaluations(f.graph().results)};
 }
 
-/// A gradient takes at most five times the operations of its value, and those of the value once
-/// more for each further evaluation that loops and checkpoints take.
+/// A gradient takes at most five times the operations of its value as it is recorded, and those of
+/// the value once more for each further evaluation that loops and checkpoints take.
 constexpr double kMostOfGradient = 5;
 
-/// Checks the bound, and returns the ratio.
+double bound_of(const GradientCost& cost) {
+    return kMostOfGradient + static_cast<double>(cost.more_evaluations);
+}
+
+/// Checks the bound for a value that nothing simplifies, and returns the ratio.
 double expect_bounded(const std::function<Tensor(const Tensors&)>& value,
-                      const std::vector<ArgSpec>& arguments, const std::string& name = "") {
+                      const std::vector<ArgSpec>& arguments) {
     const GradientCost cost = gradient_cost(value, arguments);
-    EXPECT_LE(cost.ratio, kMostOfGradient + static_cast<double>(cost.more_evaluations)) << name;
+    EXPECT_LE(cost.ratio, bound_of(cost));
     return cost.ratio;
 }
 
@@ -141,16 +231,19 @@ TEST_F(GradientWork, OfARecurrentNetwork) {
     expect_bounded(last_state, {f32(100, 32), f32(32, 32)});
 }
 
-/// One of 560 seeds, 900215, takes more: 7.1 times instead of at most 6, since values that its loop
-/// leaves unchanged are known to be so in the value and not in the gradient.
+/// The bound is that of the recorded operations, since a value may become simpler than its gradient
+/// can: the value of seed 901372 keeps the minimum of the same number in each of 4,096 iterations,
+/// and computes that number once.
 TEST_F(GradientWork, OfRandomFunctions) {
     const RandomSeeds seeds = random_seeds(900'000, 15);
-    std::vector<double> ratios;
+    std::vector<double> ratios, of_most;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const ArgSpec x = seed % 2 ? f32(192, 256) : f32(4096);
         const std::string name = "FIRN_RANDOM_SEED=" + std::to_string(seed);
         try {
-            ratios.push_back(expect_bounded(RandomFunction(seed), {x, x, f32()}, name));
+            const GradientCost cost = gradient_cost(RandomFunction(seed), {x, x, f32()});
+            EXPECT_LE(cost.of_most, bound_of(cost)) << name << ", compiled " << cost.ratio;
+            ratios.push_back(cost.ratio), of_most.push_back(cost.of_most);
         } catch (const UserError&) {
             continue;  // only a call knows its trip counts
         }
@@ -158,8 +251,11 @@ TEST_F(GradientWork, OfRandomFunctions) {
     if (seeds.count < 10) return;
     ASSERT_GE(ratios.size() * 10, seeds.count * 9);
     std::sort(ratios.begin(), ratios.end());
+    std::sort(of_most.begin(), of_most.end());
     std::cout << "  counted at most " << ratios.back() << ", half at most "
-              << ratios[ratios.size() / 2] << " times the value's operations\n";
+              << ratios[ratios.size() / 2]
+              << " times the operations of the value's program; at most " << of_most.back()
+              << ", half at most " << of_most[of_most.size() / 2] << " times the recorded ones\n";
     EXPECT_LE(ratios[ratios.size() / 2], 4);
 }
 
