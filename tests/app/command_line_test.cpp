@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,18 @@ TEST(CommandLineOf, HelpEndsWell) {
     CommandLineEnd end = end_of({"--help"});
     EXPECT_EQ(end.status, 0);
     EXPECT_NE(end.text.find("--headless"), std::string::npos);
+}
+/// What a line says needs no other line.
+TEST(CommandLineOf, EveryLineOfTheHelpCanBeReadAlone) {
+    std::istringstream help(end_of({"--help"}).text);
+    int options = 0;
+    for (std::string line; std::getline(help, line);) {
+        options += line.find("  -") == 0;
+        for (const char* word :
+             {"above", "below", "likewise", "ditto", "the same", "this option", "film"})
+            EXPECT_EQ(line.find(word), std::string::npos) << line;
+    }
+    EXPECT_GT(options, 15);
 }
 TEST(CommandLineOf, AnUnknownFlagIsNamed) {
     CommandLineEnd end = end_of({"--spede", "3"});

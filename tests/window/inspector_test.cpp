@@ -32,6 +32,11 @@ TEST_F(Inspected, AnEditedKernelRunsUntilItIsGivenBack) {
     click("inspector return");
     EXPECT_EQ(result(), 5);
 }
+TEST_F(Inspected, AnEditedKernelIsApplied) {
+    result();
+    frame();
+    EXPECT_EQ(text_in(place("inspector swap")), "apply\n");
+}
 TEST_F(Inspected, AnErrorIsSaidAtItsLineAndTheKernelRunsOn) {
     EXPECT_EQ(result(), 5);
     const std::string text = with(glsl(), "2.5", "nothing");
