@@ -2,29 +2,22 @@
 #include "compiler/driver/compile.h"
 
 #include <chrono>
-#include <iomanip>
-#include <sstream>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/spirv.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/passes/open_loops.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/profiled/bound_loops.h"
-#include "compiler/passes/profiled/crowded_loops.h"
-#include "compiler/passes/profiled/distribute_loops.h"
-#include "compiler/passes/profiled/kept_states.h"
-#include "compiler/passes/profiled/split_reductions.h"
-#include "compiler/passes/profiled/store_parts.h"
-#include "compiler/passes/state_tapes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/tuned.h"
 #include "compiler/program/parallel.h"
 #include "compiler/program/stage_timer.h"
 #include "compiler/schedule/check_sizes.h"
-#include "compiler/schedule/regions.h"
 #include "compiler/schedule/schedule.h"
 
 namespace firn {
@@ -53,78 +46,27 @@ void compile_kernels(Program& program, const CompileOptions& options) {
     for (size_t k = 0; k < count; ++k) one(k);
 }
 
-/// Adds the text of a graph, as `pass` left it, to the trace.
-void note(CompileTrace* trace, const std::string& pass, const Graph& graph) {
-    if (!trace) return;
+/// Runs the passes over the graph from one stage to another; the trace keeps what each makes.
+Graph transformed(const Graph& graph, GraphStage from, GraphStage to, const GraphTarget& target,
+                  const CompileOptions& options) {
+    // What users recorded is verified always, and behind the passes that see it as it was recorded.
+    GraphPassOptions passes{.verify = from == GraphStage::Recorded || options.verify,
+                            .skipped = options.skipped,
+                            .seen = {},
+                            .stop = options.stop};
+    if (CompileTrace* const trace = options.trace.get())
+        passes.seen = [trace](const PassRun& run, const Graph& now) {
+            trace->graph.push_back({run.name, run.milliseconds, run.nodes_before, run.nodes_after,
+                                    run.fired, print(now, {.lines = true})});
+        };
+    return run_graph_passes(graph, from, to, target, passes);
+}
+
+/// Begins the trace with the graph as it was recorded.
+void start_trace(CompileTrace& trace, const Graph& graph) {
+    trace.graph.clear(), trace.kernels.clear();
     const size_t nodes = topological(graph.results).size();
-    trace->graph.push_back({pass, 0, nodes, nodes, {}, print(graph, {.lines = true})});
-}
-
-/// Runs the passes that do not depend on the device.
-Graph simplified(NodeTable& table, const Graph& graph, const CompileOptions& compile) {
-    const SymbolFacts& facts = compile.facts;
-    CompileTrace* const trace = compile.trace.get();
-    PassOptions options;
-    options.stop = compile.stop;
-    if (!trace) return run_passes(table, assume_sizes(table, graph, facts), options);
-    trace->graph.clear(), trace->kernels.clear();
-    note(trace, "recorded", graph);
-    std::vector<std::string> texts;
-    options.dump = [&](const std::string&, const Graph& now) {
-        texts.push_back(print(now, {.lines = true}));
-    };
-    std::vector<PassRun> runs;
-    const Graph out = run_passes(table, assume_sizes(table, graph, facts), options, &runs);
-    trace->graph.push_back({.name = "assume_sizes", .text = texts.at(0)});
-    for (size_t k = 0; k < runs.size(); ++k)
-        trace->graph.push_back({runs[k].name, runs[k].milliseconds, runs[k].nodes_before,
-                                runs[k].nodes_after, runs[k].fired, texts.at(k + 1)});
-    return out;
-}
-
-/// Replaces each result that is only a reshape of a result of a Loop, of a Scatter or of a sum by
-/// that value: it lies in the same memory, and declare_shapes() gives it its shape.
-Graph without_last_shapes(Graph graph) {
-    for (Ref& result : graph.results) {
-        const Node* at = result.get();
-        while (at->op == Op::Reshape) at = at->inputs[0].get();
-        if (at->op != Op::Result && at->op != Op::Scatter && at->op != Op::Reduce) continue;
-        while (result->op == Op::Reshape) result = Ref(result->inputs[0]);
-    }
-    return graph;
-}
-
-/// Runs the passes on the graph that need the device's profile.
-Graph prepare(NodeTable& table, Graph graph, const DeviceProfile& profile,
-              const CompileOptions& options) {
-    const SymbolFacts& facts = options.facts;
-    CompileTrace* const trace = options.trace.get();
-    const auto now = [&](const char* pass, const Graph& next) {
-        check_stop(options);
-        if (next.results != graph.results) note(trace, pass, next);
-        graph = next;
-    };
-    now("without_last_shapes", without_last_shapes(graph));
-    now("read_last_states", read_last_states(table, graph, facts));
-    now("distribute_loops", distribute_loops(table, graph, profile, facts));
-    now("join_crowded_results", join_crowded_results(table, graph, profile, facts));
-    now("split_reductions", split_reductions(table, graph, profile, facts));
-    now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
-    now("bound_loops", bound_loops(table, graph, profile, facts));
-    // Loops over chunks, which bound_loops makes, carry their values in memory.
-    now("host_crowded_loops", host_crowded_loops(table, graph, profile, facts));
-    // Opening a loop adds a reduction, which tells whether any element goes on.
-    if (const Graph opened = open_loops(table, graph, facts); opened.results != graph.results) {
-        now("open_loops", opened);
-        now("split_reductions", split_reductions(table, graph, profile, facts));
-    }
-    now("keep_states_once", keep_states_once(table, graph, profile, facts));
-    const RegionFacts regions = region_facts(graph);
-    auto steps = regions.host_loops;
-    for (const Ref& node : regions.order)
-        if (node->op == Op::Loop && node->as<LoopAttr>().by_hand()) steps.insert(node.get());
-    if (!steps.empty()) now("run_both_sides", run_both_sides(table, graph, steps));
-    return graph;
+    trace.graph.push_back({"recorded", 0, nodes, nodes, {}, print(graph, {.lines = true})});
 }
 
 /// Gives arguments and results the shapes that the caller wrote: by the variant's facts they are
@@ -162,25 +104,64 @@ bool note_launched(const KernelList& list, const Schedule& schedule, NodeSet& la
     return found;
 }
 
-/// Arguments of make_schedule() that follow from earlier rounds.
+/// Arguments of make_schedule() that follow from earlier rounds, and why there were some.
 struct CutFacts {
     bool nested = true;
     NodeSet launched, kept;
+    std::vector<std::string> scheduled, lowered;  // again: the reasons
 };
 
-/// Stage 3: makes the schedule. If store_parts() changes the graph, `graph` is the changed one and
-/// the schedule is made again for it.
+/// Stage 3: makes the schedule. If passes that need one change the graph, `graph` is the changed
+/// one and the schedule is made again for it.
 Schedule schedule_of(NodeTable& table, Graph& graph, const DeviceProfile& rated,
-                     const CompileOptions& options, const CutFacts& known) {
+                     const CompileOptions& options, CutFacts& known) {
     const auto make = [&] {
         return make_schedule(graph, rated, options.facts, known.nested, known.launched, known.kept);
     };
     Schedule out = make();
-    const Graph stored = store_parts(table, graph, out, rated, options.facts);
-    if (stored.results == graph.results) return out;
-    graph = stored;
-    note(options.trace.get(), "store_parts", graph);
+    const Graph changed = transformed(graph, GraphStage::Fitted, GraphStage::Fitted,
+                                      {table, options.facts, &rated, &out}, options);
+    if (changed.results == graph.results) return out;
+    graph = changed;
+    known.scheduled.push_back("values that are joined from parts are stored part by part");
     return make();
+}
+
+/// `scheduled 3 times: why; why`; nothing where it was done once.
+void add_rounds(std::vector<std::string>& lines, const char* what,
+                const std::vector<std::string>& reasons) {
+    if (reasons.empty()) return;
+    std::string line = what + (" " + std::to_string(reasons.size() + 1)) + " times: ";
+    for (size_t k = 0; k < reasons.size(); ++k) line += (k ? "; " : "") + reasons[k];
+    lines.push_back(line);
+}
+
+/// Returns what was done again and why, and which passes were left out, for explain().
+std::vector<std::string> rounds_of(const Schedule& schedule, const CutFacts& known,
+                                   const CompileOptions& options) {
+    std::vector<std::string> out;
+    add_rounds(out, "scheduled", known.scheduled);
+    add_rounds(out, "verdicts made", schedule.rounds);
+    add_rounds(out, "lowered", known.lowered);
+    std::string left;
+    for (const std::string& pass : options.skipped) left += (left.empty() ? "" : ", ") + pass;
+    if (!left.empty()) out.push_back("without the passes " + left);
+    return out;
+}
+
+/// The lines of some values, for a reason: ` (a.cpp:7, a.cpp:9)`.
+std::string lines_of(const NodeSet& values) {
+    std::set<std::string> lines;
+    for (const Node* value : values)
+        for (const SourceLine& line : value->lines) lines.insert(text(line));
+    constexpr size_t kMost = 4;
+    std::string out;
+    size_t count = 0;
+    for (const std::string& line : lines) {
+        if (++count > kMost) break;
+        out += (out.empty() ? " (" : ", ") + line;
+    }
+    return out.empty() ? out : out + (lines.size() > kMost ? ", ...)" : ")");
 }
 
 /// Stages 3 to 7. A schedule makes no cut for a kernel that may run as it is: how many iterations
@@ -201,6 +182,10 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
             return out;
         });
     };
+    const auto again = [&](std::string reason) {
+        known.scheduled.push_back(std::move(reason));
+        return cut();
+    };
     Schedule schedule = cut();
     ExcessCensus census;  // what was cut in any round, and the kernels of the last one
     for (;;) {
@@ -209,28 +194,36 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         begin_round(census);
         add(census, counted);
         if (!excess.empty()) {
+            const std::string lines = lines_of(excess);
             known.kept.merge(excess);
-            schedule = cut();
+            schedule = again("a kernel computes values too often" + lines);
             continue;
         }
         if (note_launched(list, schedule, known.launched)) {
-            schedule = cut();
+            schedule = again("the steps of a small loop did not become one kernel");
             continue;
         }
         const NodeSet found = overlong(list, profile);
-        if (leave_rows(schedule, found)) continue;
+        if (leave_rows(schedule, found)) {
+            known.lowered.push_back("an invocation that walks a row takes more iterations than " +
+                                    std::to_string(profile.max_back_edges));
+            continue;
+        }
         NodeSet parts;
         if (!found.empty() && !known.nested)
             parts = find_overlong_parts(list, graph, schedule, profile, options.facts);
         known.kept.insert(parts.begin(), parts.end());
         if (parts.empty() && (found.empty() || !known.nested)) {
             if (!options.excess_log.empty()) append_excess(options.excess_log, census);
-            return timed(times.plan, [&] {
+            const auto program = timed(times.plan, [&] {
                 return make_plan(std::move(list), graph, schedule.verdicts, profile, options);
             });
+            program->rounds = rounds_of(schedule, known, options);
+            return program;
         }
         known.nested = false;
-        schedule = cut();
+        schedule = again("an invocation takes more iterations than " +
+                         std::to_string(profile.max_back_edges) + lines_of(parts));
     }
 }
 
@@ -245,17 +238,20 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
             .count();
     };
     CompileTimes times;
-    const Graph simple = timed(times.passes, [&] { return simplified(table, graph, options); });
-    Graph prepared =
-        timed(times.schedule, [&] { return prepare(table, simple, profile, options); });
-    timed(times.schedule, [&] { check_sizes(prepared, profile, options.facts); });
+    if (options.trace) start_trace(*options.trace, graph);
+    const GraphTarget target{table, options.facts, &profile};
+    using enum GraphStage;
+    const Graph simple = timed(
+        times.passes, [&] { return transformed(graph, Recorded, Simplified, target, options); });
+    const Graph fitted = timed(
+        times.schedule, [&] { return transformed(simple, Simplified, Fitted, target, options); });
     const auto cut = [&](const CutWeights& cuts) {
-        return cut_and_plan(table, prepared, cuts, profile, options, times);
+        return cut_and_plan(table, fitted, cuts, profile, options, times);
     };
     CutWeights cuts = options.cuts.value_or(CutWeights{});
     std::shared_ptr<Program> program = cut(cuts);
     if (!options.cuts)
-        if (const auto tuned = find_tuned_cuts(cuts_key(*program, options.facts), options))
+        if (const auto tuned = find_tuned_cuts(cuts_key(*program, options), options))
             program = cut(cuts = *tuned);
     if (cuts != CutWeights{}) program->cuts = text(cuts);
     declare_shapes(*program, graph);

@@ -158,6 +158,7 @@ std::string explain(const Program& program, const SizeEnv& env,
     out << "program " << program.name << " for " << program.profile.name << ": "
         << program.kernels.size() << " kernels\n"
         << "  rates " << rates_text(program.profile) << "\n";
+    for (const std::string& line : program.rounds) out << "  " << line << "\n";
     if (!program.cuts.empty()) out << "  cuts tuned, costs times: " << program.cuts << "\n";
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);

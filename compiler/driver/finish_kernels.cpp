@@ -19,39 +19,82 @@ void emit(KernelList& list, FinishRun& run) {
     emit_kernels(list, run.emitted, run.target.profile, run.options);
 }
 
+constexpr const char* kRuns = "a program is made of placed kernels and of what runs them";
+
 /// Kernels are emitted before update_in_place and reuse_arguments: two bindings of one buffer would
 /// give other GLSL. These come before put_in_sequence, since in a sequence it is not known which
 /// reader of an element is the last. Sequences are emitted at the end.
 constexpr auto kPipeline = std::to_array<ListPass>({
-    {"make_ready", Lowered, Ready, &CompileTimes::lower,
+    {{"lower_graph", "lower/lower_graph", kNeedsFacts | kNeedsProfile | kNeedsSchedule, kRuns},
+     Lowered,
+     Lowered,
+     &CompileTimes::lower,
+     [](KernelList& list, FinishRun& run) {
+         list = lower_graph(run.graph, run.schedule, run.target.profile, run.target.facts);
+     }},
+    {{"make_ready", "mapping/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+     Lowered,
+     Ready,
+     &CompileTimes::lower,
      [](KernelList& list, FinishRun& run) { make_ready(list, run.target); }},
-    {"find_excess", Ready, Ready, &CompileTimes::schedule,
+    {{"find_excess", "driver/excess_work", kNeedsFacts | kNeedsProfile | kNeedsSchedule},
+     Ready,
+     Ready,
+     &CompileTimes::schedule,
      [](KernelList& list, FinishRun& run) {
          run.excess = find_excess(list, run.graph, run.schedule, run.target.profile,
                                   run.target.facts, run.census);
      }},
-    {"raise_radix", Ready, Ready, &CompileTimes::map,
-     [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); },
-     &KernelSteps::raise_radix},
-    {"put_side_by_side", Ready, Ready, &CompileTimes::map,
-     [](KernelList& list, FinishRun& run) { put_side_by_side(list, run.target); },
-     &KernelSteps::side_by_side},
-    {"map_kernels", Ready, Placed, &CompileTimes::map,
+    {{"raise_radix", "mapping/raise_radix", kNeedsFacts | kNeedsProfile},
+     Ready,
+     Ready,
+     &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); }},
+    {{"put_side_by_side", "mapping/put_side_by_side", kNeedsFacts | kNeedsProfile},
+     Ready,
+     Ready,
+     &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { put_side_by_side(list, run.target); }},
+    {{"map_kernels", "mapping/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+     Ready,
+     Placed,
+     &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { map_kernels(list, run.target); }},
-    {"bind_list_sizes", Placed, Placed, &CompileTimes::plan,
+    {{"bind_list_sizes", "plan/plan_sizes", kNeedsProfile, "kernels read sizes from buffers"},
+     Placed,
+     Placed,
+     &CompileTimes::plan,
      [](KernelList& list, FinishRun& run) { bind_list_sizes(list, run.target.profile); }},
-    {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
-    {"update_in_place", Placed, Placed, &CompileTimes::plan,
+    {{"emit_kernels", "plan/emit_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+     Placed,
+     Placed,
+     &CompileTimes::emit,
+     emit},
+    {{"update_in_place", "plan/update_in_place"},
+     Placed,
+     Placed,
+     &CompileTimes::plan,
      [](KernelList& list, FinishRun&) { update_in_place(list); }},
-    {"reuse_arguments", Placed, Placed, &CompileTimes::plan,
+    {{"reuse_arguments", "plan/reuse_arguments"},
+     Placed,
+     Placed,
+     &CompileTimes::plan,
      [](KernelList& list, FinishRun& run) { reuse_arguments(list, run.options.donated); }},
-    {"put_in_sequence", Placed, Placed, &CompileTimes::map,
-     [](KernelList& list, FinishRun& run) { put_in_sequence(list, run.target); },
-     &KernelSteps::in_sequence},
-    {"share_dispatches", Placed, Placed, &CompileTimes::plan,
-     [](KernelList& list, FinishRun& run) { share_dispatches(list, run.target); },
-     &KernelSteps::share_dispatches},
-    {"emit_kernels", Placed, Placed, &CompileTimes::emit, emit},
+    {{"put_in_sequence", "mapping/put_in_sequence", kNeedsFacts | kNeedsProfile},
+     Placed,
+     Placed,
+     &CompileTimes::map,
+     [](KernelList& list, FinishRun& run) { put_in_sequence(list, run.target); }},
+    {{"share_dispatches", "plan/share_dispatches", kNeedsFacts | kNeedsProfile},
+     Placed,
+     Placed,
+     &CompileTimes::plan,
+     [](KernelList& list, FinishRun& run) { share_dispatches(list, run.target); }},
+    {{"emit_kernels", "plan/emit_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+     Placed,
+     Placed,
+     &CompileTimes::emit,
+     emit},
 });
 
 /// Adds the texts of the kernels that could not be finished to the trace.
@@ -73,8 +116,8 @@ FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
         const StageTimer timer(times.*time);
         stage();
     };
-    FinishRun run{{profile, options.facts, options.steps, options.trace != nullptr, options.verify,
-                   options.stop},
+    FinishRun run{{profile, options.facts, options.skipped, options.trace != nullptr,
+                   options.verify, options.stop},
                   options,
                   graph,
                   schedule,
@@ -82,13 +125,11 @@ FinishedKernels finish_kernels(const Graph& graph, const Schedule& schedule,
                   {},
                   {}};
     KernelList list;
-    timed(&CompileTimes::lower,
-          [&] { list = lower_graph(graph, schedule, profile, options.facts); });
     try {
-        for (const ListPass& pass : kPipeline) {
+        for (size_t k = 0; k < kPipeline.size(); ++k) {
             check_stop(options);
-            if (!pass.optional || options.steps.*pass.optional)
-                timed(pass.time, [&] { pass.run(list, run); });
+            if (is_skipped(options.skipped, kPipeline, k)) continue;
+            timed(kPipeline[k].time, [&] { kPipeline[k].run(list, run); });
             if (!run.excess.empty()) break;
         }
     } catch (...) {

@@ -25,11 +25,10 @@ struct FinishRun {
 /// One row of the table: a pass that takes kernels of one stage and leaves them in the same stage
 /// or the next.
 struct ListPass {
-    const char* name;
+    PassInfo info;
     KernelStage takes, gives;
     double CompileTimes::*time;  // where its time is counted
     void (*run)(KernelList&, FinishRun&);
-    bool KernelSteps::*optional = nullptr;  // null: it always runs
 };
 /// Returns the passes in the order in which they run.
 std::span<const ListPass> list_passes();

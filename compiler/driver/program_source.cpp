@@ -11,7 +11,7 @@ std::shared_ptr<ProgramSource> source_of(const Graph& graph, const CompileOption
     out->graph = copied_graph(out->table, graph, options.facts);
     out->facts = options.facts;
     out->donated = options.donated;
-    out->steps = options.steps;
+    out->skipped = options.skipped;
     return out;
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/program/pass_info.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {
@@ -17,7 +17,7 @@ struct ProgramSource {
     Graph graph;
     SymbolFacts facts;
     std::vector<bool> donated;
-    KernelSteps steps;
+    SkippedPasses skipped;
 };
 std::shared_ptr<ProgramSource> source_of(const Graph& graph, const CompileOptions& options);
 

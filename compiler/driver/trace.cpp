@@ -29,7 +29,8 @@ CompileTrace trace_of(const Program& program) {
         if (kernel.tuned) tuned[kernel.tuning_key] = kernel.mapping;
     CompileOptions options;
     options.name = program.name;
-    options.facts = source.facts, options.donated = source.donated, options.steps = source.steps;
+    options.facts = source.facts, options.donated = source.donated;
+    options.skipped = source.skipped;
     options.tuned = &tuned;
     options.cuts = parse_cut_weights(program.cuts).value_or(CutWeights{});
     options.spirv = false;

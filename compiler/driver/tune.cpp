@@ -22,13 +22,14 @@ std::vector<Mapping> other_mappings(const Program& program, int kernel, const Ma
 }
 
 std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
-                                      const SymbolFacts& facts) {
+                                      const CompileOptions& options) {
     auto out = std::make_shared<Program>(program);
     std::optional<KernelInfo> made;
     KernelStructure structure;
     for_dispatches(out->steps, [&](DispatchStep& step) {
         if (step.kernel != kernel) return;
-        KernelCode code = map_kernel(*step.lowered, mapping, program.profile, facts);
+        KernelCode code = map_kernel(*step.lowered, mapping, program.profile, options.facts,
+                                     kernel_options(options));
         check_limits(code, program.profile, "");
         launch_as(step, code);
         KernelStructure own = structure_of(code);

@@ -12,7 +12,7 @@ struct EnvironmentVariable {
 };
 
 inline constexpr EnvironmentVariable kEnvironment[] = {
-    {"FIRN_HELP", "1", "print this table"},
+    {"FIRN_HELP", "1 | 2", "print this table; 2: and the passes of the compiler"},
     {"FIRN_DEBUG", "1..5",
      "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 graphs and "
      "kernels after every pass, and every verdict, 5 times and the rules that fired"},
@@ -34,6 +34,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "append a line for every compile to it: the number of kernels, of those that were cut as they "
      "took far more operations than their values, and of those that are exempt; and the worst "
      "factors of kernels that stayed, were cut and are exempt"},
+    {"FIRN_SKIP", "pass,pass", "leave passes of the compiler out, to find one with a fault"},
+    {"FIRN_STOP_AFTER", "pass", "leave out all passes behind one that are not needed"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_FILL_MEMORY", "1",

@@ -16,6 +16,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/one_thread.h"
+#include "compiler/program/pass_info.h"
 #include "compiler/program/recent.h"
 
 namespace firn {
@@ -182,8 +183,9 @@ struct SessionState {
     std::optional<bool> compiles_in_background;  // none: where kernels run on a device
     /// Declared after the executor it compiles for, which outlives it.
     std::shared_ptr<BackgroundCompiler> background;
-    int debug = 0;     // FIRN_DEBUG
-    size_t dumps = 0;  // programs written to FIRN_DUMP_DIR
+    SkippedPasses skipped;  // passes that are left out: FIRN_SKIP and FIRN_STOP_AFTER
+    int debug = 0;          // FIRN_DEBUG
+    size_t dumps = 0;       // programs written to FIRN_DUMP_DIR
 };
 
 /// The current session's state, made on first use.

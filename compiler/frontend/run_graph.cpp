@@ -134,6 +134,7 @@ CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.verify |= !session.needs_spirv;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
     options.tuned = &session.tuned;
+    options.skipped = session.skipped;
     options.trace = trace_for(session);
     options.excess_log = environment("FIRN_EXCESS").value_or("");
     return options;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "compiler/driver/pass_list.h"
 #include "compiler/frontend/background.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/history.h"
@@ -46,6 +47,12 @@ void choose_executor(SessionState& session) {
     }
 }
 
+void print_help() {
+    const int help = environment_number("FIRN_HELP", 0);
+    if (help > 0) std::fputs(environment_help().c_str(), stderr);
+    if (help > 1) std::fputs(passes_text().c_str(), stderr);
+}
+
 }  // namespace
 
 const std::shared_ptr<SessionState>& current_state() {
@@ -55,13 +62,14 @@ const std::shared_ptr<SessionState>& current_state() {
 }
 
 Executor& executor_of(SessionState& session, SourceLine line) {
-    if (!session.started && environment_number("FIRN_HELP", 0))
-        std::fputs(environment_help().c_str(), stderr);
+    if (!session.started) print_help();
     if (!session.executor) choose_executor(session);
     std::string why = session.executor->why_not_here();
     if (why.empty() && session.background) why = session.background->why_not_here();
     if (!why.empty()) fail_at(line.line ? line : session.caller, why);
     if (!session.started) {
+        session.skipped.merge(skipped_passes(environment("FIRN_SKIP").value_or(""),
+                                             environment("FIRN_STOP_AFTER").value_or("")));
         session.started = true;
         session.debug = environment_number("FIRN_DEBUG", 0);
         if (session.debug) session.executor->set_profiling(true);

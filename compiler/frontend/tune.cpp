@@ -62,6 +62,8 @@ class Search {
         compile_.spirv = session.needs_spirv;
         compile_.cache_directory = default_cache_directory();
         compile_.tuned = &session.tuned;
+        compile_.skipped = session.skipped;
+        compile_.verify |= !session.needs_spirv;
     }
 
     TuneReport run() {
@@ -115,10 +117,10 @@ class Search {
     void search_cuts() {
         until_ = options_.seconds * kShareOfCuts;
         progress_ = {"cuts", 0, best_->kernels.size(), 0, 0, 0, 0};
-        std::string key = cuts_key(*best_, variant_.facts);
+        std::string key = cuts_key(*best_, compile_);
         CutWeights weights;
         if (!best_->cuts.empty()) {
-            key = cuts_key(*cut(CutWeights{}), variant_.facts);
+            key = cuts_key(*cut(CutWeights{}), compile_);
             weights = parse_cut_weights(best_->cuts).value_or(weights);
         }
         TunedCuts& row = report_.cuts;
@@ -126,7 +128,7 @@ class Search {
         double best = HUGE_VAL;
         for (int r = 0; r < kRuns; ++r) best = std::min(best, time_of_all(best_));
         row.before_ms = best;
-        std::set<std::string> programs{cuts_key(*best_, variant_.facts)}, tried{row.before};
+        std::set<std::string> programs{cuts_key(*best_, compile_)}, tried{row.before};
         for (bool better = true; better && !out_of_time();) {
             better = false;
             for (const CutWeights& next : bent(weights)) {
@@ -135,7 +137,7 @@ class Search {
                 Candidate candidate{text(next), cut_or_refused(next, row), ""};
                 // Most bends change nothing.
                 if (!candidate.program ||
-                    !programs.insert(cuts_key(*candidate.program, variant_.facts)).second)
+                    !programs.insert(cuts_key(*candidate.program, compile_)).second)
                     continue;
                 ++row.tried;
                 const double time =
@@ -243,7 +245,7 @@ class Search {
         const auto one = [&](size_t k) {
             out[k].words = text(mappings[k]);
             try {
-                auto program = with_mapping(*best_, kernel, mappings[k], variant_.facts);
+                auto program = with_mapping(*best_, kernel, mappings[k], compile_);
                 if (compile_.spirv)
                     compile_kernel(program->kernels[static_cast<size_t>(kernel)], compile_);
                 out[k].program = std::move(program);

@@ -3,6 +3,10 @@
 
 namespace firn {
 
+KernelPassOptions kernel_options(const ListTarget& target) {
+    return {.verify = target.verify, .skipped = target.skipped, .seen = nullptr};
+}
+
 void add_part(ListedKernel& kernel, const ListedKernel& part, const Size& times) {
     add_lines(kernel.lines, part.lines);
     kernel.values.insert(kernel.values.end(), part.values.begin(), part.values.end());

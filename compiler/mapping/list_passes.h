@@ -9,11 +9,14 @@ namespace firn {
 struct ListTarget {
     const DeviceProfile& profile;
     const SymbolFacts& facts;
-    KernelSteps steps;
+    SkippedPasses skipped;
     bool trace = false;                       // kernels keep the result of each pass
     bool verify = true;                       // see KernelPassOptions
     const std::atomic<bool>* stop = nullptr;  // see check_stop
 };
+
+/// The options of the passes over each kernel of the list.
+KernelPassOptions kernel_options(const ListTarget& target);
 
 /// Takes every kernel from Lowered to Ready by the table of kernel passes, and counts its work. A
 /// kernel that stores nothing leaves the list.
@@ -30,7 +33,8 @@ void put_side_by_side(KernelList& list, const ListTarget& target);
 /// registers. The host knows which kernel runs an iteration. Kernels are Ready.
 void raise_radix(KernelList& list, const ListTarget& target);
 
-/// Takes every kernel from Ready to Placed, mapped as the heuristics say.
+/// Takes every kernel from Ready to Placed, mapped as the heuristics say (or an invocation for each
+/// index, if choose_mapping is left out).
 void map_kernels(KernelList& list, const ListTarget& target);
 
 /// Makes kernels and loops that follow one another one kernel of one group that runs them in order,

@@ -17,10 +17,6 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);
 
-/// All rows from a kernel that is Ready to one that is Placed.
-KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
-                      const SymbolFacts& facts);
-
 /// Returns the largest number of loop back edges of one invocation; -1 if it depends on data or
 /// symbols. Counts as drivers do that run lanes under masks: the pass in which a loop sees that it
 /// has ended counts, and goes through the loops inside once more; both sides of a branch are gone

@@ -11,15 +11,15 @@ namespace firn {
 namespace {
 
 KernelCode passed(ListedKernel& kernel, KernelCode code, KernelStage from, KernelStage to,
-                  const Mapping* mapping, const ListTarget& target) {
-    KernelPassOptions options{.verify = target.verify, .steps = target.steps};
+                  Mapping* mapping, const ListTarget& target) {
+    KernelPassOptions options = kernel_options(target);
     if (target.trace)
         options.seen = [&](const KernelPassRun& pass, const KernelCode& now) {
             note_pass(kernel, pass, now, target);
         };
     check_stop(target.stop);
-    return run_kernel_passes(std::move(code), from, to, {target.profile, target.facts, mapping},
-                             options);
+    return run_kernel_passes(std::move(code), from, to,
+                             {target.profile, target.facts, mapping, mapping}, options);
 }
 
 bool stores_nothing(const ListedStep& step) {
@@ -59,14 +59,11 @@ void map_kernels(KernelList& list, const ListTarget& target) {
             return;
         }
         Mapping mapping;
-        if (target.steps.choose_mapping)
-            mapping = choose_mapping(kernel.code, target.profile, target.facts);
-        else
-            hold_rows(mapping, kernel.code, target.profile, target.facts);
+        hold_rows(mapping, kernel.code, target.profile, target.facts);
         kernel.ready = std::make_shared<KernelCode>(std::move(kernel.code));
-        kernel.mapping = text(mapping);
         kernel.code = passed(kernel, *kernel.ready, KernelStage::Ready, KernelStage::Placed,
                              &mapping, target);
+        kernel.mapping = text(mapping);
     });
 }
 

@@ -159,7 +159,8 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
 
 std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
                                                double most_excess, const DeviceProfile& profile,
-                                               const SymbolFacts& facts) {
+                                               const SymbolFacts& facts,
+                                               const KernelPassOptions& passes) {
     const auto grid = walkable_grid(lowered, facts, 0);
     if (!grid) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
@@ -173,7 +174,7 @@ std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32
     }
     const double excess = excess_of(lowered, *grid, walk, profile, facts);
     if (excess > most_excess) return std::nullopt;
-    OneGroupKernel out{map_kernel(lowered, walk, profile, facts), excess};
+    OneGroupKernel out{map_kernel(lowered, walk, profile, facts, passes), excess};
     if (out.code.back_edges < 0 || out.code.in_order) return std::nullopt;
     for (const Size& groups : out.code.groups)
         if (groups.upper_bound(facts.largest) > 1) return std::nullopt;
@@ -181,7 +182,7 @@ std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32
 }
 
 std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DeviceProfile& profile,
-                                       const SymbolFacts& facts) {
+                                       const SymbolFacts& facts, const KernelPassOptions& passes) {
     const auto grid = walkable_grid(lowered, facts, 1);
     if (!grid || grid->size() < 2) return std::nullopt;
     const Mapping mapping = choose_mapping(lowered, profile, facts);
@@ -190,7 +191,7 @@ std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DevicePr
         !fills_bands(lowered, *grid, mapping, profile, facts))
         return std::nullopt;
     const Mapping walk = walking(lowered, mapping, *grid, 1, band_group_size(profile), 1, facts);
-    KernelCode code = map_kernel(lowered, walk, profile, facts);
+    KernelCode code = map_kernel(lowered, walk, profile, facts, passes);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
     // One axis of groups: the bands.
     int axes = 0;

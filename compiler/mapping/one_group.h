@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/mapping/passes.h"
 
 namespace firn {
 
@@ -21,12 +22,13 @@ struct OneGroupKernel {
 /// these than subgroups. `lowered` is placed.
 std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32_t invocations,
                                                double most_excess, const DeviceProfile& profile,
-                                               const SymbolFacts& facts);
+                                               const SymbolFacts& facts,
+                                               const KernelPassOptions& passes);
 
 /// The kernel mapped to a group for each index of its outermost axis, the bands (bands.h), which
 /// walks all others. Nothing where a mapping by itself has more than that: lanes that share work,
 /// operands that groups load together, matrix units, copies of targets.
 std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DeviceProfile& profile,
-                                       const SymbolFacts& facts);
+                                       const SymbolFacts& facts, const KernelPassOptions& passes);
 
 }  // namespace firn

@@ -8,6 +8,7 @@
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/mapping/map.h"
 #include "compiler/program/device_profile.h"
+#include "compiler/program/pass_info.h"
 
 namespace firn {
 
@@ -17,24 +18,15 @@ struct KernelTarget {
     const DeviceProfile& profile;
     const SymbolFacts& facts;
     const Mapping* mapping = nullptr;
-};
-
-/// The passes over kernels that run after lowering. All of them only make kernels faster: tests
-/// leave them out, one by one.
-struct KernelSteps {
-    bool fuse_loops = true, select_branches = true, side_by_side = true, in_sequence = true,
-         share_dispatches = true, raise_radix = true;
-    bool choose_mapping = true;  // off: an invocation per index, groups of 64
-    static KernelSteps none() { return {false, false, false, false, false, false, false}; }
+    Mapping* chosen = nullptr;  // receives the mapping that the heuristics choose; null: none is
 };
 
 /// A row of the table: takes code of one stage, gives code of the same or the next.
 struct KernelPass {
-    const char* name;
+    PassInfo info;
     KernelStage takes, gives;
     void (*run)(KernelCode&, const KernelTarget&);
     bool (*applies)(const KernelTarget&) = nullptr;  // null: to every kernel
-    bool KernelSteps::*optional = nullptr;           // null: it is always run
 };
 /// Returns the passes in the order in which they run.
 std::span<const KernelPass> kernel_passes();
@@ -48,7 +40,7 @@ struct KernelPassRun {
 
 struct KernelPassOptions {
     bool verify = true;
-    KernelSteps steps;
+    SkippedPasses skipped;
     /// Called with the kernel after every pass.
     std::function<void(const KernelPassRun& run, const KernelCode& code)> seen;
 };
@@ -57,5 +49,9 @@ struct KernelPassOptions {
 /// of its stage (verify()).
 KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
                              const KernelTarget& target, const KernelPassOptions& options = {});
+
+/// All rows from a kernel that is Ready to one that is Placed.
+KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
+                      const SymbolFacts& facts, const KernelPassOptions& options = {});
 
 }  // namespace firn

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
@@ -54,91 +55,91 @@ size_t least_of_block(const KernelTarget& t) {
     return !t.mapping || t.mapping->has_neighbours() ? 2 : 4;
 }
 
+// A function of the table for each form that passes have.
+template <KernelCode (*pass)(KernelCode, const DeviceProfile&, const SymbolFacts&)>
+void by_profile(KernelCode& code, const KernelTarget& t) {
+    code = pass(std::move(code), t.profile, t.facts);
+}
+template <KernelCode (*pass)(KernelCode, const SymbolFacts&)>
+void by_facts(KernelCode& code, const KernelTarget& t) {
+    code = pass(std::move(code), t.facts);
+}
+template <void (*pass)(KernelCode&, const DeviceProfile&, const SymbolFacts&)>
+void in_place_by_profile(KernelCode& code, const KernelTarget& t) {
+    pass(code, t.profile, t.facts);
+}
+template <void (*pass)(KernelCode&, const DeviceProfile&)>
+void in_place_by_limits(KernelCode& code, const KernelTarget& t) {
+    pass(code, t.profile);
+}
+template <void (*pass)(KernelCode&)>
+void in_place(KernelCode& code, const KernelTarget&) {
+    pass(code);
+}
+
+bool is_chosen(const KernelTarget& t) { return t.chosen != nullptr; }
+void choose(KernelCode& code, const KernelTarget& t) {
+    *t.chosen = choose_mapping(code, t.profile, t.facts);
+}
+void map(KernelCode& code, const KernelTarget& t) {
+    code = map_ranges(code, *t.mapping, t.profile, t.facts);
+}
+void split_blocks(KernelCode& code, const KernelTarget& t) {
+    split_lonely_blocks(code, least_of_block(t), t.profile, t.facts);
+}
+void count_edges(KernelCode& code, const KernelTarget&) {
+    code.back_edges = count_back_edges(code);
+}
+
+constexpr PassNeeds kFit = kNeedsFacts | kNeedsProfile, kMapped = kFit | kNeedsMapping;
+constexpr const char* kPlaces = "kernels are written in the order of their values";
+constexpr const char* kBinds = "a kernel binds no more tensors than the device allows";
+
+// clang-format off
 constexpr auto kPipeline = std::to_array<KernelPass>({
-    {"complete_stores", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = complete_stores(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::select_branches},
-    {"find_extremes", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = find_extremes(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::fuse_loops},
-    {"fuse_loops", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = fuse_loops(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::fuse_loops},
-    {"merge_carried", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = merge_carried(std::move(code), t.facts);
-     },
-     nullptr, &KernelSteps::fuse_loops},
-    {"await_choices", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = await_choices(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::select_branches},
-    {"select_branches", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = select_branches(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::select_branches},
-    {"separate_ranges", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = separate_ranges(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::choose_mapping},
-    {"turn_ranges", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = turn_ranges(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::choose_mapping},
-    {"turn_loops", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = turn_loops(std::move(code), t.profile, t.facts);
-     },
-     nullptr, &KernelSteps::choose_mapping},
-    {"write_out_nests", Lowered, Lowered,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = write_out_nests(std::move(code), t.facts);
-     },
-     nullptr, &KernelSteps::choose_mapping},
-    {"place", Lowered, Ready, [](KernelCode& code, const KernelTarget&) { place(code); }},
+    {{"complete_stores", "mapping/complete_stores", kFit},
+     Lowered, Lowered, by_profile<complete_stores>},
+    {{"find_extremes", "mapping/find_extremes", kFit}, Lowered, Lowered, by_profile<find_extremes>},
+    {{"fuse_loops", "mapping/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
+    {{"merge_carried", "mapping/merge_carried", kNeedsFacts},
+     Lowered, Lowered, by_facts<merge_carried>},
+    {{"await_choices", "mapping/await_choices", kFit}, Lowered, Lowered, by_profile<await_choices>},
+    {{"select_branches", "mapping/select_branches", kFit},
+     Lowered, Lowered, by_profile<select_branches>},
+    {{"separate_ranges", "mapping/separate_ranges", kFit},
+     Lowered, Lowered, by_profile<separate_ranges>},
+    {{"turn_ranges", "mapping/turn_ranges", kFit}, Lowered, Lowered, by_profile<turn_ranges>},
+    {{"turn_loops", "mapping/turn_loops", kFit}, Lowered, Lowered, by_profile<turn_loops>},
+    {{"write_out_nests", "mapping/write_out_nests", kNeedsFacts},
+     Lowered, Lowered, by_facts<write_out_nests>},
+    {{"place", "kernel/place", 0, kPlaces}, Lowered, Ready, in_place<place>},
 
-    {"map", Ready, Mapped,
-     [](KernelCode& code, const KernelTarget& t) {
-         code = map_ranges(code, *t.mapping, t.profile, t.facts);
-     }},
-    {"finish_steps", Mapped, Mapped, finish_steps, leaves_something},
-    {"store_in_blocks", Mapped, Mapped,
-     [](KernelCode& code, const KernelTarget& t) { store_in_blocks(code, t.profile, t.facts); },
-     has_blocks},
-    {"split_lonely_blocks", Mapped, Mapped,
-     [](KernelCode& code, const KernelTarget& t) {
-         split_lonely_blocks(code, least_of_block(t), t.profile, t.facts);
-     },
-     has_blocks},
-    {"bind", Mapped, Mapped,
-     [](KernelCode& code, const KernelTarget& t) { bind(code, t.profile, t.facts); }, is_not_tiled},
-    {"place", Mapped, Placed, [](KernelCode& code, const KernelTarget&) { place(code); }},
+    {{"choose_mapping", "mapping/choose_mapping", kFit}, Ready, Ready, choose, is_chosen},
+    {{"map", "mapping/map", kMapped, "kernels run in groups of invocations"}, Ready, Mapped, map},
+    {{"finish_steps", "mapping/steps", kMapped, "steps of the mapping have begun it"},
+     Mapped, Mapped, finish_steps, leaves_something},
+    {{"store_in_blocks", "mapping/store_in_blocks", kMapped},
+     Mapped, Mapped, in_place_by_profile<store_in_blocks>, has_blocks},
+    {{"split_lonely_blocks", "kernel/bindings", kMapped}, Mapped, Mapped, split_blocks, has_blocks},
+    {{"bind", "kernel/bindings", kMapped}, Mapped, Mapped, in_place_by_profile<bind>, is_not_tiled},
+    {{"place", "kernel/place", 0, kPlaces}, Mapped, Placed, in_place<place>},
 
-    {"drop_unused_buffers", Placed, Placed,
-     [](KernelCode& code, const KernelTarget&) { drop_unused_buffers(code); }},
-    {"join_widths", Placed, Placed,
-     [](KernelCode& code, const KernelTarget& t) { join_widths(code, t.profile); }, has_blocks},
-    {"use_other_forms", Placed, Placed,
-     [](KernelCode& code, const KernelTarget& t) { use_other_forms(code, t.profile, t.facts); }},
-    {"order_values", Placed, Placed,
-     [](KernelCode& code, const KernelTarget&) { order_values(code); }, is_ordered},
-    {"combine_operations", Placed, Placed,
-     [](KernelCode& code, const KernelTarget&) { combine_operations(code); }},
-    {"write_out_own", Placed, Placed,
-     [](KernelCode& code, const KernelTarget& t) { write_out_own(code, t.profile); }},
-    {"count_back_edges", Placed, Placed,
-     [](KernelCode& code, const KernelTarget&) { code.back_edges = count_back_edges(code); }},
+    {{"drop_unused_buffers", "kernel/bindings", 0, kBinds},
+     Placed, Placed, in_place<drop_unused_buffers>},
+    {{"join_widths", "kernel/bindings", kNeedsProfile, kBinds},
+     Placed, Placed, in_place_by_limits<join_widths>, has_blocks},
+    {{"use_other_forms", "kernel/bindings", kFit, kBinds},
+     Placed, Placed, in_place_by_profile<use_other_forms>},
+    {{"order_values", "mapping/order_values"}, Placed, Placed, in_place<order_values>, is_ordered},
+    {{"combine_operations", "mapping/combine_operations"},
+     Placed, Placed, in_place<combine_operations>},
+    {{"write_out_own", "mapping/write_out_own", kNeedsProfile},
+     Placed, Placed, in_place_by_limits<write_out_own>},
+    {{"count_back_edges", "mapping/count_back_edges", 0,
+      "a driver may stop an invocation after some thousand iterations"},
+     Placed, Placed, count_edges},
 });
+// clang-format on
 
 }  // namespace
 
@@ -147,11 +148,12 @@ std::span<const KernelPass> kernel_passes() { return kPipeline; }
 KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
                              const KernelTarget& target, const KernelPassOptions& options) {
     KernelStage stage = from;
-    for (const KernelPass& pass : kPipeline) {
+    for (size_t k = 0; k < kPipeline.size(); ++k) {
+        const KernelPass& pass = kPipeline[k];
         if (pass.takes != stage || pass.gives > to) continue;
         if (pass.applies && !pass.applies(target)) continue;
-        if (pass.optional && !(options.steps.*pass.optional)) continue;
-        KernelPassRun run{.name = pass.name, .nodes_before = code.nodes.size()};
+        if (is_skipped(options.skipped, kPipeline, k)) continue;
+        KernelPassRun run{.name = pass.info.name, .nodes_before = code.nodes.size()};
         const auto start = std::chrono::steady_clock::now();
         pass.run(code, target);
         stage = pass.gives;
@@ -161,15 +163,15 @@ KernelCode run_kernel_passes(KernelCode code, KernelStage from, KernelStage to,
             run.milliseconds = took.count(), run.nodes_after = code.nodes.size();
             options.seen(run, code);
         }
-        if (options.verify) verify(code, stage, pass.name);
+        if (options.verify) verify(code, stage, pass.info.name);
     }
     ensure(stage == to, "no passes lead to this stage of a kernel");
     return code;
 }
 
 KernelCode map_kernel(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
-                      const SymbolFacts& facts) {
-    return run_kernel_passes(ready, Ready, Placed, {profile, facts, &mapping});
+                      const SymbolFacts& facts, const KernelPassOptions& options) {
+    return run_kernel_passes(ready, Ready, Placed, {profile, facts, &mapping}, options);
 }
 
 }  // namespace firn

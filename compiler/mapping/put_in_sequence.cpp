@@ -269,9 +269,7 @@ std::vector<ListedStep> sequenced(const SequenceRun& run, std::vector<ListedStep
 void put_in_sequence(KernelList& list, const ListTarget& target) {
     SequenceRun run{{}, target};
     for (uint32_t size : one_group_sizes(target.profile)) {
-        run.groups.push_back(run.groups.empty()
-                                 ? sequence_context(list, target.profile, target.facts)
-                                 : run.groups[0]);
+        run.groups.push_back(run.groups.empty() ? sequence_context(list, target) : run.groups[0]);
         run.groups.back().group = size;
     }
     list.steps = sequenced(run, std::move(list.steps));

@@ -149,7 +149,8 @@ bool needs_no_launches(const KernelList& list, const ListedLoop& loop, const Lis
     const DeviceProfile& profile = target.profile;
     const double most = profile.seconds_per_launch / costs::kMostStages;
     const uint32_t group = one_group_sizes(profile)[0];
-    if (map_to_one_group(kernel.code, group, most, profile, target.facts)) return true;
+    if (map_to_one_group(kernel.code, group, most, profile, target.facts, kernel_options(target)))
+        return true;
     kernel.ready = std::make_shared<KernelCode>(kernel.code);
     const auto bands = bands_of(*list.program, mapped, target.profile, target.facts);
     return bands && stays_in_bands(*kernel.ready, *bands);

@@ -63,10 +63,11 @@ std::optional<SequencePiece> kernel_piece(const SequenceContext& context, const 
     SequencePiece out;
     if (context.bands) {
         if (stays_in_bands(lowered, *context.bands))
-            out.kernel = map_to_bands(lowered, context.profile, context.facts);
+            out.kernel = map_to_bands(lowered, context.profile, context.facts, context.passes);
     } else {
         const double most = static_cast<double>(launches) * context.profile.seconds_per_launch;
-        auto made = map_to_one_group(lowered, context.group, most, context.profile, context.facts);
+        auto made = map_to_one_group(lowered, context.group, most, context.profile, context.facts,
+                                     context.passes);
         if (made) out.kernel = std::move(made->code), out.excess = made->excess;
     }
     if (!out.kernel) return std::nullopt;
@@ -234,9 +235,14 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
     return out;
 }
 
-SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
-                                 const SymbolFacts& facts) {
-    SequenceContext out{*list.program, profile, facts, {}, {}, one_group_sizes(profile)[0]};
+SequenceContext sequence_context(const KernelList& list, const ListTarget& target) {
+    SequenceContext out{*list.program,
+                        target.profile,
+                        target.facts,
+                        {},
+                        {},
+                        one_group_sizes(target.profile)[0],
+                        kernel_options(target)};
     count_uses(list.steps, out.uses);
     for (const ResultInfo& r : list.program->results) ++out.uses[r.buffer];
     return out;

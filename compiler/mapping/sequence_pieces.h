@@ -12,6 +12,7 @@
 
 #include "compiler/kernel/kernel_list.h"
 #include "compiler/mapping/bands.h"
+#include "compiler/mapping/list_passes.h"
 #include "compiler/mapping/sequence_cuts.h"
 
 namespace firn {
@@ -36,11 +37,11 @@ struct SequenceContext {
     std::map<int, int> uses;          // by buffer: of the list (count_uses), and results
     std::optional<Bands> bands = {};  // one group for each runs the pieces, else one all
     uint32_t group = 1;               // its invocations
+    KernelPassOptions passes = {};    // of the kernels
 };
 
 /// For one group of the first of the sizes that it may have.
-SequenceContext sequence_context(const KernelList& list, const DeviceProfile& profile,
-                                 const SymbolFacts& facts);
+SequenceContext sequence_context(const KernelList& list, const ListTarget& target);
 
 /// Adds, by buffer, how often `steps` name it: as bindings, in copies and rotations, and as the end
 /// of a loop.

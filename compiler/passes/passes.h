@@ -1,23 +1,29 @@
 // Every pass over the Graph with its contract, and the runner that strings them together.
 #pragma once
+#include <bitset>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/program/pass_info.h"
 #include "compiler/program/stop.h"
 
 namespace firn {
+
+struct DeviceProfile;
+struct Schedule;
 
 /// Counts how often each rule of a pass fired, by name.
 using RuleCounts = std::map<std::string, int>;
 
 /// Replaces a symbol whose value is known by it, an i32 scalar too. One that is known to be a
 /// multiple of d becomes d * (symbol / d), so that everything computed from it shows the divisor:
-/// half of it has no remainder, and twice that half is it again. Not in the pipeline: needs a
-/// variant's facts.
+/// half of it has no remainder, and twice that half is it again. First: the other passes see the
+/// sizes.
 Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
@@ -39,15 +45,15 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel
-/// could choose. Both sides are total, since the host knows the bounds of such Loops. No row of the
-/// pipeline: the scheduler knows the loops.
+/// could choose. Both sides are total, since the host knows the bounds of such Loops. After the
+/// passes that make Loops of kernels.
 Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
 /// Replaces a Loop by another one that computes the same values, alone or among others, in the same
 /// iterations; loops inside their iterations are compared too. A gradient runs a loop again to keep
 /// its states. Of equal kernels written by hand one is left. Ensures: no loop is there twice.
-/// First, while both are as they were recorded.
+/// Early, while both are as they were recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and replaces arguments that are never
@@ -101,6 +107,40 @@ Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = null
 /// that fit into a group's memory. Last, too.
 Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
+/// Replaces each result that is only a reshape of a result of a Loop, of a Scatter or of a sum by
+/// that value: it lies in the same memory, and the driver gives it its shape.
+Graph drop_last_reshapes(const Graph& graph);
+
+/// The stages of a graph.
+enum class GraphStage : uint8_t {
+    Recorded,    // as the user's calls recorded it
+    Simplified,  // transformed by the passes that depend on no device
+    Fitted,      // within what the profile allows kernels: a schedule can be made for it
+};
+const char* name(GraphStage stage);
+
+/// What the rows of the table read beside the graph. Rows that need what is null do not run.
+struct GraphTarget {
+    NodeTable& table;
+    const SymbolFacts& facts;
+    const DeviceProfile* profile = nullptr;
+    const Schedule* schedule = nullptr;  // of a graph that is Fitted
+};
+
+/// A row of the table: a pass that takes a graph of one stage and gives one of the same stage or
+/// the next.
+struct GraphPass {
+    PassInfo info;
+    GraphStage takes, gives;
+    Graph (*run)(const Graph&, const GraphTarget&, RuleCounts& fired);
+    /// The pass leaves a graph without any of these operations as it is.
+    std::bitset<kOpCount> changes;
+    /// The row runs only if the last run of this pass changed the graph; null: always.
+    const char* only_after = nullptr;
+};
+/// Returns the passes in the order in which they run.
+std::span<const GraphPass> graph_passes();
+
 /// One run of one pass.
 struct PassRun {
     std::string name;
@@ -109,18 +149,18 @@ struct PassRun {
     RuleCounts fired;
 };
 
-struct PassOptions {
-    bool verify = true;
-    /// Called with the graph as it comes in (`input`) and after every pass.
-    std::function<void(const std::string& pass, const Graph& graph)> dump;
+struct GraphPassOptions {
+    bool verify = true;  // the graph as it was recorded, and after every pass that changed it
+    SkippedPasses skipped;
+    /// Called with the graph after every row.
+    std::function<void(const PassRun& run, const Graph& graph)> seen;
     const std::atomic<bool>* stop = nullptr;  // see check_stop
 };
 
-/// Runs all passes in the order of the table in pipeline.cpp, verifying after each that changed
-/// something; `runs` receives the changes of each. Skips a pass if the graph has nothing for it, or
-/// is as the same pass left it. The result computes the same values from the same arguments under
-/// the same guards.
-Graph run_passes(NodeTable& table, const Graph& graph, const PassOptions& options = {},
-                 std::vector<PassRun>* runs = nullptr);
+/// Takes `graph` from one stage to another by the rows between; from a stage to itself by the rows
+/// that keep it. Does not run a pass if the graph has nothing for it, or is as the same pass left
+/// it. The result computes the same values from the same arguments under the same guards.
+Graph run_graph_passes(const Graph& graph, GraphStage from, GraphStage to,
+                       const GraphTarget& target, const GraphPassOptions& options = {});
 
 }  // namespace firn

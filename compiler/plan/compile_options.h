@@ -10,6 +10,7 @@
 #include "compiler/mapping/passes.h"
 #include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
+#include "compiler/program/pass_info.h"
 #include "compiler/program/size_env.h"
 #include "compiler/program/stop.h"
 #include "compiler/schedule/cut_weights.h"
@@ -51,7 +52,7 @@ struct CompileOptions {
 #else
         true;  // every kernel after every pass, see KernelPassOptions
 #endif
-    KernelSteps steps;
+    SkippedPasses skipped;  // rows of the tables of passes that are left out
     bool all_cores = true;  // for SPIR-V; false: this thread alone
     CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
     const std::atomic<bool>* stop =
@@ -61,6 +62,11 @@ struct CompileOptions {
     std::shared_ptr<CompileTrace> trace;  // receives the result of each pass; texts take their time
     std::shared_ptr<const ProgramSource> source;  // the source that the program keeps
 };
+
+/// The options of the passes over each kernel.
+inline KernelPassOptions kernel_options(const CompileOptions& options) {
+    return {.verify = options.verify, .skipped = options.skipped, .seen = nullptr};
+}
 
 inline void check_stop(const CompileOptions& options) { check_stop(options.stop); }
 

@@ -24,7 +24,7 @@ EmittedKernel& emitted(EmitRun& run, const KernelCode& code) {
 
 const KernelTuning& tuning_of(EmitRun& run, EmittedKernel& kernel) {
     if (!kernel.tuning) {
-        const std::string key = tuning_key(kernel.info->glsl, run.profile, run.options.facts);
+        const std::string key = tuning_key(kernel.info->glsl, run.profile, run.options);
         kernel.tuning = {key, find_tuned(key, run.options)};
     }
     return *kernel.tuning;
@@ -33,7 +33,8 @@ const KernelTuning& tuning_of(EmitRun& run, EmittedKernel& kernel) {
 void use_tuned(EmitRun& run, ListedKernel& kernel, const KernelTuning& tuning) {
     kernel.tuning_key = tuning.key;
     if (!tuning.found) return;
-    auto code = remap(*kernel.ready, *tuning.found, run.profile, run.options.facts);
+    auto code = remap(*kernel.ready, *tuning.found, run.profile, run.options.facts,
+                      kernel_options(run.options));
     if (!code) return;
     kernel.code = std::move(*code);
     kernel.mapping = text(*tuning.found), kernel.tuned = true;

@@ -138,9 +138,10 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
 }
 
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,
-                                const DeviceProfile& profile, const SymbolFacts& facts) {
+                                const DeviceProfile& profile, const SymbolFacts& facts,
+                                const KernelPassOptions& passes) {
     try {
-        KernelCode code = map_kernel(lowered, mapping, profile, facts);
+        KernelCode code = map_kernel(lowered, mapping, profile, facts, passes);
         check_limits(code, profile, "");
         return code;
     } catch (const std::exception&) {

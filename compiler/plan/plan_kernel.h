@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/passes.h"
 #include "compiler/program/program.h"
 
 namespace firn {
@@ -21,6 +21,7 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
 
 /// A lowered kernel in another mapping; nothing where that is not possible.
 std::optional<KernelCode> remap(const KernelCode& lowered, const Mapping& mapping,
-                                const DeviceProfile& profile, const SymbolFacts& facts);
+                                const DeviceProfile& profile, const SymbolFacts& facts,
+                                const KernelPassOptions& passes);
 
 }  // namespace firn

@@ -24,13 +24,14 @@ std::optional<std::string> find_words(const char* kind, const std::string& key,
 }  // namespace
 
 std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
-                       const SymbolFacts& facts) {
+                       const CompileOptions& options) {
     std::ostringstream key;
     key << kVersion << '\n'
         << profile.name << '\n'
         << profile.driver << '\n'
         << cache_key(profile) << '\n';
-    key << text(facts) << '\n' << glsl;
+    for (const std::string& pass : options.skipped) key << "without " << pass << '\n';
+    key << text(options.facts) << '\n' << glsl;
     return cache_hash(key.str());
 }
 
@@ -43,11 +44,11 @@ void keep_tuned(const std::string& key, const Mapping& mapping, const std::strin
     cache_put_text(directory, kMappings, key, text(mapping));
 }
 
-std::string cuts_key(const Program& program, const SymbolFacts& facts) {
+std::string cuts_key(const Program& program, const CompileOptions& options) {
     std::string kernels;
     for (const KernelInfo& kernel : program.kernels)
         kernels += kernel.tuning_key.empty() ? kernel.glsl : kernel.tuning_key;
-    return tuning_key(kCuts + kernels, program.profile, facts);
+    return tuning_key(kCuts + kernels, program.profile, options);
 }
 
 std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options) {

@@ -10,9 +10,9 @@
 namespace firn {
 
 /// Returns the key of a tuned mapping: the kernel as the heuristics map it (its GLSL), the
-/// assumptions about its sizes, the device with its driver and rates.
+/// assumptions about its sizes, the passes that are left out, the device with its driver and rates.
 std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
-                       const SymbolFacts& facts);
+                       const CompileOptions& options);
 
 /// The mapping that was kept under `key`, in the options' table or on disk; a damaged entry is
 /// none.
@@ -21,7 +21,7 @@ std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& 
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory);
 
 /// Returns the key of tuned cuts: the kernels of the program as the profile alone cuts it.
-std::string cuts_key(const Program& program, const SymbolFacts& facts);
+std::string cuts_key(const Program& program, const CompileOptions& options);
 /// The same for cuts; nothing where they are those of the profile.
 std::optional<CutWeights> find_tuned_cuts(const std::string& key, const CompileOptions& options);
 void keep_tuned_cuts(const std::string& key, const CutWeights& cuts, const std::string& directory);

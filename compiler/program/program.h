@@ -197,6 +197,7 @@ struct Program {
     std::vector<KernelInfo> kernels;
     std::vector<Step> steps;
     std::vector<VerdictInfo> verdicts;
+    std::vector<std::string> rounds;  // what was done again, why, and passes that were left out
     std::string cuts;       // tuning's factors of the costs behind the verdicts; empty: none
     DeviceProfile profile;  // the device that it was compiled for
     double compile_milliseconds = 0;  // from Graph to GLSL

@@ -140,10 +140,11 @@ void fields(auto& v, Is<VerdictInfo> auto& x) {
     v("materialise_seconds", materialised);
 }
 
-/// Visits all fields but the source.
+/// Visits all fields but the rounds and the source.
 void fields(auto& v, Is<Program> auto& x) {
     auto& [name, arguments, results, data_sizes, guards, assumed, host_scalars, buffers, kernels,
-           steps, verdicts, cuts, profile, compile_milliseconds, spirv_milliseconds, source] = x;
+           steps, verdicts, rounds, cuts, profile, compile_milliseconds, spirv_milliseconds,
+           source] = x;
     v("name", name), v("arguments", arguments), v("results", results);
     v("data_sizes", data_sizes), v("guards", guards), v("assumed", assumed);
     v("host_scalars", host_scalars), v("buffers", buffers), v("kernels", kernels);

@@ -13,7 +13,10 @@
 namespace firn {
 namespace {
 
-void next_round(Draft& draft) {
+using Reasons = std::vector<std::string>;
+
+void next_round(Draft& draft, Reasons& rounds, const char* reason) {
+    rounds.push_back(reason);
     start_round(draft);
     decide(draft);
 }
@@ -24,18 +27,21 @@ bool note_all(Draft& draft) {
     return note_held_rows(draft) || loops;
 }
 
-void seek_verdicts(Draft& draft) {
+void seek_verdicts(Draft& draft, Reasons& rounds) {
     decide(draft);
     // If one result of a loop leaves its kernel, the loop's other results are cheaper to keep, so
     // they are judged again. So are values that were computed from rows in memory that a group can
     // hold.
-    while (note_all(draft)) next_round(draft);
+    while (note_all(draft))
+        next_round(draft, rounds, "results of loops leave their kernels, or groups hold rows");
     if (judged_dearer(draft.round)) {
         draft.findings.at_hand = {std::move(draft.round.asks), std::move(draft.round.materialised)};
-        next_round(draft);
+        next_round(draft, rounds, "kernels load what some values are computed from");
     }
-    for (int k = 0; k < costs::kEarlyCutRounds && note_early_cuts(draft); ++k) next_round(draft);
-    while (note_crowded_kernels(draft)) next_round(draft);
+    for (int k = 0; k < costs::kEarlyCutRounds && note_early_cuts(draft); ++k)
+        next_round(draft, rounds, "values multiply the uses of others");
+    while (note_crowded_kernels(draft))
+        next_round(draft, rounds, "a kernel binds more tensors than the device allows");
 }
 
 }  // namespace
@@ -44,8 +50,8 @@ Schedule make_schedule(const Graph& graph, const DeviceProfile& profile, const S
                        bool nested, const NodeSet& launched, const NodeSet& kept) {
     const ScheduleFacts known = schedule_facts(graph, profile, facts, nested, launched, kept);
     Draft draft = make_draft(known);
-    seek_verdicts(draft);
     Schedule out;
+    seek_verdicts(draft, out.rounds);
     out.items = group_into_kernels(draft);
     out.verdicts = std::move(draft.round.verdicts);
     std::reverse(out.verdicts.begin(), out.verdicts.end());

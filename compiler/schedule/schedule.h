@@ -84,6 +84,8 @@ struct Schedule {
     NodeSet small_loops;  // of these, that were taken to become one kernel each
     NodeSet kept;         // values that it was asked to keep in memory
     HostNumbers numbers;  // that the host computes
+    /// Why verdicts were made again, a reason for each round after the first.
+    std::vector<std::string> rounds;
 };
 
 /// Makes the schedule. If `nested` is false, reductions and loops that a reduction would run in

@@ -1,6 +1,7 @@
-// Random graphs, compiled and run by the kernel interpreter, give the oracle's results: with
-// kernels as the walk writes them, with each optimisation alone, and with all.
+// Random graphs, compiled and run by the kernel interpreter, give the oracle's results: by all
+// passes, by those that programs need, by these and each other one, and without each.
 #include "compiler/driver/compile.h"
+#include "compiler/driver/pass_list.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "tests/excess_sum.h"
 #include "tests/ir/random_check.h"
@@ -11,10 +12,10 @@ namespace {
 
 std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
                                         const DeviceProfile& profile,
-                                        const KernelSteps& steps = {}) {
+                                        const SkippedPasses& skipped = {}) {
     CompileOptions options;
     options.spirv = false;
-    options.steps = steps;
+    options.skipped = skipped;
     options.excess_log = excess_file();
     return compile_graph(table, graph, profile, options);
 }
@@ -24,25 +25,36 @@ bool close(const Scalar& a, const Scalar& b) {
     return same_bits(a, b) || near(a, b, a.dtype == f16 ? 2e-3 : 1e-5);
 }
 
-/// Each of `all` gives the oracle's results.
-RandomCheck compiled_is_oracle(const DeviceProfile& profile, const std::vector<KernelSteps>& all) {
+/// Each of `all`, without some passes, gives the oracle's results.
+RandomCheck compiled_is_oracle(const DeviceProfile& profile,
+                               const std::vector<SkippedPasses>& all) {
     return [=](NodeTable& table, const RandomProgram& program) -> std::string {
         const std::vector<HostTensor> expected =
             interpret(program.graph, program.args, program.env);
-        for (const KernelSteps& steps : all) {
+        for (const SkippedPasses& skipped : all) {
             const auto executor = make_interpreter(profile);
-            const auto got = run_on(*executor, compiled(table, program.graph, profile, steps),
+            const auto got = run_on(*executor, compiled(table, program.graph, profile, skipped),
                                     program, expected);
-            const std::string found = difference(got, expected, close);
+            std::string found = difference(got, expected, close);
             if (found.empty()) continue;
-            return found + " (fuse_loops " + std::to_string(steps.fuse_loops) +
-                   ", select_branches " + std::to_string(steps.select_branches) +
-                   ", side_by_side " + std::to_string(steps.side_by_side) + ", in_sequence " +
-                   std::to_string(steps.in_sequence) + ", choose_mapping " +
-                   std::to_string(steps.choose_mapping) + ")";
+            found += "; without";
+            for (const std::string& pass : skipped) found += " " + pass;
+            return found;
         }
         return "";
     };
+}
+
+/// The passes that may be left out, each by itself, and all but each.
+std::vector<SkippedPasses> one_by_one() {
+    const SkippedPasses all = optional_passes();
+    std::vector<SkippedPasses> out;
+    for (const std::string& pass : all) {
+        out.push_back({pass});
+        out.push_back(all);
+        out.back().erase(pass);
+    }
+    return out;
 }
 
 RandomGraphOptions with_regions(bool regions) {
@@ -92,14 +104,11 @@ class CompiledRandom : public testing::TestWithParam<RandomKind> {};
 
 TEST_P(CompiledRandom, GivesWhatTheOracleGives) {
     expect_random(random_seeds(GetParam().first_seed, 300), with_regions(GetParam().regions),
-                  compiled_is_oracle(GetParam().profile, {KernelSteps::none(), {}}));
+                  compiled_is_oracle(GetParam().profile, {optional_passes(), {}}));
 }
-TEST_P(CompiledRandom, StepByStepToo) {
-    std::vector<KernelSteps> one(7, KernelSteps::none());
-    one[0].fuse_loops = one[1].select_branches = one[2].side_by_side = one[3].choose_mapping = true;
-    one[4].in_sequence = one[5].share_dispatches = one[6].raise_radix = true;
-    expect_random(random_seeds(GetParam().first_seed + 5000, 50), with_regions(GetParam().regions),
-                  compiled_is_oracle(GetParam().profile, one));
+TEST_P(CompiledRandom, WithoutEachPassToo) {
+    expect_random(random_seeds(GetParam().first_seed + 5000, 5), with_regions(GetParam().regions),
+                  compiled_is_oracle(GetParam().profile, one_by_one()));
 }
 INSTANTIATE_TEST_SUITE_P(
     Profiles, CompiledRandom,
@@ -125,8 +134,8 @@ void expect_found(const char* text) {
         program.args.push_back(HostTensor::make(arg->dtype, shape));
     }
     for (const DeviceProfile& profile : {patient_cpu(), gpu_profile(), pairs_of_lanes()})
-        EXPECT_EQ(
-            failure_of(compiled_is_oracle(profile, {KernelSteps::none(), {}}), table, program), "");
+        EXPECT_EQ(failure_of(compiled_is_oracle(profile, {optional_passes(), {}}), table, program),
+                  "");
 }
 
 TEST(FoundByRandomPrograms, AnIndexThatIsAResultTooInAKernelOfItsShape) {

@@ -18,7 +18,7 @@ using Tensors = std::vector<Tensor>;
 TEST(ListPasses, EachTakesWhatTheOneBeforeGives) {
     KernelStage stage = KernelStage::Lowered;
     for (const ListPass& pass : list_passes()) {
-        EXPECT_EQ(pass.takes, stage) << pass.name;
+        EXPECT_EQ(pass.takes, stage) << pass.info.name;
         stage = pass.gives;
     }
     EXPECT_EQ(stage, KernelStage::Placed);

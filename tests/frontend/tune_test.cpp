@@ -386,13 +386,14 @@ TEST(TuningCache, KeepsAMappingForItsKernelDeviceAndDriver) {
     other_driver.driver = "newer";
     const std::string key = tuning_key("glsl", profile, {}),
                       newer = tuning_key("glsl", other_driver, {}),
-                      other_size = tuning_key("glsl", profile, {{{"n", 4}}, {}}),
-                      other = tuning_key("glsl ", profile, {});
+                      other_size = tuning_key("glsl", profile, {.facts = {{{"n", 4}}, {}}}),
+                      other = tuning_key("glsl ", profile, {}),
+                      shorter = tuning_key("glsl", profile, {.skipped = {"fuse_loops"}});
     EXPECT_FALSE(find_tuned(key, options));
     keep_tuned(key, m, directory);
     ASSERT_TRUE(find_tuned(key, options));
     EXPECT_EQ(text(*find_tuned(key, options)), text(m));
-    for (const std::string& foreign : {newer, other_size, other})
+    for (const std::string& foreign : {newer, other_size, other, shorter})
         EXPECT_FALSE(find_tuned(foreign, options));
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
         if (entry.is_regular_file())

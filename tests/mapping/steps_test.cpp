@@ -14,7 +14,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/mapping/map.h"
+#include "compiler/mapping/passes.h"
 #include "compiler/program/error.h"
 
 namespace firn {

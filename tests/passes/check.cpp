@@ -82,4 +82,9 @@ std::string numbered(const std::string& text) {
     return out;
 }
 
+Graph simplified(NodeTable& table, const Graph& graph, const GraphPassOptions& options) {
+    return run_graph_passes(graph, GraphStage::Recorded, GraphStage::Simplified,
+                            {table, SymbolFacts{}}, options);
+}
+
 }  // namespace firn

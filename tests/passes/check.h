@@ -12,6 +12,9 @@ using Pass = Graph (*)(NodeTable&, const Graph&, RuleCounts*);
 /// arguments full of ugly values.
 void check(Pass pass, const std::string& before, const std::string& after);
 
+/// The graph as the passes leave it that depend on no device.
+Graph simplified(NodeTable& table, const Graph& graph, const GraphPassOptions& options = {});
+
 /// The text with values numbered in the order in which they first stand there: they may have names.
 std::string numbered(const std::string& text);
 

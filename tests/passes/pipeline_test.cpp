@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text.h"
-#include "compiler/passes/passes.h"
 #include "compiler/program/error.h"
+#include "tests/passes/check.h"
 
 namespace firn {
 namespace {
@@ -25,22 +25,24 @@ const char* const kSmall = R"(graph(%0: bool, %1: i32[4]) {
 TEST(RunPasses, RunsTheTableInOrderAndReports) {
     NodeTable table;
     std::vector<PassRun> runs;
-    std::vector<std::string> dumped;
-    PassOptions options{
-        .dump = [&](const std::string& pass, const Graph&) { dumped.push_back(pass); }};
-    Graph out = run_passes(table, parse(table, kSmall), options, &runs);
+    std::vector<std::string> names;
+    const GraphPassOptions options{.seen = [&](const PassRun& run, const Graph&) {
+        runs.push_back(run);
+        names.push_back(run.name);
+    }};
+    const Graph out = simplified(table, parse(table, kSmall), options);
     EXPECT_EQ(print(out), "graph(%0: bool, %1: i32[4]) {\n    return %1\n}\n");
-    EXPECT_EQ(dumped,
+    EXPECT_EQ(names,
               (std::vector<std::string>{
-                  "input", "share_loops", "branches_to_select", "nested_choices", "simplify",
+                  "assume_sizes", "share_loops", "branches_to_select", "nested_choices", "simplify",
                   "nested_choices", "simplify", "end_by_counts", "dead_loop_values",
                   "hoist_carried", "branches_to_select", "split_axes", "settle_stores",
                   "invert_scatters", "simplify", "join_stores", "combine_together"}));
-    ASSERT_EQ(runs.size(), 16u);
-    EXPECT_EQ(runs[1].fired, (RuleCounts{{"branch to select", 1}}));
-    EXPECT_EQ(runs[3].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
-    EXPECT_LT(runs[3].nodes_after, runs[3].nodes_before);
-    EXPECT_TRUE(runs[13].fired.empty());
+    ASSERT_EQ(runs.size(), 17u);
+    EXPECT_EQ(runs[2].fired, (RuleCounts{{"branch to select", 1}}));
+    EXPECT_EQ(runs[4].fired, (RuleCounts{{"x + 0", 1}, {"c ? x : x", 1}}));
+    EXPECT_LT(runs[4].nodes_after, runs[4].nodes_before);
+    EXPECT_TRUE(runs[14].fired.empty());
 }
 
 TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {
@@ -48,7 +50,7 @@ TEST(RunPasses, AnUnsoundGraphIsReportedAsTheInputs) {
     Ref x = table.intern(Op::Input, f32, {4}, {}, InputAttr{0});
     Graph bad{{x}, {table.intern(Op::Sin, f32, {5}, {x})}, {}};
     try {
-        run_passes(table, bad);
+        simplified(table, bad);
         FAIL();
     } catch (const InternalError& error) {
         EXPECT_NE(std::string(error.what()).find("after input"), std::string::npos) << error.what();
@@ -75,7 +77,7 @@ TEST(RunPasses, ABranchGoesWithTheLoopInIt) {
     return %11
 }
 )");
-    EXPECT_EQ(print(run_passes(table, g)), R"(graph(%0: bool, %1: f32[4]) {
+    EXPECT_EQ(print(simplified(table, g)), R"(graph(%0: bool, %1: f32[4]) {
     %2: bool[4] = Expand %0
     %3: f32[4] = Neg %1
     %4: f32[4] = Select %2, %3, %1
@@ -88,7 +90,7 @@ TEST(RunPasses, KeepsTheGuards) {
     NodeTable table;
     Graph g = parse(table,
                     "graph(%0: f32[n], %1: f32[m]) {\n    guard n == m \"no\"\n    return %0\n}\n");
-    EXPECT_EQ(run_passes(table, g).guards.size(), 1u);
+    EXPECT_EQ(simplified(table, g).guards.size(), 1u);
 }
 
 }  // namespace

@@ -525,7 +525,7 @@ TEST(Simplify, ALongChainIsLinear) {
     Ref x = input(b, 0, f32, {Size::symbol("n")}, false);
     Ref y = x;
     for (int k = 0; k < 20000; ++k) y = elementwise(b, Op::Sin, {y});
-    EXPECT_EQ(run_passes(table, Graph{{x}, {y}, {}}).results[0], y);
+    EXPECT_EQ(simplified(table, Graph{{x}, {y}, {}}).results[0], y);
 }
 
 }  // namespace

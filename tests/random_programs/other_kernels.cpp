@@ -67,7 +67,7 @@ std::optional<KernelCode> after_pass(const KernelCode& ready, const Mapping& map
                       options);
     const auto rows = kernel_passes();
     const auto row = std::find_if(rows.rbegin(), rows.rend(),
-                                  [&](const KernelPass& p) { return p.name == pass; });
+                                  [&](const KernelPass& p) { return p.info.name == pass; });
     if (out && row != rows.rend() && row->gives != KernelStage::Placed) place(*out);
     if (out) drop_unused_buffers(*out);  // the program has none of them
     return out;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/pass_list.h"
+#include "compiler/frontend/record.h"
 #include "compiler/language.h"
 #include "compiler/mapping/passes.h"
 #include "tests/programs/check.h"
@@ -40,8 +42,8 @@ std::vector<std::string> passes() {
     std::vector<std::string> out{"ready"};
     for (const KernelPass& pass : kernel_passes())
         if (pass.takes >= KernelStage::Ready &&
-            std::find(out.begin(), out.end(), pass.name) == out.end())
-            out.push_back(pass.name);
+            std::find(out.begin(), out.end(), pass.info.name) == out.end())
+            out.push_back(pass.info.name);
     return out;
 }
 class KernelPasses : public testing::TestWithParam<std::string> {};
@@ -53,6 +55,28 @@ TEST_P(KernelPasses, LeaveWhatKernelsDo) {
                     25);
     expect_programs([] { return Session(make_pass_executor(gpu_profile(), GetParam())); }, 600000,
                     25);
+}
+
+class OptionalPasses : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, OptionalPasses, testing::ValuesIn(optional_passes()),
+                         [](const auto& row) {
+                             std::string name = row.param;
+                             std::replace(name.begin(), name.end(), ':', '_');
+                             return name;
+                         });
+
+Session without(const SkippedPasses& passes, const DeviceProfile& profile) {
+    const Session session = Session::interpreter(profile);
+    session.state()->skipped = passes;
+    return session;
+}
+TEST_P(OptionalPasses, MayBeLeftOut) {
+    expect_programs([] { return without({GetParam()}, cpu_profile()); }, 800000, 8);
+    expect_programs([] { return without({GetParam()}, gpu_profile()); }, 900000, 8);
+}
+TEST(RandomPrograms, ByThePassesThatProgramsNeed) {
+    expect_programs([] { return without(optional_passes(), cpu_profile()); }, 1000000, 60);
+    expect_programs([] { return without(optional_passes(), gpu_profile()); }, 1100000, 60);
 }
 
 /// A feature that random programs lack: lanes that shuffle their loads, and some of which are not
