@@ -53,6 +53,12 @@ class KnownBounds {
     std::unordered_map<const Node*, Size> inductions_;
 };
 
+bool depends_on(const Node& node, const Node& arg) {
+    return &node == &arg ||
+           (node.free_args && std::binary_search(node.free_args->begin(), node.free_args->end(),
+                                                 arg.as<RegionArgAttr>().id));
+}
+
 /// Returns the Loop with its bounds counted by the device and one bool that ends it. `most`: the
 /// most iterations that it can take; null: unknown. `flag_asked`: the active value is asked for
 /// after the loop; a copy of it, as the loop's own iterations left it, is carried after all other
@@ -85,8 +91,15 @@ Ref opened(const Builder& b, const Node& loop, const std::vector<Ref>& inputs, c
             inits.push_back(inits[k]);
         }
         // At the loop's own end every element becomes inactive, so that further iterations change
-        // nothing; a loop that must have ended by then may take some more.
-        if (attr.must_end == MustEnd::No) next[k] = op(Op::And, {next[k], more});
+        // nothing; a loop that must have ended by then may take some more. A body that changes
+        // nothing by a condition of its own, rather than by the active value, would go on.
+        if (attr.must_end == MustEnd::No) {
+            for (size_t each = 0; each < old.results.size(); ++each)
+                if (each != k && next[each] != old.args[each + 1] &&
+                    !depends_on(*next[each], *old.args[k + 1]))
+                    next[each] = op(Op::Select, {go, next[each], old.args[each + 1]});
+            next[k] = op(Op::And, {next[k], more});
+        }
         goes_on = reduce(b, ReduceOp::Any, next[k], {}, false);
         inits[k] = op(Op::And, {inits[k], op(Op::Less, {zero, trips})});
     } else {

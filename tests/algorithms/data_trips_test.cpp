@@ -82,6 +82,26 @@ TEST(DataTrips, LeftByABreak) {
         counted(50), Ints{707});
 }
 
+/// What changes nothing by a condition of its own ends earlier, yet never takes more iterations.
+TEST(DataTrips, ContinuedWhereAConditionHolds) {
+    for (int most : {0, 1, 3, 40}) {
+        Ints x{1, 2, 3};
+        for (int turn = 0; turn < most; ++turn)
+            for (int& each : x)
+                if (each != 30) each += turn;
+        expect_values(
+            [&] {
+                Tensor each = tensor({1, 2, 3}), turns = tensor({most});
+                for (Tensor turn : loop(turns(0))) {
+                    if_(each == 30, [&] { continue_(); });
+                    for (Tensor once : loop(turn)) each = each + 1;
+                }
+                return each;
+            },
+            x);
+    }
+}
+
 TEST(DataTrips, FactorisationsAlongIt) {
     const int n = 5;
     Floats square, one;
