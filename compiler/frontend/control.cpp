@@ -166,7 +166,7 @@ Ref kept_of_left(const Builder& b, const Carried& carried, const ScopeEntry& ent
 
 /// Passes the shapes that were read inside on, as the enclosing loop sees them.
 void pass_on_asked(SessionState& session, const Scope& scope, const Carried& carried,
-                   const LoopParts& parts, const Ref& node) {
+                   const RecordedLoop& parts, const Ref& node) {
     size_t outer = innermost_loop(session);
     if (!outer || scope.asked.empty()) return;
     std::unordered_map<const Node*, Ref> replace = carried.replace;
@@ -185,7 +185,7 @@ void pass_on_asked(SessionState& session, const Scope& scope, const Carried& car
 
 /// Checks that the group leaves the loop together, because every iteration has a collective
 /// operation of the kernel's group.
-void check_together(const SessionState& session, const Scope& scope, const LoopParts& parts) {
+void check_together(const SessionState& session, const Scope& scope, const RecordedLoop& parts) {
     if (!scope.together.first || parts.active < 0) return;
     const auto k = static_cast<size_t>(parts.active);
     const std::vector<uint32_t>& group = session.scopes[kernel_depth(session)].by_hand->group;
@@ -199,8 +199,8 @@ void check_together(const SessionState& session, const Scope& scope, const LoopP
 }
 
 /// Returns the parts of the loop: the sizes that begin in its iterations, then the carried values.
-LoopParts parts_of(const Builder& b, const Scope& scope, const Carried& carried) {
-    LoopParts parts;
+RecordedLoop parts_of(const Builder& b, const Scope& scope, const Carried& carried) {
+    RecordedLoop parts;
     std::vector<Ref> below;
     for (const ScopeEntry* entry : carried.entries) below.push_back(entry->value);
     for (const Size& size : scope.sizes) below.push_back(source_of(data_symbols(size)[0]).count);
@@ -263,7 +263,7 @@ void LoopRange::close() {
     Carried carried = carried_values(scope);
     carry_what_is_read(scope, carried);
     if (!carried.entries.empty()) {
-        LoopParts parts = parts_of(b, scope, carried);
+        RecordedLoop parts = parts_of(b, scope, carried);
         parts.begin = begin_, parts.end = end_, parts.step = step_;
         check_together(*session_, scope, parts);
         Ref node = make_loop(b, parts, carried.replace, scope.asked);

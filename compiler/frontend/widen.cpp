@@ -197,7 +197,7 @@ struct Pass {
     bool grew = false;
 };
 
-Pass infer(const Builder& b, const LoopParts& parts, std::vector<Shape>& shapes,
+Pass infer(const Builder& b, const RecordedLoop& parts, std::vector<Shape>& shapes,
            std::unordered_map<const Node*, Ref> replace, const Asked& asked) {
     Pass pass;
     pass.args.push_back(parts.body.args[0]);
@@ -230,7 +230,7 @@ std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
     return Inference(b, std::move(replace), oldest->serial).run(roots);
 }
 
-Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
+Ref make_loop(Builder b, RecordedLoop parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked) {
     std::vector<Shape> shapes;
     for (const Ref& init : parts.inits) shapes.push_back(init->shape);

@@ -7,7 +7,7 @@
 
 namespace firn {
 
-struct LoopParts {
+struct RecordedLoop {
     Ref begin, end, step;
     std::vector<Ref> inits;
     Region body;  // the induction value and one argument per init; one result per init
@@ -29,7 +29,7 @@ std::vector<Ref> infer_again(Builder b, const std::vector<Ref>& roots,
 /// body inferred again until nothing grows. `replace` are nodes that the body must not keep. Throws
 /// UserError if the narrow shape was already read, or used by anything but elementwise operations,
 /// reads of one element and stores.
-Ref make_loop(Builder b, LoopParts parts, const std::unordered_map<const Node*, Ref>& replace,
+Ref make_loop(Builder b, RecordedLoop parts, const std::unordered_map<const Node*, Ref>& replace,
               const Asked& asked);
 
 }  // namespace firn

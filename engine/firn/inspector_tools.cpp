@@ -37,8 +37,8 @@ std::vector<uint32_t> compile_edited(const std::string& glsl, const std::string&
     }
 }
 
-std::vector<KernelCounts> counts_of(const Program& program, const SizeEnv& env) {
-    std::vector<KernelCounts> out;
+std::vector<KernelWork> counts_of(const Program& program, const SizeEnv& env) {
+    std::vector<KernelWork> out;
     for (const KernelReport& report : kernel_reports(program, env))
         out.push_back({report.ranges, report.dispatches, report.operations, report.bytes_read,
                        report.bytes_written, report.predicted_ms});

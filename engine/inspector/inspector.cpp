@@ -196,7 +196,7 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
 }
 
 /// Counting walks through all steps of a call: not in every frame.
-const KernelCounts* Inspector::counts_of(const WatchedCall& call) {
+const KernelWork* Inspector::counts_of(const WatchedCall& call) {
     if (!tools_.count) return nullptr;
     if (counted_.first != call.program.get() || counted_.second != call.call.symbols) {
         counted_ = {call.program.get(), call.call.symbols};
@@ -221,8 +221,8 @@ void Inspector::draw_facts(const WatchedCall& call, float scale) {
                       time.milliseconds, time.samples, time.samples == 1 ? "" : "s");
         fact("time", text);
     }
-    if (const KernelCounts* known = counts_of(call)) {
-        const KernelCounts& counts = *known;
+    if (const KernelWork* known = counts_of(call)) {
+        const KernelWork& counts = *known;
         fact("ranges", counts.ranges);
         fact("counted", scaled_text(static_cast<double>(counts.operations), "op") + ", reads " +
                             scaled_text(static_cast<double>(counts.bytes_read), "B") + ", writes " +
@@ -320,7 +320,7 @@ std::vector<std::string> Inspector::take_said() {
     return out;
 }
 
-bool Inspector::draw(float scale, std::vector<PlacedPart>& places) {
+bool Inspector::draw(float scale, std::vector<PanelPart>& places) {
     places_ = &places;
     reads_.hand_on();
     append(memory_, "",

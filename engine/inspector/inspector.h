@@ -38,7 +38,7 @@ class Inspector {
     /// Times of the last half second or so, in which so many frames were drawn.
     void add_times(const std::vector<KernelTime>& times, int frames);
     /// Between the beginning and the end of a frame of Dear ImGui. False when the person closed it.
-    bool draw(float scale, std::vector<PlacedPart>& places);
+    bool draw(float scale, std::vector<PanelPart>& places);
 
     /// Something is on its way from the device, which a later frame shows.
     bool is_reading() const { return !reads_.is_empty(); }
@@ -75,7 +75,7 @@ class Inspector {
     void choose_kernel(size_t kernel);
     const WatchedCall* selected_call(const std::vector<WatchedCall>& calls) const;
     void draw_kernels(const WatchedCall& call, float scale);
-    const KernelCounts* counts_of(const WatchedCall& call);
+    const KernelWork* counts_of(const WatchedCall& call);
     void draw_facts(const WatchedCall& call, float scale);
     void draw_code();
     void draw_glsl(float height);
@@ -116,7 +116,7 @@ class Inspector {
     TraceMaker traces_;
     PassView graph_passes_, kernel_passes_;
     ScheduleView schedule_;
-    std::vector<KernelCounts> counts_;  // of the selected program, at these sizes
+    std::vector<KernelWork> counts_;  // of the selected program, at these sizes
     std::pair<const Program*, SizeEnv> counted_;
     std::array<char, 64> kernel_search_{}, tensor_search_{};
     size_t tensor_ = 0;
@@ -129,7 +129,7 @@ class Inspector {
     std::string summarised_, asked_;  // of which; and which is to be
     int summary_age_ = 0;             // frames
     Plot memory_;
-    std::vector<PlacedPart>* places_ = nullptr;
+    std::vector<PanelPart>* places_ = nullptr;
 };
 
 }  // namespace firn

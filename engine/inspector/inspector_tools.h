@@ -12,7 +12,7 @@
 namespace firn {
 
 /// What a kernel does in one call, counted and not measured.
-struct KernelCounts {
+struct KernelWork {
     std::string ranges;
     int64_t dispatches = 0, operations = 0, bytes_read = 0, bytes_written = 0;
     double least_milliseconds = 0;  // by the device's rates
@@ -27,7 +27,7 @@ struct InspectorTools {
     /// thread. Throws UserError where nobody knows.
     std::function<CompileTrace(const Program&)> trace;
     /// By kernel of the program, at the sizes of a call.
-    std::function<std::vector<KernelCounts>(const Program&, const SizeEnv&)> count;
+    std::function<std::vector<KernelWork>(const Program&, const SizeEnv&)> count;
     /// Writes elements in storage form as a .npy file; UserError where it cannot.
     std::function<void(const std::string& path, DType dtype, const std::vector<int64_t>& shape,
                        std::vector<std::byte> bytes)>

@@ -57,7 +57,7 @@ struct PanelState {
 };
 
 /// The place of a part of the panel, in pixels.
-struct PlacedPart {
+struct PanelPart {
     std::string name;
     Rectangle rectangle;
 };
@@ -77,7 +77,7 @@ struct PanelActions {
     std::string save_plot;     // its name
     std::optional<double> video_rate;
     std::string save_preset, load_preset;  // their paths
-    std::vector<PlacedPart> places;        // of parts that are no widgets, for tests
+    std::vector<PanelPart> places;         // of parts that are no widgets, for tests
     std::string refused;                   // why a typed value was not taken as it is
 };
 

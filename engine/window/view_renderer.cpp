@@ -166,7 +166,7 @@ size_t ViewRenderer::prepare(VkCommandBuffer commands, uint32_t slot, const Buff
     barrier_compute_to(*device_, commands,
                        VK_PIPELINE_STAGE_VERTEX_SHADER_BIT | VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
                        VK_ACCESS_SHADER_READ_BIT);
-    picture.slots[slot] = {push, static_cast<RangeKind>(variant.range), draw_pipeline(variant)};
+    picture.slots[slot] = {push, static_cast<ColourRange>(variant.range), draw_pipeline(variant)};
     return used_ - 1;
 }
 

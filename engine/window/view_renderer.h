@@ -12,9 +12,9 @@ namespace firn {
 
 /// The range of a picture's colours: one that was given, the smallest and largest element, or one
 /// symmetric about 0.
-enum RangeKind : int32_t { kGiven, kAutomatic, kSymmetric };
+enum ColourRange : int32_t { kGiven, kAutomatic, kSymmetric };
 struct ShownRange {
-    RangeKind kind = kGiven;
+    ColourRange kind = kGiven;
     float low = 0, high = 1;        // if it is given
     const Buffer* found = nullptr;  // else two words, as shown_range.glsl reads them
 };
@@ -53,7 +53,7 @@ class ViewRenderer {
     };
     struct Slot {
         Push push{};
-        RangeKind range = kGiven;
+        ColourRange range = kGiven;
         VkPipeline draw = VK_NULL_HANDLE;
     };
     /// One picture of a frame.

@@ -326,7 +326,7 @@ void ViewWindow::State::print_widgets() {
     for (const Widget& widget : gui.widgets().all) {
         if (widget.rectangle.width > 0) line(widget.name, widget.rectangle);
     }
-    for (const PlacedPart& part : actions.places) line(part.name, part.rectangle);
+    for (const PanelPart& part : actions.places) line(part.name, part.rectangle);
     if (text == printed) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);

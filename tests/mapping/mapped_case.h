@@ -48,13 +48,13 @@ inline KernelCode lowered(const Case& test) {
     return lower_kernel({"k", result->shape, test.inner, {result}, {target}}, context);
 }
 
-struct Lanes {
+struct MappedLanes {
     uint32_t lanes = 8, subgroups = 1;
     int64_t unroll = 1;
     bool joined = false;  // nests of loops
 };
 
-inline KernelCode mapped(const Case& test, const Lanes& how,
+inline KernelCode mapped(const Case& test, const MappedLanes& how,
                          DeviceProfile profile = cpu_profile()) {
     profile.subgroup_size = how.lanes;
     Mapping mapping;
@@ -88,7 +88,7 @@ inline HostTensor run(const Case& test, const KernelCode& code, uint32_t lanes) 
     return out;
 }
 
-inline void expect_oracle(const Case& test, const Lanes& how) {
+inline void expect_oracle(const Case& test, const MappedLanes& how) {
     const HostTensor expected = interpret(test.graph, test.args, test.env)[0];
     const KernelCode code = mapped(test, how);
     const HostTensor got = run(test, code, how.lanes);
@@ -100,8 +100,9 @@ inline void expect_oracle(const Case& test, const Lanes& how) {
 }
 
 inline void expect_oracle(const Case& test) {
-    for (const Lanes& how : {Lanes{8, 1, 1}, Lanes{8, 1, 16}, Lanes{8, 4, 4}, Lanes{32, 2, 16},
-                             Lanes{2, 1, 8}, Lanes{8, 2, 4, true}, Lanes{1, 8, 4, true}})
+    for (const MappedLanes& how :
+         {MappedLanes{8, 1, 1}, MappedLanes{8, 1, 16}, MappedLanes{8, 4, 4}, MappedLanes{32, 2, 16},
+          MappedLanes{2, 1, 8}, MappedLanes{8, 2, 4, true}, MappedLanes{1, 8, 4, true}})
         expect_oracle(test, how);
 }
 

@@ -152,6 +152,33 @@ TEST(Layers, HeavyHeadersStayOutOfHeaders) {
         });
 }
 
+/// A linker keeps one of the functions that types of one name have, and so the other type's memory
+/// is freed by it.
+TEST(Layers, NoTwoHeadersDefineTypesOfOneName) {
+    std::map<std::string, std::filesystem::path> known;
+    for (const char* folder : {"compiler", "engine", "apps"})
+        for (const auto& path : sources(folder)) {
+            if (path.extension() != ".h") continue;
+            std::ifstream in(path);
+            std::string space;
+            for (std::string line; std::getline(in, line);) {
+                std::istringstream words(line);
+                std::string kind, name;
+                words >> kind >> name;
+                if (line.find(" {") == std::string::npos || line[0] == ' ' || line[0] == '/')
+                    continue;
+                if (kind == "namespace") space = name;
+                if (kind == "enum" && name == "class") words >> name;
+                if (kind != "struct" && kind != "class" && kind != "enum") continue;
+                if (name.find("::") != std::string::npos || name.find('<') != std::string::npos)
+                    continue;
+                const auto [at, is_new] = known.emplace(space + "::" + name, path);
+                EXPECT_TRUE(is_new)
+                    << space << "::" << name << " of " << path << " is one of " << at->second;
+            }
+        }
+}
+
 TEST(Layers, EveryFileBeginsWithItsRole) {
     for (const char* folder : {"compiler", "engine", "apps", "assets", "tests"})
         for (const auto& path : sources(folder)) {

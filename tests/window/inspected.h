@@ -60,7 +60,7 @@ class Inspected : public testing::Test {
         return open;
     }
     Rectangle place(const std::string& name) const {
-        for (const PlacedPart& part : places)
+        for (const PanelPart& part : places)
             if (part.name == name) return part.rectangle;
         ADD_FAILURE() << name << " is not there";
         return {};
@@ -81,7 +81,7 @@ class Inspected : public testing::Test {
     }
     void click(const std::string& name) {
         for (int settle = 0; settle < 3; ++settle) frame();
-        for (const PlacedPart& part : places)
+        for (const PanelPart& part : places)
             if (part.name == name) {
                 ImGuiIO& io = ImGui::GetIO();
                 io.MousePos = {part.rectangle.x + 8, part.rectangle.y + 8};
@@ -120,7 +120,7 @@ class Inspected : public testing::Test {
     std::optional<SessionScope> scope;
     std::shared_ptr<VulkanExecutor> executor;
     std::optional<Inspector> inspector;
-    std::vector<PlacedPart> places;
+    std::vector<PanelPart> places;
     std::optional<Compiled<Tensor, 1>> f;
 };
 

@@ -263,7 +263,7 @@ TEST_F(Inspected, TensorsAreSearchedByTheirNames) {
     for (int k = 0; k < 3; ++k) g(tensor({2.0f, 3.0f}), tensor({2.0f, 7.0f}));
     click("inspector tensors");
     const auto listed = [&] {
-        return std::count_if(places.begin(), places.end(), [](const PlacedPart& part) {
+        return std::count_if(places.begin(), places.end(), [](const PanelPart& part) {
             return part.name.rfind("inspector tensor ", 0) == 0;
         });
     };
@@ -342,7 +342,7 @@ TEST_F(Inspected, KernelsAreSearchedByTheirNamesAndLines) {
     ASSERT_GT(kernels.size(), 8u);
     const auto listed = [&] {
         std::vector<size_t> out;
-        for (const PlacedPart& part : places)
+        for (const PanelPart& part : places)
             if (part.name.rfind("inspector kernel ", 0) == 0)
                 out.push_back(std::stoul(part.name.substr(17)));
         return out;

@@ -10,7 +10,7 @@ class PanelWords : public PanelFixture {
         EXPECT_NE(text().find(words), std::string::npos) << words << " is not in:\n" << text();
     }
     Rectangle place(const std::string& name) const {
-        for (const PlacedPart& part : actions.places)
+        for (const PanelPart& part : actions.places)
             if (part.name == name) return part.rectangle;
         ADD_FAILURE() << name << " is not there";
         return {};

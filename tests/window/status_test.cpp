@@ -117,7 +117,7 @@ class Status : public testing::Test {
     }
     std::vector<Rectangle> places(const std::string& name) const {
         std::vector<Rectangle> out;
-        for (const PlacedPart& part : actions.places)
+        for (const PanelPart& part : actions.places)
             if (part.name == name) out.push_back(part.rectangle);
         return out;
     }
