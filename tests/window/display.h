@@ -1,7 +1,9 @@
 // A virtual display for tests with real windows, and a hand that clicks in them.
 #pragma once
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,11 @@ class VirtualDisplay {
             std::string descriptor = std::to_string(ends[1]);
             // Without -noreset the server starts afresh when the last window is closed, under the
             // next one.
+            // It ends with this process, and holds none of its outputs, so that nothing waits for
+            // it.
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            const int nowhere = open("/dev/null", O_WRONLY);
+            dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);
             execlp("Xvfb", "Xvfb", "-displayfd", descriptor.c_str(), "-screen", "0", "1000x800x24",
                    "-noreset", "-nolisten", "tcp", nullptr);
             _exit(127);
