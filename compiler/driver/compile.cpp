@@ -49,7 +49,7 @@ void compile_kernels(Program& program, const CompileOptions& options) {
 /// Runs the passes over the graph from one stage to another; the trace keeps what each makes.
 Graph transformed(const Graph& graph, GraphStage from, GraphStage to, const GraphTarget& target,
                   const CompileOptions& options) {
-    // What users recorded is verified always, and behind the passes that see it as it was recorded.
+    // A recorded graph is always verified, first and behind each pass of its stage.
     GraphPassOptions passes{.verify = from == GraphStage::Recorded || options.verify,
                             .skipped = options.skipped,
                             .seen = {},

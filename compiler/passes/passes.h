@@ -119,7 +119,7 @@ enum class GraphStage : uint8_t {
 };
 const char* name(GraphStage stage);
 
-/// What the rows of the table read beside the graph. Rows that need what is null do not run.
+/// The inputs of passes beside the graph. A pass that needs an input which is null does not run.
 struct GraphTarget {
     NodeTable& table;
     const SymbolFacts& facts;

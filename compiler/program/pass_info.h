@@ -1,4 +1,4 @@
-// What the tables of passes say of each pass, and which of their rows a compile leaves out.
+// Name, file and needs of each pass of the compiler, and the passes that a compile leaves out.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace firn {
 
-/// What a pass reads beside the graph or the kernels that it changes; the sum of some of these.
+/// Bits for the inputs that a pass reads beside the graph or the kernels that it changes.
 using PassNeeds = uint8_t;
 inline constexpr PassNeeds kNeedsFacts = 1, kNeedsProfile = 2, kNeedsSchedule = 4,
                            kNeedsMapping = 8;
 
-/// What every row of a table says of its pass.
+/// The facts about a pass that are the same in every table of passes.
 struct PassInfo {
     const char* name;
     const char* file;  // below compiler/, without `.cpp`

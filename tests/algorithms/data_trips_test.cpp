@@ -82,7 +82,7 @@ TEST(DataTrips, LeftByABreak) {
         counted(50), Ints{707});
 }
 
-/// What changes nothing by a condition of its own ends earlier, yet never takes more iterations.
+/// A loop may end early where a condition makes it stand still, but never runs past its bound.
 TEST(DataTrips, ContinuedWhereAConditionHolds) {
     for (int most : {0, 1, 3, 40}) {
         Ints x{1, 2, 3};

@@ -49,7 +49,7 @@ TEST(CommandLineOf, HelpEndsWell) {
     EXPECT_EQ(end.status, 0);
     EXPECT_NE(end.text.find("--headless"), std::string::npos);
 }
-/// What a line says needs no other line.
+/// No line of the help refers to another one.
 TEST(CommandLineOf, EveryLineOfTheHelpCanBeReadAlone) {
     std::istringstream help(end_of({"--help"}).text);
     int options = 0;

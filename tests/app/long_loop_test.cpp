@@ -41,8 +41,8 @@ class LongLoops : public testing::Test {
             return begun;
         }
         std::signal(SIGINT, SIG_DFL);  // tests that run in the background may ignore it
-        // By measured rates, work that would take minutes is cut into submissions that the host
-        // waits for one by one: no signal would find it in a long one.
+        // With measured rates the runtime cuts minutes of work into submissions and waits for each:
+        // no signal would arrive during a long one.
         setenv("FIRN_RATES", "reference", 1);
         if (!freopen((folder_ + "/said").c_str(), "w", stderr)) _exit(127);
         dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -61,7 +61,7 @@ class VideosInAWindow : public testing::Test {
         const int last = window.frame() + 5;
         frames(window, [&] { return window.frame() >= last; });
     }
-    /// Where a window that prints its parts says that one is, as soon as it says so.
+    /// Returns the middle of a part, as "x y", once the window has printed where the part is.
     static std::string middle_of(Window& window, const std::string& name) {
         float x = 0, y = 0, width = 0, height = 0;
         std::string said;

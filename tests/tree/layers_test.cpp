@@ -152,8 +152,8 @@ TEST(Layers, HeavyHeadersStayOutOfHeaders) {
         });
 }
 
-/// A linker keeps one of the functions that types of one name have, and so the other type's memory
-/// is freed by it.
+/// Two types of one name have destructors of one name, of which a linker keeps only one: it would
+/// destroy objects of the other type too.
 TEST(Layers, NoTwoHeadersDefineTypesOfOneName) {
     std::map<std::string, std::filesystem::path> known;
     for (const char* folder : {"compiler", "engine", "apps"})

@@ -25,8 +25,8 @@ class VirtualDisplay {
             std::string descriptor = std::to_string(ends[1]);
             // Without -noreset the server starts afresh when the last window is closed, under the
             // next one.
-            // It ends with this process, and holds none of its outputs, so that nothing waits for
-            // it.
+            // The server ends with this process and does not hold its outputs open: ctest waits
+            // until all of these are closed.
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             const int nowhere = open("/dev/null", O_WRONLY);
             dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);

@@ -240,7 +240,7 @@ TEST_F(Status, WorkShowsHowFarItIsBelowWhatIsSaid) {
     const float with_bar = place("messages").height;
     EXPECT_GT(with_bar, before + 15);
     EXPECT_FALSE(overlaps(place("messages"), place("panel")));
-    state.share = -1;  // nobody knows how far it is, and no bar is drawn
+    state.share = -1;  // the progress is unknown, and no bar is drawn
     lay_out(panel, 640, 360);
     EXPECT_GT(place("messages").height, before + 15);
     EXPECT_LT(place("messages").height, with_bar - 3);
