@@ -12,11 +12,11 @@ namespace firn {
 struct BatchRun {
     Builder b;
     Size count;
-    /// With the leading axis: of all that depends on samples.
+    /// Values that depend on samples, with the leading axis.
     std::unordered_map<const Node*, Ref> values;
     /// The same for results of loops and branches that depend on samples somewhere.
     std::unordered_map<const Node*, std::vector<Ref>> results;
-    /// What is computed for all samples where some take another path.
+    /// Nodes that are computed for all samples although some samples take another path.
     std::unordered_set<const Node*> lockstep;
     std::vector<Ref> kept;  // copies of bodies that the maps know: no other node takes their place
 

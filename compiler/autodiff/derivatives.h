@@ -14,9 +14,9 @@ namespace firn {
 ///
 /// No factor on the way overflows or cancels where the derivative does not.
 ///
-/// Where the derivative does not exist it is a subgradient, or the limit from inside of the domain:
-/// of abs 0 at 0, of x^y by y 0 at x = y = 0, of the angle of (0, 0) 0; infinite where the slope
-/// is, as of roots at 0. Floor, ceil, round, trunc and sign have 0 everywhere.
+/// If the derivative does not exist, the result is a subgradient, or the limit from inside of the
+/// domain: 0 for abs at 0, 0 for x^y by y at x = y = 0, 0 for the angle of (0, 0); it is infinite
+/// where the slope is, as for roots at 0. Floor, ceil, round, trunc and sign have 0 everywhere.
 std::optional<std::string_view> partial_derivative(Op op, int k);
 /// The same as nodes, of an operation that has one which is not 0; of f16 and bf16 it may be an
 /// f32.

@@ -1,4 +1,4 @@
-// Forward mode: what results change by, where values change by tangents.
+// Forward mode: tangents of results from tangents of inputs.
 #pragma once
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace firn {
 /// For every result the sum over `inputs` of its derivative by the input times tangents[k], which
 /// has the shape and dtype of inputs[k]: of the result's shape and dtype, null where it depends on
 /// none. One sweep, whatever the number of results, and nothing is kept: loops carry tangents
-/// beside their values. Where functions have no derivative it is what reverse_gradients() takes.
-/// Throws UserError, with the user's line, at an operation that has no rule.
+/// beside their values. If a function has no derivative, the result uses the same subgradient as
+/// reverse_gradients(). Throws UserError, with the user's line, at an operation that has no rule.
 std::vector<Ref> forward_tangents(const Builder& b, const std::vector<Ref>& results,
                                   const std::vector<Ref>& inputs, const std::vector<Ref>& tangents);
 

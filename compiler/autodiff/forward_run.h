@@ -9,9 +9,9 @@ namespace firn {
 
 struct ForwardRun {
     Builder b;
-    /// What a value changes by; none: nothing.
+    /// Tangents by value; a value without an entry has tangent 0.
     std::unordered_map<const Node*, Ref> tangents;
-    /// Of loops and branches, by result; null: nothing.
+    /// Tangents of loops and branches, by result; null: 0.
     std::unordered_map<const Node*, std::vector<Ref>> results;
     std::vector<Ref> kept;  // copies of bodies that the maps know: no other node takes their place
 

@@ -7,9 +7,9 @@
 
 namespace firn {
 
-/// What the iterations of a loop began with: by carried value [length, ...], null where it was not
-/// kept. Where every iteration has a slot and no element breaks off, what the last one ended with
-/// stands behind.
+/// States at the beginning of a loop's iterations: by carried value [length, ...], null if it was
+/// not kept. If every iteration has a slot and no element breaks off, one more slot holds the state
+/// behind the last iteration.
 using Tapes = std::vector<Ref>;
 
 struct Recorded {

@@ -1,4 +1,4 @@
-// How often a loop runs, as far as its bounds tell.
+// Trip counts of loops, as far as their bounds determine them.
 #pragma once
 #include <optional>
 

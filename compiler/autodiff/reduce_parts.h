@@ -1,4 +1,4 @@
-// What derivatives of reductions are made of.
+// Building blocks of the derivatives of reductions.
 #pragma once
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"

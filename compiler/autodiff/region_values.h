@@ -1,4 +1,4 @@
-// What bodies of loops and branches read from outside.
+// Values that bodies of loops and branches read from outside.
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -8,8 +8,8 @@
 namespace firn {
 
 /// The values outside of the bodies of a loop, a kernel by hand or a branch that change results
-/// with those that the bodies read, and that depend on targets. Where a body reads a value
-/// repeated, to more elements than anything that it gives has: what is repeated.
+/// with those that the bodies read, and that depend on targets. If a body reads a value repeated to
+/// more elements than any of its results has, the value before the repetition stands for it.
 std::vector<Ref> active_outside(const ReverseRun& run, const Node& owner);
 /// See Cotangent.
 bool all_chosen(const std::vector<Cotangent>& results);

@@ -12,8 +12,8 @@ struct ReverseOptions {
     bool partial = false;  // no target changes with another one: derivatives at the others held
     int64_t most_tape_bytes = int64_t{1} << 27;  // of what a loop keeps of one value; see LoopAttr
     /// The gradient of target k is added to sums[k], which has the target's shape and a float type;
-    /// where sums[k] is null or left out, it is added to nothing. Where an operation reads few
-    /// elements of a target, its part is added to those alone.
+    /// where sums[k] is null or left out, it is added to nothing. The part of an operation that
+    /// reads few elements of a target is added to those elements alone.
     std::vector<Ref> sums = {};
 };
 

@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// What results change by, for each unit that a value changes by.
+/// The cotangent of a value: the derivative of the seeded results by it.
 struct Cotangent {
     Ref value;
     /// All of it came through choices that may have left the value out: where it is 0, the value
@@ -31,7 +31,8 @@ struct ReverseRun {
     std::unordered_set<const Node*> sums;  // targets whose cotangents began as sums
 };
 
-/// Adds to the cotangent of `value`, where it depends on a target. Of its shape and dtype.
+/// Adds `part`, of the value's shape and dtype, to the cotangent of `value` if that depends on a
+/// target.
 void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen);
 /// The sum that the cotangent of `value` began as, with all that was added to it; null: there is
 /// none. A rule may put in its place what it makes of it.
@@ -39,12 +40,12 @@ Ref* sum_of(ReverseRun& run, const Node& value);
 /// cotangent * factor; exactly 0 where the cotangent is, if it is of a choice.
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor);
 Ref zeros_like(ReverseRun& run, const Node& node);
-/// What the user's rule of a Ruled node gives for the cotangent g: by input behind the value, null
-/// where it is 0.
+/// Applies the user's rule of a Ruled node to the cotangent g. Returns a cotangent for each input
+/// behind the value, null if it is 0.
 std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g);
 [[noreturn]] void refuse_gradient(const Node& node, const std::string& why);
 
-// What the node's cotangent `g` adds to those of its inputs. `self`: the node.
+// Each rule adds the parts of the cotangent `g` of the node `self` to the cotangents of its inputs.
 void reverse_elementwise(ReverseRun& run, const Ref& self, const Cotangent& g);
 void reverse_movement(ReverseRun& run, const Ref& self, const Cotangent& g);
 void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g);

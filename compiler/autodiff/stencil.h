@@ -1,4 +1,4 @@
-// Which elements of one tensor each element of another depends on, where these are its neighbours.
+// Stencils: the neighbours in one tensor that each element of another one depends on.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct Stencil {
     std::vector<Offset> offsets;  // sorted, each once
     std::vector<bool> wraps;      // by axis
 };
-/// How y depends on x: nothing where this cannot be seen, as through reductions, loops and
-/// movement of axes.
+/// Finds the stencil by which y depends on x; nothing if it cannot be found, as through reductions,
+/// loops and movement of axes.
 std::optional<Stencil> stencil_of(const Ref& y, const Ref& x);
 
 /// Element q of x has the colour (sum of factors * q) mod count: no two elements that the same
@@ -26,9 +26,9 @@ struct Colouring {
     int64_t count = 1;
     std::vector<int64_t> factors;  // by axis
 };
-/// Of as few colours as a search finds: no fewer than there are offsets. T. Coleman and J. More,
-/// "Estimation of Sparse Jacobian Matrices and Graph Coloring Problems", 1983. Nothing where axes
-/// that wrap have extents for which there is none of less than `most`.
+/// Finds a colouring of few colours by search: no fewer than there are offsets. T. Coleman and J.
+/// More, "Estimation of Sparse Jacobian Matrices and Graph Coloring Problems", 1983. Nothing where
+/// axes that wrap have extents for which there is none of less than `most`.
 std::optional<Colouring> colours_of(const Stencil& stencil, const Shape& x, int64_t most);
 
 }  // namespace firn

@@ -24,18 +24,18 @@ struct CommandLine {
     double fps_limit = 60;   // 0: none
     double video_rate = 60;  // frames per second of a video
     uint32_t seed = 1;
-    /// What --set and the parameters' own flags ask for: flags first, then --set in order.
+    /// Values of parameters by name: first those of their own flags, then those of --set in order.
     std::vector<std::pair<std::string, std::string>> sets;
 };
 
-/// A flag of one program alone.
+/// A flag that one program adds.
 struct ExtraOption {
     std::string name, help;
     std::string* value = nullptr;
     bool written = false;  // names a file that the program writes
 };
 
-/// What a person typed is wrong, or a help page is all that was asked for.
+/// Thrown where the command line ends the program: for a mistake in it, --help or --version.
 struct CommandLineEnd {
     int status = 0;
     std::string text;
@@ -45,15 +45,15 @@ struct CommandLineSpec {
     std::string name, help;
     WindowSize size;
     int headless_frames = 100;
-    /// Listed by --help; each is a flag too, where no other has its name: --NAME VALUE, and --NAME
-    /// or --NAME=false where it is true or false.
+    /// --help lists them. Each is a flag too, unless another flag has its name: --NAME VALUE, and
+    /// --NAME or --NAME=false for booleans.
     const Parameters* parameters = nullptr;
     std::vector<ExtraOption> extras;
     std::string keys;     // a sentence on the mouse and the keys of this program
     std::string version;  // of this program, for --version; empty: Firn's alone
 };
 
-/// Everything that can be wrong is found here, before the run. Throws CommandLineEnd with status 0
+/// Parses and checks the whole command line before the run. Throws CommandLineEnd with status 0
 /// (--help, --version) or 2 (an unknown flag, a bad value, a file that cannot be written).
 CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spec);
 

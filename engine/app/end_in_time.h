@@ -1,4 +1,4 @@
-// The end of a run that is under way and does not come about by itself.
+// EndInTime ends a process whose work does not stop within a time limit.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace firn {
 
-/// Calls `leave` on a thread of its own once a time is over, unless the run came to its end before.
-/// `leave` ends the process: it does not return.
+/// Calls `leave` on a separate thread when the time limit is over, unless the work has ended
+/// before. `leave` ends the process: it does not return.
 class EndInTime {
   public:
     explicit EndInTime(std::function<void(const std::string& text)> leave);
@@ -17,11 +17,11 @@ class EndInTime {
     EndInTime(const EndInTime&) = delete;
     EndInTime& operator=(const EndInTime&) = delete;
 
-    /// Something is cut, which `text` says: the time begins. The first call counts.
+    /// Starts the time limit of work that is being cut; `text` names it. Later calls are ignored.
     void begin(const std::string& text, double seconds);
-    /// What was cut has ended. Does not return where the time was over before.
+    /// The cut work has ended. Does not return if the time was over before.
     void has_ended();
-    /// The time is over; does not return.
+    /// Leaves at once, as if the time were over; does not return.
     void leave(const std::string& text);
 
   private:

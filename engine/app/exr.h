@@ -1,4 +1,4 @@
-// Linear pictures as OpenEXR files.
+// Reads and writes linear pictures as OpenEXR files.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// How the numbers of a channel are stored: in 16 or 32 bits as floats, or as unsigned integers.
+/// Storage of a channel's numbers: floats of 16 or 32 bits, or unsigned integers.
 enum class ExrType : uint8_t { Half, Float, Uint };
 
 /// A picture that is to become a layer of a file.
@@ -28,20 +28,20 @@ void write_exr(const std::string& path, int width, int height, const std::vector
 void write_exr(const std::string& path, const FloatPicture& picture);
 /// @}
 
-/// A layer of a file, which is a picture: channels NAME.R, NAME.G and NAME.B, or .X, .Y and .Z, or
-/// one alone, which counts for all three; a part of a file of several is a layer of its own. Half
-/// floats and unsigned integers become floats of their values. Without a name it is the channels
-/// that have none, else the only layer, else the one that Blender calls Combined. With 4 channels
-/// alpha is the fourth, 1 where there is none. `room` is told width and height, and gives memory
-/// for the pixels. Throws UserError that names the file: not there, damaged, no such layer, or
-/// several.
+/// Reads a layer of a file as a picture. A layer is the channels NAME.R, NAME.G and NAME.B, or .X,
+/// .Y and .Z, or a single one, which counts for all three; each part of a multi-part file is a
+/// layer too. Half floats and unsigned integers become floats of their values. An empty name stands
+/// for the channels without a layer's name, else for the only layer, else for the one that Blender
+/// calls Combined. With 4 channels alpha is the fourth, 1 if there is none. `room` takes width and
+/// height, and returns memory for the pixels. Throws UserError that names the file: not there,
+/// damaged, no such layer, or several.
 /// @{
 void read_exr(const std::string& path, const std::string& layer, int channels,
               const Callback<float*(int width, int height)>& room);
 FloatPicture read_exr(const std::string& path, const std::string& layer = "");
 /// @}
 
-/// The file begins as one.
+/// True if the file begins as an OpenEXR file.
 bool is_exr(const std::string& path);
 
 }  // namespace firn

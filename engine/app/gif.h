@@ -1,4 +1,4 @@
-// Frames as a GIF, written without another program.
+// Writes frames as a GIF, without another program.
 #pragma once
 #include <cstdint>
 #include <fstream>
@@ -9,21 +9,22 @@
 
 namespace firn {
 
-/// Every frame has 256 colours of its own: those that divide its pixels best (P. Heckbert, "Color
-/// Image Quantization for Frame Buffer Display", 1982, by median cut). A GIF plays at most
-/// 50 frames a second, whose times are hundredths of a second.
+/// Every frame has a palette of 256 colours of its own, chosen by median cut (P. Heckbert, "Color
+/// Image Quantization for Frame Buffer Display", 1982). Frames last whole hundredths of a second,
+/// and at least 2: a GIF plays at most 50 frames a second.
 class GifWriter {
   public:
-    /// It plays `rate` frames a second, or as nearly so many as it can.
+    /// The GIF plays `rate` frames a second, or the nearest rate that is possible.
     explicit GifWriter(const std::string& path, double rate = 60);
-    /// What has not been finished is removed.
+    /// Removes a GIF that was not finished.
     ~GifWriter();
     GifWriter(const GifWriter&) = delete;
     GifWriter& operator=(const GifWriter&) = delete;
 
-    /// All frames must have one size. Throws UserError where they have not, or the disk is full.
+    /// Adds a frame. Throws UserError if its size differs from the first one's, or if the disk is
+    /// full.
     void add(const Picture& picture);
-    /// The video is whole and has its name. Gives what was written, for a person.
+    /// Completes the file and gives it its name. Returns a message that says what was written.
     std::string finish();
 
   private:
@@ -31,7 +32,7 @@ class GifWriter {
 
     std::string path_, temporary_;
     std::ofstream file_;
-    int hundredths_ = 2;  // of a second that a frame is seen
+    int hundredths_ = 2;  // of a second for each frame
     int width_ = 0, height_ = 0;
 };
 

@@ -1,11 +1,11 @@
-// SIGINT and SIGTERM as a wish that a run ends in order.
+// InterruptScope turns SIGINT and SIGTERM into requests to end a run in order.
 #pragma once
 #include <csignal>
 
 namespace firn {
 
-/// While it lives, the first SIGINT and the first SIGTERM are noted and said on the terminal; what
-/// comes after them ends the program at once, as ever. One at a time.
+/// While it lives, the first SIGINT and the first SIGTERM are recorded and reported on the
+/// terminal; later ones end the program at once, as by default. Only one may exist at a time.
 class InterruptScope {
   public:
     InterruptScope();
@@ -13,24 +13,25 @@ class InterruptScope {
     InterruptScope(const InterruptScope&) = delete;
     InterruptScope& operator=(const InterruptScope&) = delete;
 
-    /// The signal that came; 0: none.
+    /// The signal that has arrived; 0: none.
     int signal() const;
-    /// How many came.
+    /// The number of signals that have arrived.
     int count() const;
-    /// Seconds since it came, or since restart(); 0: none came.
+    /// Seconds since the signal arrived, or since restart(); 0: none has arrived.
     double seconds() const;
-    /// What the first one says on the terminal: that the run ends, or that the window asks.
+    /// Chooses the message of the first signal: that the run ends (false), or that the window asks
+    /// (true).
     void set_asks(bool asks);
-    /// As if it came now.
+    /// Restarts the clock of seconds(), as if the signal had arrived now.
     void restart();
-    /// As if none had come: the next one is the first again.
+    /// Forgets the signals: the next one is the first again.
     void forget();
 
   private:
     static void listen(struct sigaction* interrupt, struct sigaction* terminate);
 
     struct sigaction interrupt_ {
-    }, terminate_{};  // what was done before
+    }, terminate_{};  // the handlers before
 };
 
 }  // namespace firn

@@ -1,9 +1,9 @@
-// A run that prints nothing but errors.
+// QuietScope silences standard output, for runs that print nothing but errors.
 #pragma once
 
 namespace firn {
 
-/// While it lives, nothing that is printed to standard output arrives anywhere. One at a time.
+/// While it lives, all output to standard output is discarded. Only one may exist at a time.
 class QuietScope {
   public:
     QuietScope();
@@ -12,7 +12,7 @@ class QuietScope {
     QuietScope& operator=(const QuietScope&) = delete;
 
   private:
-    int before_ = -1;  // what standard output was
+    int before_ = -1;  // the standard output before
 };
 
 }  // namespace firn

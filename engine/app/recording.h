@@ -1,4 +1,4 @@
-// What a run leaves of its frames: the last as a file, or all of them as a sequence or a video.
+// Writes the frames of a run: the last one as a file, or all of them as a sequence or a video.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace firn {
 
-/// The newest frame in the forms that files have; each is made when it is called.
+/// Functions that make the newest frame in the forms of files.
 struct FrameSource {
     Callback<Picture()> picture;
     Callback<FloatPicture()> linear;                 // for .exr and .hdr
@@ -20,14 +20,14 @@ struct FrameSource {
 
 class Recording {
   public:
-    /// Of all frames, those whose number is a multiple of `every` are taken; a video plays `rate`
-    /// of them a second.
+    /// Takes the frames whose number is a multiple of `every`; a video plays `rate` of them a
+    /// second.
     Recording(const OutputFile& file, int every, FrameSource source, double rate = 60);
 
-    /// A frame is finished. Throws UserError where it cannot be written.
+    /// Records the frame that has just been finished. Throws UserError if it cannot be written.
     void add_frame();
-    /// Writes what is left to write. Gives what was written, for a person; empty: nothing was
-    /// wanted.
+    /// Completes the files. Returns a message that says what was written, empty if no file was
+    /// asked for.
     std::string finish();
 
   private:

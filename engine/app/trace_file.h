@@ -1,4 +1,4 @@
-// What was done when in a run, as a trace that chrome://tracing and Perfetto show.
+// The timeline of a run as a trace for chrome://tracing and Perfetto.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// In the Chrome trace format: a named track for each of the events', microseconds from the first.
+/// Writes events in the Chrome trace format, on their named tracks, in microseconds from the first.
 std::string trace_text(const std::vector<TraceEvent>& events);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Frames as a video: through the ffmpeg program, or as numbered pictures where there is none.
+// Writes frames as a video by the ffmpeg program, or without it as numbered pictures.
 #pragma once
 #include <sys/types.h>
 
@@ -8,26 +8,26 @@
 
 namespace firn {
 
-/// ffmpeg is installed.
+/// True if ffmpeg is installed.
 bool can_make_videos();
 
 class VideoWriter {
   public:
-    /// It plays `rate` frames a second.
+    /// The video plays `rate` frames a second.
     explicit VideoWriter(const std::string& path, double rate = 60);
-    /// What has not been finished is removed.
+    /// Removes a video that was not finished.
     ~VideoWriter();
     VideoWriter(const VideoWriter&) = delete;
     VideoWriter& operator=(const VideoWriter&) = delete;
 
-    /// All frames must have one size. Throws UserError where they have not, or ffmpeg fails.
+    /// Adds a frame. Throws UserError if its size differs from the first one's, or if ffmpeg fails.
     void add(const Picture& picture);
-    /// The video is whole and has its name. Gives what was written, for a person.
+    /// Completes the file and gives it its name. Returns a message that says what was written.
     std::string finish();
 
   private:
     void start(const Picture& first);
-    /// Ends the input, waits for ffmpeg, and gives its status.
+    /// Closes the input, waits for ffmpeg, and returns its status.
     int end();
 
     std::string path_, temporary_;

@@ -29,7 +29,7 @@
 namespace firn {
 namespace {
 
-/// Of the App that lives, for what nobody catches.
+/// Name of the living App, for messages of uncaught exceptions.
 std::string uncaught_name;
 std::terminate_handler terminate_before = nullptr;
 
@@ -53,7 +53,7 @@ int say_error(const std::string& name) {
     return 1;
 }
 
-/// Without destructors, which would wait for a device that nobody waits for any more.
+/// Exits without destructors, which would wait for a device that has been given up.
 [[noreturn]] void end_at_once(const std::string& name) {
     const int status = say_error(name);
     std::fflush(stdout);
@@ -86,7 +86,7 @@ class EnvironmentScope {
     std::optional<std::string> before_;
 };
 
-/// What a run leaves behind: what is recorded of its frames, a preset, a trace.
+/// Writes the files of a run: its frames, a preset, a trace.
 class Outputs {
   public:
     Outputs(Window& window, const CommandLine& line, const std::optional<Tensor>& numbers)
@@ -153,7 +153,8 @@ class Outputs {
     }
 
   private:
-    /// Frames count as looked at, in a minimised window too, only where somebody takes them.
+    /// Sets the frame callback only if frames are recorded or traced: with it, frames of a
+    /// minimised window are drawn too.
     void listen() {
         if (!takes_frames_ && !video_) return window_.on_frame({});
         window_.on_frame([this] {
@@ -185,7 +186,7 @@ class Outputs {
         }
         listen();
     }
-    /// What cannot be written ends the video and not the program.
+    /// An error of writing ends the video, not the program.
     void add_to_video() {
         try {
             video_->add_frame();
@@ -219,7 +220,7 @@ class Outputs {
         return {
             .picture =
                 [&] {
-                    // Of one size, whatever becomes of the window.
+                    // All frames have one size, even if the window is resized.
                     return line.out.takes_all_frames() ? window.picture(window.options().pixels())
                                                        : window.picture();
                 },
@@ -258,17 +259,17 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
     return options;
 }
 
-/// Of the second within which a signal ends a run, for what is cut to end by itself; the rest is
-/// for the files.
+/// Seconds that cut work has to end by itself, of the one second within which a signal ends a run;
+/// the rest is for the files.
 constexpr double kPatience = 0.8;
 
-/// The first signal ends the window as Escape does, which may ask before; where the person stays it
-/// never came. The next one ends it at once.
+/// The first signal ends the window as Escape does, which may ask before; if the user chooses to
+/// stay, the signal is forgotten. The next one ends it at once.
 class SignalledEnd {
   public:
     SignalledEnd(Window& window, InterruptScope& interrupts)
         : window_(window), interrupts_(interrupts) {}
-    /// Whether the window is to close now.
+    /// True if the window is to close now.
     bool is_due() {
         interrupts_.set_asks(window_.would_ask());
         if (interrupts_.count() != 1) {
@@ -285,7 +286,7 @@ class SignalledEnd {
         if (window_.ending() == WindowEnd::Open)
             interrupts_.forget();
         else
-            interrupts_.restart();  // the person has taken his time
+            interrupts_.restart();  // the user's answer may have taken long
         return window_.ending() == WindowEnd::Closed;
     }
 
@@ -295,7 +296,8 @@ class SignalledEnd {
     bool asked_ = false;
 };
 
-/// What the program was ended in that takes long; empty: it ran to its end.
+/// Runs the program. Returns the name of the long work in which it was cut; empty if it ran to its
+/// end.
 std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
                        const InterruptScope& interrupts, EndInTime& end) {
     const CancelScope cancels([&] { return interrupts.signal() != 0 && window.asks_to_end(); },
@@ -363,8 +365,8 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
     Session session =
         by_environment ? current_session() : device_session({line.device, line.validate});
     SessionScope scope(session);
-    // Frames of a run that nobody watches are the same in every run: they do not depend on when a
-    // better program was ready.
+    // Frames of a headless run are the same in every run: they must not depend on when a program
+    // compiled in the background was ready.
     if (line.headless) session.compile_in_background(false);
     {
         Window window(window_options(info, line));
@@ -383,7 +385,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         std::string ended_in;
         try {
             ended_in = run_to_end(window, program, interrupts, end);
-            // What a program does behind its last frame takes as long as it takes.
+            // Work of the program behind its last frame has no time limit.
             const double since = ended_in.empty() ? interrupts.seconds() : 0;
             come_to_rest(window.executor().device(), interrupts, since + kPatience, end);
         } catch (...) {

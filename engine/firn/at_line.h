@@ -1,11 +1,11 @@
-// Errors of the engine, which knows no lines, with the place in the program; internal.
+// Adds the user's source line to errors of the engine, which knows no lines; internal.
 #pragma once
 #include "compiler/frontend/line_scope.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 
-/// What `f` gives; its UserErrors say where in the program.
+/// Returns f(); adds the source line to its UserErrors.
 template <class F>
 auto at_line(SourceLine line, const F& f) {
     try {

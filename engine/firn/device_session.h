@@ -8,17 +8,18 @@
 
 namespace firn {
 
-/// Which device, and what of it is used.
+/// Chooses a device, and the features of it that are used.
 struct DeviceChoice {
-    /// Number or part of a name, see device_report; empty: FIRN_DEVICE, else the best there is.
+    /// Number or part of a name, see device_report. Empty: FIRN_DEVICE, else the fastest kind of
+    /// device that the machine has.
     std::string device;
     /// Validation layers; FIRN_VALIDATION=1 turns them on too.
     bool validation = false;
-    /// New memory is filled with nan (as an integer -4063295), so that elements that no kernel
-    /// wrote show; FIRN_FILL_MEMORY=1 does it too.
+    /// Fills new memory with nan (as an integer -4063295), so that elements that no kernel wrote
+    /// are visible; FIRN_FILL_MEMORY=1 does it too.
     bool fill_memory = false;
-    /// What the compiler is to know of the device, less than is true. Absent: everything, or what
-    /// FIRN_LIMITS leaves.
+    /// Changes the profile that the compiler sees, to have it compile for a device with fewer
+    /// features or lower limits. Absent: the device's own profile, reduced as FIRN_LIMITS says.
     Callback<DeviceProfile(const DeviceProfile&)> limit;
 };
 
@@ -29,20 +30,20 @@ struct DeviceChoice {
 /// on the CPU driver for as long as the scope lives.
 Session device_session(const DeviceChoice& choice = {});
 
-/// All devices of this machine, as text for a person: a line each, and a line of its rates. They
-/// are measured when a device is first used, and those of its class before.
+/// Lists all devices of this machine as text: a line for each, and a line of its rates. The rates
+/// are measured when a device is first used; until then they are those of its class.
 ///
 /// Example: `auto list = [] { puts(device_report().c_str()); };` prints what there is.
 std::string device_report();
 
-/// What the validation layers said of the session's device so far, one message a line; empty where
-/// they are off or silent, and of sessions without a device.
+/// Returns the validation layers' messages on the session's device so far, one a line. It is empty
+/// if there are none, if the layers are off, and for sessions without a device.
 ///
 /// Example: `validation_report(Session::oracle())` is `""`.
 std::string validation_report(const Session& session);
 
 /// @cond
-/// Makes default sessions run on the device. Including firn/firn.h does it.
+/// Makes default sessions run on the device. Including firn/firn.h calls it.
 bool use_device_by_default();
 namespace detail {
 inline const bool kDeviceByDefault = use_device_by_default();

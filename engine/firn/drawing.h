@@ -1,4 +1,4 @@
-// Points, lines, arrows and triangles from tensors, drawn by a window where they lie in its
+// Drawings: points, lines, arrows and triangles, which a window draws straight from tensors in its
 // device's memory.
 #pragma once
 #include <array>
@@ -17,12 +17,12 @@ namespace firn {
 
 /// Places or vectors: numbers of any type as [..., 2] or [..., 3], or a vector by its components.
 struct DrawPlaces {
-    /// Of a tensor with the components along the last axis, or of a vector.
+    /// Takes a tensor with the components along the last axis, or a vector.
     /// @{
     DrawPlaces(const Tensor& x) : tensor(x) {}
     DrawPlaces(const vec2& v) : tensor(stack(v)) {}
     DrawPlaces(const vec3& v) : tensor(stack(v)) {}
-    /// One place, such as of a label.
+    /// One place, such as a label's.
     DrawPlaces(float x, float y);
     DrawPlaces(float x, float y, float z);
     /// @}
@@ -49,14 +49,14 @@ struct DrawColour {
     DrawColour(const vec4& v) : each(stack(v)) {}
     /// @}
 
-    /// Param<Colour>, as it is now.
+    /// The present value of a Param<Colour>.
     template <class P>
     requires requires(const P& p) {
         { p.value() } -> std::same_as<std::array<float, 3>>;
     }
     DrawColour(const P& parameter) : DrawColour(parameter.value()) {}
 
-    std::array<float, 4> one{1, 1, 1, 1};  ///< where `each` is not given
+    std::array<float, 4> one{1, 1, 1, 1};  ///< used if `each` is not given
     std::optional<Tensor> each;
 };
 
@@ -66,7 +66,7 @@ struct DrawNumber {
     DrawNumber(float value) : one(value) {}
     /// One number for each.
     DrawNumber(const Tensor& x) : each(x) {}
-    float one = 0;  ///< where `each` is not given
+    float one = 0;  ///< used if `each` is not given
     std::optional<Tensor> each;
 };
 
@@ -83,65 +83,66 @@ struct DrawLabels {
     std::vector<std::string> all;
 };
 
-/// How points are drawn.
+/// Options of Drawing::points.
 struct PointOptions {
     DrawColour colour;
     DrawNumber size = 3;  ///< diameter in pixels
-    /// In units of the places: circles, or balls in space. Then `size` has no meaning.
+    /// Radius in units of the places: points become circles, or balls in space, and `size` is
+    /// ignored.
     std::optional<DrawNumber> radius;
-    bool lit = true;        ///< balls have a light and a dark side
-    bool additive = false;  ///< adds light, as stars do; never hides anything
+    bool lit = true;        ///< shades balls, with a light and a dark side
+    bool additive = false;  ///< adds its light to what is behind, as stars do
 };
-/// How lines and paths are drawn.
+/// Options of Drawing::lines and Drawing::path.
 struct LineOptions {
-    DrawColour colour;     ///< of lines also [n, 2, c], and of a path [n, c]: one for each end
+    DrawColour colour;     ///< also one for each end: [n, 2, c] for lines, [n, c] for a path
     DrawNumber width = 2;  ///< pixels
     bool additive = false;
 };
-/// How arrows are drawn.
+/// Options of Drawing::arrows.
 struct ArrowOptions {
     DrawColour colour;
     DrawNumber width = 2;  ///< of the shaft, in pixels
-    float scale = 1;       ///< length by that of the vector
+    float scale = 1;       ///< length of an arrow in lengths of its vector
     bool additive = false;
 };
-/// How texts are drawn.
+/// Options of Drawing::text.
 struct TextOptions {
     DrawColour colour;
-    float size = 15;  // of a line, in pixels
-    /// What of the text is at its place, from its left and top, 0, to its right and bottom, 1.
+    float size = 15;  // height of a line, in pixels
+    /// The point of the text that lies at its place: from 0, left and top, to 1, right and bottom.
     std::array<float, 2> align{0.5f, 0.5f};
-    std::array<float, 2> shift{0, 0};  // then so many pixels to the right and down
-    bool on_top = true;                // in space: nothing hides it
+    std::array<float, 2> shift{0, 0};  // moves the text by so many pixels to the right and down
+    bool on_top = true;                // in space: no shape hides it
     bool halo = true;                  // a dark rim around bright letters, or a bright one
 };
-/// How numbers are drawn.
+/// Options of Drawing::numbers.
 struct NumberOptions {
-    /// Behind the point, up to 6; below 0: as few of six digits as say the number.
+    /// Digits behind the point, up to 6; below 0: as few as the number needs, of six digits in all.
     int decimals = -1;
-    DrawColour colour;  // and the rest as of TextOptions
+    DrawColour colour;  // this and the following ones are as in TextOptions
     float size = 15;
     std::array<float, 2> align{0.5f, 0.5f};
     std::array<float, 2> shift{0, 0};
     bool on_top = true;
     bool halo = true;
 };
-/// How triangles are drawn.
+/// Options of Drawing::triangles.
 struct TriangleOptions {
     DrawColour colour;  ///< also [n, 3, c]: one for each corner
-    bool lit = true;    ///< in space: one side is light and one is dark
+    bool lit = true;    ///< in space: shades them, with a light and a dark side
     bool additive = false;
 };
 
-/// What one frame shows; later layers are over earlier ones, and in space nearer ones over farther
-/// ones. Numbers that are not finite leave their shape out. Positions in two dimensions are x and
-/// y: columns and rows of the picture, or units of `limits`.
+/// The contents of one frame, as layers. Later layers cover earlier ones; in space, nearer shapes
+/// cover farther ones. A shape with a number that is not finite is left out. Positions in two
+/// dimensions are x and y: columns and rows of the picture, or units of `limits`.
 ///
 ///     Drawing d;
 ///     d.picture(u, colormap::viridis).arrows(places, flow, {.scale = 10});
 ///     window.show(d);
 ///
-/// Nothing comes to the host. See engine/window/drawing.md.
+/// Drawing reads nothing back to the host. See engine/window/drawing.md.
 ///
 /// Example: `Drawing d; d.points(zeros({4, 5, 2}), {.radius = 0.1f}).path(zeros({7, 2}));` has a
 /// grid of discs, and a path over it.
@@ -149,7 +150,7 @@ class Drawing {
   public:
     /// Nothing yet.
     Drawing() = default;
-    /// Of a picture alone: Drawing().picture(...).
+    /// A drawing of a picture alone, as Drawing().picture(...) makes it.
     /// @{
     Drawing(const Tensor& x, const ShowOptions& options = {}) { picture(x, options); }
     Drawing(const Tensor& x, Colormap map, ValueRange range = kUnstatedRange) {
@@ -158,51 +159,52 @@ class Drawing {
     Drawing(const Tensor& x, Colormap map, const MapOptions& options) { picture(x, map, options); }
     /// @}
 
-    /// Beneath all shapes, as Window::show shows it, with the same contrast.
+    /// Shows a picture beneath all shapes, with the contrast of Window::show.
     /// @{
     Drawing& picture(const Tensor& x, const ShowOptions& options = {});
     Drawing& picture(const Tensor& x, Colormap map, ValueRange range = kUnstatedRange);
     Drawing& picture(const Tensor& x, Colormap map, const MapOptions& options);
     /// @}
 
-    /// Over all shapes, as much as its alpha, [h, w, 4], and `opacity` say.
+    /// Lays a picture over all shapes, blended by its alpha, [h, w, 4], and `opacity`.
     Drawing& overlay(const Tensor& x, const ShowOptions& options = {});
-    /// Beside the drawing: which values the colours of its shapes stand for, which `viridis(x)` and
-    /// its like have made. A picture has one by ShowOptions::colour_bar.
+    /// Adds a colour bar beside the drawing, for shapes whose colours come from `viridis(x)` and
+    /// its like: it shows which value each colour stands for. A picture gets one by
+    /// ShowOptions::colour_bar.
     Drawing& colour_bar(Colormap map, ValueRange range, const std::string& label = "");
-    /// A line of text below.
+    /// Adds a line of text below.
     Drawing& caption(const std::string& text);
-    /// n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n = h * w
-    /// points, with their colours and sizes.
+    /// Draws n discs at [n, 2], or discs and balls in space at [n, 3]. Grids [h, w, 2 or 3] are n =
+    /// h * w points, with their colours and sizes.
     Drawing& points(const DrawPlaces& places, const PointOptions& options = {});
-    /// n lines between the two ends in [n, 2, 2] or [n, 2, 3].
+    /// Draws n lines between the two ends in [n, 2, 2] or [n, 2, 3].
     Drawing& lines(const DrawPlaces& ends, const LineOptions& options = {});
-    /// A line through n points, [n, 2] or [n, 3]; nan interrupts it.
+    /// Draws a line through n points, [n, 2] or [n, 3]; nan interrupts it.
     Drawing& path(const DrawPlaces& places, const LineOptions& options = {});
-    /// n arrows that begin at `places` and are as long as `vectors`, both [n, 2] or [n, 3], or
-    /// grids as of points.
+    /// Draws n arrows that begin at `places` and are as long as `vectors`, both [n, 2] or [n, 3],
+    /// or grids as for points.
     Drawing& arrows(const DrawPlaces& places, const DrawPlaces& vectors,
                     const ArrowOptions& options = {});
-    /// n triangles with their corners in [n, 3, 2] or [n, 3, 3].
+    /// Draws n triangles with their corners in [n, 3, 2] or [n, 3, 3].
     Drawing& triangles(const DrawPlaces& corners, const TriangleOptions& options = {});
-    /// A label at each of n places, [n, 2] or [n, 3]: `d.text(peaks, {"a", "b"})`,
+    /// Writes a label at each of n places, [n, 2] or [n, 3]: `d.text(peaks, {"a", "b"})`,
     /// `d.text({x, y}, "peak")`. The host lays it out; the places stay on the device.
     Drawing& text(const DrawPlaces& places, const DrawLabels& labels,
                   const TextOptions& options = {});
-    /// The numbers [n], or [h, w] at the places of a grid, formatted where they are: nothing is
-    /// read back.
+    /// Writes the numbers [n], or [h, w] at the places of a grid. The device formats them; nothing
+    /// is read back.
     Drawing& numbers(const DrawPlaces& places, const Tensor& values,
                      const NumberOptions& options = {});
-    /// The part of the plane that is shown, with equal units both ways. Without: the picture's
-    /// columns and rows, y down, or 0 to 1, y up.
+    /// Sets the part of the plane that is shown, with equal units both ways. Default: the picture's
+    /// columns and rows, y down, or without a picture 0 to 1, y up.
     Drawing& limits(float left, float right, float bottom, float top);
-    /// Axes with round numbers to the left and below, in the units of the places, and words for
-    /// them: `d.axes({.x = "time, s", .y = "height, m"})`. They follow the zoom. A drawing in space
-    /// has none, and one that is too small for them.
+    /// Adds axes with round numbers to the left and below, in the units of the places, and titles:
+    /// `d.axes({.x = "time, s", .y = "height, m"})`. They follow the zoom. A drawing in space has
+    /// no axes, nor has one that is too small for them.
     Drawing& axes(const DrawAxes& words = {});
-    /// Without a picture: y is down, as it is with one.
+    /// Lets y point down in a drawing without a picture, as it does in one with a picture.
     Drawing& y_down(bool down = true);
-    /// Of a drawing in space, at first: the person then moves it.
+    /// Sets the first camera of a drawing in space; the user then moves it.
     Drawing& camera(const DrawCamera& camera);
 
   private:
@@ -222,7 +224,8 @@ class Drawing {
 };
 
 /// @cond
-/// Computes what is to be drawn, all in one program. Throws UserError for shapes that do not fit.
+/// Computes all tensors of the drawings in one program. Throws UserError for shapes that do not
+/// fit.
 std::vector<DrawScene> scenes_of(std::vector<Drawing> drawings, SourceLine line = here());
 /// @endcond
 

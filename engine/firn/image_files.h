@@ -1,4 +1,4 @@
-// Tensors from picture files, and as picture files.
+// Reads and writes picture files as tensors.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace firn {
 
-/// What the numbers of a picture become.
+/// Options of load_image.
 struct LoadImageOptions {
-    /// Amounts of light: numbers of PNG and JPEG are made linear (by a PNG's gAMA where it has no
-    /// sRGB and no iCCP, else by srgb_to_linear), those of HDR and EXR are.
+    /// Returns amounts of light: numbers of PNG and JPEG are made linear (by a PNG's gAMA if it has
+    /// no sRGB and no iCCP, else by srgb_to_linear); those of HDR and EXR are linear already.
     bool linear = false;
-    /// Of an EXR: the layer (or the part of a file of several) that is read, "normal" or
+    /// The layer of an EXR (or the part, in a file of several) to read, such as "normal" or
     /// "ViewLayer.AO". Empty: the channels without a layer's name, else the only layer, else the
     /// one that Blender calls Combined.
     std::string layer = {};
-    /// f32[h, w, 4]: alpha too, 1 where the file has none. Colours stay as the file has them: those
-    /// of EXR are multiplied by alpha, those of PNG are not.
+    /// Returns alpha too, f32[h, w, 4]; it is 1 if the file has none. Colours stay as the file has
+    /// them: those of EXR are multiplied by alpha, those of PNG are not.
     bool alpha = false;
 };
-/// A picture file as f32[h, w, 3], whatever its name ends in: PNG, JPEG, PNM (PBM, PGM and PPM),
-/// BMP, TGA, PSD, and the first picture of a GIF from 0 to 1, of 8 and 16 bits; Radiance HDR and
-/// OpenEXR as they are: every compression, halves, floats and integers, scan lines and tiles. Grey
-/// is three equal channels. The orientation that EXIF names is applied. UserError: the file is none
-/// of them, is not there, is damaged or cut short, has more pixels than fit, has no such layer, or
-/// has several and none was named.
+/// Reads a picture file as f32[h, w, 3], whatever its name ends in: PNG, JPEG, PNM (PBM, PGM and
+/// PPM), BMP, TGA, PSD, and the first picture of a GIF from 0 to 1, of 8 and 16 bits; Radiance HDR
+/// and OpenEXR as they are: every compression, halves, floats and integers, scan lines and tiles.
+/// Grey is three equal channels. The orientation that EXIF names is applied. UserError: the file is
+/// none of them, is not there, is damaged or cut short, has more pixels than fit, has no such
+/// layer, or has several and none was named.
 ///
 /// Examples: after `save_image("grey.png", tensor({0.0f, 0.5f}, {1, 2}));` `load_image("grey.png")`
 /// is `{{{0, 0, 0}, {0.501961, 0.501961, 0.501961}}}`,
@@ -35,10 +35,10 @@ struct LoadImageOptions {
 Tensor load_image(const std::string& path, const LoadImageOptions& options = {},
                   SourceLine line = here());
 
-/// How a picture is written.
+/// Options of save_image.
 struct SaveImageOptions {
-    /// Of a channel of a PNG: 8 or 16; of an EXR: 16 (half floats) or 32. 0: by the type of the
-    /// elements, 16 for u16 in a PNG and for f16 in an EXR, else 8 and 32.
+    /// Bits of a channel: 8 or 16 in a PNG, 16 (half floats) or 32 in an EXR. 0: chosen by the type
+    /// of the elements, 16 for u16 in a PNG and for f16 in an EXR, else 8 and 32.
     int bits = 0;
 };
 /// Writes [h, w], [h, w, 1], [h, w, 3] or [h, w, 4] by the ending of the name, whole or not at all:
@@ -53,9 +53,9 @@ struct SaveImageOptions {
 void save_image(const std::string& path, const Tensor& x, const SaveImageOptions& options = {},
                 SourceLine line = here());
 
-/// Several pictures of one size as the layers of an .exr, each in the type of its elements, as
-/// above; the one whose name is empty is the picture that other programs show. UserError: another
-/// ending, none, two of one name, sizes that differ.
+/// Writes several pictures of one size as the layers of an .exr, each in the type of its elements,
+/// as above; the one whose name is empty is the picture that other programs show. UserError:
+/// another ending, none, two of one name, sizes that differ.
 ///
 /// Example: after `Tensor rgb = full({1, 1, 3}, 2.5f), far = full({1, 1}, 7.0f);`
 /// `save_image("beauty.exr", {{"", rgb}, {"depth", far}});`

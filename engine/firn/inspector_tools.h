@@ -1,4 +1,4 @@
-// What the inspector asks the compiler; internal.
+// Gives the inspector the compiler's functions; internal.
 #pragma once
 #include "engine/inspector/inspector_tools.h"
 

@@ -1,5 +1,4 @@
-// Parameters of a program: values that read as themselves, and that the panel, the command line and
-// presets change.
+// Param: a value of the program that the panel, the command line and presets can change.
 #pragma once
 #include <array>
 #include <concepts>
@@ -14,9 +13,6 @@
 namespace firn {
 
 /// One of a list of names; its value is an index.
-///
-/// This and the next ones stand for types, of which a Param can be beside float, int, bool,
-/// std::string, vectors and enums.
 struct OneOf;
 /// The name of a file that is there, or nothing.
 struct File;
@@ -71,15 +67,15 @@ inline Gui& panel_of(Gui& gui) { return gui; }
 
 }  // namespace detail
 
-/// A parameter of an App, or of a window's panel: it reads as its value now, as an argument of
-/// compiled functions too, where a change compiles nothing.
+/// A parameter of an App, or of a window's panel. It converts to its present value, also as an
+/// argument of compiled functions; a change compiles nothing.
 ///
 ///     Param<float> dt{app, "dt", 0.4f, {.min = 0, .max = 0.5, .unit = "s", .help = "time step"}};
 ///     Param<View> view{app, "view", View::Dye, {"dye", "speed"}, {.group = "Picture"}};
 ///     if (view == View::Dye) u = step(u, dt);
 ///
-/// Of float, int, bool, std::string, vec2, vec3, vec4, an enum whose values count from 0, OneOf,
-/// File, Angle, Colour, and Button. Copies are the same parameter; it lives as long as one of them.
+/// T is float, int, bool, std::string, vec2, vec3, vec4, an enum whose values count from 0, OneOf,
+/// File, Angle, Colour, or Button. Copies are the same parameter; it lives as long as one of them.
 /// Throws UserError for a name that is there already and a value outside of its own limits.
 ///
 /// Example: after `Gui panel; Param<float> dt{panel, "dt", 0.1f, {.min = 0, .max = 0.5}};`
@@ -92,24 +88,24 @@ class Param {
   public:
     using Value = typename Of::Value;
 
-    /// A line of the panel of `owner`: an App, a Window or a Gui. `value` is its first.
+    /// Adds a line to the panel of `owner`, an App, a Window or a Gui. `value` is the first value.
     template <class Owner>
     Param(Owner& owner, const std::string& name, Value value,
           const ParamOptions& options = {}) requires(!Of::kChosen)
         : Param(detail::panel_of(owner), name, std::move(value), {}, options, 0) {}
-    /// One of several: `names` are those of the values, from 0.
+    /// The same for one of several values; `names` are theirs, from value 0.
     template <class Owner>
     Param(Owner& owner, const std::string& name, Value value, const std::vector<std::string>& names,
           const ParamOptions& options = {}) requires(Of::kChosen)
         : Param(detail::panel_of(owner), name, std::move(value), names, options, 0) {}
 
-    /// As it is now.
+    /// The present value.
     /// @{
     Value value() const { return Value(*value_); }
     operator Value() const { return value(); }
     /// @}
 
-    /// As operands of tensors take it.
+    /// The present value of a number, as an operand beside tensors.
     Value number() const requires std::is_arithmetic_v<Value> { return value(); }
     /// Components as tensors.
     /// @{
@@ -128,8 +124,8 @@ class Param {
     /// One component.
     float operator[](size_t k) const requires(Of::kCount > 1) { return (*value_)[k]; }
 
-    /// The program may change it too; what is outside of its limits, of a vector each component,
-    /// becomes the nearest inside.
+    /// Sets the value. A number outside of the limits (each component of a vector) is clamped to
+    /// them.
     Param& operator=(const Value& value) {
         *value_ = Stored(value);
         if constexpr (Of::kCount > 1)
@@ -138,7 +134,7 @@ class Param {
             *value_ = within_limits(*value_);
         return *this;
     }
-    /// The value and so much more or less, as an assignment.
+    /// Changes the value by so much, and clamps it as an assignment does.
     /// @{
     Param& operator+=(Value value) requires std::is_arithmetic_v<Value> {
         return *this = *value_ + value;
@@ -155,7 +151,7 @@ class Param {
     void set_step(float step) { gui_.set_step(name_, step); }
     /// See Gui::set_structural.
     void set_structural(const std::string& state) { gui_.set_structural(name_, state); }
-    /// As it was given.
+    /// The name that the constructor was given.
     const std::string& name() const { return name_; }
     /// The panel that it is a line of.
     const Gui& panel() const { return gui_; }
@@ -198,8 +194,8 @@ class Param {
 template <>
 class Param<Button> {
   public:
-    /// Of the panel of `owner`: an App, a Window or a Gui. Of the options it has label, group and
-    /// help.
+    /// Adds a button to the panel of `owner`, an App, a Window or a Gui. It uses the options label,
+    /// group and help.
     template <class Owner>
     Param(Owner& owner, const std::string& name, const ParamOptions& options = {})
         : gui_(detail::panel_of(owner)), name_(name), options_(options) {

@@ -1,4 +1,4 @@
-// Folders of pictures as data to learn from, beside firn/firn.h.
+// Reads folders of pictures as training data; not part of firn/firn.h.
 #pragma once
 #include <span>
 #include <string>
@@ -10,12 +10,13 @@ namespace firn {
 
 /// Pictures by class: those of a folder's subfolders, one class each, or of a folder without any.
 struct PictureFolder {
-    std::vector<std::string> classes;  ///< names of the subfolders, in order; none: of one class
+    std::vector<std::string> classes;  ///< names of the subfolders, in order; empty: all are of one
+                                       ///< class
     std::vector<std::string> files;    ///< .png, .jpg and .jpeg, in order
     std::vector<int> labels;           ///< class of each file
 };
-/// The pictures of a folder by class, in the order of their names. Pictures beside subfolders, and
-/// those deeper, are left out. UserError: no such folder, or no pictures in it.
+/// Lists the pictures of a folder by class, in the order of their names. Pictures beside
+/// subfolders, and those deeper, are left out. UserError: no such folder, or no pictures in it.
 ///
 /// Examples: after `save_image("cat.png", ones({4, 6})); PictureFolder found = find_pictures(".");`
 /// `found.classes.size()` is `0`, `found.labels[0]` is `0`.
@@ -25,9 +26,10 @@ PictureFolder find_pictures(const std::string& folder);
 struct PictureBatchOptions {
     int height = 64, width = 64;
 };
-/// Some of them as u8 [count, height, width, 3], each scaled so that it covers that size, by means
-/// over what a pixel covers, and cut around its middle. Reads on the host and uses no session, so
-/// that Prefetch can call it. UserError: a file that is no picture, a position that is none.
+/// Reads the pictures `which` as u8 [count, height, width, 3]. Each is scaled to cover that size (a
+/// pixel is the mean of the area that it covers) and cropped around its middle. Reads on the host
+/// and uses no session, so that Prefetch can call it. UserError: a file that is no picture, a
+/// position beyond the list.
 ///
 /// Example: after `save_image("cat.png", ones({4, 6})); PictureFolder found = find_pictures(".");`
 /// `const std::vector<int64_t> which{0, 0};`

@@ -1,4 +1,4 @@
-// Compiled functions in files that run without the compiler, beside firn/firn.h.
+// Saves compiled functions as files that run without the compiler; not part of firn/firn.h.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -66,22 +66,22 @@ void save_program(const std::string& path, const Function& function, const std::
 }  // namespace detail
 /// @endcond
 
-/// Writes what a call of the function with these arguments would run as a file, which programs read
-/// and run that link firn_engine alone: compiler/program/saved_program.h is the file,
-/// engine/window/program_parameters.h its parameters on a panel.
+/// Writes the program that a call of the function with these arguments would run to a file.
+/// Programs that link firn_engine alone can read and run it: see compiler/program/saved_program.h
+/// for the file, and engine/window/program_parameters.h for its parameters on a panel.
 ///
-/// - A Param among the arguments, one of an enum too, is a parameter in the file: with its value
-///   now, its limits, unit, label, group and help. The file's name without its ending is that of
-///   the program in presets.
-/// - Another number is the value that an argument has where the host gives none.
-/// - Of a tensor only type and shape count: the file's program serves all sizes that the function
+/// - A Param among the arguments, one of an enum too, is a parameter in the file, with its present
+/// value, its limits, unit, label, group and help. Presets know the program by the file's name
+/// without its ending.
+/// - Any other number is the default of its argument, for hosts that give none.
+/// - Only the type and shape of a tensor count: the file's program serves all sizes that the
+/// function
 ///   declares as symbols. Tensors that the function captured are in the file.
 /// - The program is compiled for the session's device. Another device that has all that its kernels
 ///   use may run it.
 ///
-/// The function is not run. UserError where the function prints or asserts, where only the device
-/// knows a size of an argument, and where the file cannot be written; what was there is as it was
-/// then.
+/// The function is not run. UserError if the function prints or asserts, if only the device knows a
+/// size of an argument, and if the file cannot be written; an older file then stays as it was.
 ///
 ///     Param<float> dt{app, "dt", 0.1f, {.min = 0, .max = 0.5}};
 ///     save_program("wave.firn", step, u, v, dt);
@@ -100,7 +100,7 @@ void save_program(const std::string& path, const CompiledCall<Layout, TypeList<P
     (args.add_to(all, params), ...);
     detail::save_program(path, function, all.args, params);
 }
-/// The same for the program of structural parameters that runs now.
+/// The same for the present program of a function with structural parameters.
 template <class Make, class Layout, class... P, class... T>
 void save_program(const std::string& path,
                   const StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...>& function,

@@ -1,3 +1,3 @@
-// Noise, cameras, rays, rotations and colours, beside firn/firn.h.
+// Noise, cameras, rays, rotations and colours; not part of firn/firn.h.
 #pragma once
 #include "compiler/shading.h"

@@ -1,4 +1,5 @@
-// Compiled functions whose program depends on parameters: how many layers, which formula.
+// Compiled functions whose program depends on parameters, such as a number of layers or the choice
+// of a formula.
 #pragma once
 #include <string>
 #include <tuple>
@@ -15,7 +16,8 @@ template <class Make, class Fn, class... T>
 class StructuralCall;
 /// @endcond
 
-/// A compiled function that is made anew for other values of its parameters, see structural().
+/// A compiled function that is recompiled when the values of its parameters change, see
+/// structural().
 template <class Make, class Layout, class... P, class... T>
 class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
     using Fn = CompiledCall<Layout, TypeList<P...>>;
@@ -49,18 +51,19 @@ class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
         return current_(args...);
     }
 
-    /// The one that runs now.
+    /// The function that runs now.
     const Fn& current() const { return current_; }
-    /// Another one is being compiled.
+    /// True while another one is being compiled.
     bool compiling() const { return compiling_; }
-    /// Why there is no program for the newest values, whose last good one runs on; empty: there is.
+    /// Why there is no program for the newest values, while the last good one runs on; empty if
+    /// there is one.
     const std::string& refused() const { return refused_; }
 
   private:
     Values values() const {
         return std::apply([](const auto&... each) { return Values(each.value()...); }, params_);
     }
-    /// One at a time: values that are passed by meanwhile are never compiled.
+    /// Compiles one program at a time; values that have changed again meanwhile are never compiled.
     void begin_next() {
         const Values now = values();
         if (compiling_ || now == asked_) return;
@@ -90,10 +93,10 @@ class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
     std::string refused_;
 };
 
-/// A compiled function that is another program for other values of the parameters: `make` is given
-/// these and compiles it. A change costs no frame: the new program is compiled in the background
-/// while the last good one runs, and takes over when it is ready. Where it cannot be made or
-/// compiled, the last good one stays, and the panel says why.
+/// Makes a compiled function whose program depends on parameters: `make` takes their values and
+/// returns the function compiled for them. A change costs no frame: the new program is compiled in
+/// the background while the last good one runs, and takes over when it is ready. If it cannot be
+/// made or compiled, the last good one stays, and the panel says why.
 ///
 ///     Param<int> radius{app, "radius", 3, {.min = 1, .max = 9}};
 ///     auto blur = structural(
@@ -103,7 +106,7 @@ class StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...> {
 ///         radius);
 ///     picture = blur(picture);
 ///
-/// Values that a compiled function takes as arguments need none of this.
+/// Values that a compiled function takes as arguments do not need structural().
 ///
 /// Example: `auto make = [](int r) { return compile([=](Tensor x) { return x / r; }, {f32("n")});
 /// };` `auto divide = [=](const Param<int>& by) { return structural(make, by); };` (a Param belongs

@@ -1,4 +1,4 @@
-// Texts that passes left, one at a time, with what each has changed.
+// PassView: shows the text that a pass produced, with the changed lines marked.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace firn {
 
-/// Marks the lines of `after` that `before` has not, whatever the numbers of their nodes.
+/// Marks the lines of `after` that are not in `before`; numbers of nodes are not compared.
 std::vector<bool> new_lines(const std::string& before, const std::string& after);
 
-/// A list of passes beside the text that the picked one left, as items of Dear ImGui.
+/// A list of passes beside the text of the selected one, as items of Dear ImGui.
 class PassView {
   public:
-    /// `of` names whose passes they are: of another one, the pass of the same name stays picked.
-    /// `note` is told the name of the item before.
+    /// `of` names the kernel or graph of the passes; when it changes, the pass of the same name
+    /// stays selected. `note` is called with the name of the item drawn before.
     void draw(const std::string& of, const std::vector<CompileTrace::Pass>& passes, float height,
               const std::function<void(const char*)>& note);
-    /// What is read now.
+    /// The text that is shown now.
     const std::string& text() const { return text_; }
 
   private:
@@ -30,8 +30,9 @@ class PassView {
 
     std::string of_, picked_, text_;
     size_t pass_ = 0;
-    std::vector<bool> unchanged_;                      // by pass: it left what it got
-    std::vector<std::pair<std::string, bool>> lines_;  // of the text; true: the pass made it
+    std::vector<bool> unchanged_;                      // by pass: true if it changed nothing
+    std::vector<std::pair<std::string, bool>> lines_;  // lines of the text; true if the pass
+                                                       // changed it
 };
 
 }  // namespace firn

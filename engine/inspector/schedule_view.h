@@ -1,4 +1,4 @@
-// The schedule of a program as a picture that can be zoomed and shifted.
+// ScheduleView: shows the schedule of a program as a picture to zoom and pan.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,8 +13,8 @@ namespace firn {
 
 class ScheduleView {
   public:
-    /// As an item of Dear ImGui that fills the rest of its window; `note` is told its name, and
-    /// those of the values in it.
+    /// Draws the picture as an item of Dear ImGui that fills the rest of its window; `note` is
+    /// called with its name, and with the names of the values in it.
     void draw(const std::shared_ptr<const Program>& program, const CompileTrace& trace, float scale,
               const std::function<void(const char*)>& note);
 
@@ -22,14 +22,14 @@ class ScheduleView {
     float zoom() const { return zoom_; }
     /// The row of the value under the mouse in the last frame, -1: none.
     int hovered() const { return hovered_; }
-    /// Pixels of the picture's corner from the canvas', at scale 1.
+    /// Offset of the picture's corner from the canvas' corner, in pixels at scale 1.
     float shift_x() const { return shift_x_; }
     float shift_y() const { return shift_y_; }
 
   private:
     struct Canvas;
     void take_mouse(const Canvas& canvas);
-    /// A click on a group's title, or on what stands for its values.
+    /// Folds or unfolds a group at a click on its title, or on the node of its values.
     void take_click(float x, float y);
     void fit(const Canvas& canvas);
     void draw_groups(const Canvas& canvas) const;
@@ -40,8 +40,9 @@ class ScheduleView {
 
     std::shared_ptr<const Program> program_;
     ScheduleLayout layout_;
-    float zoom_ = 1, shift_x_ = 0, shift_y_ = 0;  // pixels at scale 1 of the picture's corner
-    std::map<int, bool> folded_;  // groups that a person has folded or unfolded, by dispatch
+    float zoom_ = 1, shift_x_ = 0, shift_y_ = 0;  // shift of the picture's corner in pixels at
+                                                  // scale 1
+    std::map<int, bool> folded_;  // groups that the user has folded or unfolded, by dispatch
     bool fitted_ = false, laid_out_ = false;
     int hovered_ = -1;
 };

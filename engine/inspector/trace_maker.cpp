@@ -1,4 +1,4 @@
-// What every pass made of a program, made while the window goes on.
+// Makes the trace of a program in the background.
 #include "engine/inspector/trace_maker.h"
 
 #include <chrono>

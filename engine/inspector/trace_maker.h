@@ -1,4 +1,4 @@
-// What every pass made of a program, made while the window goes on.
+// TraceMaker: makes the trace of a program (its text after every pass) in the background.
 #pragma once
 #include <functional>
 #include <future>
@@ -11,14 +11,14 @@
 
 namespace firn {
 
-/// The trace of one program at a time. Its end waits for the one that is being made.
+/// Keeps the trace of one program at a time. The destructor waits for the one that is being made.
 class TraceMaker {
   public:
     using Make = std::function<CompileTrace(const Program&)>;
-    /// `make` is called by a thread of its own.
+    /// `make` is called on a separate thread.
     explicit TraceMaker(Make make) : make_(std::move(make)) {}
 
-    /// Null while it is being made, and where it cannot be made.
+    /// Returns the trace; null while it is being made, and if it cannot be made.
     const CompileTrace* trace(const std::shared_ptr<const Program>& program);
     /// Why it cannot be made; empty: it can.
     const std::string& refused() const { return made_.refused; }

@@ -1,4 +1,4 @@
-// Which format a picture file has.
+// Recognises the format of a picture file and reads it.
 #include "engine/pictures/formats.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Format {
 constexpr Format kFormats[] = {
     {is_png, read_png}, {is_jpeg, read_jpeg}, {is_hdr, read_hdr}, {is_pnm, read_pnm}};
 
-/// What other files begin with, from some byte on, and how such a file becomes one that is read.
+/// First bytes of other formats, from byte `at` on, and the advice for a file that begins so.
 struct OtherFormat {
     size_t at;
     std::string_view begin;

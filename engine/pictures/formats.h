@@ -8,20 +8,20 @@
 
 namespace firn {
 
-/// What the file holds, whatever its name ends in: PNG, JPEG, Radiance HDR, PNM, BMP, TGA, GIF (its
-/// first picture) or PSD. Throws UserError that names it: not there, a folder, none of these,
+/// Reads a picture file, whatever its name ends in: PNG, JPEG, Radiance HDR, PNM, BMP, TGA, GIF
+/// (its first picture) or PSD. Throws UserError that names it: not there, a folder, none of these,
 /// damaged, more than kMostPixels.
 Samples read_samples(const std::string& path);
-/// The same from the bytes of a file, of which messages call it `path`.
+/// The same from the bytes of a file; messages call it `path`.
 Samples parse_samples(const std::string& path, std::string_view bytes);
 
-/// What the numbers of a picture stand for.
+/// The meaning of a picture's numbers, as in Samples.
 struct NumbersOf {
     bool is_light = false;
     double gamma = 0;  ///< as in Samples
 };
-/// The same as floats of 3 or 4 channels (to_floats), to where `room` says, which is told width and
-/// height. HDR needs no second copy of its numbers.
+/// The same as floats of 3 or 4 channels (to_floats), written to the memory that `room` returns for
+/// the width and height. HDR needs no second copy of its numbers.
 NumbersOf read_floats(const std::string& path, int channels,
                       const Callback<float*(int width, int height)>& room);
 

@@ -238,11 +238,11 @@ void convert(PixelBlock& block) {
     }
 }
 
-/// Where a run of four equal bytes and more begins, from `x` on, and where it ends; both are the
-/// end of the row where there is none.
+/// Finds the next run of at least four equal bytes from `x` on: its begin and end, both the end of
+/// the row if there is none.
 std::pair<size_t, size_t> next_run(std::string_view row, size_t x) {
     constexpr size_t kWorthARun = 4;
-    // Of three neighbouring pairs of such a run, one is looked at.
+    // Such a run has three neighbouring pairs, so testing every third pair finds it.
     for (size_t pair = x + 2; pair + 1 < row.size(); pair += 3) {
         if (row[pair] != row[pair + 1]) continue;
         size_t begin = pair, end = pair + 2;

@@ -8,21 +8,21 @@
 
 namespace firn {
 
-/// The bytes begin as such a file.
+/// True if the bytes begin as a Radiance HDR file.
 bool is_hdr(std::string_view bytes);
 
-/// Pixels without compression and with run lengths, old and new, in all eight orders of rows. G.
-/// Ward, Real Pixels (Graphics Gems II, 1991), and Radiance's "File Formats". Throws UserError that
-/// names `path`: damaged, cut short, pixels that are XYZ, more than kMostPixels.
+/// Reads pixels without compression and with run lengths, old and new, in all eight orders of rows.
+/// G. Ward, Real Pixels (Graphics Gems II, 1991), and Radiance's "File Formats". Throws UserError
+/// that names `path`: damaged, cut short, pixels that are XYZ, more than kMostPixels.
 Samples read_hdr(const std::string& path, std::string_view bytes);
-/// The same as floats of 3 channels or 4 (opaque), to where `room` says, which is told width and
-/// height.
+/// The same as floats of 3 channels or 4 (opaque), written to the memory that `room` returns for
+/// the width and height.
 void read_hdr(const std::string& path, std::string_view bytes, int channels,
               const Callback<float*(int width, int height)>& room);
 
-/// A whole file of `width` x `height` pixels of `channels` numbers: 1 is grey, of 3 and more the
-/// first three count. What is below 0 or nan becomes 0; what is beyond the range becomes its end,
-/// 255/256 * 2^127.
+/// Encodes a whole file of `width` x `height` pixels of `channels` numbers: 1 is grey, of 3 and
+/// more the first three count. Numbers below 0 and nan become 0; numbers beyond the range become
+/// its end, 255/256 * 2^127.
 std::string hdr_bytes(int width, int height, size_t channels, const float* pixels);
 
 }  // namespace firn

@@ -13,7 +13,8 @@ namespace firn {
 namespace {
 
 constexpr int kJpegQuality = 95;
-/// Of a progressive file; more are none that a program writes, and each costs a pass over all.
+/// The most scans of a progressive file. No encoder writes more, and each costs a pass over all
+/// pixels.
 constexpr int kMostScans = 500;
 
 /// libjpeg's errors, and where they lead.
@@ -148,7 +149,8 @@ Samples read_jpeg(const std::string& path, std::string_view bytes) {
     out.channels = jpeg.out_color_space == JCS_GRAYSCALE ? 1 : 3;
     const size_t width = jpeg.output_width, row_size = width * static_cast<size_t>(out.channels);
     std::vector<uint8_t> row(width * static_cast<size_t>(jpeg.output_components));
-    // What a damaged header claims is asked for as rows come.
+    // Memory is only reserved here and filled row by row, since a damaged header may claim too
+    // much.
     out.narrow.reserve(count_of(out));
     for (int y = 0; y < out.height; ++y) {
         if (!read_jpeg_row(*reading, row.data())) fail();

@@ -13,7 +13,7 @@ namespace {
 /// Deflate makes no more bytes than so many of one.
 constexpr uint64_t kMostOfAByte = 1032;
 
-/// What a read is about, and what it leaves behind.
+/// The state of a read: the bytes left, libpng's structures, and the fault.
 struct PngReading {
     std::string_view rest;
     std::string fault;
@@ -42,7 +42,8 @@ void take_png_bytes(png_structp png, png_bytep to, size_t count) {
 
 void ignore_png_warning(png_structp, png_const_charp) {}
 
-/// Texts and palettes that nobody asks for, which may be packed to a thousandth.
+/// Chunks of texts and suggested palettes, which are skipped: they may unpack to a thousand times
+/// their size.
 constexpr png_byte kIgnoredChunks[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST";
 
 /// Everything up to the pixels. False: see `fault`.

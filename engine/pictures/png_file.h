@@ -8,16 +8,16 @@
 
 namespace firn {
 
-/// The bytes begin as such a file.
+/// True if the bytes begin as a PNG file.
 bool is_png(std::string_view bytes);
 
-/// Every kind of PNG: palettes, grey of 1 bit and more, 16 bits, transparency, interlaced; in the
-/// orientation that its EXIF block names. Throws UserError that names `path`: damaged, cut short,
-/// more than kMostPixels.
+/// Reads every kind of PNG: palettes, grey of 1 bit and more, 16 bits, transparency, interlaced; in
+/// the orientation that the EXIF block names. Throws UserError that names `path`: damaged, cut
+/// short, more than kMostPixels.
 Samples read_png(const std::string& path, std::string_view bytes);
 
-/// With as many channels as the picture has, of 8 or 16 bits. False where libpng refuses it, or the
-/// file cannot be written.
+/// Writes a picture of 8 or 16 bits with its own number of channels. False if libpng refuses it, or
+/// the file cannot be written.
 bool write_png_to(FILE* file, const Samples& picture);
 
 }  // namespace firn

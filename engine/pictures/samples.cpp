@@ -60,8 +60,8 @@ uint8_t shown_light(float light) {
     return static_cast<uint8_t>(shown * 255 + 0.5f);
 }
 
-/// How a picture is made of the stored one: rows become columns, and then the stored rows or
-/// columns are taken from their end.
+/// An orientation as steps from the stored picture: rows become columns, and then the order of rows
+/// or of columns is reversed.
 struct Turn {
     bool transposed, from_last_row, from_last_column;
 };

@@ -48,7 +48,8 @@ constexpr stbi_io_callbacks kStbCallbacks{read_for_stb, skip_for_stb, is_at_end_
 
 /// Before anything is allocated by what the header says.
 void check_stb_size(const std::string& path, std::string_view bytes) {
-    // Of BMP, TGA and PSD; where a GIF has no pixels is its background.
+    // The most pixels that a byte of a BMP, TGA or PSD can stand for. A GIF has no such limit:
+    // pixels that it does not store have its background.
     constexpr int64_t kMostPixelsOfAByte = 64;
     StbSource source{bytes};
     int width = 0, height = 0, channels = 0;

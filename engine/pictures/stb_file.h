@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// The first picture of the file, of 8 bits. Throws UserError that names `path`: none of these,
-/// damaged, more than kMostPixels.
+/// Reads the first picture of the file, in 8 bits. Throws UserError that names `path`: none of
+/// these, damaged, more than kMostPixels.
 Samples read_by_stb(const std::string& path, std::string_view bytes);
 
 }  // namespace firn

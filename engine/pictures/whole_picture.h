@@ -1,4 +1,4 @@
-// Picture files that are written whole or not at all.
+// Writes picture files whole or not at all.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace firn {
 
-/// Writes beside `path` and renames. `write` says whether it has written all. Throws UserError that
-/// names the file where that fails: what was there stays, and nothing else is left.
+/// Writes to a temporary file beside `path` and renames it. `write` returns whether it has written
+/// all. Throws UserError that names the file if that fails; then an older file stays, and no other
+/// is left.
 void write_whole_picture(const std::string& path, const Callback<bool(FILE*)>& write);
 
 }  // namespace firn
