@@ -21,9 +21,10 @@ Ref take_reference(GraphParseRun& run) {
     return run.nodes[static_cast<size_t>(id)];
 }
 
+/// The references on this line: the next line of a node without operands begins with a number, too.
 std::vector<Ref> take_references(GraphParseRun& run) {
     std::vector<Ref> out;
-    skip_space(run);
+    while (run.at < run.text.size() && run.text[run.at] == ' ') ++run.at;
     if (run.at >= run.text.size() || run.text[run.at] != '%') return out;
     do out.push_back(take_reference(run));
     while (accept(run, ","));

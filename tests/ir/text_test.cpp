@@ -64,6 +64,16 @@ std::string parse_error(const std::string& text) {
 
 TEST(Text, EveryNodeSurvivesARoundTrip) { EXPECT_EQ(printed(kEverything), kEverything); }
 
+/// The number of the next node is no operand of one that has none.
+TEST(Text, ANodeWithoutOperandsBeforeAnother) {
+    const std::string text = R"(graph() {
+    %0: f32[3] = Empty
+    %1: f32[3] = Sin %0
+    return %1
+})";
+    EXPECT_EQ(printed(text + "\n"), text + "\n");
+}
+
 TEST(Text, BuffersPrintByFirstUse) {
     std::string text = R"(graph() {
     %0: f32[4] = Buffer #0
