@@ -2,6 +2,7 @@
 // the results.
 #include "compiler/ir/find_nan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <unordered_map>
@@ -28,9 +29,15 @@ class NanSearch {
   public:
     void see(const Evaluated& seen) {
         ++when_;
-        if (found_.contains(&seen.node)) return;
+        const auto before = found_.find(&seen.node);
+        if (before != found_.end() && before->second.blamed.empty()) return;
         const int64_t element = first_nan(seen.value);
         if (element < 0) return;
+        if (before != found_.end()) {
+            // Another operand may hold one this time: memory that was not written did the first.
+            if (!is_elementwise(seen.node.op)) blame_inputs(before->second, seen);
+            return;
+        }
         Finding out{when_, {}, {}};
         out.source = {seen.node.op,
                       seen.node.lines,
@@ -72,7 +79,7 @@ class NanSearch {
             const Finding& here = found->second;
             if (node.op == Op::Result)
                 open_results(*node.inputs[0], static_cast<size_t>(node.as<ResultAttr>().index));
-            else if (here.blamed.empty() && (!first || here.when < first->when))
+            else if (here.blamed.empty() && (!first || comes_before(here, *first)))
                 first = &here;
             for (size_t k : here.blamed) open_.push_back(node.inputs[k].get());
         }
@@ -80,6 +87,13 @@ class NanSearch {
     }
 
   private:
+    /// Memory without values holds nan until it is written, and is a source only where there is no
+    /// other.
+    static bool comes_before(const Finding& a, const Finding& b) {
+        const bool a_empty = a.source.op == Op::Empty, b_empty = b.source.op == Op::Empty;
+        return a_empty != b_empty ? b_empty : a.when < b.when;
+    }
+
     /// Finds an element that is nan although its operands are all numbers; if there is none, blames
     /// the operands that are nan at the first element. A select has only the operand that it takes.
     void blame_operands(Finding& out, const Evaluated& seen, int64_t first) {
@@ -105,7 +119,9 @@ class NanSearch {
 
     static void blame_inputs(Finding& out, const Evaluated& seen) {
         for (size_t k = 0; k < seen.inputs.size(); ++k)
-            if (first_nan(*seen.inputs[k]) >= 0) out.blamed.push_back(k);
+            if (first_nan(*seen.inputs[k]) >= 0 &&
+                std::find(out.blamed.begin(), out.blamed.end(), k) == out.blamed.end())
+                out.blamed.push_back(k);
     }
 
     void open_results(const Node& owner, size_t k) {

@@ -71,6 +71,19 @@ TEST_P(FindNan, SaysTheIterationOfLoops) {
     EXPECT_TRUE(has(said, "in iteration 5")) << said;
 }
 
+/// The memory in which a gradient keeps the iterations of a loop holds nan before it is written.
+TEST_P(FindNan, MemoryThatIsNotWrittenYetIsNotInTheWay) {
+    const auto f = compile(
+        [](Tensor x) {
+            Tensor y = x;
+            for (Tensor k : loop(4)) y = sin(y) * sqrt(y);
+            return grad(sum(y), x);
+        },
+        {f32(2)});
+    const std::string said = message([&] { f(tensor({4.0f, 1.0f})); });
+    EXPECT_TRUE(has(said, "Sqrt of (-")) << said;
+}
+
 TEST_P(FindNan, WhatAChoiceLeavesOutIsNotInTheWay) {
     const Tensor x = tensor({-1.0f, 4.0f});
     EXPECT_EQ(select(x > 0.0f, sqrt(x), 0.0f).to_vector<float>(), (std::vector<float>{0, 2}));
