@@ -15,12 +15,17 @@ std::vector<std::byte> read_file(const std::string& path) {
     }
 }
 
-void refuse_name(const std::string& path, const std::string& name,
-                 const std::vector<std::string>& names) {
+std::string no_such_name(const std::string& path, const std::string& name,
+                         const std::vector<std::string>& names) {
     std::string all;
     for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
-    refuse("file " + path + ": has no tensor '" + name + "'; it has " +
-           (all.empty() ? "none" : all));
+    return "file " + path + ": has no tensor '" + name + "'; it has " +
+           (all.empty() ? "none" : all);
+}
+
+void refuse_name(const std::string& path, const std::string& name,
+                 const std::vector<std::string>& names) {
+    refuse(no_such_name(path, name, names));
 }
 
 void write_file(const std::string& path, const std::vector<std::string_view>& parts) {

@@ -11,7 +11,9 @@ namespace firn {
 /// UserError where it cannot be read.
 std::vector<std::byte> read_file(const std::string& path);
 
-/// UserError: the file has no tensor of that name, but these.
+/// The message that the file has no tensor of that name, but these; and the UserError.
+std::string no_such_name(const std::string& path, const std::string& name,
+                         const std::vector<std::string>& names);
 [[noreturn]] void refuse_name(const std::string& path, const std::string& name,
                               const std::vector<std::string>& names);
 

@@ -31,11 +31,14 @@ StoredTensor stored(const std::string& name, const Tensor& x) {
     return out;
 }
 
-Tensor from_stored(const StoredTensor& x) {
-    const Shape shape(x.shape.begin(), x.shape.end());
-    if (!x.dtype.is_bool()) return tensor_from_bytes(x.bytes, shape, x.dtype);
+Tensor from_stored(const StoredTensor& x) { return from_stored(x.bytes, x.shape, x.dtype); }
+
+Tensor from_stored(std::span<const std::byte> bytes, const std::vector<int64_t>& sizes,
+                   DType dtype) {
+    const Shape shape(sizes.begin(), sizes.end());
+    if (!dtype.is_bool()) return tensor_from_bytes(bytes, shape, dtype);
     std::vector<bool> wide;
-    for (std::byte each : x.bytes) wide.push_back(each != std::byte{0});
+    for (std::byte each : bytes) wide.push_back(each != std::byte{0});
     return tensor(wide, shape);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ StoredTensor stored(const std::string& name, const Tensor& x);
 Tensor from_stored(const StoredTensor& x);
 
 /// @cond
+/// The same of bytes that something else holds.
+Tensor from_stored(std::span<const std::byte> bytes, const std::vector<int64_t>& shape,
+                   DType dtype);
 /// Bytes of one element in a file.
 int file_bytes(DType dtype);
 /// The number of elements; a negative number where there are more than a file could hold.

@@ -16,10 +16,12 @@ bool has_hdf5();
 /// Data sets of an HDF5 file, each of its own type and shape, as h5py.File(path)[name][()]. Groups
 /// are part of a name: "run/speed". By a name alone, others are not looked at. Integers and floats
 /// of every order of bytes, halves, and bools as h5py has them are read; chunks and filters are
-/// those that the library knows.
+/// those that the library knows. The library runs in a process of its own, which a forged file may
+/// break: see compiler/files.md.
 ///
-/// UserError: a file that is damaged or of another kind; no such data set, with the names that
-/// there are; elements of another type (text, records, complex numbers); no HDF5 in this build.
+/// UserError: a file that is damaged or of another kind, or that breaks the library; no such data
+/// set, with the names that there are; elements of another type (text, records, complex numbers);
+/// more elements than memory holds; no HDF5 in this build.
 ///
 /// Example: after `if (has_hdf5()) save_hdf5("a.h5", {{"run/u", tensor({1, 2})}});`
 /// `(has_hdf5() ? load_hdf5("a.h5", "run/u") : tensor({1, 2}))` is `{1, 2}`.

@@ -2,6 +2,9 @@
 #include "tests/fuzz/formats.h"
 
 #include <unistd.h>
+#ifdef FIRN_WITH_HDF5
+#include <hdf5.h>
+#endif
 
 #include <cstring>
 #include <filesystem>
@@ -14,6 +17,8 @@
 #include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/session.h"
+#include "compiler/interchange/hdf5.h"
+#include "compiler/interchange/hdf5_reader.h"
 #include "compiler/interchange/mesh_files.h"
 #include "engine/app/exr.h"
 #include "engine/pictures/formats.h"
@@ -260,6 +265,93 @@ std::vector<std::string> gltf_seeds() {
                                     std::string("BIN\0", 4) + binary};
 }
 
+#ifdef FIRN_WITH_HDF5
+/// What save_hdf5 does not write: attributes, texts, filters, links, and headers of the new kind.
+void write_other_hdf5(const std::string& path, bool newest) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (newest) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hsize_t sizes[] = {8, 6}, chunk[] = {4, 3}, most[] = {H5S_UNLIMITED, 6};
+    const hid_t space = H5Screate_simple(2, sizes, most), one = H5Screate(H5S_SCALAR);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(layout, 2, chunk);
+    H5Pset_shuffle(layout);
+    H5Pset_deflate(layout, 4);
+    H5Pset_fletcher32(layout);
+    const hid_t group = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t set =
+        H5Dcreate2(group, "u", H5T_STD_I32BE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    const std::vector<int> values(48, 7);
+    H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    const hid_t text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, H5T_VARIABLE);
+    const char* unit = "m/s";
+    for (const hid_t owner : {file, group, set}) {
+        const hid_t words = H5Acreate2(owner, "unit", text, one, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(words, text, &unit);
+        const hid_t number =
+            H5Acreate2(owner, "step", H5T_IEEE_F64LE, one, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(number, H5T_NATIVE_INT, values.data());
+        H5Aclose(words), H5Aclose(number);
+    }
+    H5Lcreate_soft("/g/u", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_hard(group, "u", file, "hard", H5P_DEFAULT, H5P_DEFAULT);
+    H5Tclose(text), H5Dclose(set), H5Gclose(group), H5Pclose(layout);
+    H5Sclose(one), H5Sclose(space), H5Fclose(file), H5Pclose(access);
+}
+
+std::vector<std::string> hdf5_seeds() {
+    const std::vector<NamedTensor> all{
+        {"run/7/u", zeros({4, 3}) + 0.5f}, {"run/t", tensor({1, 2, 3})},
+        {"half", ones({2, 2}).as(f16)},    {"truth", tensor({true, false})},
+        {"wide", tensor({1, 2}).as(i64)},  {"none", zeros({0, 4})}};
+    std::vector<std::string> out;
+    for (const SaveHdf5Options& options :
+         {SaveHdf5Options{}, SaveHdf5Options{.chunks = {2, 2}}, SaveHdf5Options{.deflate = 6}})
+        for (const auto& some : {all, std::vector<NamedTensor>{all[0]}})
+            out.push_back(written_by(
+                ".h5", [&](const std::string& path) { save_hdf5(path, some, options); }));
+    for (const bool newest : {false, true})
+        out.push_back(
+            written_by(".h5", [&](const std::string& path) { write_other_hdf5(path, newest); }));
+    return out;
+}
+
+struct Hdf5Counts {
+    uint64_t read = 0, refused = 0, broke = 0, late = 0;
+};
+Hdf5Counts hdf5_counts;
+
+/// By a process that reads a thousand files, unless one of them ends it.
+void read_hdf5(const std::string& path) {
+    static Hdf5Reader reader(Patience{1, 20});
+    static int reads = 0;
+    if (++reads % 1024 == 0) reader.renew();
+    try {
+        reader.read(path, std::nullopt,
+                    [](const Hdf5Set& set) { from_stored(set.bytes, set.shape, set.dtype); });
+        ++hdf5_counts.read;
+    } catch (const UserError&) {
+        if (!reader.last_end())
+            ++hdf5_counts.refused;
+        else if (*reader.last_end() == ProcessEnded::Why::Late)
+            ++hdf5_counts.late;
+        else
+            ++hdf5_counts.broke;
+        throw;
+    }
+}
+
+std::string hdf5_notes() {
+    const auto descriptors = std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                           std::filesystem::directory_iterator());
+    return std::to_string(hdf5_counts.read) + " read, " + std::to_string(hdf5_counts.refused) +
+           " refused, " + std::to_string(hdf5_counts.broke) +
+           " broke the process of the library, " + std::to_string(hdf5_counts.late) +
+           " kept it for 1 s; " + std::to_string(descriptors) + " descriptors are open";
+}
+#endif
+
 std::vector<FuzzFormat> all_formats() {
     const std::vector<StoredTensor> two{counted("u", f32, {2, 3}), counted("v", u8, {5})};
     return {
@@ -305,6 +397,9 @@ std::vector<FuzzFormat> all_formats() {
          nullptr},
         {"obj", obj_seeds, through_a_file(".obj", [](const std::string& path) { load_obj(path); }),
          nullptr},
+#ifdef FIRN_WITH_HDF5
+        {"hdf5", hdf5_seeds, through_a_file(".h5", read_hdf5), nullptr, 16384, hdf5_notes},
+#endif
         {"gltf", gltf_seeds,
          through_a_file(".gltf", [](const std::string& path) { load_gltf(path); }), nullptr}};
 }

@@ -14,6 +14,10 @@ struct FuzzFormat {
     std::function<void(const std::string& bytes)> read;
     /// Makes checksums right again, without which nothing behind them is reached.
     void (*mend)(std::string& bytes);
+    /// Files grow no larger, so that a run is short.
+    size_t most_bytes = 4096;
+    /// What there is to say after all runs.
+    std::string (*notes)() = nullptr;
 };
 const std::vector<FuzzFormat>& fuzz_formats();
 

@@ -19,8 +19,6 @@
 namespace firn {
 namespace {
 
-/// Files grow no larger, so that a run is short.
-constexpr size_t kMostBytes = 4096;
 /// Of the processor, so that a busy machine finds nothing: a picture of kMostPixels takes several.
 constexpr int kSecondsOfARun = 30;
 
@@ -76,7 +74,7 @@ std::string damaged(const std::vector<std::string>& seeds, const FuzzFormat& for
     // Mostly one or two changes, behind which the most is still read.
     for (size_t k = below(random, below(random, 8) + 1) + 1; k > 0; --k)
         change(bytes, other, random);
-    if (bytes.size() > kMostBytes) bytes.resize(kMostBytes);
+    if (bytes.size() > format.most_bytes) bytes.resize(format.most_bytes);
     if (format.mend && below(random, 8) != 0) format.mend(bytes);
     return bytes;
 }
@@ -151,6 +149,7 @@ bool fuzz(const FuzzFormat& format, const Options& options) {
                 static_cast<unsigned long long>(options.runs),
                 100.0 * double(read) / double(std::max<uint64_t>(options.runs, 1)), seconds.count(),
                 usage.ru_maxrss / 1024);
+    if (format.notes) std::printf("%-12s %s\n", "", format.notes().c_str());
     std::fflush(stdout);
     return true;
 }
