@@ -1,4 +1,4 @@
-// What reading and writing share of the HDF5 library; internal, for builds that have it.
+// Calls of the HDF5 library that reading and writing share; internal, for builds that have it.
 #pragma once
 #ifdef FIRN_WITH_HDF5
 #include <hdf5.h>
@@ -47,7 +47,7 @@ inline std::string hdf5_reason() {
     return out;
 }
 
-/// A refusal, to which who calls for a user adds the line.
+/// A refusal without the line of the user, which the public functions add.
 struct Hdf5Fault : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -22,11 +22,12 @@ struct Hdf5Set {
     std::span<const std::byte> bytes;  ///< as of StoredTensor
 };
 
-/// A process that reads one file after the other. The one after a file that ended it is another.
+/// Reads one file after the other in the same process; a file that ends the process is followed by
+/// a new one.
 class Hdf5Reader {
   public:
     using Take = std::function<void(const Hdf5Set&)>;
-    /// `work` is what the process does, for tests of what may come from it; empty: reads.
+    /// `work` replaces the work of the process, for tests of forged answers; empty: it reads.
     explicit Hdf5Reader(const Patience& patience = {}, ConfinedProcess::Work work = {})
         : patience_(patience), work_(std::move(work)) {}
     /// Gives `take` the data set of this name; without one each data set in alphabetical order.

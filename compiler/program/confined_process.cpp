@@ -1,4 +1,4 @@
-// Work in a process of its own: what breaks there, breaks nothing here.
+// Runs work in a child process, so that a crash there does not end this process.
 #include "compiler/program/confined_process.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@
 namespace firn {
 namespace {
 
-constexpr int kNoMemory = 3, kThrew = 4;       // how a child says by its status why it ended
+constexpr int kNoMemory = 3, kThrew = 4;       // exit statuses of a child
 constexpr int kMillisecondsBetweenLooks = 50;  // Ctrl-C is heard without a delay that is felt
 
 void close_descriptor(int descriptor) {
@@ -116,13 +116,13 @@ void confine() {
     limit(RLIMIT_NOFILE, 1024);
     const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0 && write(score, "1000", 4) < 0) {
-        // Then it goes as any other.
+        // Without the score the system treats the child as any other process.
     }
     close_descriptor(score);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // else a program may be told to save its core
 }
 
-/// What a status of waitpid() says, for a sentence.
+/// Words for a status of waitpid(), as the end of a sentence.
 std::string reason_of(int status) {
     if (WIFSIGNALED(status)) {
         if (WTERMSIG(status) == SIGKILL) return "was ended by the system, as where memory is short";

@@ -1,4 +1,4 @@
-// Work in a process of its own: what breaks there, breaks nothing here.
+// ConfinedProcess runs work in a child process, so that a crash there does not end this process.
 #pragma once
 #include <sys/types.h>
 
@@ -41,7 +41,7 @@ class SharedMemory {
     void* at_ = nullptr;
 };
 
-/// What the work of a ConfinedProcess has: the way to its parent.
+/// The connection of a ConfinedProcess to its parent, for its work.
 class ParentLink {
   public:
     /// Returns the next message of the parent; none once the parent wants no more.
@@ -61,7 +61,8 @@ class ParentLink {
     uint64_t address_space_;  // at its beginning; 0: unknown
 };
 
-/// How long a ConfinedProcess may work without a message before it is ended.
+/// The time for which a ConfinedProcess may work without a message before it is ended. The defaults
+/// are not measured.
 struct Patience {
     double processor_seconds = 60;  ///< of the processor, so that a busy machine ends nothing
     double seconds = 600;           ///< in which it waits, as for a disk
@@ -79,7 +80,7 @@ struct ProcessEnded : std::runtime_error {
 /// a copy of this process and none of its threads, terminal, descriptors or handlers of signals;
 /// nothing that this process does at its end runs there. It makes no core file, writes to no file,
 /// gains no privileges, ends with the thread that made it, and is the first to go where memory is
-/// short. Whatever it sends may be forged, and is checked by who receives it.
+/// short. Its messages may be forged, so the receiver checks them.
 class ConfinedProcess {
   public:
     using Work = std::function<void(ParentLink&)>;

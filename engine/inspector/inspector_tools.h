@@ -11,7 +11,7 @@
 
 namespace firn {
 
-/// The work of a kernel in one call, counted and not measured.
+/// The operations and bytes of a kernel in one call, counted from its code.
 struct KernelWork {
     std::string ranges;
     int64_t dispatches = 0, operations = 0, bytes_read = 0, bytes_written = 0;

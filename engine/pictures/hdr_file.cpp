@@ -242,7 +242,7 @@ void convert(PixelBlock& block) {
 /// the row if there is none.
 std::pair<size_t, size_t> next_run(std::string_view row, size_t x) {
     constexpr size_t kWorthARun = 4;
-    // Such a run has three neighbouring pairs, so testing every third pair finds it.
+    // Four equal bytes have three equal pairs of neighbours, so every third pair is tested.
     for (size_t pair = x + 2; pair + 1 < row.size(); pair += 3) {
         if (row[pair] != row[pair + 1]) continue;
         size_t begin = pair, end = pair + 2;

@@ -266,7 +266,8 @@ std::vector<std::string> gltf_seeds() {
 }
 
 #ifdef FIRN_WITH_HDF5
-/// What save_hdf5 does not write: attributes, texts, filters, links, and headers of the new kind.
+/// Writes parts of the format that save_hdf5 does not: attributes, texts, filters, links, and
+/// headers of the new kind.
 void write_other_hdf5(const std::string& path, bool newest) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (newest) H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
@@ -322,7 +323,7 @@ struct Hdf5Counts {
 };
 Hdf5Counts hdf5_counts;
 
-/// By a process that reads a thousand files, unless one of them ends it.
+/// Reads by a process, which is replaced after 1,024 files or when a file ends it.
 void read_hdf5(const std::string& path) {
     static Hdf5Reader reader(Patience{1, 20});
     static int reads = 0;

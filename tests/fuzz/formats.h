@@ -16,7 +16,7 @@ struct FuzzFormat {
     void (*mend)(std::string& bytes);
     /// Files grow no larger, so that a run is short.
     size_t most_bytes = 4096;
-    /// What there is to say after all runs.
+    /// Returns a line that is printed after all runs; null: none.
     std::string (*notes)() = nullptr;
 };
 const std::vector<FuzzFormat>& fuzz_formats();

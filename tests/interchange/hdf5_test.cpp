@@ -142,7 +142,7 @@ TEST_F(Hdf5Files, LargeDataSetsAreReadInParts) {
     }
 }
 
-/// What is said of a file whose process does `work`.
+/// The refusal of a file whose process does `work`.
 std::string said_of(const std::string& path, const ConfinedProcess::Work& work,
                     const Patience& patience = {}) {
     return user_error(
