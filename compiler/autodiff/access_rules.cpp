@@ -90,9 +90,9 @@ void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g)
     const ExtremeShares shares = extreme_shares(run.b, self);
     const Ref share = over_count(run.b, g.value, shares.count);
     const Ref zero = constant(run.b, scalar_float(0, self->dtype));
-    contribute(run, target, elementwise(run.b, Op::Select, {shares.own, share, zero}), g.chosen);
+    contribute(run, target, elementwise(run.b, Op::Select, {shares.own, share, zero}), true);
     const Ref there = at_positions(run.b, *self, share, 0);
-    contribute(run, values, elementwise(run.b, Op::Select, {shares.marks, there, zero}), g.chosen);
+    contribute(run, values, elementwise(run.b, Op::Select, {shares.marks, there, zero}), true);
 }
 
 /// To each the product of the others.

@@ -55,7 +55,8 @@ void reverse_select(ReverseRun& run, const Ref& self, const Cotangent& g) {
                        true);
 }
 
-/// To the input that is taken; of two equal ones half to each.
+/// To the input that is taken; of two equal ones half to each. An input that is left out may be
+/// nan.
 void reverse_extreme(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &a = self->inputs[0], &b = self->inputs[1];
     const Ref half =
@@ -66,7 +67,7 @@ void reverse_extreme(ReverseRun& run, const Ref& self, const Cotangent& g) {
         const Ref taken = elementwise(run.b, Op::Equal, {input, self});
         const Ref part =
             elementwise(run.b, Op::Select, {equal, half, where(run, taken, g.value, true)});
-        contribute(run, input, part, g.chosen);
+        contribute(run, input, part, true);
         if (a == b) break;  // twice the half
     }
     if (a == b) contribute(run, a, half, g.chosen);

@@ -18,7 +18,7 @@ void reverse_reduce(ReverseRun& run, const Ref& self, const Cotangent& g) {
             const Ref share = spread(run.b, *self, over_count(run.b, g.value, found.count));
             const Ref zero = constant(run.b, scalar_float(0, x->dtype));
             return contribute(run, x, elementwise(run.b, Op::Select, {found.is, share, zero}),
-                              g.chosen);
+                              true);
         }
         default: refuse_gradient(*self, "any and all");
     }

@@ -2,22 +2,34 @@
 #include "compiler/autodiff/reverse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/ir/text.h"
 #include "compiler/program/error.h"
 
 namespace firn {
 namespace {
 
+/// Whether a cotangent is 0 where a condition says so: what a rule gives for a value that it
+/// chooses.
+bool is_choice(const Node& cotangent) {
+    return cotangent.op == Op::Select &&
+           std::any_of(cotangent.inputs.begin() + 1, cotangent.inputs.end(), [](const Ref& side) {
+               return constant_value(*side) == scalar_float(0, side->dtype);
+           });
+}
+
 void reverse_by_rule(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const std::vector<Ref> parts = cotangents_by_rule(run.b, self, g.value);
     for (size_t k = 0; k < parts.size(); ++k)
-        if (parts[k]) contribute(run, self->inputs[k + 1], parts[k], g.chosen);
+        if (parts[k])
+            contribute(run, self->inputs[k + 1], parts[k], g.chosen || is_choice(*parts[k]));
 }
 
 size_t number_of_results(const Node& owner) {
@@ -106,7 +118,9 @@ void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen) {
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
     const Ref& g = cotangent.value;
     const Ref product = elementwise(run.b, Op::Mul, {g, factor});
-    if (!cotangent.chosen) return product;
+    const auto known = constant_value(*factor);
+    const bool is_finite = known && known->dtype.is_float() && std::isfinite(known->f);
+    if (!cotangent.chosen || is_finite) return product;
     const Ref zero = constant(run.b, scalar_float(0, g->dtype));
     return elementwise(run.b, Op::Select,
                        {elementwise(run.b, Op::Equal, {g, zero}), zero, product});

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/driver/compile.h"
+#include "compiler/learning/activations.h"
 #include "tests/autodiff/derivatives_check.h"
 
 namespace firn {
@@ -43,6 +44,31 @@ TEST(Gradients, OfASideThatIsNotTakenAreExactlyNothing) {
         gradient_of([](const Tensor& x) { return select(x > 0.0f, rcp(sqrt(x * x - 1.0f)), x); },
                     {-1, 0})[0],
         1);
+}
+
+/// nan at 800 in f32, where exp overflows; 0 at 0, where its slope is 1.
+Tensor overflowing(const Tensor& x) { return sin(exp(x) - 1.0f); }
+
+TEST(Gradients, OfWhatAnExtremeLeavesOutAreExactlyNothing) {
+    const std::vector<float> at = {800, 0}, first_is_left_out = {0, 1};
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return max(overflowing(x), -1.45f); }, at),
+              first_is_left_out);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return min(1.45f, overflowing(x)); }, at),
+              first_is_left_out);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return clamp(overflowing(x), -1.0f, 1.0f); }, at),
+              first_is_left_out);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return max(overflowing(x)); }, at),
+              first_is_left_out);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return min(overflowing(x)); }, at),
+              first_is_left_out);
+    const auto stored = [](const Tensor& x) {
+        Tensor y = zeros({1}) - 2.0f;
+        scatter_max(y(index(x, 0) * 0), overflowing(x));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(stored, at), first_is_left_out);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return relu(log(x)); }, {0, 2}),
+              (std::vector<float>{0, 0.5f}));
 }
 
 TEST(Gradients, WhereThereIsNoDerivative) {
