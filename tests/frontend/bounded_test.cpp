@@ -9,6 +9,10 @@
 #include "compiler/frontend/record.h"
 #include "tests/frontend/oracle_session.h"
 
+// Of tcmalloc, where this program has it.
+extern "C" [[gnu::weak]] int MallocExtension_GetNumericProperty(const char* property,
+                                                                size_t* value);
+
 namespace firn {
 namespace {
 
@@ -113,8 +117,13 @@ Value one_of_many(Value x, int k) {
     return x;
 }
 
-/// Bytes of the heap that are in use; 0 where the allocator is not the C library's.
+/// Bytes of the heap that are in use; 0 where the allocator is neither tcmalloc nor the C
+/// library's.
 size_t heap_in_use() {
+    size_t bytes = 0;
+    if (MallocExtension_GetNumericProperty &&
+        MallocExtension_GetNumericProperty("generic.current_allocated_bytes", &bytes))
+        return bytes;
     const struct mallinfo2 heap = mallinfo2();
     return heap.uordblks + heap.hblkhd;
 }
