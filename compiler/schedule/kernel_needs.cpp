@@ -89,7 +89,7 @@ double operations_in_kernel(const Draft& draft, const Node& node) {
 }
 
 bool add_value(KernelNeeds& needs, const Draft& draft, const Node& node, int map) {
-    const bool first = needs.values.insert({&node, map}).second;
+    const bool first = needs.values.insert({&node, map});
     if (first)
         needs.operations +=
             needs.again.contains(&node) ? body_operations(node) : operations_in_kernel(draft, node);

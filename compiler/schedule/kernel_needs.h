@@ -1,5 +1,6 @@
 // Finds what the kernel of a materialised value needs: other values, memory, sizes, operations.
 #pragma once
+#include "compiler/schedule/asked_values.h"
 #include "compiler/schedule/draft.h"
 
 namespace firn {
@@ -8,10 +9,10 @@ struct KernelNeeds {
     /// Materialised values and host loops that the kernel comes after; true if it reads them at its
     /// own index only.
     std::unordered_map<const Node*, bool> items;
-    NodeSet loads;                                 // what it reads from memory
-    bool sizes = false;                            // it needs some that only the device knows
-    std::set<std::pair<const Node*, int>> values;  // all that it reaches, with maps
-    double operations = 0;                         // simple ones that these take in its body
+    NodeSet loads;          // what it reads from memory
+    bool sizes = false;     // it needs some that only the device knows
+    AskedValues values;     // all that it reaches, with maps
+    double operations = 0;  // simple ones that these take in its body
     /// Values in memory that the kernel computes nevertheless, wherever it asks for them.
     NodeSet again;
 };
