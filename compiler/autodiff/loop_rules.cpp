@@ -188,7 +188,7 @@ bool any(const std::vector<bool>& flags) {
 /// What is kept of every `every`-th iteration: where others are computed again, all that that
 /// takes.
 std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed, int64_t every) {
-    return every > 1 ? needed_to_go_on(*loop.as<LoopAttr>().body, needed) : needed;
+    return every > 1 ? carried_dependencies(*loop.as<LoopAttr>().body, needed) : needed;
 }
 
 /// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states,
@@ -289,7 +289,7 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
     };
     const auto slots = [](int64_t states) { return slots_of(Size(states), 1).constant(); };
     if (fits(slots(most.constant()), needed)) return {};
-    const std::vector<bool> kept = needed_to_go_on(*attr.body, needed);
+    const std::vector<bool> kept = carried_dependencies(*attr.body, needed);
     int64_t each = 0;  // states of a level
     size_t levels = 0;
     do {

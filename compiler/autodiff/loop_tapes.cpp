@@ -152,7 +152,7 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
     return out;
 }
 
-std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted) {
+std::vector<bool> carried_dependencies(const Region& body, std::vector<bool> wanted) {
     for (bool changed = true; changed;) {
         std::vector<Ref> next;
         for (size_t k = 0; k < wanted.size(); ++k)

@@ -41,6 +41,6 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
                      const std::vector<Ref>& states, const Tapes& room, int64_t every);
 
 /// The carried values that the next values of `wanted` depend on, themselves included.
-std::vector<bool> needed_to_go_on(const Region& body, std::vector<bool> wanted);
+std::vector<bool> carried_dependencies(const Region& body, std::vector<bool> wanted);
 
 }  // namespace firn

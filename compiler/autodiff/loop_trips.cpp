@@ -123,7 +123,7 @@ class EndFinder {
 
 }  // namespace
 
-std::optional<Size> most_of(const Node& node) { return EndFinder().of(node).most; }
+std::optional<Size> upper_bound_of(const Node& node) { return EndFinder().of(node).most; }
 
 Trips trips_of(const Builder& b, const Node& loop) {
     const Ref &begin = loop.inputs[0], &end = loop.inputs[1];
@@ -145,7 +145,7 @@ Trips trips_of(const Builder& b, const Node& loop) {
                                         {elementwise(b, Op::Add, {way, constant_int(b, pace - 1)}),
                                          constant_int(b, pace)});
     Trips out{elementwise(b, Op::Max, {trips, constant_int(b, 0)}), std::nullopt};
-    const auto most = most_of(*way);
+    const auto most = upper_bound_of(*way);
     if (most) out.most = max(ceil_div(*most, Size(pace)), Size(0));
     return out;
 }

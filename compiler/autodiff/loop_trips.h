@@ -8,7 +8,7 @@
 namespace firn {
 
 /// An upper bound of an i32 value of rank 0; nothing where there is none that the host knows.
-std::optional<Size> most_of(const Node& node);
+std::optional<Size> upper_bound_of(const Node& node);
 
 struct Trips {
     /// Iterations that the bounds allow (i32, rank 0): those that take place, where none is left

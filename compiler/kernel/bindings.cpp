@@ -7,8 +7,8 @@
 
 namespace firn {
 
-void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& profile,
-                         const SymbolFacts& facts) {
+void scalarise_underused_vectors(KernelCode& code, size_t least, const DeviceProfile& profile,
+                                 const SymbolFacts& facts) {
     place_apart(code);
     std::vector<std::vector<int>> lanes(code.nodes.size());
     for (const KernelRegion& region : code.regions)

@@ -6,8 +6,8 @@
 namespace firn {
 
 /// Blocks of four of which fewer than `least` are used become plain loads again.
-void split_lonely_blocks(KernelCode& code, size_t least, const DeviceProfile& profile,
-                         const SymbolFacts& facts);
+void scalarise_underused_vectors(KernelCode& code, size_t least, const DeviceProfile& profile,
+                                 const SymbolFacts& facts);
 /// Returns the form in which a kernel binds a buffer of its width. Symbolic sizes are bounded by
 /// the facts.
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,

@@ -30,7 +30,8 @@ int HandWalk::memory_of(const Node& array) {
 }
 
 /// Loads an element with a known place in an aligned block of four through the block, as a mapping
-/// with copies does; split_lonely_blocks() undoes it if no other element of the block is read.
+/// with copies does; scalarise_underused_vectors() undoes it if no other element of the block is
+/// read.
 int HandWalk::load_element(const Node& node, int index) {
     if (!b_.code().in_order) return Walk::load_element(node, index);
     const int64_t rest = b_.place_in_block(node.dtype, index);

@@ -56,7 +56,7 @@ struct Choice {
     }
     /// `factor` times as many copies fit, and leave enough invocations.
     bool has_room(int64_t factor) const {
-        return traits.nodes * m.copies() * factor <= traits.bearable(costs::kBodyBudget) &&
+        return traits.nodes * m.copies() * factor <= traits.body_budget(costs::kBodyBudget) &&
                traits.total / (m.copies() * factor) >= busy();
     }
 };

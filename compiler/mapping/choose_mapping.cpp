@@ -33,8 +33,9 @@ Mapping mapping_of_class(const KernelCode& ready, const DeviceProfile& profile,
         may_stage && traits.loops && stages_loads(ready, profile, traits.grid.size());
     Choice choice{ready, profile, facts, traits, staged};
     for (const MappingStep& step : mapping_steps())
-        if (step.rules.choose_alone)
-            if (const std::optional<Mapping> alone = step.rules.choose_alone(choice)) return *alone;
+        if (step.rules.choose_whole_mapping)
+            if (const std::optional<Mapping> alone = step.rules.choose_whole_mapping(choice))
+                return *alone;
     for (const MappingStep& step : mapping_steps())
         if (step.rules.choose) step.rules.choose(choice);
     return choice.m;

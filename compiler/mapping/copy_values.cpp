@@ -58,8 +58,8 @@ int map_param(MappingRun& run, const ParamInfo& p) {
 }
 
 /// Loads an element of 4 bytes through its aligned block of four if its place in the block is
-/// known; split_lonely_blocks() undoes this where few of the four are used. The element keeps the
-/// plain index.
+/// known; scalarise_underused_vectors() undoes this where few of the four are used. The element
+/// keeps the plain index.
 int load_element(MappingRun& run, const KernelNode& n, int index) {
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     run.b.set_lines(n.lines);

@@ -27,7 +27,7 @@ struct KernelTraits {
     /// Every invocation does the same, and stores once.
     bool plain() const { return !divergent && !ends_early && !rows; }
     /// Nodes of a body that the driver's compiler bears, and no more than `budget`.
-    int64_t bearable(int64_t budget) const { return std::min(budget, most_nodes); }
+    int64_t body_budget(int64_t budget) const { return std::min(budget, most_nodes); }
 };
 
 KernelTraits kernel_traits(KernelCode ready, const DeviceProfile& profile,

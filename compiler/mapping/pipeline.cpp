@@ -6,9 +6,9 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/await_choices.h"
 #include "compiler/mapping/combine_operations.h"
 #include "compiler/mapping/complete_stores.h"
+#include "compiler/mapping/defer_conditional_work.h"
 #include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
 #include "compiler/mapping/merge_carried.h"
@@ -18,9 +18,9 @@
 #include "compiler/mapping/separate_ranges.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/store_in_blocks.h"
+#include "compiler/mapping/swap_grid_axes.h"
 #include "compiler/mapping/turn_loops.h"
-#include "compiler/mapping/turn_ranges.h"
-#include "compiler/mapping/write_out_nests.h"
+#include "compiler/mapping/unroll_nests.h"
 #include "compiler/mapping/write_out_own.h"
 #include "compiler/program/device_class.h"
 #include "compiler/program/error.h"
@@ -85,7 +85,7 @@ void map(KernelCode& code, const KernelTarget& t) {
     code = map_ranges(code, *t.mapping, t.profile, t.facts);
 }
 void split_blocks(KernelCode& code, const KernelTarget& t) {
-    split_lonely_blocks(code, least_of_block(t), t.profile, t.facts);
+    scalarise_underused_vectors(code, least_of_block(t), t.profile, t.facts);
 }
 void count_edges(KernelCode& code, const KernelTarget&) {
     code.back_edges = count_back_edges(code);
@@ -103,15 +103,15 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {{"fuse_loops", "mapping/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
     {{"merge_carried", "mapping/merge_carried", kNeedsFacts},
      Lowered, Lowered, by_facts<merge_carried>},
-    {{"await_choices", "mapping/await_choices", kFit}, Lowered, Lowered, by_profile<await_choices>},
+    {{"defer_conditional_work", "mapping/defer_conditional_work", kFit}, Lowered, Lowered, by_profile<defer_conditional_work>},
     {{"select_branches", "mapping/select_branches", kFit},
      Lowered, Lowered, by_profile<select_branches>},
     {{"separate_ranges", "mapping/separate_ranges", kFit},
      Lowered, Lowered, by_profile<separate_ranges>},
-    {{"turn_ranges", "mapping/turn_ranges", kFit}, Lowered, Lowered, by_profile<turn_ranges>},
+    {{"swap_grid_axes", "mapping/swap_grid_axes", kFit}, Lowered, Lowered, by_profile<swap_grid_axes>},
     {{"turn_loops", "mapping/turn_loops", kFit}, Lowered, Lowered, by_profile<turn_loops>},
-    {{"write_out_nests", "mapping/write_out_nests", kNeedsFacts},
-     Lowered, Lowered, by_facts<write_out_nests>},
+    {{"unroll_nests", "mapping/unroll_nests", kNeedsFacts},
+     Lowered, Lowered, by_facts<unroll_nests>},
     {{"place", "kernel/place", 0, kPlaces}, Lowered, Ready, in_place<place>},
 
     {{"choose_mapping", "mapping/choose_mapping", kFit}, Ready, Ready, choose, is_chosen},
@@ -120,7 +120,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      Mapped, Mapped, finish_steps, leaves_something},
     {{"store_in_blocks", "mapping/store_in_blocks", kMapped},
      Mapped, Mapped, in_place_by_profile<store_in_blocks>, has_blocks},
-    {{"split_lonely_blocks", "kernel/bindings", kMapped}, Mapped, Mapped, split_blocks, has_blocks},
+    {{"scalarise_underused_vectors", "kernel/bindings", kMapped}, Mapped, Mapped, split_blocks, has_blocks},
     {{"bind", "kernel/bindings", kMapped}, Mapped, Mapped, in_place_by_profile<bind>, is_not_tiled},
     {{"place", "kernel/place", 0, kPlaces}, Mapped, Placed, in_place<place>},
 

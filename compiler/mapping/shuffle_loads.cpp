@@ -105,7 +105,7 @@ int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy) {
     return dealt >= 0 ? dealt : deal_copies(run, load, index, copy);
 }
 
-void undo_lonely_shuffles(KernelCode& code, uint32_t lanes) {
+void undo_underused_shuffles(KernelCode& code, uint32_t lanes) {
     place_apart(code);
     std::vector<std::vector<int>> taken(code.nodes.size());
     for (const KernelRegion& region : code.regions)

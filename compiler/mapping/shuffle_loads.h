@@ -27,12 +27,12 @@ class SameInSubgroup {
 
 /// Deals a load to the lanes: its element, at the new node `index`, is read by all lanes of a
 /// subgroup, and is one of as many in a row as there are lanes. Each lane loads one element, and
-/// shuffles give it to the others. undo_lonely_shuffles() undoes this where few of the elements are
-/// used. `copy`: of the kernel's body. Returns -1 if the load is none of these.
+/// shuffles give it to the others. undo_underused_shuffles() undoes this where few of the elements
+/// are used. `copy`: of the kernel's body. Returns -1 if the load is none of these.
 int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy);
 
 /// Undoes shuffles with few uses: a load whose shuffles use fewer than half of `lanes` elements
 /// becomes plain loads.
-void undo_lonely_shuffles(KernelCode& code, uint32_t lanes);
+void undo_underused_shuffles(KernelCode& code, uint32_t lanes);
 
 }  // namespace firn

@@ -26,7 +26,7 @@ struct StepRules {
     /// (choice.h).
     void (*choose)(Choice&) = nullptr;
     /// A mapping that is sized around this step, in place of the template, where that is faster.
-    std::optional<Mapping> (*choose_alone)(const Choice&) = nullptr;
+    std::optional<Mapping> (*choose_whole_mapping)(const Choice&) = nullptr;
     /// Adds mappings that differ from one in this step, for tuning (vary_mapping.h).
     void (*vary)(Variations&) = nullptr;
     /// Maps a kernel in place of the walk.

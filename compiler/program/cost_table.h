@@ -101,7 +101,7 @@ inline constexpr int64_t kMostWaste = 2, kFewMore = 16;
 inline constexpr int64_t kSmallReduction = 2048;
 /// One in so many of the driver's back edges that one reduction takes: several may meet in one
 /// kernel. Not measured.
-inline constexpr int64_t kOfBackEdges = 8;
+inline constexpr int64_t kBackEdgeFraction = 8;
 /// Parts for each invocation that runs at once. Not measured.
 inline constexpr double kPartsAtOnce = 4;
 /// Neighbouring partial results of one run: as many invocations read side by side. Not measured.

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/schedule/at_hand.h"
+#include "compiler/schedule/already_loaded.h"
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/schedule.h"
 
@@ -27,9 +27,9 @@ struct Round {
 /// Findings carried to later rounds.
 struct Findings {
     std::unordered_map<const Node*, Shape>
-        leaving_loops;   // loops inside kernels with a result in memory; its shape
-    AtHand at_hand;      // nothing before the round that judges by it
-    NodeSet holds_rows;  // roots whose groups hold whole rows
+        leaving_loops;             // loops inside kernels with a result in memory; its shape
+    AlreadyLoaded already_loaded;  // nothing before the round that judges by it
+    NodeSet holds_rows;            // roots whose groups hold whole rows
     std::unordered_map<const Node*, const Node*>
         held_by;               // values that were in memory before, and the root that holds them
     BindingPressure pressure;  // of kernels that would bind too many tensors

@@ -35,7 +35,8 @@ void seek_verdicts(Draft& draft, Reasons& rounds) {
     while (note_all(draft))
         next_round(draft, rounds, "results of loops leave their kernels, or groups hold rows");
     if (judged_dearer(draft.round)) {
-        draft.findings.at_hand = {std::move(draft.round.asks), std::move(draft.round.materialised)};
+        draft.findings.already_loaded = {std::move(draft.round.asks),
+                                         std::move(draft.round.materialised)};
         next_round(draft, rounds, "kernels load what some values are computed from");
     }
     for (int k = 0; k < costs::kEarlyCutRounds && note_early_cuts(draft); ++k)

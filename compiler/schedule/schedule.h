@@ -32,7 +32,7 @@ inline constexpr const char* kReasonCarried =
 inline constexpr const char* kReasonOnce = "asked-once";  // nothing is recomputed
 inline constexpr const char* kReasonCheaper =
     "cheaper-recomputed";  // costs less than memory traffic
-inline constexpr const char* kReasonAtHand =
+inline constexpr const char* kReasonAlreadyLoaded =
     "from-what-is-loaded";  // its kernels have, or load beside, what it comes from
 inline constexpr const char* kReasonDearer = "dearer-recomputed";  // costs more than memory traffic
 inline constexpr const char* kReasonBudget =

@@ -31,7 +31,7 @@ std::vector<const Node*> roots_of(const std::set<Ask>& asks) {
 /// Returns the values that are read from memory to compute a node, except those below `without`; in
 /// the same order in every run.
 std::vector<const Node*> sources(Draft& draft, const Node& node, const Node* without) {
-    const NodeSet& before = draft.findings.at_hand.materialised;
+    const NodeSet& before = draft.findings.already_loaded.materialised;
     std::vector<const Node*> found;
     NodeSet seen{&node};
     std::vector<std::pair<const Node*, int>> queue{

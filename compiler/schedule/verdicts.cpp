@@ -87,11 +87,11 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
     for (const Ask& a : asks) {
         const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
         const double trips = draft.maps.trips(a.map);
-        total += evaluated_at(draft, a) * trips *
-                 expected_runs(facts.regions, facts.symbols, *a.root) *
-                 idle_factor(grid * sharing_lanes(facts, *a.root, trips), facts.profile) *
-                 std::min(facts.seconds.at(&node),
-                          seconds_beside(node, a, draft.findings.at_hand, facts, draft.maps));
+        total +=
+            evaluated_at(draft, a) * trips * expected_runs(facts.regions, facts.symbols, *a.root) *
+            idle_factor(grid * sharing_lanes(facts, *a.root, trips), facts.profile) *
+            std::min(facts.seconds.at(&node),
+                     seconds_beside(node, a, draft.findings.already_loaded, facts, draft.maps));
     }
     return total;
 }
@@ -162,13 +162,13 @@ ValueVerdict judge(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
         return verdict(Verdict::Staged, kReasonRow);
     v.inline_seconds = with_streams(draft, v, asks, v.inline_seconds);
     if (v.inline_seconds > v.materialise_seconds) {
-        if (!draft.findings.at_hand.asks.empty())
+        if (!draft.findings.already_loaded.asks.empty())
             v.inline_seconds =
                 std::min(v.inline_seconds,
                          with_streams(draft, v, asks, inline_seconds_beside(draft, node, asks)));
         return v.inline_seconds > v.materialise_seconds
                    ? verdict(Verdict::Materialised, kReasonDearer)
-                   : verdict(Verdict::Inlined, kReasonAtHand);
+                   : verdict(Verdict::Inlined, kReasonAlreadyLoaded);
     }
     if (is_shared_product(node, draft.facts.symbols) &&
         is_better_apart(draft, node, asks, v.materialise_seconds - v.inline_seconds))

@@ -14,7 +14,7 @@
 #include "compiler/program/error.h"
 #include "compiler/program/long_work.h"
 #include "engine/app/command_line.h"
-#include "engine/app/end_in_time.h"
+#include "engine/app/end_deadline.h"
 #include "engine/app/interrupt.h"
 #include "engine/app/quiet.h"
 #include "engine/app/recording.h"
@@ -261,7 +261,7 @@ WindowOptions window_options(const AppInfo& info, const CommandLine& line) {
 
 /// Seconds that cut work has to end by itself, of the one second within which a signal ends a run;
 /// the rest is for the files.
-constexpr double kPatience = 0.8;
+constexpr double kSecondsToCancel = 0.8;
 
 /// The first signal ends the window as Escape does, which may ask before; if the user chooses to
 /// stay, the signal is forgotten. The next one ends it at once.
@@ -299,11 +299,11 @@ class SignalledEnd {
 /// Runs the program. Returns the name of the long work in which it was cut; empty if it ran to its
 /// end.
 std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
-                       const InterruptScope& interrupts, EndInTime& end) {
+                       const InterruptScope& interrupts, EndDeadline& end) {
     const CancelScope cancels([&] { return interrupts.signal() != 0 && window.asks_to_end(); },
                               [&](const std::string& text) {
                                   if (interrupts.signal() != 0)
-                                      end.begin(text, kPatience - interrupts.seconds());
+                                      end.begin(text, kSecondsToCancel - interrupts.seconds());
                               });
     try {
         program(window);
@@ -315,8 +315,8 @@ std::string run_to_end(Window& window, const Callback<void(Window&)>& program,
 }
 
 /// Waits for the device, which the rest needs; after a signal only for so long: `seconds` from it.
-void come_to_rest(Device& device, const InterruptScope& interrupts, double seconds,
-                  EndInTime& end) {
+void wait_until_idle(Device& device, const InterruptScope& interrupts, double seconds,
+                     EndDeadline& end) {
     try {
         const CancelScope cancels([&] { return interrupts.seconds() > seconds; });
         device.wait_idle();
@@ -375,7 +375,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
             [end = SignalledEnd(window, interrupts)]() mutable { return end.is_due(); });
         Outputs outputs(window, line, numbers);
         // Without destructors, which would wait for the device and for threads that compile.
-        EndInTime end([&](const std::string& text) {
+        EndDeadline end([&](const std::string& text) {
             std::fprintf(stderr, "%s: %s; it is left as it is%s\n", info.name.c_str(), text.c_str(),
                          outputs.leave().c_str());
             std::fflush(stdout);
@@ -387,7 +387,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
             ended_in = run_to_end(window, program, interrupts, end);
             // Work of the program behind its last frame has no time limit.
             const double since = ended_in.empty() ? interrupts.seconds() : 0;
-            come_to_rest(window.executor().device(), interrupts, since + kPatience, end);
+            wait_until_idle(window.executor().device(), interrupts, since + kSecondsToCancel, end);
         } catch (...) {
             end.has_ended();
             outputs.keep();

@@ -88,7 +88,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
 Device::~Device() {
     if (!handle_) return;
     enqueued_.clear();  // their results can no longer be seen
-    come_to_rest();
+    wait_until_idle();
     transfers_.reset();
     while (!deferred_.empty()) {
         auto destroy = std::move(deferred_.front().destroy);
@@ -286,7 +286,7 @@ void Device::check(VkResult result, const char* call, std::string_view object) c
     firn::check(result, call, object);
 }
 
-bool Device::come_to_rest() noexcept {
+bool Device::wait_until_idle() noexcept {
     if (!is_here()) return false;
     constexpr int kTries = 3;
     for (int tries = 0; tries < kTries; ++tries) {
@@ -347,7 +347,7 @@ void Device::defer_later(std::function<void()>& destroy) noexcept {
         deferred_.emplace_back().point = point;
         deferred_.back().destroy.swap(destroy);
     } catch (const std::bad_alloc&) {
-        if (come_to_rest()) destroy();
+        if (wait_until_idle()) destroy();
     }
 }
 

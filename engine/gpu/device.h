@@ -173,7 +173,7 @@ class Device {
         try {
             later = std::move(destroy);
         } catch (const std::bad_alloc&) {
-            if (come_to_rest()) destroy();
+            if (wait_until_idle()) destroy();
             return;
         }
         defer_later(later);
@@ -183,7 +183,7 @@ class Device {
     /// Submits the enqueued commands and waits until the queue is idle, presenting included; for
     /// destructors, which cannot throw: an allocation that fails is tried again. Returns false if
     /// it cannot know that all work has ended.
-    bool come_to_rest() noexcept;
+    bool wait_until_idle() noexcept;
 
     /// Names an object for validation messages and captures; where that fails it has no name.
     template <class Handle>

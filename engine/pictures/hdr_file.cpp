@@ -241,21 +241,21 @@ void convert(PixelBlock& block) {
 /// Finds the next run of at least four equal bytes from `x` on: its begin and end, both the end of
 /// the row if there is none.
 std::pair<size_t, size_t> next_run(std::string_view row, size_t x) {
-    constexpr size_t kWorthARun = 4;
+    constexpr size_t kMinRunLength = 4;
     // Four equal bytes have three equal pairs of neighbours, so every third pair is tested.
     for (size_t pair = x + 2; pair + 1 < row.size(); pair += 3) {
         if (row[pair] != row[pair + 1]) continue;
         size_t begin = pair, end = pair + 2;
         while (begin > x && row[begin - 1] == row[pair]) --begin;
         while (end < row.size() && row[end] == row[pair]) ++end;
-        if (end - begin >= kWorthARun) return {begin, end};
+        if (end - begin >= kMinRunLength) return {begin, end};
     }
     return {row.size(), row.size()};
 }
 
 /// One channel of a row: runs of equal bytes, and what lies between them. Gives the end.
 char* put_channel(char* to, std::string_view row) {
-    constexpr size_t kMostRun = 127, kMostOthers = 128, kWorthARun = 4;
+    constexpr size_t kMostRun = 127, kMostOthers = 128, kMinRunLength = 4;
     for (size_t x = 0; x < row.size();) {
         auto [begin, end] = next_run(row, x);
         while (x < begin) {
@@ -264,7 +264,7 @@ char* put_channel(char* to, std::string_view row) {
             std::memcpy(to, &row[x], count);
             to += count, x += count;
         }
-        for (; end - x >= kWorthARun; x += std::min(end - x, kMostRun)) {
+        for (; end - x >= kMinRunLength; x += std::min(end - x, kMostRun)) {
             *to++ = static_cast<char>(128 + std::min(end - x, kMostRun));
             *to++ = row[x];
         }

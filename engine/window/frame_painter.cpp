@@ -73,7 +73,7 @@ FramePainter::~FramePainter() {
         (void)swapchain_.release();
         return;
     }
-    device_->come_to_rest();
+    device_->wait_until_idle();
     swapchain_.reset();
     const VolkDeviceTable& vk = device_->vk();
     for (const Slot& slot : slots_)

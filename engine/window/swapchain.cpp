@@ -142,7 +142,7 @@ void Swapchain::create_images(VkRenderPass pass) {
 void Swapchain::destroy_images() {
     if (images_.empty()) return;
     const VolkDeviceTable& vk = device_->vk();
-    device_->come_to_rest();
+    device_->wait_until_idle();
     for (const Image& image : images_) {
         vk.vkDestroySemaphore(device_->handle(), image.rendered, nullptr);
         vk.vkDestroyFramebuffer(device_->handle(), image.framebuffer, nullptr);

@@ -73,7 +73,7 @@ size_t from_block(int elements, size_t least) {
         effects += "  ! %" + std::to_string(30 + k) + " = Store f32 b1 %" + std::to_string(1 + k) +
                    " %" + std::to_string(21 + k) + "\n";
     KernelCode code = with_effects(effects);
-    split_lonely_blocks(code, least, cpu_profile(), {});
+    scalarise_underused_vectors(code, least, cpu_profile(), {});
     return static_cast<size_t>(
         std::count_if(code.nodes.begin(), code.nodes.end(),
                       [](const KernelNode& n) { return n.op == KernelOp::Lane; }));

@@ -23,7 +23,7 @@ class EndlessWork {
     }
     ~EndlessWork() {
         end();
-        device_.come_to_rest();
+        device_.wait_until_idle();
         device_.vk().vkDestroyEvent(device_.handle(), event_, nullptr);
     }
     EndlessWork(const EndlessWork&) = delete;

@@ -42,7 +42,7 @@ int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_
     return std::clamp<int64_t>(left / (inside + 4), 0, costs::kMostWalked);
 }
 
-std::optional<Mapping> choose_alone(const Choice& c) {
+std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     const KernelTraits& traits = c.traits;
     const DeviceProfile& profile = c.profile;
     const std::vector<AccumulatedTarget> targets = accumulated_targets(c.ready);
@@ -69,7 +69,7 @@ std::optional<Mapping> choose_alone(const Choice& c) {
         m.group.x = std::min(costs::kLargeGroup, profile.max_group_size);
     }
     if (!traits.loops &&
-        traits.nodes * costs::kAccumulatedStrides <= traits.bearable(costs::kBodyBudget))
+        traits.nodes * costs::kAccumulatedStrides <= traits.body_budget(costs::kBodyBudget))
         m.strides = in_turn ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group.x, stores = total / width;
@@ -109,7 +109,7 @@ void vary(Variations& v) {
 
 const StepRules mapping_step::accumulate{.excludes = "matrix lanes shuffle stage",
                                          .why_not = why_no_accumulators,
-                                         .choose_alone = choose_alone,
+                                         .choose_whole_mapping = choose_whole_mapping,
                                          .vary = vary};
 
 }  // namespace firn

@@ -180,7 +180,7 @@ bool pays(const Choice& c) {
     return idle || better || fills_idle_cores();
 }
 
-std::optional<Mapping> choose_alone(const Choice& c) {
+std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     const KernelTraits& traits = c.traits;
     const DeviceProfile& profile = c.profile;
     if ((!traits.loops && !traits.rows) || traits.unlike_rows || reduces_rows(c.ready) || !pays(c))
@@ -238,7 +238,7 @@ void vary(Variations& v) {
 
 const StepRules mapping_step::lanes{.excludes = "shuffle stage",
                                     .why_not = why_lanes_do_not_share,
-                                    .choose_alone = choose_alone,
+                                    .choose_whole_mapping = choose_whole_mapping,
                                     .vary = vary};
 
 }  // namespace firn

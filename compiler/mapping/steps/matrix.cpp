@@ -68,7 +68,7 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
     return why_illegal({lowered, m, profile, facts}).empty() ? std::optional(m) : std::nullopt;
 }
 
-std::optional<Mapping> choose_alone(const Choice& c) {
+std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     return choose_matrix(c.ready, c.profile, c.facts);
 }
 
@@ -104,7 +104,7 @@ KernelCode map(const MappingCase& of) {
 const StepRules mapping_step::matrix{
     .excludes = "lanes tile strides walk shuffle whole unroll collapse stage",
     .why_not = why_no_matrix_unit,
-    .choose_alone = choose_alone,
+    .choose_whole_mapping = choose_whole_mapping,
     .vary = vary,
     .map = map};
 

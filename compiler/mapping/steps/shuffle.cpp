@@ -26,7 +26,7 @@ void choose(Choice& c) {
         c.m.group.x % lanes != 0)
         return;
     const bool in_turn =
-        c.nodes * lanes <= c.traits.bearable(costs::kDealtBudget) && c.may_hand_round();
+        c.nodes * lanes <= c.traits.body_budget(costs::kDealtBudget) && c.may_hand_round();
     if (in_turn) c.m.unroll = lanes;
     if (in_turn || c.dealt_copies) c.m.shuffled_loads = c.profile.subgroup_size;
 }
@@ -45,7 +45,7 @@ void vary(Variations& v) {
 }
 
 void finish(KernelCode& code, const KernelTarget& target) {
-    undo_lonely_shuffles(code, target.mapping->shuffled_loads);
+    undo_underused_shuffles(code, target.mapping->shuffled_loads);
 }
 
 }  // namespace

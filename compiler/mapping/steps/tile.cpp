@@ -125,7 +125,7 @@ void leave_room_to_hand_round(Choice& c) {
     if (!c.may_hand_round()) return;
     const TileModel model = c.model ? *c.model : TileModel(c.ready, false);
     const auto fits = [&](const std::vector<int64_t>& tile) {
-        return model.loop_nodes(tile) * lanes <= c.traits.bearable(costs::kDealtBudget);
+        return model.loop_nodes(tile) * lanes <= c.traits.body_budget(costs::kDealtBudget);
     };
     std::vector<int64_t> tile = c.m.tile;
     while (!fits(tile)) {

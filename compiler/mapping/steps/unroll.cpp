@@ -16,7 +16,7 @@ void choose(Choice& c) {
                          : few     ? costs::kFarIterations
                                    : costs::kMostUnrolled;
     for (int64_t f = costs::kMostUnrolled; f > 1; f /= 2)
-        if (c.m.unroll == 1 && f <= most && c.nodes * f <= c.traits.bearable(costs::kLoopBudget))
+        if (c.m.unroll == 1 && f <= most && c.nodes * f <= c.traits.body_budget(costs::kLoopBudget))
             c.m.unroll = f;
 }
 

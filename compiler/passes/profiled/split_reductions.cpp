@@ -377,7 +377,8 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         cut.small = cut.shared ? cut.lanes * rules.small_share : costs::kSmallReduction;
         // Several reductions may share one kernel whose lanes do not share them after all.
         if (profile.max_back_edges)
-            cut.small = std::min<int64_t>(cut.small, profile.max_back_edges / costs::kOfBackEdges);
+            cut.small =
+                std::min<int64_t>(cut.small, profile.max_back_edges / costs::kBackEdgeFraction);
         Size count(1);
         for (int axis : attr.axes) count = count * input->shape[static_cast<size_t>(axis)];
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));

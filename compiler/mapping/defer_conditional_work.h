@@ -15,6 +15,7 @@ namespace firn {
 /// kernels whose invocations have several elements, where one element's expensive work fills the
 /// gaps of another's, and all of them would wait for the last. Takes and gives lowered kernels,
 /// before mapping. Not placed.
-KernelCode await_choices(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
+                                  const SymbolFacts& facts);
 
 }  // namespace firn

@@ -10,6 +10,6 @@ namespace firn {
 /// loops read along the one before it, as the gradient of a narrow matrix by a sum over many rows
 /// does, most lanes are idle, or each reads from another place. Takes and gives lowered kernels,
 /// before mapping. Not placed.
-KernelCode turn_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

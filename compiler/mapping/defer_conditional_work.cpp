@@ -1,5 +1,5 @@
 // Defers expensive conditional work of a loop until every lane needs it.
-#include "compiler/mapping/await_choices.h"
+#include "compiler/mapping/defer_conditional_work.h"
 
 #include <algorithm>
 #include <map>
@@ -264,7 +264,8 @@ class Waiter : public Rebuild {
 
 }  // namespace
 
-KernelCode await_choices(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
+                                  const SymbolFacts& facts) {
     if (!rules_of(profile).masked) return code;
     const auto has = [&](KernelOp op) {
         return std::any_of(code.nodes.begin(), code.nodes.end(),

@@ -1,5 +1,5 @@
 // Grid axes are swapped so that lanes follow contiguous reads when the last axis is short.
-#include "compiler/mapping/turn_ranges.h"
+#include "compiler/mapping/swap_grid_axes.h"
 
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@ std::string explained(const Shape& x, const Shape& y, Tensor (*f)(const Tensor&,
     return explain(*made.program());
 }
 
-TEST(TurnRanges, LanesLieAlongTheLongSideOfANarrowProduct) {
+TEST(SwapGridAxes, LanesLieAlongTheLongSideOfANarrowProduct) {
     const std::string of_ten = explained({4096, 512}, {4096, 10}, by_columns);
     EXPECT_NE(of_ten.find("n 10, x 512"), std::string::npos) << of_ten;
     const std::string of_16 = explained({4096, 512}, {4096, 16}, by_columns);
     EXPECT_NE(of_16.find("n 16, x 512"), std::string::npos) << of_16;
 }
 
-TEST(TurnRanges, WideProductsStay) {
+TEST(SwapGridAxes, WideProductsStay) {
     const std::string wide = explained({4096, 512}, {4096, 256}, by_columns);
     EXPECT_EQ(wide.find("n 256, x"), std::string::npos) << wide;
     const std::string rows = explained(
@@ -39,7 +39,7 @@ Tensor whole(const Shape& shape) {
     return reshape(cast<float>(arange(element_count(shape).constant()) * 7 % 11 - 5), shape);
 }
 
-TEST(TurnRanges, GiveWhatTheOracleGives) {
+TEST(SwapGridAxes, GiveWhatTheOracleGives) {
     const auto run = [](bool is_oracle, int64_t rows, int64_t centres, int64_t width) {
         SessionScope scope(is_oracle ? Session::oracle() : Session::interpreter());
         const auto f = compile(

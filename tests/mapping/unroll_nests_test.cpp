@@ -41,7 +41,7 @@ int64_t loops_of_window(int rows, int columns) {
     return loops_of(*window(rows, columns, 512, 512).program());
 }
 
-TEST(WriteOutNests, AFewRowsOfAWindowEachHaveTheirLoop) {
+TEST(UnrollNests, AFewRowsOfAWindowEachHaveTheirLoop) {
     EXPECT_EQ(loops_of_window(3, 3), 3);
     EXPECT_EQ(loops_of_window(4, 8), 4);
     EXPECT_EQ(loops_of_window(1, 1), 0);
@@ -50,7 +50,7 @@ TEST(WriteOutNests, AFewRowsOfAWindowEachHaveTheirLoop) {
 }
 
 /// The innermost loop needs nothing of the one around it.
-TEST(WriteOutNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
+TEST(UnrollNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
     const auto values = [](const Session& session) {
         SessionScope scope(session);
         const auto f = compile(
@@ -71,7 +71,7 @@ TEST(WriteOutNests, ALoopInsideOfTheInnerOneKeepsThemAll) {
     EXPECT_EQ(values(Session::interpreter()), values(Session::oracle()));
 }
 
-TEST(WriteOutNests, GiveWhatTheOracleGives) {
+TEST(UnrollNests, GiveWhatTheOracleGives) {
     for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{2, 2}, {3, 5}, {4, 8}}) {
         const auto values = [&, r = rows, c = columns](const Session& session) {
             SessionScope scope(session);
@@ -103,13 +103,13 @@ int64_t loops_of_differences(int rows, int columns) {
                          .program());
 }
 
-TEST(WriteOutNests, WindowsWhoseSumsNeighboursShareMayHaveMoreRows) {
+TEST(UnrollNests, WindowsWhoseSumsNeighboursShareMayHaveMoreRows) {
     EXPECT_EQ(loops_of_differences(5, 5), 5);
     EXPECT_EQ(loops_of_differences(8, 8), 8);
     EXPECT_EQ(loops_of_differences(9, 5), 2) << "too many";
 }
 
-TEST(WriteOutNests, NeighboursShareTheSumsOfRows) {
+TEST(UnrollNests, NeighboursShareTheSumsOfRows) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto program = compile([](Tensor u, Tensor v) { return differences(u, v, 5, 5); },
                                  {f32(512, 512), f32(512, 512)})
@@ -127,7 +127,7 @@ TEST(WriteOutNests, NeighboursShareTheSumsOfRows) {
     EXPECT_LT(count(" + "), 8 * 24) << text;
 }
 
-TEST(WriteOutNests, SumsOfRowsApartAreThoseOfTheOracle) {
+TEST(UnrollNests, SumsOfRowsApartAreThoseOfTheOracle) {
     const auto values = [](const Session& session, int rows, int columns, float begin) {
         SessionScope scope(session);
         const Tensor u = reshape(cast<float>(arange(24 * 20) * 7 % 11 - 5), {24, 20}),
@@ -141,7 +141,7 @@ TEST(WriteOutNests, SumsOfRowsApartAreThoseOfTheOracle) {
                       values(Session::oracle(), rows, columns, 3.0f));
 }
 
-TEST(WriteOutNests, SumsOfRowsKeepTheSignOfZero) {
+TEST(UnrollNests, SumsOfRowsKeepTheSignOfZero) {
     for (float begin : {0.0f, -0.0f}) {
         const auto first = [&](const Session& session) {
             SessionScope scope(session);

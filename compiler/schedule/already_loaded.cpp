@@ -1,5 +1,5 @@
 // Estimates the cost of a value in a kernel that already has, or loads, some of what it needs.
-#include "compiler/schedule/at_hand.h"
+#include "compiler/schedule/already_loaded.h"
 
 #include <algorithm>
 
@@ -17,15 +17,15 @@ void for_asks_of(const std::set<Ask>& asks, const Node* root, Visit visit) {
 }
 
 struct Follower {
-    const AtHand& at_hand;
+    const AlreadyLoaded& already_loaded;
     const ScheduleFacts& facts;
     AccessMaps& maps;
     std::set<std::pair<const Node*, int>> seen;
 
     double load(const Node& node, const Ask& ask) const {
         double share = 1;
-        const auto before = at_hand.asks.find(&node);
-        if (before == at_hand.asks.end()) return facts.profile.seconds_per_load;
+        const auto before = already_loaded.asks.find(&node);
+        if (before == already_loaded.asks.end()) return facts.profile.seconds_per_load;
         for_asks_of(before->second, ask.root, [&](int map) {
             const auto axis = maps.beside(map, ask.map);
             if (!axis || *axis > 1) return;
@@ -38,10 +38,11 @@ struct Follower {
 
     double seconds(const Node& node, const Ask& ask, bool first) {
         if (is_free(facts, node) || !seen.insert({&node, ask.map}).second) return 0;
-        if (const auto before = at_hand.asks.find(&node);
-            !first && before != at_hand.asks.end() && before->second.contains(ask))
+        if (const auto before = already_loaded.asks.find(&node);
+            !first && before != already_loaded.asks.end() && before->second.contains(ask))
             return 0;
-        if (!first && (at_hand.materialised.contains(&node) || has_memory(facts.regions, node)))
+        if (!first &&
+            (already_loaded.materialised.contains(&node) || has_memory(facts.regions, node)))
             return load(node, ask);
         if (!is_computed(facts, node) || seen.size() > costs::kMostBesideFollowed)
             return facts.seconds.at(&node);
@@ -55,9 +56,9 @@ struct Follower {
 
 }  // namespace
 
-double seconds_beside(const Node& node, const Ask& ask, const AtHand& at_hand,
+double seconds_beside(const Node& node, const Ask& ask, const AlreadyLoaded& already_loaded,
                       const ScheduleFacts& facts, AccessMaps& maps) {
-    return Follower{at_hand, facts, maps, {}}.seconds(node, ask, true);
+    return Follower{already_loaded, facts, maps, {}}.seconds(node, ask, true);
 }
 
 }  // namespace firn

@@ -1,5 +1,5 @@
 // Swaps axes of the grid, so that lanes follow contiguous reads.
-#include "compiler/mapping/turn_ranges.h"
+#include "compiler/mapping/swap_grid_axes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +139,7 @@ bool is_better(const Cost& after, const Cost& before) {
 
 }  // namespace
 
-KernelCode turn_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
                                    [](const KernelNode& n) { return n.op == KernelOp::For; });
     if (!loops || reduces_rows(code)) return code;

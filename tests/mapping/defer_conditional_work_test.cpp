@@ -1,5 +1,5 @@
 // Dear parts of loops that few iterations need wait for one another where lanes take all of them.
-#include "compiler/mapping/await_choices.h"
+#include "compiler/mapping/defer_conditional_work.h"
 
 #include <gtest/gtest.h>
 
@@ -107,19 +107,19 @@ void expect_equal_values(Function function, int64_t table) {
               values(function, table, Session::oracle()));
 }
 
-TEST(AwaitChoices, EventsThatChangeWhatGoesOn) {
+TEST(DeferConditionalWork, EventsThatChangeWhatGoesOn) {
     EXPECT_EQ(depth(bounces, 1), 2);
     expect_equal_values(bounces, 1);
 }
 
-TEST(AwaitChoices, TheNumberOfTheIteration) {
+TEST(DeferConditionalWork, TheNumberOfTheIteration) {
     for (int64_t table : {17, 32, 100}) {
         EXPECT_EQ(depth(marks, table), 2);
         expect_equal_values(marks, table);
     }
 }
 
-TEST(AwaitChoices, WhereAConditionDoesNotHold) {
+TEST(DeferConditionalWork, WhereAConditionDoesNotHold) {
     EXPECT_EQ(depth(otherwise, 30), 2);
     expect_equal_values(otherwise, 30);
 }
@@ -135,7 +135,7 @@ Tensor drops(const Tensor& start, const Tensor&) {
     return sum;
 }
 
-TEST(AwaitChoices, ElementsSideBySideDoNotWait) {
+TEST(DeferConditionalWork, ElementsSideBySideDoNotWait) {
     SessionScope scope(Session::interpreter());
     const auto program = compile([](Tensor x) { return drops(x, x); }, {f32(1 << 12)}).program();
     EXPECT_NE(program->kernels.at(0).mapping.find("tile 4"), std::string::npos)
@@ -143,19 +143,19 @@ TEST(AwaitChoices, ElementsSideBySideDoNotWait) {
     EXPECT_EQ(depth_in(*program->kernels[0].code, 0), 1);
 }
 
-TEST(AwaitChoices, AGpuBranches) { EXPECT_EQ(depth(bounces, 1, gpu_profile()), 1); }
+TEST(DeferConditionalWork, AGpuBranches) { EXPECT_EQ(depth(bounces, 1, gpu_profile()), 1); }
 
-TEST(AwaitChoices, WhatALoopGoesOnByIsNotAwaited) {
+TEST(DeferConditionalWork, WhatALoopGoesOnByIsNotAwaited) {
     EXPECT_EQ(depth(until_done, 1), 1);
     expect_equal_values(until_done, 1);
 }
 
-TEST(AwaitChoices, ShortLoopsAndSumsStay) {
+TEST(DeferConditionalWork, ShortLoopsAndSumsStay) {
     EXPECT_EQ(depth(marks, 16), 1);
     EXPECT_EQ(depth(terms, 100), 1);
 }
 
-TEST(AwaitChoices, MoreBackEdgesThanADriverTakes) {
+TEST(DeferConditionalWork, MoreBackEdgesThanADriverTakes) {
     EXPECT_EQ(depth(marks, 3000), 2);
     EXPECT_EQ(depth(marks, 5000), 1);
 }

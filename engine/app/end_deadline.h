@@ -1,4 +1,4 @@
-// EndInTime ends a process whose work does not stop within a time limit.
+// EndDeadline ends a process whose work does not stop within a time limit.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -10,12 +10,12 @@ namespace firn {
 
 /// Calls `leave` on a separate thread when the time limit is over, unless the work has ended
 /// before. `leave` ends the process: it does not return.
-class EndInTime {
+class EndDeadline {
   public:
-    explicit EndInTime(std::function<void(const std::string& text)> leave);
-    ~EndInTime();
-    EndInTime(const EndInTime&) = delete;
-    EndInTime& operator=(const EndInTime&) = delete;
+    explicit EndDeadline(std::function<void(const std::string& text)> leave);
+    ~EndDeadline();
+    EndDeadline(const EndDeadline&) = delete;
+    EndDeadline& operator=(const EndDeadline&) = delete;
 
     /// Starts the time limit of work that is being cut; `text` names it. Later calls are ignored.
     void begin(const std::string& text, double seconds);

@@ -1,5 +1,5 @@
 // Short loops around short loops, iteration by iteration.
-#include "compiler/mapping/write_out_nests.h"
+#include "compiler/mapping/unroll_nests.h"
 
 #include <algorithm>
 #include <map>
@@ -115,7 +115,7 @@ class Writer : public Rebuild {
 
 }  // namespace
 
-KernelCode write_out_nests(KernelCode code, const SymbolFacts& facts) {
+KernelCode unroll_nests(KernelCode code, const SymbolFacts& facts) {
     const Nests nests = find_nests(code);
     if (nests.empty()) return code;
     KernelCode made;

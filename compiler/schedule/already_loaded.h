@@ -5,15 +5,15 @@
 namespace firn {
 
 /// The asks of a round of verdicts, and the values that it kept in memory.
-struct AtHand {
+struct AlreadyLoaded {
     Asks asks;
     NodeSet materialised;
 };
 
 /// Returns the seconds that an element of `node` costs the kernel of `ask.root`, which asks for
-/// what `at_hand` says in any case. What the kernel has at the same place costs nothing. A load
-/// beside another one costs the share of the invocations of a register tile that perform it.
-double seconds_beside(const Node& node, const Ask& ask, const AtHand& at_hand,
+/// what `already_loaded` says in any case. What the kernel has at the same place costs nothing. A
+/// load beside another one costs the share of the invocations of a register tile that perform it.
+double seconds_beside(const Node& node, const Ask& ask, const AlreadyLoaded& already_loaded,
                       const ScheduleFacts& facts, AccessMaps& maps);
 
 }  // namespace firn

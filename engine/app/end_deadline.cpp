@@ -1,16 +1,17 @@
 // The end of a run that is under way and does not come about by itself.
-#include "engine/app/end_in_time.h"
+#include "engine/app/end_deadline.h"
 
 #include <chrono>
 #include <utility>
 
 namespace firn {
 
-EndInTime::EndInTime(std::function<void(const std::string&)> leave) : leave_(std::move(leave)) {}
+EndDeadline::EndDeadline(std::function<void(const std::string&)> leave)
+    : leave_(std::move(leave)) {}
 
-EndInTime::~EndInTime() { has_ended(); }
+EndDeadline::~EndDeadline() { has_ended(); }
 
-void EndInTime::begin(const std::string& text, double seconds) {
+void EndDeadline::begin(const std::string& text, double seconds) {
     if (thread_.joinable()) return;
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     thread_ = std::jthread([this, text, end] {
@@ -23,14 +24,14 @@ void EndInTime::begin(const std::string& text, double seconds) {
     });
 }
 
-void EndInTime::has_ended() {
+void EndDeadline::has_ended() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !leaves_; });
     ended_ = true;
     changed_.notify_all();
 }
 
-void EndInTime::leave(const std::string& text) {
+void EndDeadline::leave(const std::string& text) {
     begin(text, 0);
     thread_.join();
 }
