@@ -1,4 +1,5 @@
-// Cotangents behind reads and stores at computed indices.
+// Cotangents behind reads and stores at computed indices. What no index reads, and what is stored
+// outside of its target, is left out: it may be anything (Cotangent::chosen).
 #include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/shifted_reads.h"
@@ -69,7 +70,7 @@ void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
         contribute(run, target,
                    firn::scatter(run.b, g.value, zeros, indices_of(*self), self->as<ScatterAttr>()),
                    true);
-        contribute(run, values, at_positions(run.b, *self, g.value, 0), g.chosen);
+        contribute(run, values, at_positions(run.b, *self, g.value, 0), true);
         return;
     }
     const Ref winner = winners(run, *self, number);
@@ -99,8 +100,8 @@ void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g)
 void reverse_product_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const OthersProducts others = others_products(run.b, self);
     contribute(run, self->inputs[0], scaled(run, g, others.of_target), g.chosen);
-    const Cotangent there{at_positions(run.b, *self, g.value, 0), g.chosen};
-    contribute(run, self->inputs[1], scaled(run, there, others.of_values), g.chosen);
+    const Cotangent there{at_positions(run.b, *self, g.value, 0), true};
+    contribute(run, self->inputs[1], scaled(run, there, others.of_values), true);
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const GatherAttr& attr = self->as<GatherAttr>();
     if (!run.active.contains(source.get())) return;
     if (const auto shifted = reverse_shifted_read(run, *self, g.value))
-        return contribute(run, source, *shifted, g.chosen);
+        return contribute(run, source, *shifted, true);
     std::vector<Ref> at;
     for (size_t k = 0; k < source->shape.size(); ++k)
         at.push_back(element_at(run, self->inputs[k + 1], source->shape[k], attr.modes[k]));
@@ -119,7 +120,7 @@ void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g) {
         return;
     }
     contribute(run, source, scatter(run.b, zeros_like(run, *source), g.value, at, {ScatterOp::Add}),
-               g.chosen);
+               true);
 }
 
 void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
@@ -129,7 +130,7 @@ void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g) {
         case ScatterOp::Add:
             contribute(run, self->inputs[0], g.value, g.chosen);
             if (run.active.contains(self->inputs[1].get()))
-                contribute(run, self->inputs[1], at_positions(run.b, *self, g.value, 0), g.chosen);
+                contribute(run, self->inputs[1], at_positions(run.b, *self, g.value, 0), true);
             return;
         case ScatterOp::Min:
         case ScatterOp::Max: return reverse_extreme_store(run, self, g);

@@ -77,7 +77,8 @@ void reverse_movement(ReverseRun& run, const Ref& self, const Cotangent& g) {
             default: throw InternalError("internal error: movement without a gradient");
         }
     };
-    contribute(run, input, back(), g.chosen);
+    // What a slice leaves out may be anything.
+    contribute(run, input, back(), g.chosen || self->op == Op::Slice);
 }
 
 }  // namespace firn

@@ -71,6 +71,38 @@ TEST(Gradients, OfWhatAnExtremeLeavesOutAreExactlyNothing) {
               (std::vector<float>{0, 0.5f}));
 }
 
+TEST(Gradients, OfWhatIsStoredOutsideAreExactlyNothing) {
+    const std::vector<float> at = {800, 0}, second_is_stored = {0, 1};
+    const auto added = [](const Tensor& x) {
+        Tensor y = zeros({1});
+        scatter_add(y(1 - index(x, 0)), overflowing(x));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(added, at), second_is_stored);
+    const auto multiplied = [](const Tensor& x) {
+        Tensor y = zeros({1}) + 1.0f;
+        scatter_mul(y(1 - index(x, 0)), overflowing(x));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(multiplied, at), second_is_stored);
+    const auto stored = [](const Tensor& x) {
+        Tensor y = zeros({1});
+        kernel({2}, [&](Tensor i) { y(1 - i) = sin(exp(x(i)) - 1.0f); });
+        return y;
+    };
+    EXPECT_EQ(gradient_of(stored, at), second_is_stored);
+}
+
+TEST(Gradients, OfWhatIsNotReadAreExactlyNothing) {
+    const std::vector<float> at = {800, 0}, second_is_read = {0, 1};
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return overflowing(x)(1); }, at), second_is_read);
+    EXPECT_EQ(gradient_of([](const Tensor& x) { return overflowing(x)(tensor({1})); }, at),
+              second_is_read);
+    EXPECT_EQ(
+        gradient_of([](const Tensor& x) { return overflowing(x)(index(Shape{1}, 0) + 1); }, at),
+        second_is_read);
+}
+
 TEST(Gradients, WhereThereIsNoDerivative) {
     EXPECT_EQ(gradient_of([](const Tensor& x) { return abs(x); }, {0}), std::vector<float>{0});
     EXPECT_EQ(gradient_of([](const Tensor& x) { return sqrt(sum(x * x)); }, {0, 0}),
