@@ -39,13 +39,12 @@ bool is_finite_at(const std::vector<Tensor>& at, const RandomFunction& function)
     return true;
 }
 
-/// Few directions have kinks, and few functions overflow (a power of what a loop multiplies) or are
-/// too steep for differences in every direction (the sine of such a power): what is not judged
-/// proves nothing.
+/// Few directions of few functions have kinks, and few functions overflow (a power of what a loop
+/// multiplies): what is not judged proves nothing.
 TEST(RandomGradients, AgreeWithDifferences) {
     const RandomSeeds seeds = random_seeds(0, 100);
     int64_t directions = 0, not_smooth = 0;
-    uint64_t overflown = 0, steep = 0;
+    uint64_t overflown = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         SessionScope scope(Session::oracle());
         const RandomFunction function(seed);
@@ -55,18 +54,13 @@ TEST(RandomGradients, AgreeWithDifferences) {
             ++overflown;
             continue;
         }
-        if (found.not_smooth == found.directions) {
-            ++steep;
-        } else {
-            directions += found.directions, not_smooth += found.not_smooth;
-        }
+        directions += found.directions, not_smooth += found.not_smooth;
         ASSERT_TRUE(found) << "seed " << seed << " (FIRN_RANDOM_SEED=" << seed
                            << " FIRN_RANDOM_COUNT=1): " << found.where;
     }
     EXPECT_LE(not_smooth * 50, directions + 49) << not_smooth << " of " << directions;
-    std::cout << "  counted " << overflown << " that overflow and " << steep << " too steep of "
-              << seeds.count << "\n";
-    EXPECT_LE((overflown + steep) * 100, seeds.count + 99) << overflown << " and " << steep;
+    std::cout << "  counted " << overflown << " that overflow of " << seeds.count << "\n";
+    EXPECT_LE(overflown * 100, seeds.count + 99) << overflown << " of " << seeds.count;
 }
 
 /// The gradients of a function of one seed, all elements in one row.
