@@ -1,5 +1,6 @@
-// Cotangents behind reads and stores at computed indices. What no index reads, and what is stored
-// outside of its target, is left out: it may be anything (Cotangent::chosen).
+// Cotangents behind reads and stores at computed indices. An element that no index reads, and a
+// value that is stored outside of its target, contribute nothing even where they are nan
+// (Cotangent::chosen).
 #include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/shifted_reads.h"

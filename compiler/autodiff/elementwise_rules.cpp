@@ -55,8 +55,8 @@ void reverse_select(ReverseRun& run, const Ref& self, const Cotangent& g) {
                        true);
 }
 
-/// To the input that is taken; of two equal ones half to each. An input that is left out may be
-/// nan.
+/// The input that is taken gets the cotangent, two equal ones half of it each. An input that is
+/// left out gets 0 even where it is nan.
 void reverse_extreme(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &a = self->inputs[0], &b = self->inputs[1];
     const Ref half =

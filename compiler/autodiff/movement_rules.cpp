@@ -77,7 +77,7 @@ void reverse_movement(ReverseRun& run, const Ref& self, const Cotangent& g) {
             default: throw InternalError("internal error: movement without a gradient");
         }
     };
-    // What a slice leaves out may be anything.
+    // An element that a slice leaves out has the cotangent 0 even where its value is nan.
     contribute(run, input, back(), g.chosen || self->op == Op::Slice);
 }
 

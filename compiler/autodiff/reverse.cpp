@@ -16,8 +16,7 @@
 namespace firn {
 namespace {
 
-/// Whether a cotangent is 0 where a condition says so: what a rule gives for a value that it
-/// chooses.
+/// True if a rule gives the cotangent 0 where a condition leaves the value out.
 bool is_choice(const Node& cotangent) {
     return cotangent.op == Op::Select &&
            std::any_of(cotangent.inputs.begin() + 1, cotangent.inputs.end(), [](const Ref& side) {
@@ -118,9 +117,9 @@ void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen) {
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor) {
     const Ref& g = cotangent.value;
     const Ref product = elementwise(run.b, Op::Mul, {g, factor});
+    if (!cotangent.chosen) return product;
     const auto known = constant_value(*factor);
-    const bool is_finite = known && known->dtype.is_float() && std::isfinite(known->f);
-    if (!cotangent.chosen || is_finite) return product;
+    if (known && known->dtype.is_float() && std::isfinite(known->f)) return product;
     const Ref zero = constant(run.b, scalar_float(0, g->dtype));
     return elementwise(run.b, Op::Select,
                        {elementwise(run.b, Op::Equal, {g, zero}), zero, product});

@@ -9,7 +9,7 @@
 #include "compiler/frontend/record.h"
 #include "tests/frontend/oracle_session.h"
 
-// Of tcmalloc, where this program has it.
+// tcmalloc defines this function; it is null in a program without tcmalloc.
 extern "C" [[gnu::weak]] int MallocExtension_GetNumericProperty(const char* property,
                                                                 size_t* value);
 

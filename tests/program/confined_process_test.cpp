@@ -1,4 +1,5 @@
-// What ends in a process of its own ends there alone, with its reason.
+// A confined process that crashes, hangs or takes too much memory ends alone, and its parent hears
+// why.
 #include "compiler/program/confined_process.h"
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ class Confined : public ::testing::Test {
         EXPECT_EQ(descriptors(), before_);
     }
     using Ended = std::pair<std::string, Why>;
-    /// What is said of the end of a process that does `work`.
+    /// Returns the reason that the parent gets for the end of a process that does `work`.
     static Ended end_of(const ConfinedProcess::Work& work, const Patience& patience = {}) {
         ConfinedProcess process(work, patience);
         try {
