@@ -27,12 +27,9 @@ std::string numbered(const std::string& source) {
 
 /// Everything that could change the result, as text.
 std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
-    unsigned version = 0, revision = 0;
-    shaderc_get_spv_version(&version, &revision);
     std::ostringstream key;
-    key << "spirv " << version << '.' << revision << ' ' << spvSoftwareVersionString()
-        << " optimize " << options.optimize << " checked " << options.validate << " vulkan 1."
-        << options.vulkan_minor << '\n'
+    key << "spirv " << shader_compiler_version() << " optimize " << options.optimize << " checked "
+        << options.validate << " vulkan 1." << options.vulkan_minor << '\n'
         << glsl;
     return key.str();
 }
@@ -99,6 +96,13 @@ std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
 }
 
 }  // namespace
+
+std::string shader_compiler_version() {
+    unsigned version = 0, revision = 0;
+    shaderc_get_spv_version(&version, &revision);
+    return std::to_string(version) + '.' + std::to_string(revision) + ' ' +
+           spvSoftwareVersionString();
+}
 
 std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& name,
                                     const SpirvOptions& options) {

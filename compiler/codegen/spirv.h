@@ -22,6 +22,9 @@ struct SpirvOptions {
     std::string cache_directory;
 };
 
+/// Names the versions of the libraries that compile shaders: others may make other modules.
+std::string shader_compiler_version();
+
 /// Compiles a GLSL compute shader. `name` appears in errors and dumps, and is no part of the
 /// result. Throws InternalError with the compiler's message and the numbered source: GLSL is
 /// written by Firn. May be called from any thread.

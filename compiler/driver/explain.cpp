@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <iomanip>
-#include <set>
 #include <sstream>
 
-#include "compiler/kernel/kernel_code.h"
 #include "compiler/program/step_counts.h"
 #include "compiler/schedule/schedule.h"
 
@@ -17,21 +15,6 @@ std::string microseconds(double seconds) {
     std::ostringstream out;
     out << std::fixed << std::setprecision(1) << seconds * 1e6 << " us";
     return out.str();
-}
-
-/// Returns the ranges and the number of loops as `y n, x m; 2 loops`.
-std::string ranges_text(const KernelCode& code) {
-    std::string out;
-    int loops = 0;
-    for (const Range& range : code.ranges) {
-        loops += range.kind == RangeKind::Serial;
-        if (range.kind == RangeKind::Grid)
-            out += (out.empty() ? "" : ", ") + range.name + " " + range.extent.text();
-    }
-    if (loops > 0)
-        out +=
-            (out.empty() ? "" : "; ") + std::to_string(loops) + (loops == 1 ? " loop" : " loops");
-    return out;
 }
 
 void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
@@ -45,18 +28,6 @@ void print_verdict(std::ostringstream& out, const VerdictInfo& v) {
     out << "\n";
 }
 
-/// Returns the user's lines whose sums and products of floats are computed by atomics.
-std::string unordered_lines(const KernelCode& code) {
-    std::set<std::string> lines;
-    for (const KernelNode& n : code.nodes)
-        if (n.op == KernelOp::Atomic && n.dtype.is_float() &&
-            (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
-            lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
-    std::string out;
-    for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
-    return out;
-}
-
 void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelReport* report) {
     out << "  kernel " << k.name << ": group " << k.group_size[0] << "x" << k.group_size[1] << "x"
         << k.group_size[2] << ", " << k.bindings.size() << " bindings, back edges "
@@ -64,10 +35,10 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     if (k.shared_bytes > 0) out << ", " << k.shared_bytes << " bytes shared";
     if (!k.mapping.empty()) out << (k.tuned ? ", tuned to " : ", ") << k.mapping;
     out << "\n";
-    if (const std::string lines = k.code ? unordered_lines(*k.code) : ""; !lines.empty())
+    if (!k.unordered.empty())
         out << "    the device decides in which order floats are combined, last bits may differ "
                "from run to run  ("
-            << lines << ")\n";
+            << k.unordered << ")\n";
     if (!report) return;
     if (!report->ranges.empty()) out << "    over " << report->ranges << "\n";
     out << "    " << report->dispatches
@@ -126,15 +97,12 @@ std::vector<KernelReport> kernel_reports(const Program& program, const SizeEnv& 
     std::vector<KernelReport> out;
     for (const KernelInfo& k : program.kernels) {
         KernelReport row;
-        row.name = k.name, row.mapping = k.mapping, row.tuned = k.tuned;
+        row.name = k.name, row.mapping = k.mapping, row.ranges = k.ranges, row.tuned = k.tuned;
         row.shared_bytes = k.shared_bytes, row.back_edges = k.back_edges;
         if (const auto at = milliseconds.find(k.name); at != milliseconds.end())
             row.measured_ms = at->second;
         out.push_back(std::move(row));
     }
-    for_dispatches(program.steps, [&](const DispatchStep& step) {
-        if (step.lowered) out[static_cast<size_t>(step.kernel)].ranges = ranges_text(*step.lowered);
-    });
     count_steps(program, env, [&](const FlatStep& step, int64_t times) {
         if (!step.dispatch) return;
         KernelReport& row = out[static_cast<size_t>(step.dispatch->kernel)];

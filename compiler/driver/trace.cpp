@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/driver/compile.h"
-#include "compiler/driver/program_source.h"
-#include "compiler/ir/substitute.h"
+#include "compiler/driver/program_cache.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/error.h"
 
@@ -19,31 +17,18 @@ std::string behind_name(const std::string& text) { return text.substr(text.find(
 }  // namespace
 
 CompileTrace trace_of(const Program& program) {
-    if (!program.source)
-        throw UserError("program '" + program.name +
-                        "' was saved without what it was compiled from, so its passes cannot be "
-                        "run again; compile it in this process");
-    const ProgramSource& source = *program.source;
-    std::map<std::string, std::string> tuned;
-    for (const KernelInfo& kernel : program.kernels)
-        if (kernel.tuned) tuned[kernel.tuning_key] = kernel.mapping;
-    CompileOptions options;
-    options.name = program.name;
-    options.facts = source.facts, options.donated = source.donated;
-    options.skipped = source.skipped;
-    options.tuned = &tuned;
-    options.cuts = parse_cut_weights(program.cuts).value_or(CutWeights{});
-    options.spirv = false;
-    options.trace = std::make_shared<CompileTrace>();
-    NodeTable table;
-    compile_graph(table, copied_graph(table, source.graph), program.profile, options);
-    CompileTrace out = std::move(*options.trace);
-    for (const KernelInfo& kernel : program.kernels) {
+    const auto trace = std::make_shared<CompileTrace>();
+    const std::shared_ptr<const Program> again = compile_again(program, false, trace);
+    CompileTrace out = std::move(*trace);
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        const KernelInfo& kernel = program.kernels[k];
         const auto traced = std::find_if(
             out.kernels.begin(), out.kernels.end(),
             [&](const CompileTrace::Kernel& each) { return each.name == kernel.name; });
-        if (traced == out.kernels.end() || !kernel.code) continue;
-        const std::string text = print(*kernel.code);
+        const KernelCode* const code =
+            kernel.code ? kernel.code.get() : again->kernels.at(k).code.get();
+        if (traced == out.kernels.end()) continue;
+        const std::string text = print(*code);
         if (traced->passes.empty() || behind_name(traced->passes.back().text) != behind_name(text))
             traced->passes.push_back({.name = "emitted", .text = text});
     }

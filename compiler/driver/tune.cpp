@@ -42,6 +42,7 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
     ensure(made.has_value(), "no step launches the kernel");
     KernelInfo& old = out->kernels[static_cast<size_t>(kernel)];
     made->name = old.name, made->lines = old.lines, made->tuning_key = old.tuning_key;
+    made->ranges = old.ranges;
     made->mapping = text(mapping), made->tuned = true;
     old = std::move(*made);
     return out;

@@ -10,8 +10,7 @@ namespace {
 
 void compile(CompileJob& job) {
     try {
-        job.program = compile_graph(job.source->table, job.source->graph, job.executor->profile(),
-                                    job.options);
+        job.program = compile_source(job.source, job.executor->profile(), job.options);
         job.prepared = job.executor->prepare(*job.program);
     } catch (const Stopped&) {
         job.program = nullptr;
@@ -20,7 +19,7 @@ void compile(CompileJob& job) {
         job.program = nullptr;
         job.refused = true;
     }
-    job.options.source = job.source = nullptr;
+    job.source = nullptr;
     job.executor.reset();
 }
 
@@ -29,7 +28,6 @@ void compile(CompileJob& job) {
 CompileJob::CompileJob(const Graph& copied, const CompileOptions& with,
                        std::shared_ptr<Executor> runs_it)
     : executor(std::move(runs_it)), options(with), source(source_of(copied, with)) {
-    options.source = source;
     if (options.tuned) tuned = *options.tuned;
     options.tuned = &tuned;
     options.all_cores = false;

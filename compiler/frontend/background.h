@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "compiler/driver/compile.h"
+#include "compiler/driver/program_cache.h"
 #include "compiler/driver/program_source.h"
 #include "compiler/program/executor.h"
 #include "compiler/program/own_process.h"

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/program_cache.h"
 #include "compiler/driver/program_source.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/environment.h"
@@ -58,9 +59,8 @@ void with_place(SourceLine line, const F& asked) {
 std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executor& executor,
                                                CompileOptions options) {
     const std::shared_ptr<ProgramSource> source = source_of(graph, options);
-    options.source = source;
     const CompileWatch watch = with_line(executor.compile_watch());
-    if (!watch) return compile_graph(source->table, source->graph, executor.profile(), options);
+    if (!watch) return compile_source(source, executor.profile(), options);
     std::atomic<size_t> done{0}, kernels{0};
     std::atomic<bool> stop{false};
     options.stop = &stop;
@@ -70,7 +70,7 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
         1,
         [&](size_t) {
             const CancelScope ends([&] { return stop.load(); });  // walks over large graphs
-            program = compile_graph(source->table, source->graph, executor.profile(), options);
+            program = compile_source(source, executor.profile(), options);
         },
         [&](size_t) {
             try {

@@ -11,7 +11,9 @@
 #include <sstream>
 #include <tuple>
 
+#include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/program_cache.h"
 #include "compiler/driver/tune.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/run_graph.h"
@@ -54,9 +56,9 @@ class Search {
           variant_(variant),
           options_(options),
           start_(Clock::now()),
-          best_(variant.program),
+          best_(with_code(variant.program)),
           terms_(most_terms(variant.graph, call.symbols)),
-          trial_(*session.executor, *variant.program, std::move(call)) {
+          trial_(*session.executor, *best_, std::move(call)) {
         compile_.name = best_->name, compile_.facts = variant.facts,
         compile_.donated = variant.donated;
         compile_.spirv = session.needs_spirv;

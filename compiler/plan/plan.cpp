@@ -20,6 +20,21 @@ struct PlanRun {
     std::vector<std::vector<const Node*>> values;       // by dispatch
 };
 
+/// Returns the ranges and the number of loops as `y n, x m; 2 loops`.
+std::string ranges_text(const KernelCode& code) {
+    std::string out;
+    int loops = 0;
+    for (const Range& range : code.ranges) {
+        loops += range.kind == RangeKind::Serial;
+        if (range.kind == RangeKind::Grid)
+            out += (out.empty() ? "" : ", ") + range.name + " " + range.extent.text();
+    }
+    if (loops > 0)
+        out +=
+            (out.empty() ? "" : "; ") + std::to_string(loops) + (loops == 1 ? " loop" : " loops");
+    return out;
+}
+
 /// Adds a kernel's description to the program, with its first dispatch.
 int add_kernel(PlanRun& run, ListedKernel kernel) {
     std::vector<KernelInfo>& all = run.program.kernels;
@@ -74,6 +89,8 @@ DispatchStep dispatch_of(PlanRun& run, ListedKernel kernel) {
     else
         share_kernel(run.program.kernels[static_cast<size_t>(at->second)], kernel);
     step.kernel = at->second;
+    if (step.lowered)
+        run.program.kernels[static_cast<size_t>(step.kernel)].ranges = ranges_text(*step.lowered);
     return step;
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/plan/plan_kernel.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/codegen/glsl.h"
 #include "compiler/kernel/bindings.h"
@@ -59,6 +60,18 @@ void check_ranges(const KernelCode& code, const DeviceProfile& profile, const st
     }
 }
 
+/// Returns the user's lines whose sums and products of floats are computed by atomics.
+std::string unordered_lines(const KernelCode& code) {
+    std::set<std::string> lines;
+    for (const KernelNode& n : code.nodes)
+        if (n.op == KernelOp::Atomic && n.dtype.is_float() &&
+            (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
+            lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
+    std::string out;
+    for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
+    return out;
+}
+
 }  // namespace
 
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
@@ -76,6 +89,7 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
     info.guards = code.guards;
     info.shared_bytes = static_cast<uint32_t>(shared_bytes(code));
     info.matrix_unit = used_matrix_unit(code);
+    info.unordered = unordered_lines(code);
     return info;
 }
 

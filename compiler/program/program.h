@@ -70,6 +70,8 @@ struct KernelInfo {
     std::string mapping;     // how its ranges are mapped; empty where its user said it
     std::string tuning_key;  // the key of a mapping found by tuning; empty if none can be
     bool tuned = false;      // the mapping is one that tuning found
+    std::string ranges;      // its ranges before they were mapped, for people: `y n, x m; 2 loops`
+    std::string unordered;   // the user's lines whose floats atomics combine in any order
 };
 /// Byte offset of every parameter, and the total size (a multiple of 4) as the last element.
 std::vector<uint32_t> param_offsets(const std::vector<DType>& types);

@@ -51,6 +51,11 @@ class Reader {
         if (found == from_.end()) refuse_value(place, "is missing");
         read(*found, place, field);
     }
+    /// Reads a field that older files lack: it keeps its value there.
+    template <class T>
+    void later(const char* key, T& field) {
+        if (from_.contains(key)) (*this)(key, field);
+    }
 
     static void read(const Json& from, const Place& place, bool& to) {
         if (!from.is_boolean()) wrong(from, place, "true or false");

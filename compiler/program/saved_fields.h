@@ -13,7 +13,8 @@ namespace firn::saved {
 template <class T, class S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
-// `v(key, field)` is called for every field, in order.
+// `v(key, field)` is called for every field, in order; `v.later(key, field)` for a field that older
+// files of the same format lack, and whose default value says nothing wrong.
 
 void fields(auto& v, Is<MatrixUnit> auto& x) {
     auto& [rows, columns, depth] = x;
@@ -63,13 +64,13 @@ void fields(auto& v, Is<ParamInfo> auto& x) {
 void fields(auto& v, Is<KernelInfo> auto& x) {
     auto& [name, glsl, spirv, group_size, bindings, param_types, params_in_buffer,
            keeps_special_floats, shared_bytes, matrix_unit, back_edges, guards, lines, code,
-           mapping, tuning_key, tuned] = x;
+           mapping, tuning_key, tuned, ranges, unordered] = x;
     v("name", name), v("glsl", glsl), v("spirv", spirv), v("group_size", group_size);
     v("bindings", bindings), v("param_types", param_types);
     v("params_in_buffer", params_in_buffer), v("keeps_special_floats", keeps_special_floats);
     v("shared_bytes", shared_bytes), v("matrix_unit", matrix_unit), v("back_edges", back_edges);
     v("guards", guards), v("lines", lines), v("mapping", mapping), v("tuning_key", tuning_key);
-    v("tuned", tuned);
+    v("tuned", tuned), v.later("ranges", ranges), v.later("unordered", unordered);
 }
 
 void fields(auto& v, Is<BufferInfo> auto& x) {
@@ -140,7 +141,7 @@ void fields(auto& v, Is<VerdictInfo> auto& x) {
     v("materialise_seconds", materialised);
 }
 
-/// Visits all fields but the rounds and the source.
+/// Visits all fields but the source.
 void fields(auto& v, Is<Program> auto& x) {
     auto& [name, arguments, results, data_sizes, guards, assumed, host_scalars, buffers, kernels,
            steps, verdicts, rounds, cuts, profile, compile_milliseconds, spirv_milliseconds,
@@ -148,7 +149,8 @@ void fields(auto& v, Is<Program> auto& x) {
     v("name", name), v("arguments", arguments), v("results", results);
     v("data_sizes", data_sizes), v("guards", guards), v("assumed", assumed);
     v("host_scalars", host_scalars), v("buffers", buffers), v("kernels", kernels);
-    v("steps", steps), v("verdicts", verdicts), v("cuts", cuts), v("profile", profile);
+    v("steps", steps), v("verdicts", verdicts), v.later("rounds", rounds), v("cuts", cuts);
+    v("profile", profile);
     v("compile_milliseconds", compile_milliseconds), v("spirv_milliseconds", spirv_milliseconds);
 }
 

@@ -29,6 +29,10 @@ class Writer {
     void operator()(const char* key, const T& field) {
         to_[key] = json(field);
     }
+    template <class T>
+    void later(const char* key, const T& field) {
+        (*this)(key, field);
+    }
 
     template <class T>
     requires(std::is_arithmetic_v<T>) static Json json(T x) { return x; }
