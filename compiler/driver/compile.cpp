@@ -11,6 +11,7 @@
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/passes/host_loops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/plan_kernel.h"
@@ -164,6 +165,14 @@ std::string lines_of(const NodeSet& values) {
     return out.empty() ? out : out + (lines.size() > kMost ? ", ...)" : ")");
 }
 
+/// Returns the graph with some loops inside kernels as loops of kernels.
+Graph with_host_loops(NodeTable& table, const Graph& graph, const NodeSet& loops,
+                      const DeviceProfile& profile, const CompileOptions& options) {
+    if (loops.empty()) return graph;
+    return transformed(host_loops(table, graph, loops), GraphStage::Simplified, GraphStage::Fitted,
+                       {table, options.facts, &profile}, options);
+}
+
 /// Stages 3 to 7. A schedule makes no cut for a kernel that may run as it is: how many iterations
 /// an invocation takes is known only after the kernel is mapped, since copies, unrolling and lanes
 /// that share a loop make them fewer. If they are too many, this function first gives up rows, then
@@ -194,9 +203,13 @@ std::shared_ptr<Program> cut_and_plan(NodeTable& table, Graph graph, const CutWe
         begin_round(census);
         add(census, counted);
         if (!excess.empty()) {
-            const std::string lines = lines_of(excess);
-            known.kept.merge(excess);
-            schedule = again("a kernel computes values too often" + lines);
+            const std::string reason =
+                excess.loops.empty()
+                    ? "a kernel computes values too often" + lines_of(excess.values)
+                    : "a loop inside a kernel computes values too often" + lines_of(excess.loops);
+            graph = with_host_loops(table, graph, excess.loops, profile, options);
+            known.kept.merge(excess.values);
+            schedule = again(reason);
             continue;
         }
         if (note_launched(list, schedule, known.launched)) {

@@ -115,39 +115,117 @@ bool can_be_kept(const ExcessRun& run, const Node& node) {
            !is_of_invocations(run.regions, node);
 }
 
+/// The values that are looked at: first those that reductions and loops compute, then all.
+enum class Among : uint8_t { Repeating, All };
+
 /// Adds to `out` the values of a kernel that are to be kept in memory. False if there are none.
 bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
-             const Computed& computed, NodeSet& out) {
-    const auto keep = [&](const NodeSet& from, const auto& is_dear) {
-        const size_t before = out.size();
-        for (const Node* node : from)
-            if (can_be_kept(run, *node) && is_dear(*node) &&
-                std::find(outputs.begin(), outputs.end(), node) == outputs.end())
-                out.insert(node);
-        return out.size() > before;
-    };
-    if (keep(computed.repeated, [&](const Node& node) { return repeats(run, node); })) return true;
-    return keep(computed.all, [&](const Node& node) {
+             const Computed& computed, Among among, NodeSet& out) {
+    const auto is_dear = [&](const Node& node) {
+        if (among == Among::Repeating) return repeats(run, node);
         const auto verdict = run.verdicts.find(&node);
         // A single number that is computed where it is used has no verdict.
         if (verdict == run.verdicts.end()) return node.shape.empty() && repeats(run, node);
         return verdict->second->evaluations > verdict->second->elements;
-    });
+    };
+    const size_t before = out.size();
+    for (const Node* node : among == Among::Repeating ? computed.repeated : computed.all)
+        if (can_be_kept(run, *node) && is_dear(*node) &&
+            std::find(outputs.begin(), outputs.end(), node) == outputs.end())
+            out.insert(node);
+    return out.size() > before;
 }
 
-/// True if the kernel takes no longer than the launch (or the barrier in its place) of another
-/// kernel, whatever the call's sizes are: keeping its values would gain nothing.
-bool is_short(const ExcessRun& run, const Node& output, const Size& operations) {
+/// Returns the most evaluations of each value that a kernel computes: those of its consumers, in
+/// every iteration of a reduction. Within one invocation a value is computed once for each of its
+/// elements, unless its indices are computed.
+std::unordered_map<const Node*, double> most_evaluations(const ExcessRun& run,
+                                                         const std::vector<const Node*>& outputs,
+                                                         const Computed& computed) {
+    double grid = 1;
+    for (const Node* output : outputs)
+        grid = std::max(grid, expected_elements(grid_shape(run.regions, *output), run.symbols));
+    std::unordered_map<const Node*, double> out;
+    const auto ask = [&](const Node& node, double evaluations) {
+        if (computed.all.contains(&node)) out[&node] = std::max(out[&node], evaluations);
+    };
+    for (const Node* output : outputs) ask(*output, grid);
+    for (size_t k = run.regions.order.size(); k-- > 0;) {  // consumers first
+        const Node& node = *run.regions.order[k];
+        const auto own = out.find(&node);
+        if (own == out.end()) continue;
+        const double inside =
+            own->second * (node.op == Op::Reduce ? reduction_trips(node, run.symbols) : 1);
+        for (const Ref& input : node.inputs) {
+            const double elements = expected_elements(input->shape, run.symbols);
+            ask(*input, node.op == Op::Gather ? inside : std::min(inside, grid * elements));
+        }
+        for (const Ref& result : region_results(node)) ask(*result, inside);
+    }
+    return out;
+}
+
+/// Returns the loops inside kernels around values that a kernel evaluates more often than they have
+/// elements: as steps of loops of kernels these can be kept.
+NodeSet loops_around(const ExcessRun& run, const std::vector<const Node*>& outputs,
+                     const Computed& computed, Among among) {
+    NodeSet loops;
+    for (const auto& [node, times] : most_evaluations(run, outputs, computed)) {
+        if (info(node->op).properties & kLeaf || is_movement(node->op) ||
+            (among == Among::Repeating && !repeats(run, *node)) ||
+            is_of_invocations(run.regions, *node) ||
+            times <= expected_elements(node->shape, run.symbols))
+            continue;
+        for (const auto& [loop, trips] : kernel_loops(run.regions, run.symbols, *node))
+            loops.insert(loop);
+    }
+    return loops;
+}
+
+/// Returns the launches that the iterations of loops take, at most, once these are loops of
+/// kernels: one for the values that are kept, and one for those that the loop carries.
+double launches_of(const ExcessRun& run, const NodeSet& loops) {
+    double out = 0;
+    for (const Node* loop : loops) {
+        double runs = most_trips(*loop, run.schedule.numbers, run.profile, run.symbols);
+        for (const Node* around : run.regions.loops.at(loop))
+            if (loops.contains(around))
+                runs *= most_trips(*around, run.schedule.numbers, run.profile, run.symbols);
+        out += 2 * runs;
+    }
+    return out;
+}
+
+/// True if the kernel takes no longer than launches (or the barriers in their place) of other
+/// kernels, whatever the call's sizes are: cutting it would gain nothing.
+bool is_short(const ExcessRun& run, const Node& output, const Size& operations, double launches) {
     const Node* home = home_loop(run.regions, output);
     const double launch =
         run.profile.seconds_per_launch * (home && run.schedule.small_loops.contains(home)
                                               ? rules_of(run.profile).barrier_of_launch
                                               : 1);
     const auto most = static_cast<double>(operations.upper_bound(run.symbols.largest));
-    return most <= launch * run.profile.operations_per_second;
+    return most <= launches * launch * run.profile.operations_per_second;
 }
 
 enum class Fate : uint8_t { Stays, IsCut, IsExempt };
+
+/// Adds to `out` what is to be cut in a kernel that exceeds kMostExcess.
+Fate cut_kernel(const ExcessRun& run, const std::vector<const Node*>& outputs,
+                const Computed& computed, const Size& operations, Excess& out) {
+    if (is_short(run, *outputs[0], operations, 1)) return Fate::IsExempt;
+    Fate fate = Fate::Stays;
+    for (const Among among : {Among::Repeating, Among::All}) {
+        if (keep_of(run, outputs, computed, among, out.values)) return Fate::IsCut;
+        const NodeSet loops = loops_around(run, outputs, computed, among);
+        if (loops.empty()) continue;
+        fate = Fate::IsExempt;
+        if (is_short(run, *outputs[0], operations, launches_of(run, loops))) continue;
+        out.loops.insert(loops.begin(), loops.end());
+        return Fate::IsCut;
+    }
+    return fate;
+}
 
 void keep_worse(ExcessCensus::Worst& worst, const ExcessCensus::Worst& other) {
     if (other.factor > worst.factor) worst = other;
@@ -206,21 +284,20 @@ std::string text(const ExcessCensus& census) {
         put(census.worst_cut, "");
     }
     if (census.exempt > 0) {
-        out << "; " << census.exempt << " shorter than a launch, of at most ";
+        out << "; " << census.exempt << " shorter than the launches of a cut, of at most ";
         put(census.worst_exempt, "");
     }
     return out.str();
 }
 
-NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
-                    const DeviceProfile& profile, const SymbolFacts& symbols,
-                    ExcessCensus& census) {
+Excess find_excess(const KernelList& list, const Graph& graph, const Schedule& schedule,
+                   const DeviceProfile& profile, const SymbolFacts& symbols, ExcessCensus& census) {
     SymbolFacts facts = symbols;
     ExcessRun run{schedule, facts, profile, region_facts(graph), {}, {}};
     add_counters(run, list, facts);
     for (const ValueVerdict& verdict : schedule.verdicts)
         run.verdicts.emplace(verdict.value.get(), &verdict);
-    NodeSet out;
+    Excess out;
     for_kernels(list.steps, [&](const ListedKernel& kernel) {
         if (kernel.by_hand || kernel.values.empty()) return;
         const Computed computed = computed_by(run, kernel.values);
@@ -229,12 +306,7 @@ NodeSet find_excess(const KernelList& list, const Graph& graph, const Schedule& 
         const Size operations = value_operations(kernel.code);
         const double factor = estimate(operations, facts) / std::max(once, 1.0);
         Fate fate = Fate::Stays;
-        if (factor > kMostExcess) {
-            if (is_short(run, *kernel.values[0], operations))
-                fate = Fate::IsExempt;
-            else if (keep_of(run, kernel.values, computed, out))
-                fate = Fate::IsCut;
-        }
+        if (factor > kMostExcess) fate = cut_kernel(run, kernel.values, computed, operations, out);
         count(census, kernel, factor, fate);
     });
     return out;

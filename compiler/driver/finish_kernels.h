@@ -18,7 +18,7 @@ struct FinishRun {
     const Graph& graph;
     const Schedule& schedule;
     EmittedKernels emitted;
-    NodeSet excess;  // see find_excess()
+    Excess excess;  // see find_excess()
     ExcessCensus census;
 };
 
@@ -35,8 +35,8 @@ std::span<const ListPass> list_passes();
 
 struct FinishedKernels {
     KernelList list;
-    /// Values to keep in memory, see find_excess(). The list is unfinished if there are any.
-    NodeSet excess;
+    /// What is to be cut, see find_excess(). The list is unfinished if there is anything.
+    Excess excess;
     ExcessCensus census;
 };
 /// Lowers every kernel of the schedule and runs the passes, until each is Placed and emitted.

@@ -6,6 +6,7 @@
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/tape.h"
+#include "compiler/passes/host_loops.h"
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/regions.h"
 
@@ -201,19 +202,7 @@ Graph join_crowded_results(NodeTable& table, const Graph& graph, const DevicePro
 
 Graph host_crowded_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                          const SymbolFacts& facts) {
-    const NodeSet crowded = crowded_loops(region_facts(graph), profile, facts);
-    if (crowded.empty()) return graph;
-    const auto visit = [](const Node&, const std::vector<Ref>&) { return Ref(); };
-    const auto visit_region = [&](const Node& node, const Ref& made) -> Ref {
-        if (!crowded.contains(&node)) return nullptr;
-        LoopAttr attr = made->as<LoopAttr>();
-        attr.host = true;
-        return table.intern(Op::Loop, made->dtype, made->shape, made->inputs, attr,
-                            first_line(node.lines));
-    };
-    Graph out = graph;
-    out.results = rewrite(table, out.results, visit, {}, visit_region);
-    return out;
+    return host_loops(table, graph, crowded_loops(region_facts(graph), profile, facts));
 }
 
 }  // namespace firn
