@@ -60,17 +60,24 @@ Ref winners(ReverseRun& run, const Node& scatter, const Ref& number) {
     return firn::scatter(run.b, none, number, indices_of(scatter), {ScatterOp::Max});
 }
 
+/// Replaces the cotangent of the target at the positions of a store at which no two meet. All other
+/// elements are left as they are: in a loop, whose iterations store at few positions, none of them
+/// is visited.
+void replace_at_positions(ReverseRun& run, const Ref& self, const Cotangent& g, const Ref& values) {
+    ScatterAttr attr = self->as<ScatterAttr>();
+    attr.op = ScatterOp::Last, attr.unique = true;
+    contribute(run, self->inputs[0], firn::scatter(run.b, g.value, values, indices_of(*self), attr),
+               true);
+}
+
 /// The last one at each place replaces what was there.
 void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &target = self->inputs[0], &values = self->inputs[1];
     const Shape& positions = values->shape;
     const Ref number = reshape(run.b, index(run.b, {element_count(positions)}, 0), positions);
     const Ref zero = constant(run.b, scalar_float(0, g.value->dtype));
-    if (self->as<ScatterAttr>().unique) {
-        const Ref zeros = expand(run.b, zero, positions);
-        contribute(run, target,
-                   firn::scatter(run.b, g.value, zeros, indices_of(*self), self->as<ScatterAttr>()),
-                   true);
+    if (no_two_meet(*self)) {
+        replace_at_positions(run, self, g, expand(run.b, zero, positions));
         contribute(run, values, at_positions(run.b, *self, g.value, 0), true);
         return;
     }
@@ -89,9 +96,18 @@ void reverse_replace(ReverseRun& run, const Ref& self, const Cotangent& g) {
 /// Shared by all that are the extreme, the target among them.
 void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
     const Ref &target = self->inputs[0], &values = self->inputs[1];
+    const Ref zero = constant(run.b, scalar_float(0, self->dtype));
+    if (no_two_meet(*self)) {
+        const ExtremeShares shares = extreme_shares_at_positions(run.b, self);
+        const Ref share = over_count(run.b, at_positions(run.b, *self, g.value, 0), shares.count);
+        const auto chosen = [&](const Ref& is) {
+            return elementwise(run.b, Op::Select, {is, share, zero});
+        };
+        replace_at_positions(run, self, g, chosen(shares.own));
+        return contribute(run, values, chosen(shares.marks), true);
+    }
     const ExtremeShares shares = extreme_shares(run.b, self);
     const Ref share = over_count(run.b, g.value, shares.count);
-    const Ref zero = constant(run.b, scalar_float(0, self->dtype));
     contribute(run, target, elementwise(run.b, Op::Select, {shares.own, share, zero}), true);
     const Ref there = at_positions(run.b, *self, share, 0);
     contribute(run, values, elementwise(run.b, Op::Select, {shares.marks, there, zero}), true);
@@ -99,6 +115,12 @@ void reverse_extreme_store(ReverseRun& run, const Ref& self, const Cotangent& g)
 
 /// To each the product of the others.
 void reverse_product_store(ReverseRun& run, const Ref& self, const Cotangent& g) {
+    if (no_two_meet(*self)) {
+        const Cotangent there{at_positions(run.b, *self, g.value, 0), true};
+        const Ref own = at_positions(run.b, *self, self->inputs[0], 1);
+        replace_at_positions(run, self, g, scaled(run, there, self->inputs[1]));
+        return contribute(run, self->inputs[1], scaled(run, there, own), true);
+    }
     const OthersProducts others = others_products(run.b, self);
     contribute(run, self->inputs[0], scaled(run, g, others.of_target), g.chosen);
     const Cotangent there{at_positions(run.b, *self, g.value, 0), true};

@@ -3,10 +3,17 @@
 
 #include <cmath>
 
+#include "compiler/ir/distinct_positions.h"
+
 namespace firn {
 
 std::vector<Ref> indices_of(const Node& scatter) {
     return {scatter.inputs.begin() + 2, scatter.inputs.end()};
+}
+
+bool no_two_meet(const Node& scatter) {
+    const ScatterAttr& attr = scatter.as<ScatterAttr>();
+    return attr.unique || (!attr.by_hand && has_distinct_positions(scatter));
 }
 
 Ref at_positions(const Builder& b, const Node& scatter, const Ref& x, double outside) {
@@ -50,6 +57,17 @@ ExtremeShares extreme_shares(const Builder& b, const Ref& scatter) {
     out.count = elementwise(
         b, Op::Add,
         {cast(b, out.own, i32), summed_at_places(b, *scatter, cast(b, out.marks, i32))});
+    return out;
+}
+
+ExtremeShares extreme_shares_at_positions(const Builder& b, const Ref& scatter) {
+    const Ref extreme = at_positions(b, *scatter, scatter, std::nan(""));
+    const auto is_extreme = [&](const Ref& x) { return elementwise(b, Op::Equal, {x, extreme}); };
+    const auto count = [&](const Ref& is) { return cast(b, is, i32); };
+    ExtremeShares out;
+    out.own = is_extreme(at_positions(b, *scatter, scatter->inputs[0], 0));
+    out.marks = is_extreme(scatter->inputs[1]);
+    out.count = elementwise(b, Op::Add, {count(out.own), count(out.marks)});
     return out;
 }
 

@@ -6,6 +6,9 @@
 namespace firn {
 
 std::vector<Ref> indices_of(const Node& scatter);
+/// True if no two positions of a store are known to have the same index: it promises so, or its
+/// indices say so, as those of a single position do.
+bool no_two_meet(const Node& scatter);
 /// The element of `x` at each position's place; `outside` if the position has none.
 Ref at_positions(const Builder& b, const Node& scatter, const Ref& x, double outside);
 /// For every element of the target the sum of what its positions have.
@@ -25,5 +28,7 @@ struct ExtremeShares {
     Ref own, marks, count;
 };
 ExtremeShares extreme_shares(const Builder& b, const Ref& scatter);
+/// The same, all by position, for a store in which no two positions meet.
+ExtremeShares extreme_shares_at_positions(const Builder& b, const Ref& scatter);
 
 }  // namespace firn

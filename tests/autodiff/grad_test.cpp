@@ -71,6 +71,31 @@ TEST(Gradients, OfWhatAnExtremeLeavesOutAreExactlyNothing) {
               (std::vector<float>{0, 0.5f}));
 }
 
+/// The one element that a store changes alone is compared, and shared with what is equal.
+TEST(Gradients, OfStoresAtOneElement) {
+    const auto least = [](const Tensor& x) {
+        Tensor y = 3.0f * x;
+        scatter_min(y(1), 2.0f * x(0));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(least, {1, 5, 7}), (std::vector<float>{5, 0, 3}));
+    EXPECT_EQ(gradient_of(least, {9, 5, 7}), (std::vector<float>{3, 3, 3}));
+    EXPECT_EQ(gradient_of(least, {3, 2, 7}), (std::vector<float>{4, 1.5f, 3}));
+    const auto product = [](const Tensor& x) {
+        Tensor y = 3.0f * x;
+        scatter_mul(y(1), 2.0f * x(0));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(product, {2, 5, 7}), (std::vector<float>{33, 12, 3}));
+    EXPECT_EQ(gradient_of(product, {0, 5, 7}), (std::vector<float>{33, 0, 3}));
+    const auto outside = [](const Tensor& x) {
+        Tensor y = 3.0f * x;
+        scatter_min(y(5), 2.0f * x(0));
+        return y;
+    };
+    EXPECT_EQ(gradient_of(outside, {1, 5, 7}), (std::vector<float>{3, 3, 3}));
+}
+
 TEST(Gradients, OfWhatIsStoredOutsideAreExactlyNothing) {
     const std::vector<float> at = {800, 0}, second_is_stored = {0, 1};
     const auto added = [](const Tensor& x) {

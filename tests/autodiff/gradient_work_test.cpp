@@ -268,6 +268,35 @@ TEST_F(GradientWork, OfFunctionsThatTookMore) {
     }
 }
 
+/// Loops of the gradient inside one kernel, in which each element computed a sum over a whole
+/// tensor again, in every iteration.
+TEST_F(GradientWork, OfLoopsWhoseElementsNeedTheSameSums) {
+    for (const uint64_t seed : {901'624, 901'799, 902'442}) {
+        const ArgSpec x = seed % 2 ? f32(192, 256) : f32(4096);
+        const GradientCost cost = gradient_cost(RandomFunction(seed), {x, x, f32()});
+        EXPECT_LE(cost.of_most, bound_of(cost)) << seed;
+    }
+}
+
+/// Each iteration stores one element: the gradient compared and copied all of them each time.
+TEST_F(GradientWork, OfLoopsThatCombineIntoOneElementEach) {
+    const int n = 512;
+    const auto stored = [&](const auto& combine) {
+        return [&, combine](const Tensors& xs) {
+            Tensor state = xs[0];
+            for (Tensor k : loop(n)) combine(state((k * 7 + 3) % n), sin(xs[1](k)));
+            return sum(cos(state));
+        };
+    };
+    const auto expect = [&](const auto& combine) {
+        expect_bounded(stored(combine), {f32(n), f32(n)});
+    };
+    expect([](auto&& place, const Tensor& value) { scatter_min(place, value); });
+    expect([](auto&& place, const Tensor& value) { scatter_max(place, value); });
+    expect([](auto&& place, const Tensor& value) { scatter_mul(place, value); });
+    expect([](auto&& place, const Tensor& value) { std::move(place) = value; });
+}
+
 /// Loops with as many iterations as elements, in chunks that the driver allows.
 TEST_F(GradientWork, OfLongLoops) {
     const ArgSpec x = f32(65536);
