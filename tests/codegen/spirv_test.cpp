@@ -128,7 +128,25 @@ TEST_F(SpirvCache, OptionsArePartOfTheKey) {
     EXPECT_EQ(entries(), 3);
 }
 
-TEST_F(SpirvCache, AModuleIsCheckedBeforeItIsStoredAndNotAgain) {
+/// Valid GLSL whose SPIR-V adds floats as integers.
+constexpr const char* kNotValid = R"(#version 460
+#extension GL_EXT_spirv_intrinsics : require
+layout(local_size_x = 64) in;
+layout(binding = 0) buffer Data { float data[]; };
+spirv_instruction(id = 128) float added(float a, float b);
+void main() { data[gl_GlobalInvocationID.x] = added(data[0], data[1]); }
+)";
+
+TEST_F(SpirvCache, AModuleIsCheckedBeforeItIsStored) {
+    options_.validate = true;
+    EXPECT_THROW(glsl_to_spirv(kNotValid, "added", options_), InternalError);
+    EXPECT_EQ(entries(), 0);
+    options_.validate = false;
+    EXPECT_NO_THROW(glsl_to_spirv(kNotValid, "added", options_));
+    EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(SpirvCache, AStoredModuleIsNotCheckedAgain) {
     options_.validate = true;
     std::vector<uint32_t> spirv = glsl_to_spirv(kShader, "double", options_);
     const std::string name = entry().stem();
