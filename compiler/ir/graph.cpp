@@ -246,13 +246,72 @@ Node::~Node() {
     if (computed) --computed->forms;
 }
 
-/// Shared by the table and by the deleter of every node, so that nodes may outlive their table.
-struct NodeTable::State {
-    struct Entry {
-        const Node* node;
+/// The live nodes by hash: open addressing, no allocation per entry. Entries of equal hash are
+/// neighbours of one run, with others between them.
+class LiveNodes {
+  public:
+    /// The node for which `is_same` holds, null where there is none.
+    template <class F>
+    Ref find(uint64_t hash, const F& is_same) const {
+        for (size_t at = home(hash); slots_[at].node; at = next(at)) {
+            if (slots_[at].hash != hash || !is_same(*slots_[at].node)) continue;
+            if (Ref live = slots_[at].owner.lock()) return live;
+        }
+        return nullptr;
+    }
+
+    void add(const Ref& node) {
+        if (2 * (size_ + 1) > slots_.size()) grow();
+        put({node->hash, node.get(), node});
+        ++size_;
+    }
+
+    /// Removes the node, if it is there, and closes the gap in its run.
+    void remove(const Node* node) {
+        size_t at = home(node->hash);
+        while (slots_[at].node && slots_[at].node != node) at = next(at);
+        if (!slots_[at].node) return;
+        --size_;
+        for (size_t other = next(at); slots_[other].node; other = next(other)) {
+            const size_t from = home(slots_[other].hash);
+            if (((other - from) & mask()) < ((other - at) & mask())) continue;
+            slots_[at] = std::move(slots_[other]);
+            at = other;
+        }
+        slots_[at] = {};
+    }
+
+  private:
+    struct Slot {
+        uint64_t hash = 0;
+        const Node* node = nullptr;  // null: free
         std::weak_ptr<const Node> owner;
     };
-    std::unordered_multimap<uint64_t, Entry> entries;
+
+    size_t mask() const { return slots_.size() - 1; }
+    size_t home(uint64_t hash) const { return hash * 0x9e3779b97f4a7c15ull >> 20 & mask(); }
+    size_t next(size_t at) const { return (at + 1) & mask(); }
+
+    void put(Slot slot) {
+        size_t at = home(slot.hash);
+        while (slots_[at].node) at = next(at);
+        slots_[at] = std::move(slot);
+    }
+
+    void grow() {
+        std::vector<Slot> old(2 * slots_.size());
+        old.swap(slots_);
+        for (Slot& slot : old)
+            if (slot.node) put(std::move(slot));
+    }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(64);
+    size_t size_ = 0;
+};
+
+/// Shared by the table and by the deleter of every node, so that nodes may outlive their table.
+struct NodeTable::State {
+    LiveNodes entries;
     std::vector<const Node*> dying;
     bool releasing = false;
     uint64_t hash_mask = ~uint64_t{0};
@@ -282,13 +341,7 @@ struct NodeTable::State {
     }
 
     void forget(const Node* node) {
-        if (has_identity(node->op)) return;
-        auto [first, last] = entries.equal_range(node->hash);
-        for (auto entry = first; entry != last; ++entry) {
-            if (entry->second.node != node) continue;
-            entries.erase(entry);
-            return;
-        }
+        if (!has_identity(node->op)) entries.remove(node);
     }
 
     Ref adopt(std::shared_ptr<State> self, std::unique_ptr<Node> node) {
@@ -328,19 +381,17 @@ Ref NodeTable::intern(std::unique_ptr<Node> node, SourceLine line) {
     node->serial = serial;
     const bool mergeable = !has_identity(node->op);
     if (mergeable) {
-        auto [first, last] = state_->entries.equal_range(node->hash);
-        for (auto entry = first; entry != last; ++entry) {
-            if (!equal_structure(*entry->second.node, *node)) continue;
-            if (Ref merged = entry->second.owner.lock()) {
-                note_line(*merged, line);
-                return merged;
-            }
+        const Ref merged = state_->entries.find(
+            node->hash, [&](const Node& other) { return equal_structure(other, *node); });
+        if (merged) {
+            note_line(*merged, line);
+            return merged;
         }
     }
     note_line(*node, line);
     node->free_args = free_args_of(*node);
     Ref made = state_->adopt(state_, std::move(node));
-    if (mergeable) state_->entries.emplace(made->hash, State::Entry{made.get(), made});
+    if (mergeable) state_->entries.add(made);
     return made;
 }
 
@@ -352,7 +403,7 @@ Ref NodeTable::as_own(Ref node, uint64_t own) {
         state_->forget(&made);
         made.own = state_->next_serial++;
         made.hash = hash_of(made) & state_->hash_mask;
-        state_->entries.emplace(made.hash, State::Entry{&made, node});
+        state_->entries.add(node);
         return node;
     }
     auto copy = std::make_unique<Node>();

@@ -1,4 +1,5 @@
 // Sizes that only the device knows: finding them, and bounds that the host knows.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,9 +22,15 @@ void collect(const Size& size, std::map<std::string, SizeAtom>& found) {
         }
 }
 
-Size extreme(const Size& size, bool upper);
+bool has_data(const Size& size) {
+    for (const SizeTerm& term : SizeBuilder::terms(size))
+        for (const SizeAtom& atom : term.atoms)
+            if (atom.is_data() || std::any_of(atom.args.begin(), atom.args.end(), has_data))
+                return true;
+    return false;
+}
 
-bool has_data(const Size& size) { return !data_symbols(size).empty(); }
+Size extreme(const Size& size, bool upper);
 
 Size extreme(const SizeAtom& atom, bool upper) {
     if (atom.is_data()) return upper ? extreme(atom.args[0], true) : Size(0);
@@ -71,7 +78,7 @@ Size extreme(const Size& size, bool upper) {
 }  // namespace
 
 std::vector<SizeAtom> data_symbols(const Size& size) {
-    if (size.is_constant()) return {};
+    if (!has_data(size)) return {};
     std::map<std::string, SizeAtom> found;
     collect(size, found);
     std::vector<SizeAtom> out;
@@ -79,8 +86,8 @@ std::vector<SizeAtom> data_symbols(const Size& size) {
     return out;
 }
 
-Size largest(const Size& size) { return size.is_constant() ? size : extreme(size, true); }
-Size smallest(const Size& size) { return size.is_constant() ? size : extreme(size, false); }
+Size largest(const Size& size) { return has_data(size) ? extreme(size, true) : size; }
+Size smallest(const Size& size) { return has_data(size) ? extreme(size, false) : size; }
 
 Shape largest(const Shape& shape) {
     Shape out;

@@ -3,10 +3,34 @@
 
 #include <algorithm>
 
+#include "compiler/program/size_builder.h"
+
 namespace firn {
 namespace {
 
 constexpr int64_t kSymbolEstimate = 1024;
+
+int64_t estimated_value(const std::string& symbol, const SymbolFacts& facts) {
+    const auto known = facts.largest.find(symbol);
+    const auto divisor = facts.divisors.find(symbol);
+    return std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 2,
+                    divisor == facts.divisors.end() ? 1 : divisor->second);
+}
+
+/// Adds an estimate of each symbol in the size; returns false where one is a data symbol.
+bool add_estimates(const Size& size, const SymbolFacts& facts, SizeEnv& env) {
+    for (const SizeTerm& term : SizeBuilder::terms(size))
+        for (const SizeAtom& atom : term.atoms) {
+            if (atom.is_data()) return false;
+            if (atom.kind == SizeAtom::Kind::Symbol) {
+                const auto [at, added] = env.try_emplace(atom.name);
+                if (added) at->second = estimated_value(atom.name, facts);
+            }
+            for (const Size& arg : atom.args)
+                if (!add_estimates(arg, facts, env)) return false;
+        }
+    return true;
+}
 
 }  // namespace
 
@@ -43,13 +67,7 @@ bool hold(const SymbolFacts& facts, const SizeEnv& symbols) {
 double estimate(const Size& size, const SymbolFacts& facts) {
     if (size.is_constant()) return static_cast<double>(size.constant());
     SizeEnv env;
-    if (!data_symbols(size).empty()) return estimate(largest(size), facts);
-    for (const std::string& s : size.symbols()) {
-        const auto known = facts.largest.find(s);
-        const auto divisor = facts.divisors.find(s);
-        env[s] = std::max(known == facts.largest.end() ? kSymbolEstimate : known->second / 2,
-                          divisor == facts.divisors.end() ? 1 : divisor->second);
-    }
+    if (!add_estimates(size, facts, env)) return estimate(largest(size), facts);
     return static_cast<double>(size.evaluate(env));
 }
 

@@ -24,6 +24,8 @@ struct RegionFacts {
     /// Versions of what kernels written by hand store to: their arrays, and the tensors that they
     /// carry.
     NodeSet arrays;
+    /// Expected trip counts of all loops, where they were counted already (note_expected_trips()).
+    std::unordered_map<const Node*, double> trips;
 };
 RegionFacts region_facts(const Graph& graph);
 

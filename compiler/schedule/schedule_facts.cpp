@@ -8,6 +8,7 @@
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule/small_loops.h"
+#include "compiler/schedule/trip_counts.h"
 
 namespace firn {
 namespace {
@@ -62,6 +63,7 @@ ScheduleFacts schedule_facts(const Graph& graph, const DeviceProfile& profile,
                              const SymbolFacts& symbols, bool nested, const NodeSet& launched,
                              const NodeSet& kept) {
     ScheduleFacts facts{graph, profile, symbols, nested, region_facts(graph), {}, {}, {}, {}, {}};
+    note_expected_trips(facts.regions, symbols);
     facts.numbers = host_numbers(facts.regions);
     facts.seconds = element_seconds(facts);
     find_counts(facts);

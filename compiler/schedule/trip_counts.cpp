@@ -17,6 +17,12 @@ std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symb
     return std::max(1.0, most / costs::kOfMostExpected);
 }
 
+/// Returns what was counted already, or counts now.
+double known_trips(const RegionFacts& regions, const Node& loop, const SymbolFacts& symbols) {
+    const auto found = regions.trips.find(&loop);
+    return found != regions.trips.end() ? found->second : expected_trips(loop, symbols);
+}
+
 }  // namespace
 
 double expected_trips(const Node& loop, const SymbolFacts& symbols) {
@@ -30,6 +36,11 @@ double expected_trips(const Node& loop, const SymbolFacts& symbols) {
     const auto begin = value(0), end = value(1), step = value(2);
     if (!begin || !end || !step || *step == 0) return costs::kUnknownTrips;
     return std::max(0.0, (*end - *begin) / *step);
+}
+
+void note_expected_trips(RegionFacts& regions, const SymbolFacts& symbols) {
+    for (const Ref& node : regions.order)
+        if (node->op == Op::Loop) regions.trips.emplace(node.get(), expected_trips(*node, symbols));
 }
 
 double most_trips(const Node& loop, const HostNumbers& numbers, const DeviceProfile& profile,
@@ -54,7 +65,7 @@ double expected_runs(const RegionFacts& regions, const SymbolFacts& symbols, con
     double runs = 1;
     for (const Node* loop : regions.loops.at(&node))
         if (regions.host_loops.contains(loop))
-            runs *= std::max(1.0, expected_trips(*loop, symbols));
+            runs *= std::max(1.0, known_trips(regions, *loop, symbols));
     return runs;
 }
 
@@ -64,7 +75,7 @@ std::vector<std::pair<const Node*, double>> kernel_loops(const RegionFacts& regi
     std::vector<std::pair<const Node*, double>> out;
     for (const Node* loop : regions.loops.at(&node))
         if (!regions.host_loops.contains(loop))
-            out.emplace_back(loop, expected_trips(*loop, symbols));
+            out.emplace_back(loop, known_trips(regions, *loop, symbols));
     return out;
 }
 

@@ -8,6 +8,8 @@ namespace firn {
 
 /// Returns the expected trip count of a loop; an assumed number if its bounds give none.
 double expected_trips(const Node& loop, const SymbolFacts& symbols);
+/// Counts the trips of all loops once, for expected_runs() and kernel_loops().
+void note_expected_trips(RegionFacts& regions, const SymbolFacts& symbols);
 /// Returns the largest trip count of a loop inside a kernel, from 1 to the profile's back edges;
 /// the latter if its bounds give none.
 double most_trips(const Node& loop, const HostNumbers& numbers, const DeviceProfile& profile,
