@@ -37,12 +37,12 @@ struct Compacted {
     Tensor values;
     Tensor count;  ///< rank 0, i32
 };
-/// As compact with the size of the input, for values that loops carry, and for fixed sizes.
+/// The same with the size of the input, for values that loops carry, and for fixed sizes.
 ///
 /// Example: after `Compacted c = compact_padded(tensor({5, 6, 7}), tensor({false, true, true}));`
 /// `c.values` is `{6, 7, 0}` and `c.count` is `2`.
 Compacted compact_padded(const Operand& x, const Operand& chosen);
-/// As nonzero with room for the indices of all elements, i32 [elements, rank].
+/// The indices of nonzero with the size of all elements, i32 [elements, rank].
 ///
 /// Example: after `Compacted c = nonzero_padded(tensor({0, 3, 0, 4}));` `c.values` is
 /// `{{1}, {3}, {0}, {0}}` and `c.count` is `2`.

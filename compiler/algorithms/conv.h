@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// One number for every axis, or one per axis: `2`, `{2, 1}`.
+/// A number for every axis, or one number per axis: `2`, `{2, 1}`.
 template <size_t N>
 struct PerAxis {
     /// The same for every axis.
@@ -15,7 +15,7 @@ struct PerAxis {
     PerAxis(const Size& all) { values.fill(all); }
     /// @}
 
-    /// One for each of N axes, from the first on.
+    /// The numbers of the N axes, the first axis first.
     template <class... Each>
     requires(sizeof...(Each) == N && N > 1) PerAxis(const Each&... each) : values{Size(each)...} {}
     std::array<Size, N> values;
@@ -58,11 +58,11 @@ Tensor conv2d(const Operand& x, const Operand& weight, const Conv2dOptions& opti
 /// Example: `conv3d(ones({1, 1, 2, 2, 3}), ones({1, 1, 2, 2, 2}))` is `{{{{{8, 8}}}}}`.
 Tensor conv3d(const Operand& x, const Operand& weight, const Conv3dOptions& options = {});
 
-/// As ConvOptions, for the convolution whose transpose is computed.
+/// The options of a transposed convolution, as in ConvOptions.
 template <size_t N>
 struct ConvTransposeOptions {
-    /// Several sizes give one result by a stride: the output padding, below the stride, says which,
-    /// and is added at the end.
+    /// With a stride, inputs of several sizes have results of one size: the output padding, below
+    /// the stride, chooses the size here, and is added at the end.
     PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
     int groups = 1;  ///< parts of the channels, each with results of its own
 };

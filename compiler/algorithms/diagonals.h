@@ -9,8 +9,8 @@ namespace firn {
 /// Examples: `eye(2, 3, 1)` is `{{0, 1, 0}, {0, 0, 1}}`, `eye(2, 2, -1)` is `{{0, 0}, {1, 0}}`.
 Tensor eye(const Size& rows, const Size& columns, int k, DType dtype = f32,
            SourceLine line = here());
-/// As numpy's diag: for [n] the matrix with x on a diagonal and 0 elsewhere, [n + |offset|, ..];
-/// for a matrix that diagonal, empty if it lies outside. UserError for other ranks.
+/// The matrix [n + |offset|, ..] with x on a diagonal and 0 elsewhere, if x is [n]; that diagonal
+/// of x if x is a matrix, empty if it lies outside. As numpy's diag. UserError for other ranks.
 ///
 /// Examples: `diag(tensor({1, 2}))` is `{{1, 0}, {0, 2}}`,
 /// `diag(tensor({1, 2, 3, 4}, {2, 2}), {.offset = 1})` is `{2}`.

@@ -22,7 +22,7 @@ Tensor diff(const Operand& x, const DiffOptions& options = {});
 struct GradientOptions {
     [[no_unique_address]] ByName by_name = {};
     int axis = -1;
-    /// Between neighbours; or the coordinates of all elements, [n], rising.
+    /// The distance of neighbours, or the coordinates of all elements, [n], rising.
     Tensor spacing = 1.0f;
     int edge_order = 1;  ///< 2: differences of second order at both ends
 };
@@ -34,7 +34,7 @@ struct GradientOptions {
 /// `gradient(tensor({0, 1, 4, 9}), {.edge_order = 2})` is `{0, 2, 4, 6}`,
 /// `gradient(tensor({0, 1, 9}), {.spacing = tensor({0.0f, 1.0f, 3.0f})})` is `{1, 2, 4}`.
 Tensor gradient(const Operand& x, const GradientOptions& options = {});
-/// One for each axis in braces, between neighbours 1 apart.
+/// The derivatives along each axis in braces, for neighbours 1 apart.
 ///
 /// Example: `gradient(tensor({0, 1, 5, 6}, {2, 2}), {0, 1})[0]` is `{{5, 5}, {5, 5}}`.
 std::vector<Tensor> gradient(const Operand& x, const AxisList& axes);

@@ -9,7 +9,7 @@ namespace firn {
 
 /// Returns the sorted place of each element in its row.
 Tensor ranks_of(const Tensor& key);
-/// The same turned round.
+/// Returns the indices in sorted order, from the ranks.
 Tensor order_by_ranks(const Tensor& key);
 /// A bitonic network: every step compares all pairs.
 Tensor order_by_network(Tensor key);

@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// At origin + enter direction the ray comes in and at origin + leave direction it goes out again:
-/// enter <= leave, and enter is negative where it starts inside. Both are nan where it misses.
+/// The ray enters at origin + enter direction and leaves at origin + leave direction: enter <=
+/// leave, and enter is negative if it starts inside. Both are nan if it misses.
 struct RayHit {
     Tensor hit;  ///< a bool: the ray hits it in front, leave >= 0
     Tensor enter, leave;

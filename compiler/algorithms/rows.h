@@ -1,4 +1,4 @@
-// One axis of a tensor as the last of two, for algorithms along an axis; internal.
+// Views one axis of a tensor as the last of two, for algorithms along an axis; internal.
 #pragma once
 #include <optional>
 

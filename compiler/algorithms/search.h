@@ -6,10 +6,10 @@
 
 namespace firn {
 
-/// On which side of equal elements.
+/// The side of equal elements.
 struct SearchOptions {
     [[no_unique_address]] ByName by_name = {};
-    bool right = false;  ///< of equal elements: behind the last; false: before the first
+    bool right = false;  ///< true: behind the last equal element; false: before the first
 };
 /// Returns the index at which each value can be inserted into `sorted`, [n], so that it stays
 /// sorted, as numpy's searchsorted: i32, from 0 to n, of the values' shape. A nan counts as larger

@@ -8,16 +8,16 @@
 
 namespace firn {
 
-/// How a table is written as text.
+/// The format of a table as text.
 struct CsvOptions {
-    char separator = ',';  ///< what stands between the fields of a row
+    char separator = ',';  ///< stands between the fields of a row
     /// True: the first row holds the names of the columns. False: it holds numbers. Absent: it
     /// holds names if one of its fields is neither empty nor a number. Only load_csv reads this.
     std::optional<bool> header = {};
 };
 /// A table of numbers.
 struct Csv {
-    std::vector<std::string> names;  ///< of the columns; none where the file has only numbers
+    std::vector<std::string> names;  ///< of the columns; empty if the file has only numbers
     Tensor values;                   ///< f32 [rows, columns]
 };
 /// Reads a table: a line per row, and names in the first where that has a field which is no number,
@@ -32,7 +32,7 @@ Csv load_csv(const std::string& path, const CsvOptions& options = {}, SourceLine
 /// Writes a matrix, a row per line, or a vector as one column, each number with as many digits as
 /// give it back; `names` of the columns come first where there are any, in quotes where they need
 /// them. UserError: another rank, another number of names than columns, a file that cannot be
-/// written (what was there is as it was).
+/// written (an old file stays unchanged).
 ///
 /// Example: after `save_csv("v.csv", tensor({1, -2, 3}));` `load_csv("v.csv").values` is
 /// `{{1}, {-2}, {3}}`.

@@ -11,14 +11,15 @@ namespace firn {
 /// UserError where it cannot be read.
 std::vector<std::byte> read_file(const std::string& path);
 
-/// The message that the file has no tensor of that name, but these; and the UserError.
+/// Returns the message that the file has no tensor of that name, with the names that it has;
+/// refuse_name throws it as a UserError.
 std::string no_such_name(const std::string& path, const std::string& name,
                          const std::vector<std::string>& names);
 [[noreturn]] void refuse_name(const std::string& path, const std::string& name,
                               const std::vector<std::string>& names);
 
-/// Writes under a temporary name in the same folder, and renames that. UserError where that fails,
-/// as on a full disk: whatever was there stays, and nothing else is left.
+/// Writes under a temporary name in the same folder, and renames that. UserError if that fails, as
+/// on a full disk; then an old file stays, and no temporary file is left.
 void write_file(const std::string& path, const std::vector<std::string_view>& parts);
 
 }  // namespace firn

@@ -8,11 +8,11 @@
 
 namespace firn {
 
-/// How compressed bytes are wrapped: not at all, as members of a zip file are, or as gzip's files.
+/// The container of deflated bytes: none, as in the members of a zip file, or gzip's.
 enum class Deflated : uint8_t { Bare, Gzip };
 
-/// The first `most` bytes of what `bytes` hold, or all where that is less; memory is asked for by
-/// what so many bytes can hold, whatever `most` says. Absent where they are damaged before that.
+/// Returns the first `most` bytes of the decompressed `bytes`, or all if there are fewer; nothing
+/// if they are damaged before that. Allocates no more than the compressed bytes can hold.
 std::optional<std::vector<std::byte>> inflated(std::string_view bytes, uint64_t most,
                                                Deflated form);
 

@@ -24,7 +24,7 @@ namespace firn {
 /// `load_ply("x.ply").positions` is `{{1, 2, 3}}`.
 Mesh load_ply(const std::string& path, SourceLine line = here());
 
-/// How a PLY file is written.
+/// The format of a PLY file.
 struct SavePlyOptions {
     bool text = false;  ///< numbers as text, each with as many digits as give it back
 };

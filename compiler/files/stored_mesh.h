@@ -10,7 +10,7 @@
 
 namespace firn {
 
-/// A mesh whose tensors are on the host. What a mesh has not is empty.
+/// A mesh whose tensors are on the host. Parts that a mesh lacks are empty.
 struct StoredMesh {
     size_t points = 0;
     std::vector<float> positions;  ///< 3 for each point

@@ -52,9 +52,9 @@ StoredTensor read_safetensors(const std::string& path, const std::string& name);
 void write_safetensors(const std::string& path, const std::vector<StoredTensor>& tensors);
 /// @}
 
-/// One tensor as a `.npy` file, numpy's format for one array, versions 1 to 3; little-endian. It is
-/// read from C and from Fortran order, as numpy.load does: what stands behind the array is left. It
-/// is written in C order. UserError: bf16, which numpy has not.
+/// Writes and reads one tensor as a `.npy` file, numpy's format for one array, versions 1 to 3;
+/// little-endian. Reads C and Fortran order, and ignores bytes behind the array, as numpy.load
+/// does; writes C order. UserError: bf16, which numpy lacks.
 ///
 /// Example: after `write_npy("s.npy", stored("", tensor({1, 2})));`
 /// `from_stored(read_npy("s.npy"))` is `{1, 2}`.
@@ -70,8 +70,8 @@ std::string npy_bytes(const StoredTensor& x);
 /// @endcond
 
 /// Tensors by their names as a `.npz` file, numpy's archive of arrays, below 4 GiB: read as
-/// numpy.savez and savez_compressed write it, written as savez does. By a name alone, others are
-/// not looked at.
+/// numpy.savez and savez_compressed write it, written as savez does. Reading one by its name
+/// ignores the others.
 ///
 /// Example: after `write_npz("s.npz", {stored("u", zeros({2})), stored("v", ones({3}))});`
 /// `read_npz("s.npz")[1].name` is `"v"`.

@@ -7,12 +7,13 @@
 
 namespace firn {
 
-/// One tensor as a `.npy` file, as numpy.load and numpy.save: of its own type and shape.
+/// Reads and writes one tensor as a `.npy` file, with its type and shape, as numpy.load and
+/// numpy.save do.
 ///
 /// Here and below, a file that is damaged, cut short or of another kind is a UserError with the
 /// reason and the place. Writing leaves all of the new file, or the one before. Saving computes and
 /// waits. Elements in Fortran order are read; they are written in C order. UserError: bf16, which
-/// numpy has not; elements that are big-endian.
+/// numpy lacks; big-endian elements.
 ///
 /// Example: after `save_npy("x.npy", tensor({1, 2, 3, 4}, {2, 2}));` `load_npy("x.npy")` is
 /// `{{1, 2}, {3, 4}}`.
@@ -38,15 +39,16 @@ void save_npz(const std::string& path, const std::vector<NamedTensor>& tensors,
               SourceLine line = here());
 /// @}
 
-/// One tensor of a `.npz` file; the others may be of types that Firn has not. UserError with the
-/// names that there are where there is no such.
+/// Reads one tensor of a `.npz` file; the others may have types that Firn lacks. UserError that
+/// lists the names in the file if it has no such name.
 ///
 /// Example: after `save_npz("state.npz", {{"u", tensor({1, 2})}, {"v", tensor({3})}});`
 /// `load_npz("state.npz", "u")` is `{1, 2}`.
 Tensor load_npz(const std::string& path, const std::string& name, SourceLine line = here());
 
-/// Tensors by their names as a `.safetensors` file, in the order of its header; by a name alone,
-/// the others may be of types that Firn has not. UserError: two of one name, or none of that name.
+/// Tensors by their names as a `.safetensors` file, in the order of its header; if one is read by
+/// its name, the others may have types that Firn lacks. UserError: two tensors of one name, or none
+/// of that name.
 ///
 /// Example: after `save_safetensors("x.safetensors", {{"u", tensor({1, 2})}});`
 /// `load_safetensors("x.safetensors", "u")` is `{1, 2}`.
@@ -57,8 +59,8 @@ void save_safetensors(const std::string& path, const std::vector<NamedTensor>& t
                       SourceLine line = here());
 /// @}
 
-/// One tensor as an IDX file, the format of MNIST: elements are u8, i8, i16, i32, f32 or f64, other
-/// types a UserError. Files that gzip made smaller are read as they are.
+/// Reads and writes one tensor as an IDX file, the format of MNIST: elements are u8, i8, i16, i32,
+/// f32 or f64; other types are a UserError. Files compressed by gzip are read too.
 ///
 /// Example: after `save_idx("x.idx", tensor({1, 2}));` `load_idx("x.idx")` is `{1, 2}`.
 /// @{

@@ -26,15 +26,15 @@ struct SaveFieldsOptions {
     bool cells = false;
     /// The number of this file in a series, whose name has a %d or %04d for it.
     std::optional<int> frame = {};
-    std::optional<double> time = {};  ///< of the frame; absent: its number
+    std::optional<double> time = {};  ///< the time of the frame; absent: its number
 };
 /// Writes fields of one shape as a `.vti` file, an image of VTK: the last axis of the tensors is x,
 /// the one before y, and z before that. Binary, as appended raw data; f16 and bf16 become f32,
 /// bools u8. Whole or not at all.
 ///
-/// Of a series (`run_%04d.vti` with a `frame`) the file `run.pvd` beside it lists all frames up to
-/// this one with their times, so that ParaView opens the whole: frames of greater numbers, which an
-/// earlier run left, leave the list.
+/// With a `frame` the file is part of a series (`run_%04d.vti`): the file `run.pvd` beside it lists
+/// all frames up to this one with their times, so that ParaView opens the series. Frames of greater
+/// numbers, which an earlier run left, are removed from the list.
 ///
 /// UserError: fields of several shapes, of other ranks or without elements; two of one name; a name
 /// without a number for the frame, or with one and no frame; another ending; a `.pvd` beside it
@@ -48,7 +48,7 @@ void save_fields(const std::string& path, const std::vector<Field>& fields,
 /// The frame of a series.
 struct SaveVtpOptions {
     std::optional<int> frame = {};    ///< its number, for which the name has a %d or %04d
-    std::optional<double> time = {};  ///< of the frame; absent: its number
+    std::optional<double> time = {};  ///< the time of the frame; absent: its number
 };
 /// Writes points, or triangles, as a `.vtp` file, the polygons of VTK, with normals, texture
 /// coordinates, colours (8 bits each) and attributes as data of the points; series as save_fields.

@@ -22,9 +22,9 @@ struct CompileJob {
     CompileJob(const Graph& copied, const CompileOptions& with, std::shared_ptr<Executor> runs_it);
 
     std::shared_ptr<const Program>
-        program;  // null: it could not be compiled, or is not wanted any more
+        program;                           // null: it could not be compiled, or is no longer needed
     std::shared_ptr<const void> prepared;  // see Executor::prepare
-    bool refused = false;                  // it cannot be compiled
+    bool refused = false;                  // whether compiling failed
     std::atomic<bool> done{false};
 
     // Used by the thread that compiles.
@@ -37,14 +37,14 @@ struct CompileJob {
 /// Compiles jobs one after the other, in the order in which they were started.
 class BackgroundCompiler {
   public:
-    /// Most programs that wait; beyond that those that waited longest are dropped, and a call
-    /// requests them again.
+    /// The most programs that may wait. Beyond that the oldest are dropped; the next call requests
+    /// them again.
     static constexpr size_t kMostWaiting = 16;
 
     /// Drops the waiting programs, and ends the current compile early.
     ~BackgroundCompiler();
     void start(std::shared_ptr<CompileJob> job);
-    /// Waits until the job is done. One that would wait for others first is given up instead.
+    /// Waits until the job is done. A job that others precede in the queue is cancelled instead.
     void wait_or_give_up(CompileJob& job);
     /// Waits until all are done.
     void finish();

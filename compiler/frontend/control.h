@@ -9,7 +9,7 @@ namespace firn {
 
 struct SessionState;
 
-/// How a gradient keeps the states of a loop.
+/// The checkpoints that a gradient keeps of a recorded loop.
 struct LoopOptions {
     [[no_unique_address]] ByName by_name = {};
     /// A gradient keeps the carried values of every so many iterations, and recomputes those
@@ -128,7 +128,7 @@ void break_(SourceLine line = here());
 /// `for (Tensor i : loop(6)) { if_(i % 2 == 0, [&] { continue_(); }); odd += i; }` `odd` is `9`.
 void continue_(SourceLine line = here());
 
-/// When a while_ ends at the latest.
+/// The iteration limit of a while_.
 struct WhileOptions {
     /// The loop ends after so many iterations, whether or not its condition still holds. Without it
     /// a loop that goes on for more iterations than Session::limit_while or FIRN_MAX_STEPS allow
@@ -138,7 +138,7 @@ struct WhileOptions {
     std::optional<int64_t> max_steps = std::nullopt;
 };
 /// Runs `body` as long as `condition()` holds, which is evaluated before every iteration. A shaped
-/// condition holds element by element: an element for which it does not hold stays as it is, and
+/// condition holds element by element: an element for which it does not hold keeps its value, and
 /// the loop ends when it holds for none.
 ///
 /// Examples: after `Tensor x = tensor({10.0f, 3.0f}), y = x;`

@@ -8,7 +8,8 @@ namespace firn {
 
 /// @cond
 
-/// A line as a parameter beside which `{}` and `{0, 4}` mean a shape: braces make none.
+/// A line as a parameter. An overload that takes it reads `{}` and `{0, 4}` as a shape, because
+/// braces make no CallerLine.
 class CallerLine {
   public:
     CallerLine(const SourceLine& line) : line_(line) {}
@@ -210,8 +211,8 @@ std::vector<int64_t> offsets(const Strides& of);
 
 /// @endcond
 
-/// Views of other libraries, in row-major order whatever theirs is: `tensor(matrix)` has its rows
-/// and columns.
+/// Views of other libraries. The tensor is in row-major order, whatever the order of the view:
+/// `tensor(matrix)` has its rows and columns.
 /// @{
 template <StridedView View>
 Tensor tensor(const View& view, const Shape& shape, SourceLine line = here()) {

@@ -11,12 +11,12 @@ namespace firn {
 struct Cut {
     Graph graph;
     Call call;                        // arguments and scalars
-    std::vector<BufferAttr> buffers;  // that the arguments are; none for numbers
+    std::vector<BufferAttr> buffers;  // the Buffers behind the arguments; numbers have none
     std::vector<SizeAtom> symbols;    // graph.data_sizes while recording
 };
 
-/// Marks the finite float constants of a graph, in the order of first use, that are arguments
-/// although they are worth folding; none beyond its end.
+/// Whether each finite float constant of a graph, in the order of first use, is an argument
+/// although it is worth folding; constants beyond the end are not.
 using UnfoldedNumbers = std::vector<bool>;
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
@@ -29,9 +29,9 @@ Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
 /// True where computing the value twice costs nothing.
 bool is_trivial(const Node& node);
 
-/// The same for Buffers only, with arguments after `first` declared ones (which come first in the
-/// graph): how a compiled function holds the tensors it captured. Constants stay, parameters become
-/// constants.
+/// Cuts at Buffers only. A compiled function holds the tensors it captured this way: they become
+/// arguments after the `declared` ones, which come first in the graph. Constants stay, parameters
+/// become constants.
 Cut cut_buffers(NodeTable& table, const std::vector<Ref>& results,
                 const std::vector<Ref>& declared);
 

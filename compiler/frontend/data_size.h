@@ -16,12 +16,12 @@ struct DataSource {
     Ref count;                     // i32, rank 0; a Buffer once it was computed
     Ref merged;                    // see merged_count()
     std::optional<int64_t> value;  // set once it has been read
-    uint64_t scope = 0;            // the loop in whose iterations it begins; 0: none
-    SourceLine loop;               // where that was recorded
+    uint64_t scope = 0;            // the loop whose iterations begin it; 0: none
+    SourceLine loop;               // where that loop was recorded
 };
 
 /// The size whose value is `count` (i32, rank 0), from 0 to `most`. The same count gives the same
-/// size. Inside a loop it is one of its iterations: nothing outside of the loop may have it.
+/// size. Inside a loop the size belongs to one iteration: nothing outside of the loop may have it.
 Size data_size(SessionState& session, const Ref& count, const Size& most, SourceLine line);
 
 const DataSource& source_of(const SizeAtom& symbol);
@@ -33,11 +33,12 @@ bool has_data_sizes(const Shape& shape);
 /// The names of all data symbols that the nodes below mention.
 std::unordered_set<std::string> data_symbols_of(const std::vector<Ref>& roots);
 
-/// Of the sizes that began in the iterations of a loop those that the nodes below mention.
+/// Returns those of `sizes` that the nodes below `roots` mention.
 std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Ref>& roots);
-/// One of `sizes` that `shape` mentions; null: none.
+/// Returns one of `sizes` that `shape` mentions; null: none.
 const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
-/// Sizes of iterations below with names of their own, into `map`: the nodes are recorded once more.
+/// Gives the sizes that belong to iterations below `roots` fresh names, in `map`, because the nodes
+/// are recorded once more.
 void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
 /// Renames the data symbols `symbols` of `graph` to ?0, ?1, and makes their counts its first
@@ -50,10 +51,10 @@ void set_count(SessionState& session, const SizeAtom& symbol, const Ref& buffer)
 
 /// Returns the value, read back at the first call. Its count has been computed.
 int64_t read_size(SessionState& session, const SizeAtom& symbol);
-/// The node with numbers in place of the sizes whose values were read.
+/// Returns the node with numbers in place of the sizes whose values were read.
 Ref with_read_sizes(SessionState& session, const Ref& node);
-/// The node with numbers for all its sizes: computed and read back from the device where they are
-/// not known.
+/// Returns the node with numbers for all its sizes. Sizes that are not known are computed and read
+/// back from the device.
 Ref with_known_sizes(SessionState& session, const Ref& node, SourceLine line);
 
 }  // namespace firn

@@ -9,13 +9,13 @@ namespace firn {
 /// Records that `condition` must hold, at the builder's line; `text` begins the error message.
 void record_check(SessionState& session, const Builder& b, const std::string& text,
                   const Ref& condition);
-/// The same; the error is the text with its line, whatever of the condition (without a size of a
-/// iteration) fails.
+/// The same with a fixed message: the error is `text` with its line, whichever elements of the
+/// condition fail. The condition must not have a size that belongs to an iteration.
 void record_failure(SessionState& session, const Builder& b, const std::string& text,
                     const Ref& condition);
 
-/// Makes the nodes of the effects of the innermost scope (a function that ends, or the root), which
-/// keep only the data for reports.
+/// Makes the nodes of the effects of the innermost scope (a function that ends, or the root). The
+/// effects keep only the data for reports.
 EffectNodes finish_effects(SessionState& session, std::vector<Effect>& effects);
 
 /// Repeats the effects of a function in the current recording; `sources` are its
@@ -28,9 +28,9 @@ void repeat_effects(SessionState& session, const std::vector<Effect>& effects,
 void report_effects(SessionState& session, const std::vector<Effect>& effects,
                     std::span<const Ref> results, const SizeEnv& symbols);
 
-/// At the end of the outermost loop or branch of lazy code: computes and reports its effects.
+/// Computes and reports the effects of lazy code, at the end of its outermost loop or branch.
 void perform_effects(SessionState& session);
-/// The same, where it was left by an exception.
+/// Drops these effects, after an exception has left that loop or branch.
 void discard_effects(SessionState& session);
 
 }  // namespace firn

@@ -22,8 +22,7 @@ class FloatPaths {
     /// values that a gradient rule replaces. All results of a loop or a branch change with the
     /// sources of any of them. A root that is a source is among its own.
     std::vector<Ref> sources_of(const Node& root) const;
-    /// The Buffers below a root, whatever is between; none where there is no source, or `memory` is
-    /// Buffers::Left.
+    /// Returns all Buffers below a root; none if there is no source, or with Buffers::Left.
     std::vector<Ref> buffers_of(const Node& root) const;
 
   private:

@@ -242,8 +242,8 @@ auto compile_arity(Fn fn, const std::vector<ArgSpec>& specs, SourceLine line) {
 /// Rank-0 arguments take C++ numbers without compiling again. Tensors captured by `fn` keep the
 /// value they have now. A tensor that is moved in is donated, `u = step(std::move(u))`: if no other
 /// handle shares it and the kernels allow it, a result is written over it, else its memory is freed
-/// after the call; its handle has no value until it is assigned. A function that asserts leaves it
-/// as it is. A call while another function is recorded becomes part of that function.
+/// after the call; its handle has no value until it is assigned. A function that asserts leaves
+/// that memory unchanged. A call while another function is recorded becomes part of that function.
 ///
 /// `fn` may take and return values made of tensors: vec and mat, arrays, std::vector, and structs
 /// of such, nested ones too. Each takes as many specs as it has tensors, in order, and is passed as

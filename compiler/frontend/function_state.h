@@ -13,17 +13,17 @@
 
 namespace firn {
 
-/// The graph for one kind of call, and its program once it was needed.
+/// The graph for one kind of call, and its program as soon as one was needed.
 struct Variant {
     Graph graph;
     SymbolFacts facts;
     std::vector<bool> donated;
-    std::string kind;  // its key but for the facts
+    std::string kind;  // its key without the facts
     std::shared_ptr<const Program> program;
     std::shared_ptr<CompileJob>
         job;  // compiles the program in the background; holds its pipelines until it runs
-    bool refused = false;  // the background could not compile it
-    int64_t used = 0;      // the session's call that used it last, or in which it was made
+    bool refused = false;  // whether the background compiler failed on it
+    int64_t used = 0;      // the session's last call that used it, or the call that made it
 };
 
 /// A declared size whose value comes from a tensor with a size that only the device knows.
@@ -32,36 +32,36 @@ struct GivenSize {
     Size size;
 };
 
-/// Programs that a function keeps, and kinds of calls that it knows to give memory away for
-/// nothing.
+/// The most programs that a function keeps, and the most kinds of calls that it knows to donate
+/// memory in vain.
 constexpr size_t kMostVariants = 64;
 
-/// Values of a symbol that recur and have programs of their own: some levels of a pyramid, but not
-/// sizes that run through all values.
+/// How many recent values of a symbol are counted; recurring ones have programs of their own. It is
+/// enough for the levels of a pyramid, and too few for sizes that run through all values.
 constexpr size_t kRecentValues = 8;
 
 /// The recording of a function; holds no session.
 struct RecordedFunction {
     SourceLine line;
     std::vector<ArgSpec> specs;
-    int nested = 0;                    // loops and branches inside one another
-    Graph graph;                       // scalars as scalars; after the results those of the effects
-    std::vector<BufferAttr> captured;  // by argument: the hidden ones, after the declared
+    int nested = 0;  // the depth of nested loops and branches
+    Graph graph;     // has scalars as scalar arguments; the results of effects come last
+    std::vector<BufferAttr> captured;  // by argument: the hidden arguments, after the declared ones
 };
 
 struct FunctionState : RecordedFunction {
     std::shared_ptr<SessionState> session;
-    std::vector<size_t> result_lengths;  // of the vectors that results make
+    std::vector<size_t> result_lengths;  // the lengths of the vectors that results make
     std::vector<Effect> effects;
-    std::vector<Ref> sources;  // of the effects, over the same arguments
-    Program signature;         // arguments and guards alone: binds symbols
-    /// For the histories of results, from the first call on: a copy, the captured tensors, and the
-    /// arguments that each result changes with.
+    std::vector<Ref> sources;  // the sources of `effects`, over the same arguments
+    Program signature;         // arguments and guards only; binds symbols
+    /// The next three serve the histories of results, from the first call on: a copy of the
+    /// recording, the captured tensors, and the arguments that each result changes with.
     std::shared_ptr<const RecordedFunction> recorded;
     std::vector<Ref> captured_nodes;
     std::vector<std::vector<size_t>> smooth_arguments;
     Recent<std::string, std::shared_ptr<Variant>> variants{kMostVariants};
-    /// Kinds of calls that gave something away which no program could use.
+    /// The kinds of calls that donated something which no program could use.
     Recent<std::string, bool> in_vain{kMostVariants};
     /// Counts the calls with each of the last values of each symbol, see is_exact in variants.cpp.
     std::map<std::string, Recent<int64_t, int64_t>> recent_values;
@@ -70,7 +70,7 @@ struct FunctionState : RecordedFunction {
     bool last_is_general =
         false;  // the last call was served by a variant that assumes less than fits its sizes
     SizeEnv last_symbols;
-    int64_t calls = 0;  // so far, with the one that is made
+    int64_t calls = 0;  // the number of calls so far, with the current one
 };
 
 /// The variant that serves a call which gives nothing away, with its program (the oracle's has
@@ -80,7 +80,7 @@ Variant& variant_of_call(FunctionState& function, const std::vector<Arg>& args, 
 /// Returns the results of the function as part of the function that is being recorded now.
 std::vector<Tensor> inline_call(const FunctionState& function, const std::vector<Arg>& args);
 
-/// Returns `nodes`, over the arguments of the function, as part of the function that is recorded
+/// Returns `nodes`, which use the function's arguments, as part of the function that is recorded
 /// now.
 std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function,
                          const std::vector<Ref>& nodes, const std::vector<Arg>& args,

@@ -26,8 +26,8 @@ struct Past;
 constexpr size_t kMostHistories = 256;
 constexpr uint64_t kMostHistoryBytes = uint64_t{64} << 20;
 
-/// Calls in a row, each with an argument that the next one wrote over, that a gradient computes
-/// again.
+/// The longest chain of calls, each with an argument that the next one wrote over, that a gradient
+/// computes again.
 constexpr int kMostGivenAway = 16;
 
 /// An argument of a call: a node; the past of a donated argument; or a number of the host.
@@ -48,10 +48,10 @@ struct Past {
     Ref node;
     std::shared_ptr<PastCall> call;
     size_t result = 0;
-    int given_away = 0;  // calls on the way that are computed again
+    int given_away = 0;  // how many calls must be computed again
 };
 
-/// A node that a handle had, or a Buffer with a history, that a value changes with.
+/// A node of a handle, or a Buffer with a history, that a value changes with.
 struct HistorySource {
     const Node* id = nullptr;
     std::weak_ptr<const Node> node;
@@ -67,7 +67,7 @@ struct HistorySources {
 /// The Buffers that a past holds. The results of a call have one.
 struct HeldBuffers {
     std::vector<const Node*> buffers;
-    size_t histories = 0;  // that share this past
+    size_t histories = 0;  // how many histories share this past
 };
 
 /// The history of a Buffer, which is its Node::history.
@@ -76,19 +76,19 @@ struct History {
     std::shared_ptr<const Past> past;   // null: forgotten
     std::shared_ptr<HeldBuffers> held;  // by `past`
     std::shared_ptr<HistorySources> sources;
-    SourceLine line;            // of the read or call
-    std::string forgotten;      // why
-    bool asked_for = true;      // a handle is behind it
+    SourceLine line;            // the line of the read or call
+    std::string forgotten;      // why it was forgotten
+    bool asked_for = true;      // whether a handle refers to it
     mutable uint64_t walk = 0;  // the last walk that visited it, see Histories::walks
 };
 
 struct Histories {
     std::map<uint64_t, History> all;  // by Node::serial: the inputs of a past come before it
-    std::unordered_map<const Node*, int> uses;  // of Buffers, by pasts that hold them
-    size_t kept = 0;                            // that are not forgotten
-    uint64_t bytes = 0;                         // of the Buffers in `uses`
-    size_t unpruned = 0;                        // times that not all were looked at
-    uint64_t walks = 0;                         // from one history to those behind it
+    std::unordered_map<const Node*, int> uses;  // how many pasts hold each Buffer
+    size_t kept = 0;                            // how many are not forgotten
+    uint64_t bytes = 0;                         // the bytes of the Buffers in `uses`
+    size_t unpruned = 0;                        // how many times not all were looked at
+    uint64_t walks = 0;  // how many walks from one history to those behind it there were
 };
 
 /// A node, and the Buffer that it was computed to.
@@ -99,7 +99,7 @@ struct Computed {
 /// Keeps the histories of values. To be called once their handles have the Buffers.
 void keep_histories(SessionState& session, const std::vector<Computed>& values, SourceLine line);
 
-/// The handle has the Buffer in place of the node that was computed.
+/// Gives the handle the Buffer in place of the node that was computed.
 void take_buffer(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& buffer,
                  SourceLine line);
 
@@ -115,11 +115,11 @@ std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node);
 /// Drops the histories that no gradient can need. Runs before memory is allocated.
 void prune_histories(SessionState& session);
 
-/// Makes histories need the memory of a Buffer no more, which no handle has. `again`: see
+/// Makes histories no longer need the memory of a Buffer that no handle has. `again`: see
 /// computed_again.
 void give_up_memory(SessionState& session, const Ref& buffer, const Past* again, SourceLine line);
 
-/// Forgets all that holds memory; false where nothing does.
+/// Forgets all histories that hold memory; returns false if none does.
 bool forget_histories(SessionState& session, const std::string& why);
 
 /// Makes the value depend on nothing from now on.

@@ -20,9 +20,9 @@ size_t checked_offset(const std::vector<int64_t>& shape, const int64_t* indices,
                       SourceLine line);
 /// @endcond
 
-/// The elements of a tensor, row-major, for reading on the host: by spans, `Eigen::Map` and
-/// algorithms of std. It keeps the memory, and its contents stay the same, whatever is assigned to
-/// the tensor.
+/// The elements of a tensor, row-major, for reading on the host by spans, `Eigen::Map` and
+/// algorithms of std. The view keeps the memory; its contents stay the same when another value is
+/// assigned to the tensor.
 template <Arithmetic T>
 class HostView {
   public:
@@ -93,7 +93,7 @@ class HostSpan {
 /// Memory of a tensor that is being written by the host.
 class HostWriting {
   public:
-    /// Unset: elements are what they are until they are written, and all of them will be.
+    /// Unset leaves the elements uninitialised; then the caller writes all of them.
     enum Start { Zeros, Unset };
     HostWriting(const Shape& shape, std::optional<DType> dtype, SourceLine line,
                 Start start = Zeros);

@@ -68,8 +68,8 @@ enum class GridOrder : uint8_t {
 struct MeshgridOptions {
     GridOrder order = GridOrder::Columns;
 };
-/// For vectors of sizes n, m, ..: as many tensors over their grid, each repeating its vector along
-/// the axes of the others.
+/// Repeats vectors over the grid of their sizes: returns one tensor for each vector, which varies
+/// along the vector's own axis.
 ///
 /// Examples: `meshgrid({tensor({1, 2}), tensor({3, 4, 5})})[1]` is `{{3, 3}, {4, 4}, {5, 5}}`,
 /// `meshgrid({tensor({1, 2}), tensor({3, 4, 5})}, {.order = GridOrder::Rows})[1]` is

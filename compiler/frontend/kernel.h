@@ -22,7 +22,7 @@ struct KernelOptions {
 
 /// @cond
 
-/// While a kernel's body is recorded; `kernel` makes it.
+/// Records a kernel's body; `kernel` makes one.
 class KernelRecorder {
   public:
     KernelRecorder(const Shape& shape, const KernelOptions& options, SourceLine line);
@@ -191,7 +191,7 @@ Tensor local_index(int axis, SourceLine line = here());
 Tensor group_index(int axis, SourceLine line = here());
 /// @}
 
-/// The size n rounded up to whole groups of `width`.
+/// Returns n rounded up to whole groups of `width`.
 ///
 /// Examples: `round_up(10, 4)` is `12`, `round_up(12, 4)` is `12`.
 inline Size round_up(const Size& n, int width) {

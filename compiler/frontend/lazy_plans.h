@@ -12,13 +12,13 @@ namespace firn {
 
 /// A session's records of the graphs of one form (SizeForm).
 struct KnownForm {
-    std::vector<std::vector<int64_t>> examples;  // numbers that no program of all sizes served
-    Graph graph;                                 // that of all sizes, as the next two
+    std::vector<std::vector<int64_t>> examples;  // numbers for which no program of all sizes served
+    Graph graph;                                 // the graph of all sizes, as `sized` and `program`
     SizedNumbers sized;
     std::shared_ptr<const Program> program;          // null: none yet
-    bool refused = false;                            // there is no better one
-    Recent<std::vector<int64_t>, int64_t> calls{8};  // how often the last numbers came
-    int64_t used = 0;                                // the session's call that used it last
+    bool refused = false;                            // whether no better program can be compiled
+    Recent<std::vector<int64_t>, int64_t> calls{8};  // counts of the last numbers
+    int64_t used = 0;  // the number of the session's call that used it last
 };
 
 struct KeyedCut {

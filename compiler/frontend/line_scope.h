@@ -9,8 +9,8 @@ namespace firn {
 
 struct SessionState;
 
-/// While it lives, all recorded nodes carry `line`: a function that is written with tensors names
-/// its caller in errors and reports, not itself. If nested, the outermost counts.
+/// Makes all nodes carry `line` while it lives, so that errors and reports of a function written
+/// with tensors name its caller. Of nested scopes the outermost decides.
 ///
 /// Example: after `auto twice = [](const Tensor& x, SourceLine line = here()) {`
 /// `LineScope at(line); return x + x; };` `twice(tensor({1, 2}))` is `{2, 4}`.

@@ -12,7 +12,7 @@ template <size_t N>
 struct Mat {
     std::array<Vec<N>, N> columns;
 
-    /// No value yet.
+    /// A matrix without a value, as Tensor().
     Mat() = default;
     /// `diagonal` on the diagonal, 0 elsewhere: `mat3(1.0f)` is the identity.
     explicit Mat(const Arg& diagonal) {

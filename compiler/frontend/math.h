@@ -288,8 +288,8 @@ requires SomeTensor<A, B, C> Tensor fma(const A& a, const B& b, const C& c,
     return fma_of(Arg(a, line), Arg(b, line), Arg(c, line));
 }
 
-/// As numpy's where: a where the condition is not 0, else b; the condition has any type. `select`
-/// requires a bool.
+/// Gives a where the condition is not 0, else b, as numpy's where; the condition has any type.
+/// `select` requires a bool.
 ///
 /// Example: `where(tensor({0, 2, -1}), 1, 5)` is `{5, 1, 1}`.
 template <class C, class A, class B>
@@ -297,8 +297,8 @@ requires SomeTensor<C, A, B> Tensor where(const C& condition, const A& a, const 
                                           SourceLine line = here()) {
     return where_of(Arg(condition, line), Arg(a, line), Arg(b, line));
 }
-/// As numpy's clip: x clamped between low and high; nan stays nan, unlike `clamp`. If low > high
-/// the result is high.
+/// Clamps x between low and high, as numpy's clip; nan stays nan, unlike `clamp`. If low > high the
+/// result is high.
 ///
 /// Example: `clip(tensor({-1.0f, 5.0f, NAN}), 0, 4)` is `{0, 4, nan}`.
 template <class X, class A, class B>

@@ -13,7 +13,7 @@ namespace firn {
 /// = 1}` is how they are given, and `{0, 1}` does not compile.
 struct ByName {};
 
-/// One of the axes in braces; a negative one counts from the end.
+/// An axis given in braces; a negative number counts from the end.
 struct Axis {
     /// Any integer; a bool is none.
     template <std::integral T>
@@ -29,7 +29,7 @@ concept ListOfIntegers = requires(const T& list) {
     list.end();
 };
 
-/// One axis or several; negative ones count from the end. None means all.
+/// An axis or several axes; negative numbers count from the end. `{}` means all.
 struct Axes {
     Axes() = default;
     /// These axes.

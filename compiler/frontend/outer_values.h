@@ -13,25 +13,25 @@ struct Differentiated {
     std::vector<Ref> xs;
 };
 
-/// Inside of loops that are being recorded, values from outside stand as arguments, which depend on
-/// nothing. The same derivative with arguments as they are outside, where ys depend on xs there.
+/// A derivative inside recorded loops, with region arguments replaced by the values from outside
+/// that they stand for: a region argument itself depends on nothing. Only if ys depend on xs there.
 struct AsOutside {
     Differentiated of;
-    std::vector<const Node*> xs, between;  // the arguments that are replaced: xs, and others
-    size_t first = 0;                      // the outermost of the loops
+    std::vector<const Node*> xs, between;  // the arguments that are replaced: `xs`, and others
+    size_t first = 0;                      // the scope of the outermost of the loops
     bool differs() const { return !xs.empty(); }
 };
 AsOutside as_outside(SessionState& session, const Differentiated& of, SourceLine line);
 
-/// A bool that says, when the loops have closed, whether the derivative is the one outside. It is
-/// where they assign none of the arguments; where they do, these are values of their own in each
-/// iteration, and the derivative is the one inside. `inside`: there is one.
+/// Returns a bool that says, once the loops have closed, whether the derivative is the outer one.
+/// It is if the loops assign none of the arguments; else these are values of their own in each
+/// iteration, and the derivative is the inner one. `inside`: there is an inner one.
 Ref chosen_outside(SessionState& session, const AsOutside& outside, bool inside, SourceLine line);
 
-/// Decides that for a loop that closes. UserError where neither derivative is right.
+/// Makes that decision for a loop that closes. UserError if neither derivative is right.
 void settle_gradients(SessionState& session, Scope& loop);
 
-/// x is a value of one invocation of the kernel by hand that is being recorded.
+/// Returns whether x is a value of one invocation of the kernel by hand that is being recorded.
 bool is_of_invocation(const SessionState& session, const Ref& x);
 
 /// Returns a note for the error about a missing gradient if y depends on carried values of a loop;

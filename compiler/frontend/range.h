@@ -14,12 +14,12 @@ namespace firn {
 /// Example: `arange(4)(range(1, none))` is `{1, 2, 3}`.
 struct NoEnd {};
 inline constexpr NoEnd none;
-/// Among indices: an axis of size 1 that is added there.
+/// Adds an axis of size 1, as an index.
 ///
 /// Example: `arange(3)(all, newaxis)` is `{{0}, {1}, {2}}`.
 struct NewAxis {};
 inline constexpr NewAxis newaxis;
-/// Among indices, once: all axes that the others leave over.
+/// Stands for all axes that the other indices do not use, as an index; at most once.
 ///
 /// Example: `zeros({2, 3, 4})(ellipsis, 0).shape()` is `[2, 3]`.
 struct Ellipsis {};
@@ -28,7 +28,7 @@ inline constexpr Ellipsis ellipsis;
 /// The begin or end of a range: a number, which counts from the end if it is negative, a size, or
 /// `none`.
 struct RangeEnd {
-    /// At a number or a size, or open.
+    /// A number, a size, or an open end.
     /// @{
     RangeEnd(NoEnd) {}
     template <std::integral T>

@@ -53,24 +53,24 @@ struct Slot {
     uint64_t id = 0;
     uint64_t scope = 0;     // the scope it was born in
     HeldNode node;          // its value there; null: none
-    bool assigned = false;  // written again in the root scope: the state of a user's frame loop
-    std::string lost;       // why it has no value, where a loop or branch left it so
-    SourceLine given_away;  // where it was, by std::move
-    bool array = false;     // memory that a kernel by hand has made
-    std::optional<VecKind> kind;  // of the vector whose component it is
+    bool assigned = false;  // written again in the root scope, as the state of a frame loop is
+    std::string lost;       // why a loop or branch left it without a value; empty: it did not
+    SourceLine given_away;  // the line that gave it away by std::move
+    bool array = false;     // whether it is memory that a kernel by hand has made
+    std::optional<VecKind> kind;  // the vector it is a component of; none: no vector
     Tensor* handle = nullptr;     // the tensor; null: it is gone
 };
 
 /// A scope's record of a slot that was born outside it.
 struct ScopeEntry {
     std::shared_ptr<Slot> slot;
-    Ref initial;  // on entry; null: it had no value
+    Ref initial;  // the value on entry; null: it had none
     Ref arg;      // in a loop: the region argument that stands for it
-    Ref value;    // now
+    Ref value;    // the value now
     bool written = false;
-    bool assigned = false;  // some write was no store
-    bool reshaped = false;  // by values that do not broadcast: an element that has left the loop
-                            // keeps the argument at its close
+    bool assigned = false;  // whether a write was no store
+    bool reshaped = false;  // whether a write's value does not broadcast: an element that has left
+                            // the loop keeps the argument at its close
 };
 
 enum class ScopeKind : uint8_t { Root, Function, Loop, Branch, Kernel };
@@ -82,8 +82,8 @@ struct ByHand {
     bool whole_groups = false;
     Ref turn;  // the first argument of its body
     std::vector<std::weak_ptr<Slot>> shared;
-    /// A while_ that must end: `went_on` is not 0 if it went on in some invocation; and the message
-    /// for that.
+    /// A while_ that must end, with the message if it does not: `went_on` is not 0 if some
+    /// invocation went on.
     struct Endless {
         std::shared_ptr<Slot> went_on;
         std::string text;
@@ -92,11 +92,11 @@ struct ByHand {
     std::vector<Endless> endless;
 };
 
-/// A gradient in a loop that may be the one outside of it, see chosen_outside.
+/// A gradient in a loop that may turn out to be the outer one, see chosen_outside.
 struct HeldGradient {
-    std::shared_ptr<Slot> outside;  // the bool that says so
-    std::vector<Ref> xs, between;   // arguments of the loop that were taken as outside
-    bool inside = false;            // there is another one
+    std::shared_ptr<Slot> outside;  // the bool of chosen_outside
+    std::vector<Ref> xs, between;   // arguments of the loop that values from outside replaced
+    bool inside = false;            // whether there is an inner one
     SourceLine line;
 };
 
@@ -104,9 +104,9 @@ struct Scope {
     uint64_t id = 0;
     ScopeKind kind = ScopeKind::Root;
     SourceLine line;
-    int nested = 0;                                     // scopes inside one another in it
-    std::vector<ScopeEntry> entries;                    // in the order of first use
-    std::unordered_map<const Slot*, size_t> positions;  // into entries
+    int nested = 0;                                     // the depth of the scopes nested in it
+    std::vector<ScopeEntry> entries;                    // ordered by first use
+    std::unordered_map<const Slot*, size_t> positions;  // indices into entries
     Ref condition;                                      // Branch: chooses this side
     bool masks = false;                                 // Branch: see write_slot
     std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
@@ -162,16 +162,16 @@ struct SessionState {
     bool needs_spirv = true;             // false where nothing reads it
     std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
-    uint64_t next_stream = 0;  // of random numbers without a seed
+    uint64_t next_stream = 0;  // the next stream of random numbers without a seed
     std::string left_open;     // message about a loop that was left by break
     SourceLine caller;         // set while a library function records, see LineScope
     std::map<uint64_t, std::weak_ptr<Slot>>
         assigned;                          // root slots with `assigned`, by id; some are gone
     size_t tidy_assigned = 64;             // those that are gone are dropped at this size
-    std::shared_ptr<Histories> histories;  // of computed values; null: none yet
+    std::shared_ptr<Histories> histories;  // the histories of computed values; null: none yet
     Recent<std::string, LazyPlan> plans{kMostPlans};                    // by graph text
     Recent<std::string, std::shared_ptr<KnownForm>> forms{kMostPlans};  // by graph text, no sizes
-    int64_t calls = 0;                                                  // of programs, so far
+    int64_t calls = 0;                                          // how many programs were called
     Recent<std::string, ChangingNumbers> changing{kMostPlans};  // by graph text without numbers
     Callback<void(const std::string&)> print;  // where print_value writes; none: stdout
     std::optional<int64_t> while_limit;        // iterations of a while_ without max_steps
@@ -242,12 +242,12 @@ std::vector<Ref> masked_indices(const Builder& b, const std::shared_ptr<Slot>& s
 /// True while a loop, branch or function is being recorded; the session belongs to the thread that
 /// does.
 inline bool is_recording(const SessionState& session) { return session.scopes.size() > 1; }
-/// The innermost scope holds so many inside one another. UserError where that is more than
+/// Notes that the innermost scope holds so many nested levels. UserError if there are more than
 /// kMostNested in all.
 void note_nested(SessionState& session, int levels, SourceLine line);
 void push_scope(SessionState& session, ScopeKind kind, SourceLine line);
 Scope pop_scope(SessionState& session);
-/// The value of a slot at the scope with this depth; null where it has none.
+/// Returns the value of a slot at the scope with this depth; null: it has none.
 Ref value_at(SessionState& session, const std::shared_ptr<Slot>& slot, size_t depth);
 /// Lets the innermost scope begin with another value of the slot than the scope around it.
 void start_value(SessionState& session, const std::shared_ptr<Slot>& slot, const Ref& value);
@@ -264,7 +264,7 @@ size_t innermost_loop(const SessionState& session);
 
 /// The depth of the kernel by hand that is being recorded; 0: there is none.
 size_t kernel_depth(const SessionState& session);
-/// Its invocations; null where there is none.
+/// Returns its invocations; null if there is none.
 const Shape* kernel_grid(const SessionState& session);
 
 /// Throws UserError with the line at the end.

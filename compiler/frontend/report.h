@@ -9,17 +9,17 @@ namespace firn {
 
 /// Returns a trace if FIRN_DEBUG or FIRN_DUMP_DIR will print the result of each pass; else null.
 std::shared_ptr<CompileTrace> trace_for(const SessionState& session);
-/// FIRN_DEBUG 3 and up: the graph before and after the passes; 4: graphs and kernels after every
-/// pass; 5: times and rules that fired. `trace` may be null.
+/// Prints, at FIRN_DEBUG 3 and up, the graph before and after the passes; at 4, graphs and kernels
+/// after every pass; at 5, times and rules that fired. `trace` may be null.
 void report_trace(const SessionState& session, const CompileTrace* trace);
-/// And FIRN_DEBUG 1 and up: the kernels; 2: their GLSL; 4: verdicts. FIRN_DUMP_DIR: all of it as
-/// files.
+/// Prints also, at FIRN_DEBUG 1 and up, the kernels; at 2, their GLSL; at 4, the verdicts. Writes
+/// all of it as files to FIRN_DUMP_DIR.
 void report_program(SessionState& session, const Graph& graph, const Program& program,
                     const CompileTrace* trace);
-/// FIRN_DEBUG 1 and up: waits, and prints the work of one run of the program and the time of every
-/// kernel. `program`: null if nothing was compiled.
+/// Waits, and prints the work of one run of the program and the time of every kernel, at FIRN_DEBUG
+/// 1 and up. `program`: null if nothing was compiled.
 void report_run(SessionState& session, const Program* program, const SizeEnv& symbols);
-/// On a terminal, and with FIRN_DEBUG: how far a run is that takes long.
+/// Shows the progress of a long run, on a terminal and with FIRN_DEBUG.
 void report_progress(SessionState& session);
 
 }  // namespace firn

@@ -11,9 +11,9 @@
 
 namespace firn {
 
-/// The most terms of which one float of the graph is the sum at these sizes, in one reduction or
-/// scatter. Programs for one graph differ in the order in which they add them, and else round
-/// alike.
+/// Returns the largest number of terms that one reduction or scatter adds to one float, at these
+/// sizes. Programs for one graph differ in the order in which they add them, and round alike
+/// otherwise.
 double most_terms(const Graph& graph, const SizeEnv& symbols);
 
 /// Unit of rounding relative to a value: 2^-23 for f32.
@@ -23,12 +23,11 @@ double rounding_unit(DType dtype);
 /// unit on the results: more than one, so that the rounding of the results themselves is small
 /// beside it.
 inline constexpr double kMovedUnits = 16;
-/// `bytes` with every float moved by up to kMovedUnits of its own, up or down at random; the same
-/// for the same seed. Other types stay.
+/// Returns `bytes` with every float moved by up to kMovedUnits of its own, up or down at random;
+/// the same seed gives the same. Other types stay.
 std::vector<std::byte> moved(std::vector<std::byte> bytes, DType dtype, uint64_t seed);
 
-/// One result of a program, and by how much rounding explains that another program gives something
-/// else.
+/// A result of a program, and the differences from it that rounding explains.
 struct Reference {
     DType dtype = f32;
     std::vector<std::byte> bytes;

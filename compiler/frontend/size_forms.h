@@ -33,7 +33,7 @@ struct SizedNumbers {
 /// Returns sizes that fit all of the `examples`, numbers of graphs of the form of `graph`. A number
 /// that is the same in all of them stays one; one that always equals a symbol, differs from it by a
 /// constant, or is a multiple or a product of others, is expressed by these; each other one is a
-/// symbol of its own. Nothing if another i32 changes: it may be anything.
+/// symbol of its own. Nothing if another i32 changes, because that need not be a size.
 std::optional<SizedNumbers> sized_numbers(const Graph& graph,
                                           const std::vector<std::vector<int64_t>>& examples);
 

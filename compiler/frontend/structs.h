@@ -75,7 +75,7 @@ struct FlatValue {
     std::vector<Tensor> tensors;
     std::vector<size_t> lengths;
 };
-/// Goes through them while a value is made of them.
+/// Reads them in order while a value is made of them.
 struct FlatReader {
     const std::vector<Tensor>& tensors;
     const std::vector<size_t>& lengths;
@@ -85,10 +85,10 @@ struct FlatReader {
     size_t length() { return lengths[next_length++]; }
 };
 
-/// How a value is laid out as tensors: a Tensor; a vec or mat; a tuple, pair, array or vector of
-/// values that can be laid out; a struct of such. `take` adds its tensors, `give` makes it of the
-/// next ones. Outside of vectors it has `count` tensors; it has `vectors` vectors, and all their
-/// elements together would be `each` tensors if they had one element each.
+/// The layout of a value as tensors. A value is a Tensor; a vec or mat; a tuple, pair, array or
+/// vector of values with a layout; or a struct of such. `take` adds its tensors, `give` makes it of
+/// the next ones. Outside of vectors it has `count` tensors; it has `vectors` vectors, and all
+/// their elements together would be `each` tensors if they had one element each.
 template <class T>
 struct Results {
     static constexpr bool unknown = true;
@@ -98,7 +98,7 @@ template <class T>
 concept LaidOut = !requires {
     Results<std::remove_cvref_t<T>>::unknown;
 };
-/// Each function `For` that takes or gives something else is told so.
+/// Fails to compile, with advice, for a type without a layout, once for each function type `For`.
 template <class T, class For = void>
 constexpr bool check_laid_out() {
     static_assert(LaidOut<T>,

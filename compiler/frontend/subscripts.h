@@ -10,11 +10,11 @@ namespace firn {
 
 /// The part of a tensor that indices choose.
 struct Chosen {
-    Ref cut;                  // the tensor, cut to the ranges
-    Shape shape;              // of a read's result, to which stored values broadcast
-    std::vector<Ref> places;  // by axis of the tensor, where the elements are; broadcast to `shape`
-    std::vector<Ref> in_cut;  // the same in `cut`
-    std::vector<bool> ranged;  // by axis of the tensor: a range's, so that its place is inside
+    Ref cut;                   // the tensor, cut to the ranges
+    Shape shape;               // the shape of a read's result, to which stored values broadcast
+    std::vector<Ref> places;   // the elements' places, by axis of the tensor; broadcast to `shape`
+    std::vector<Ref> in_cut;   // the same places in `cut`
+    std::vector<bool> ranged;  // whether a range gives the place, which is then inside
     Ref mask;                  // broadcasts to `shape`; null: none
 };
 
@@ -23,7 +23,7 @@ bool are_elements(const std::vector<Tensor::Index>& indices);
 
 /// Returns whether both are one mask and nothing else, the same one.
 bool same_mask(const std::vector<Tensor::Index>& a, const std::vector<Tensor::Index>& b);
-/// The whole axes in place of masks.
+/// Returns the indices with whole axes in place of masks.
 std::vector<Tensor::Index> without_masks(const std::vector<Tensor::Index>& indices);
 
 /// Returns the chosen elements, as in numpy: a range keeps its axis, a new axis is added, a number
@@ -34,7 +34,7 @@ std::vector<Tensor::Index> without_masks(const std::vector<Tensor::Index>& indic
 /// beside tensors of indices.
 Chosen chosen(const Builder& b, const Ref& x, const std::vector<Tensor::Index>& indices);
 
-/// Reads all of it, whatever the mask says.
+/// Reads the whole part, and ignores the mask.
 Ref read_chosen(const Builder& b, const Chosen& part, Bounds mode, const Scalar& fill);
 
 }  // namespace firn

@@ -122,7 +122,7 @@ class Swizzled : public Vec<sizeof...(From), K> {
 
     /// @cond
 
-    // For operands of one type, see min of tensors.
+    // Overload for two operands of one type, see min of tensors.
     friend Value min(const Swizzled& a, const Swizzled& b, SourceLine line = here()) {
         return min(Value(a), Value(b), line);
     }

@@ -36,7 +36,7 @@ struct Vec;
 /// `{1, 2}`.
 class Tensor : public TensorOperators {
   public:
-    /// No value yet; it must be assigned before it is read.
+    /// A tensor without a value; it must be assigned before it is read.
     Tensor();
     /// A rank-0 tensor: f32 from floating point (0.1 too), i32 from integers (u32 or i64 where they
     /// do not fit), bool.
@@ -242,8 +242,8 @@ class Arg : public TensorOperators {
 
     /// @cond
 
-    // Not inline, here and below: every operator makes and destroys operands, and compilers spend
-    // most of their time for a recorded expression on that.
+    // Defined in the .cpp file, here and below: every operator makes and destroys operands, and
+    // inline definitions would dominate the compile time of a recorded expression.
     Arg(const Arg& other);
     Arg(Arg&& other);
     Arg& operator=(const Arg& other);
@@ -306,13 +306,13 @@ concept SomeTensor = ((std::same_as<std::remove_cvref_t<T>, Tensor> ||
                       ...) &&
                      (std::constructible_from<Arg, const T&> && ...);
 
-/// One of the indices of an access.
+/// An index of an access.
 class Tensor::Index {
   public:
     /// The kind of an index: nothing, a number, tensor or mask, a range, or a mark.
     enum class Is : uint8_t { Absent, Value, Range, NewAxis, Ellipsis };
 
-    /// No index; those behind it are absent too.
+    /// An absent index; those behind it are absent too.
     Index();
     /// A number, a tensor of integers or a mask.
     /// @{

@@ -10,7 +10,7 @@ class Arg;
 
 /// @cond
 
-// For operands of one type, which `using namespace std` would hand to std; see math.h.
+// Overloads for operands of one type, which `using namespace std` would hand to std; see math.h.
 Tensor min_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor max_at(const Tensor& a, const Tensor& b, SourceLine line);
 Tensor min_at(const Tensor& a, const Tensor& b, const Arg& c, SourceLine line);
@@ -86,7 +86,7 @@ struct TensorOperators {
     friend Tensor operator!=(const Arg& a, const Arg& b);
     /// @}
 
-    /// x as it is, its negative, and its bits turned over; of a bool `~` is `!`.
+    /// The operand itself, its negative, and its bitwise complement; of a bool `~` is `!`.
     ///
     /// Examples: `-tensor({1, -2})` is `{-1, 2}`, `~tensor({0, 5})` is `{-1, -6}`,
     /// `~tensor({true, false})` is `{false, true}`.

@@ -11,13 +11,13 @@
 
 namespace firn {
 
-/// One call with memory for its results. Every program that it runs has the same arguments and
+/// A call with memory for its results. Every program that it runs has the same arguments and
 /// results.
 class Trial {
   public:
     Trial(Executor& executor, const Program& program, Call call);
 
-    /// Milliseconds per dispatch and dispatches, by kernel.
+    /// Returns the number of dispatches and the milliseconds per dispatch, by kernel.
     std::map<std::string, KernelTime> run(const std::shared_ptr<const Program>& program);
     std::vector<std::vector<std::byte>> results() const;
     /// Returns the results of `program`, and their change if the arguments are moved by a few

@@ -10,11 +10,11 @@ namespace firn {
 
 /// The properties that distinguish the calls of a function, beside its sizes.
 struct CallKind {
-    std::string scalars;  // per rank-0 argument: s for a number, t for a tensor on the device
+    std::string scalars;  // by rank-0 argument: s for a number, t for a tensor on the device
     std::vector<std::string> data_sizes;  // declared symbols with values that only the device knows
 };
 
-/// A call as it is given, before there is a program for it.
+/// The arguments of a call, before there is a program for it.
 struct GatheredCall {
     Call call;  // without memory for the results
     std::vector<std::vector<int64_t>> shapes;

@@ -30,7 +30,7 @@ using bvec4 = Vec<4, VecKind::Bool>;
 
 /// @cond
 
-/// x converted to `kind`: as it is where it is of that kind, else as f32, i32, u32 or bool.
+/// Returns x converted to `kind`: unchanged if it has that kind, else as f32, i32, u32 or bool.
 Tensor to_kind(const Arg& x, VecKind kind);
 /// An operand beside vectors of `kind`: numbers take their type, integers become floats; UserError
 /// where something would be lost.
@@ -127,7 +127,7 @@ struct Vec : VecFields<N> {
     static constexpr size_t kSize = N;
     static constexpr VecKind kKind = K;
 
-    /// No value yet.
+    /// A vector without a value, as Tensor().
     Vec() {
         for (size_t k = 0; k < N; ++k) keep_kind((*this)[k], K);
     }
@@ -263,7 +263,7 @@ struct Vec : VecFields<N> {
     FIRN_VEC_BINARY(K, atan2, atan2_of(s, t), K == VecKind::Float)
     FIRN_VEC_BINARY(K, step, step_of(s, t), K == VecKind::Float)  // the edge comes first
 #undef FIRN_VEC_BINARY
-    // For operands of one type, see min of tensors.
+    // Overload for two operands of one type, see min of tensors.
     friend Vec min(const Vec& a, const Vec& b, SourceLine line = here()) {
         return min(Other(a, line), b);
     }
@@ -276,14 +276,14 @@ struct Vec : VecFields<N> {
 
     /// @endcond
 
-    /// One bool, as in GLSL: all components are equal.
+    /// Returns one bool, as in GLSL: all components are equal.
     friend Tensor operator==(const VecArg<N, K>& a, const VecArg<N, K>& b) {
         LineScope at(a.line());
         Tensor out = a[0] == b[0];
         for (size_t k = 1; k < N; ++k) out = out & (a[k] == b[k]);
         return out;
     }
-    /// One bool, as in GLSL: some components differ.
+    /// Returns one bool, as in GLSL: some components differ.
     friend Tensor operator!=(const VecArg<N, K>& a, const VecArg<N, K>& b) {
         LineScope at(a.line());
         Tensor out = a[0] != b[0];

@@ -11,8 +11,8 @@ namespace firn {
 /// The axes of the samples in vmap()'s arguments and result.
 struct VmapOptions {
     [[no_unique_address]] ByName by_name = {};
-    /// By tensor, the axis that counts the samples; none: all samples share the tensor. Empty: the
-    /// first of each. Negative: from the end.
+    /// The axis that counts the samples, by tensor; none: all samples share the tensor. An empty
+    /// list means axis 0 of each; a negative axis counts from the end.
     std::vector<std::optional<int>> axes = {};
     /// The axis of the samples in the result.
     int out_axis = 0;

@@ -13,7 +13,7 @@ struct RecordedLoop {
     Region body;  // the induction value and one argument per init; one result per init
     int active = -1;
     MustEnd must_end = MustEnd::No;
-    std::vector<Size> sizes = {};  // of an iteration, see LoopAttr
+    std::vector<Size> sizes = {};  // sizes that belong to an iteration, see LoopAttr
     int64_t checkpoint = 0;        // see LoopAttr
 };
 

@@ -26,7 +26,7 @@ Tensor scaled_dot_product_attention(const Operand& q, const Tensor& k, const Ten
 
 /// The options of a MultiHeadAttention.
 struct MultiHeadAttentionOptions {
-    bool bias = true;  ///< of all its projections
+    bool bias = true;  ///< whether all its projections have a bias
 };
 /// Attention of `heads` parts of projected queries, keys and values, [batch, length, size] each, as
 /// torch's MultiheadAttention with batch_first: in_proj_weight [3 size, size], in_proj_bias, and
@@ -37,13 +37,13 @@ class MultiHeadAttention : public Module {
   public:
     Variable in_proj_weight, in_proj_bias;
     Linear out_proj;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     MultiHeadAttention() = default;
     /// First weights are xavier_uniform (those of out_proj as Linear's), in_proj_bias is 0.
     /// UserError: heads that do not divide the size.
     MultiHeadAttention(int64_t size, int64_t heads, const MultiHeadAttentionOptions& options = {},
                        SourceLine line = here());
-    /// One result per query: [batch, queries, size]. Keys and values have one length.
+    /// Returns a vector for each query: [batch, queries, size]. Keys and values have one length.
     Tensor operator()(const Operand& query, const Tensor& key, const Tensor& value,
                       const AttentionOptions& options = {}) const;
     /// Attention of x to itself.

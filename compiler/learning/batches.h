@@ -11,7 +11,7 @@ struct StoredTensor;
 
 /// The order of samples.
 struct BatchesOptions {
-    uint64_t seed = 0;    ///< of the orders; the epoch is the stream
+    uint64_t seed = 0;    ///< seeds the orders; the epoch is the stream
     bool shuffle = true;  ///< a new order in every epoch; else that of the samples
 };
 

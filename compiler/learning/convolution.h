@@ -11,7 +11,7 @@ struct ConvLayerOptions {
     PerAxis<N> stride = 1, padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
-    Initialiser init = nullptr;  ///< of the weight; none: uniform within 1 / sqrt(fan in)
+    Initialiser init = nullptr;  ///< initialises the weight; none: uniform within 1 / sqrt(fan in)
 };
 /// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [out, in / groups,
 /// kernel ..], bias [out].
@@ -22,7 +22,7 @@ template <size_t N>
 class ConvLayer : public Module {
   public:
     Variable weight, bias;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     ConvLayer() = default;
     /// First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the
     /// weight's. UserError: a number of channels below 1, groups that do not divide both.
@@ -46,7 +46,7 @@ struct ConvTransposeLayerOptions {
     PerAxis<N> stride = 1, padding = 0, output_padding = 0, dilation = 1;
     int groups = 1;
     bool bias = true;
-    Initialiser init = nullptr;  ///< of the weight; none: uniform within 1 / sqrt(fan in)
+    Initialiser init = nullptr;  ///< initialises the weight; none: uniform within 1 / sqrt(fan in)
 };
 /// x [batch, in, ..] to [batch, out, ..], with N axes of positions: weight [in, out / groups,
 /// kernel ..], bias [out].
@@ -58,7 +58,7 @@ template <size_t N>
 class ConvTransposeLayer : public Module {
   public:
     Variable weight, bias;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     ConvTransposeLayer() = default;
     /// First values are uniform within 1 / sqrt(fan in), as torch's, unless `init` gives the
     /// weight's. UserError: a number of channels below 1, groups that do not divide both.

@@ -19,7 +19,7 @@ struct EmbeddingOptions {
 class Embedding : public Module {
   public:
     Variable weight;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     Embedding() = default;
     /// A table of `count` rows with `size` elements. UserError: one of them below 1.
     Embedding(int64_t count, int64_t size, const EmbeddingOptions& options = {},

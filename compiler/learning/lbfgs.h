@@ -33,9 +33,9 @@ class LBFGS {
     explicit LBFGS(const std::vector<NamedVariable>& parameters, const LBFGSOptions& options = {},
                    SourceLine line = here());
 
-    /// One step; gives the loss before it. `loss` is recorded three times, with other parameters
-    /// each time, so it must not change other variables. Inside `compile({net, lbfgs}, ..)` all of
-    /// it is one program.
+    /// Makes a step, and returns the loss before it. `loss` is recorded three times, with other
+    /// parameters each time, so it must not change other variables. Inside `compile({net, lbfgs},
+    /// ..)` all of it is one program.
     Tensor step(const Callback<Tensor()>& loss, SourceLine line = here()) const;
     /// The number "lr", which a slider may change.
     float& lr() const { return lr_.value(); }
@@ -57,9 +57,9 @@ class LBFGS {
     std::vector<NamedVariable> parameters_;
     LBFGSOptions options_;
     Number lr_;
-    Variable steps_, last_x_, last_gradient_;  // of the step before
+    Variable steps_, last_x_, last_gradient_;  // of the previous step
     Variable s_, y_, rho_,
-        pairs_;  // differences [history, n], 1 / (s y) or 0, and how many there were
+        pairs_;  // differences [history, n], 1 / (s y) or 0, and the number of pairs so far
 };
 
 }  // namespace firn

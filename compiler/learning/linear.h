@@ -17,7 +17,7 @@ class Linear : public Module {
   public:
     Variable weight, bias;
 
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     Linear() = default;
     /// Maps `in` to `out` features; the first bias is uniform within 1 / sqrt(in). UserError if one
     /// of them is below 1.

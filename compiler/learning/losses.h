@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// How the losses of all elements are combined: their mean, their sum, or not at all.
+/// The reduction of the losses of all elements: their mean, their sum, or none.
 enum class Reduction : uint8_t { Mean, Sum, None };
 
 /// Options of most losses.

@@ -24,7 +24,7 @@ struct ModuleState;
 /// add("last", Linear(16, 1)); };` `Net net;` `net.variables()[1].name` is `"first.bias"`.
 class Module {
   public:
-    /// Without parameters, buffers and modules yet.
+    /// Makes a module without parameters, buffers and modules.
     Module();
 
     /// Returns the trainable parameters, which optimizers change, with those of the modules inside,

@@ -26,7 +26,7 @@ struct BatchNormOptions {
 class BatchNorm : public Module {
   public:
     Variable weight, bias, running_mean, running_var;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     BatchNorm() = default;
     /// UserError: a number of channels below 1.
     explicit BatchNorm(int64_t channels, const BatchNormOptions& options = {},
@@ -50,7 +50,7 @@ struct NormLayerOptions {
 class LayerNorm : public Module {
   public:
     Variable weight, bias;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     LayerNorm() = default;
     /// Over as many axes as `shape` has. UserError: a shape of no axes.
     explicit LayerNorm(const Shape& shape, const NormLayerOptions& options = {},
@@ -70,7 +70,7 @@ class LayerNorm : public Module {
 class GroupNorm : public Module {
   public:
     Variable weight, bias;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     GroupNorm() = default;
     /// UserError: a number below 1, or groups that do not divide the channels.
     GroupNorm(int64_t groups, int64_t channels, const NormLayerOptions& options = {},
@@ -90,7 +90,7 @@ class GroupNorm : public Module {
 class RMSNorm : public Module {
   public:
     Variable weight;
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     RMSNorm() = default;
     /// UserError: a size below 1.
     explicit RMSNorm(int64_t size, const NormLayerOptions& options = {}, SourceLine line = here());

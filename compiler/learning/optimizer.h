@@ -31,8 +31,8 @@ struct UpdateRule {
 
 /// The options of a step.
 struct StepOptions {
-    /// A parameter that the loss does not depend on stays as it is; else it is a UserError that
-    /// names all of them.
+    /// True: a parameter that the loss does not depend on keeps its value. False: such parameters
+    /// are a UserError that names all of them.
     bool allow_unused = false;
 };
 

@@ -6,15 +6,15 @@ namespace firn {
 
 /// The options of a recurrent layer.
 struct RecurrentOptions {
-    int layers = 1;  ///< one on the other
+    int layers = 1;  ///< layers that follow one another
     bool bias = true;
 };
 
 /// The result of a recurrent layer.
 struct Recurrence {
-    Tensor output;  ///< [batch, length, hidden]: of the last layer, at every position
-    Tensor hidden;  ///< [layers, batch, hidden]: of every layer, at the last position
-    Tensor cell;    ///< the same of an LSTM's cells; none of a GRU
+    Tensor output;  ///< [batch, length, hidden]: the last layer, at every position
+    Tensor hidden;  ///< [layers, batch, hidden]: every layer, at the last position
+    Tensor cell;    ///< the same for an LSTM's cells; a GRU has none
 };
 
 /// The parameters of one layer.
@@ -30,7 +30,7 @@ struct RecurrentLayer {
 /// or as the call's argument: [layers, batch, hidden]. f16 and bf16 are computed in f32.
 class Recurrent : public Module {
   public:
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     Recurrent() = default;
 
   protected:
@@ -53,7 +53,7 @@ class Recurrent : public Module {
 /// `r.hidden.shape()` is `[1, 4, 3]`.
 class GRU : public Recurrent {
   public:
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     GRU() = default;
     /// Maps `in` to `hidden` elements. UserError if a number is below 1.
     GRU(int64_t in, int64_t hidden, const RecurrentOptions& options = {}, SourceLine line = here());
@@ -70,7 +70,7 @@ class GRU : public Recurrent {
 /// is `[4, 5, 3]`, `r.cell.shape()` is `[2, 4, 3]`.
 class LSTM : public Recurrent {
   public:
-    /// Without parameters yet.
+    /// Makes a layer without parameters, to be assigned later.
     LSTM() = default;
     /// Maps `in` to `hidden` elements. UserError if a number is below 1.
     LSTM(int64_t in, int64_t hidden, const RecurrentOptions& options = {},
