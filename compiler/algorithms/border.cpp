@@ -38,7 +38,7 @@ Tensor pad(const Operand& x, PadMode mode, const PadWidths& widths) {
         if (n.is(0) || before[axis].upper_bound() < 0 || after[axis].upper_bound() < 0)
             refuse("pad: axis " + std::to_string(axis) + " of shape " + text(shape) + " gets " +
                    before[axis].text() + " before and " + after[axis].text() +
-                   " behind; widths are 0 or more, and there must be elements to go on with");
+                   " behind; widths are 0 or more, and an axis that is padded has elements");
         const Tensor i = arange(count) - before[axis];
         out = take(out, inside(mode, i, n), {.axis = static_cast<int>(axis)});
     }

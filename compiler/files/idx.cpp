@@ -69,7 +69,7 @@ std::vector<std::byte> unpacked(const std::vector<std::byte>& bytes, const std::
         const IdxHeader header = header_of(*out, file);
         out = inflated(packed, header.begin + header.size, Deflated::Gzip);
     }
-    if (!out) idx_fault(file, "what gzip made of it is damaged");
+    if (!out) idx_fault(file, "its gzip data is damaged");
     return std::move(*out);
 }
 

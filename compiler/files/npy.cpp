@@ -108,7 +108,7 @@ class HeaderReader {
             const size_t begin = at_;
             for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
                 size = std::min<int64_t>(size * 10 + (text_[at_] - '0'), int64_t{1} << 52);
-            if (begin == at_) npy_fault(file_, "its shape has a size that is none");
+            if (begin == at_) npy_fault(file_, "its shape has an invalid size");
             out.push_back(size);
             if (!accept(',')) {
                 expect(')');

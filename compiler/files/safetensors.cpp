@@ -57,7 +57,7 @@ StoredTensor parse_entry(const std::string& path, const std::string& name, const
         refuse("file " + path + ": '" + name + "' has elements of type " + type.get<std::string>() +
                ", which Firn has not; write it as F32 or F16");
     for (const Json& each : shape) {
-        if (!is_size(each)) fail_entry("has a size that is none");
+        if (!is_size(each)) fail_entry("has an invalid size");
         out.shape.push_back(each.get<int64_t>());
     }
     const auto begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();

@@ -132,7 +132,7 @@ VtkFile vtk_file(const std::string& path, const std::string& ending, std::option
                   "the name has no place for the number of the frame, such as run_%04d" + ending);
     if (!series) return {path, "", ""};
     if (!frame || *frame < 0)
-        vtk_fault(path, "which frame it is, is not said; say {.frame = k}, from 0");
+        vtk_fault(path, "the number of the frame is missing; give {.frame = k}, from 0");
     const double at = time.value_or(*frame);
     if (!std::isfinite(at)) vtk_fault(path, "the time of the frame is no finite number");
     VtkFile out{frame_name(*series, *frame), list_name(*series), std::string(kListBegin)};

@@ -62,8 +62,8 @@ Ref read_part(const Ref& source, const std::vector<Tensor::Index>& indices, Boun
     const Chosen part = chosen(b, source, indices);
     if (part.mask)
         fail_at(line,
-                "access: how many elements a mask chooses is known by the data alone; "
-                "compact(x, mask) gives those along the first axis (of several axes: reshape both "
+                "access: only the data says how many elements a mask chooses; compact(x, mask) "
+                "gives those along the first axis (of several axes: reshape both "
                 "to {-1} before), select(mask, x, other) keeps the shape, and to the left of an "
                 "assignment x(mask) = v stores where it holds");
     return read_chosen(b, part, mode, fill);
@@ -194,8 +194,8 @@ std::vector<SharedPtr<const Node>> Access::places() const {
 void Access::leave(SharedPtr<const Node> version, SourceLine line) const {
     if (!slot_->handle)
         fail_at(line,
-                "store: the tensor of this access is gone, it lives no longer; keep the "
-                "tensor as long as its accesses");
+                "store: the tensor of this access has been destroyed; keep the tensor as long as "
+                "its accesses");
     slot_->handle->take_version(std::move(version), line);
 }
 

@@ -93,8 +93,8 @@ LoopRange::Turn LoopRange::begin() {
         each = true;
         if (!kernel_depth(*session_))
             fail_at(line_, given +
-                               "; a bound is one integer: take max(bound), or let every element "
-                               "go on as long as its own says by while_([&] { return k < bound; }, "
+                               "; a bound is one integer: take max(bound), or give every element "
+                               "its own trip count by while_([&] { return k < bound; }, "
                                "[&] { ..; k += 1; }); inside of kernel(...) it may be each "
                                "invocation's own");
         const Shape& grid = *kernel_grid(*session_);

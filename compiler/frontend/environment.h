@@ -14,18 +14,17 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1 | 2", "print this table; 2: and the passes of the compiler"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph at both ends, 4 graphs and "
-     "kernels after every pass, and every verdict, 5 times and the rules that fired"},
+     "print to stderr: 1 kernels, work and times, 2 GLSL, 3 the graph before and after the passes, "
+     "4 graphs and kernels after every pass, and every verdict, 5 times and the rules that fired"},
     {"FIRN_DUMP_DIR", "folder",
      "write graphs and kernels after every pass, GLSL and explain of every compiled program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1",
-     "verify what unique and permutation stores and unchecked reads promise, and warn of indices "
-     "such as -1"},
-    {"FIRN_FIND_NAN", "1",
-     "say which operation first makes what is not a number, and at which element"},
+     "verify the promises of unique and permutation stores and of unchecked reads, and warn of "
+     "indices such as -1"},
+    {"FIRN_FIND_NAN", "1", "name the operation that first makes a nan, and the element"},
     {"FIRN_MAX_STEPS", "number",
      "iterations of a while_ without max_steps before it is an error (1000000)"},
     {"FIRN_SPECIALISE", "0",
@@ -35,11 +34,11 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "took far more operations than their values, and of those that are exempt; and the worst "
      "factors of kernels that stayed, were cut and are exempt"},
     {"FIRN_SKIP", "pass,pass", "leave passes of the compiler out, to find one with a fault"},
-    {"FIRN_STOP_AFTER", "pass", "leave out all passes behind one that are not needed"},
+    {"FIRN_STOP_AFTER", "pass", "leave out all optional passes after this one"},
     {"FIRN_NO_CACHE", "1", "neither read nor write the caches on disk (kept below 512 MiB)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_FILL_MEMORY", "1",
-     "fill new memory of the device with nan, so that elements that no kernel wrote show"},
+     "fill new memory of the device with nan, which makes elements that no kernel wrote visible"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},
     {"FIRN_RATES", "reference",
      "compile for the rates of the device's class, the same on every machine, and measure none"},

@@ -208,11 +208,9 @@ CallKind gather(FunctionState& state, const std::vector<Arg>& args, SourceLine l
 SourceLine checked_call(const FunctionState& state, const std::vector<Arg>& args) {
     SourceLine line = args.empty() ? state.line : args[0].line();
     if (state.session != current_state())
-        fail_at(
-            line,
-            "call: the function was compiled in another session; compile it where it is called, "
-            "which of a program with an App is inside app.run(...), or make its session "
-            "current");
+        fail_at(line,
+                "call: the function was compiled in another session; compile it where it is called "
+                "(in a program with an App: inside app.run(...)), or make its session current");
     if (args.size() != state.specs.size())
         fail_at(line, "call: " + std::to_string(args.size()) +
                           " arguments are given, the function was compiled for " +
@@ -278,8 +276,8 @@ Variant& variant_of_call(FunctionState& state, const std::vector<Arg>& args, Cal
 FunctionState& Function::state() const {
     if (!state_)
         throw UserError(
-            "a compiled function is used that has none yet; assign what compile(..) gives to it "
-            "first");
+            "a compiled function is called before it is assigned; assign the result of compile(..) "
+            "to it first");
     return *state_;
 }
 

@@ -241,9 +241,9 @@ Tensor straight_through(const Tensor& value, const Tensor& surrogate, SourceLine
     const Ref node = value.node(line), other = surrogate.node(line);
     if (node->shape != other->shape)
         fail_at(line, "straight_through: the value has shape " + text(node->shape) +
-                          ", and what it takes its gradient from " + text(other->shape));
+                          ", and the surrogate " + text(other->shape));
     require_float(*node, "the value", line);
-    require_float(*other, "what it takes its gradient from", line);
+    require_float(*other, "the surrogate", line);
     const Builder b = builder(*current_state(), line);
     return Tensor::from_node(ruled(b, node, {other}, [](const Ref&, const Ref& g, const auto&) {
         return std::vector<Ref>{g};

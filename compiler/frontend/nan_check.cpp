@@ -55,11 +55,9 @@ void refuse_nan(SessionState& session, const Graph& graph, const Call& call,
         if (element < 0) continue;
         const OracleCall same = oracle_call(executor, graph, call);
         const std::optional<NanSource> source = find_nan(graph, same.args, same.symbols);
-        const std::string why =
-            source
-                ? text(*source)
-                : "the oracle computes numbers from the same arguments, so it comes of the order "
-                  "in which kernels round";
+        const std::string why = source ? text(*source)
+                                       : "the oracle computes numbers from the same arguments, so "
+                                         "the nan comes from the order in which kernels round";
         fail_at(line, what + ": result " + std::to_string(k + 1) + " is not a number" +
                           place_text(*value, element) + ": " + why);
     }

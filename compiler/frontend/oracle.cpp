@@ -28,7 +28,7 @@ class HostExecutor : public Executor {
         }
         throw DeviceError("out of memory: " + std::to_string(bytes) + " bytes were asked for '" +
                           name + "' and the host has " + std::to_string(physical_memory()) +
-                          "; let tensors go or use smaller ones");
+                          "; release tensors or use smaller ones");
     }
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {
         auto& host = static_cast<HostMemory&>(memory);

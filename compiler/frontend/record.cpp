@@ -107,9 +107,9 @@ void check_session(const Slot& slot, SourceLine line) {
     if (slot.session != current_state())
         fail_at(line,
                 "a tensor of another session is used; a tensor belongs to the session that was "
-                "current when it was made: make or load it where it is used, which of a program "
-                "with an App is inside app.run(...), as that has a session of its own; or move the "
-                "data by to_vector and tensor");
+                "current when it was made: make or load it where it is used (in a program with an "
+                "App: inside app.run(...), which has a session of its own), or move the data by "
+                "to_vector and tensor");
 }
 
 std::string why_no_value(const Slot& slot) {

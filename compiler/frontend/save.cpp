@@ -20,10 +20,11 @@ constexpr uint32_t kAlignmentOfAll = 256;
 void refuse_effects(const FunctionState& state) {
     if (state.effects.empty()) return;
     const Effect& effect = state.effects[0];
-    fail_at(effect.line, std::string("save_program: the function ") +
-                             (effect.print ? "prints a value" : "checks a condition") +
-                             ", which a saved program cannot; save one that does not, or return "
-                             "what is to be looked at");
+    fail_at(
+        effect.line,
+        std::string("save_program: the function ") +
+            (effect.print ? "prints a value" : "checks a condition") +
+            ", which a saved program cannot do; save a function without it, or return the value");
 }
 
 /// Returns the program that assumes nothing about its sizes but the size of its bindings, if that

@@ -89,8 +89,8 @@ Nodes record_single(SessionState& session, const Callback<Nodes()>& f, SourceLin
     if (effects_of(session) != effects) {
         discard_effects(session);
         fail_at(line,
-                "vmap: print_value and assert_value have no rule for batches; use them on "
-                "what vmap gives");
+                "vmap: print_value and assert_value have no rule for batches; use them on the "
+                "result of vmap");
     }
     for (const ScopeEntry& entry : scope.entries)
         if (entry.written)

@@ -247,7 +247,7 @@ void serve_hdf5(ParentLink& parent) {
 // In the process that asked. Whatever comes may be forged.
 
 [[noreturn]] void no_sense() {
-    throw ProcessEnded("sent what makes no sense", ProcessEnded::Why::Broke);
+    throw ProcessEnded("sent an invalid answer", ProcessEnded::Why::Broke);
 }
 
 /// Parses the description of a data set that the process sent. Throws ProcessEnded where it has no
@@ -396,8 +396,8 @@ void Hdf5Reader::read(const std::string& path, const std::optional<std::string>&
     try {
         check_is_file(path);
         if (path.size() + (name ? name->size() : 0) > kLongestMessage - 64)
-            hdf5_fault(path, "no data set has a name of " + std::to_string(name->size()) +
-                                 " letters that could be asked for");
+            hdf5_fault(path, "a data set name of " + std::to_string(name->size()) +
+                                 " letters is too long");
         if (!process_) {
             const Hdf5Lock lock;  // no other thread is within the library while it is copied
             process_ = std::make_unique<ConfinedProcess>(work_ ? work_ : serve_hdf5, patience_);

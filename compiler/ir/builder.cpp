@@ -39,9 +39,8 @@ void refuse_data_size(const Builder& b, const Size& size, const std::string& mes
     const std::string name = Size::data(symbols[0].name, symbols[0].args[0]).text();
     fail(b, message + "; " + name +
                 " is a size that only the device knows, so that this cannot be checked: use sizes "
-                "that come of the same condition, or ask for the tensor's shape() outside of what "
-                "is recorded, which "
-                "reads it back");
+                "that come from the same condition, or call the tensor's shape() outside of the "
+                "recording, which reads it back");
 }
 
 }  // namespace

@@ -36,10 +36,8 @@ void check_carried(const Builder& b, const Ref& init, const Ref& arg, const Ref&
 }  // namespace
 
 std::string never_ended(SourceLine line) {
-    return "while_: its condition still held after the last iteration that it may take; where that "
-           "is "
-           "right give a "
-           ".max_steps at which it ends, else raise the limit by Session::limit_while or "
+    return "while_: its condition still held after the last allowed iteration; give a .max_steps "
+           "if it is to end there, or raise the limit by Session::limit_while or "
            "FIRN_MAX_STEPS" +
            (line.line ? " (" + text(line) + ")" : std::string());
 }

@@ -174,16 +174,16 @@ std::optional<NanSource> find_nan(const Graph& graph, const std::vector<HostTens
 std::string text(const NanSource& source) {
     std::ostringstream out;
     if (source.argument >= 0)
-        out << "argument " << source.argument + 1 << " holds one when it is given";
+        out << "argument " << source.argument + 1 << " holds nan at the call";
     else
         out << info(source.op).name;
     if (!source.operands.empty()) {
         out << " of (";
         for (size_t k = 0; k < source.operands.size(); ++k)
             out << (k ? ", " : "") << source.operands[k];
-        out << ") gives none";
+        out << ") gives nan";
     } else if (source.argument < 0) {
-        out << " gives one that is none";
+        out << " gives nan";
     }
     if (!source.lines.empty() && source.argument < 0) out << " (" << text(source.lines[0]) << ")";
     if (!source.shape.empty())

@@ -15,12 +15,12 @@ namespace firn {
 struct NanSource {
     Op op = Op::Constant;
     std::vector<SourceLine> lines;
-    int argument = -1;                // of the graph, where that holds one when it is given
-    std::vector<int64_t> shape, at;   // of the value; the element
-    std::vector<double> operands;     // of an elementwise operation, there
+    int argument = -1;                // the graph's argument that holds nan at the call; -1: none
+    std::vector<int64_t> shape, at;   // the value's shape, and the index of the element
+    std::vector<double> operands;     // the operands there of an elementwise operation
     std::vector<int64_t> iterations;  // of the loops around it, outermost first, from 0
 };
-/// Evaluates the graph by the oracle. Nothing: no result that is a float holds one.
+/// Evaluates the graph by the oracle. Returns nothing if no float result holds nan.
 std::optional<NanSource> find_nan(const Graph& graph, const std::vector<HostTensor>& args,
                                   const SizeEnv& env);
 

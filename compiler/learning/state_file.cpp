@@ -16,7 +16,8 @@ constexpr size_t kListed = 8;
 bool is_npz(const std::string& path) {
     if (path.ends_with(".npz")) return true;
     if (!path.ends_with(".safetensors"))
-        refuse("file " + path + ": is of no known kind; let its name end in .safetensors or .npz");
+        refuse("file " + path +
+               ": is of an unknown kind; use a name that ends in .safetensors or .npz");
     return false;
 }
 

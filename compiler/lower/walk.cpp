@@ -32,10 +32,9 @@ int Walk::ask(const Node& node, const Indices& asked) {
         }
     const int64_t before = borrows_;
     if (nested_.depth() == kDeepest)
-        throw UserError("lower: a value inside one loop or kernel is made of more than " +
+        throw UserError("lower: a value inside one loop or kernel nests more than " +
                         std::to_string(kDeepest) +
-                        " reads and reductions of one another; give some of them a loop, or a "
-                        "kernel of their own" +
+                        " reads and reductions; move some into a loop or kernel of their own" +
                         in_brackets(node.lines));
     const int value = nested_([&] {
         if (nested_.depth() > kDeep) ask_operands(node, at);

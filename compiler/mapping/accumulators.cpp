@@ -84,7 +84,7 @@ std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered) {
 std::string why_no_accumulators(const MappingCase& of) {
     const Mapping& m = of.mapping;
     const std::vector<AccumulatedTarget> targets = accumulated_targets(of.ready);
-    if (targets.empty()) return "it only combines into nothing of known size";
+    if (targets.empty()) return "it combines into no target of known size";
     if (m.group.y != 1 || m.group.x % of.profile.subgroup_size != 0)
         return "the group is no row of whole subgroups";
     int64_t bytes = 0;

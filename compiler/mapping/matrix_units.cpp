@@ -295,7 +295,7 @@ std::string why_no_matrix_unit(const MappingCase& of) {
     if (m.group.x != t.subgroups() * of.profile.subgroup_size || m.group.y != 1)
         return "the group is not one row of its subgroups";
     if (!product->target && handed_bytes(t, of.profile) > of.profile.shared_bytes)
-        return "what the lanes hand on takes more than the shared memory of a group";
+        return "the values that lanes exchange exceed the shared memory of a group";
     return "";
 }
 

@@ -171,7 +171,7 @@ std::string why_no_rows(const MappingCase& of) {
     const auto stands_alone = [](int64_t number) { return number == 1; };
     if (!std::all_of(m.walk.begin(), m.walk.end(), stands_alone) || m.lanes > 1 || m.strides > 1 ||
         m.accumulators != MemorySpace::Bound)
-        return "it holds a row, which stands beside no walk, strides, lanes or copies of targets";
+        return "a group that holds a row excludes walk, strides, lanes and copies of targets";
     if (m.group.y != 1 || m.group.x % of.profile.subgroup_size != 0)
         return "it holds a row, and is no row of whole subgroups";
     if (!group_holds(row_extent(of.ready), m.tile_of(0), m.group.x, of.facts))

@@ -273,7 +273,7 @@ std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping&
 
 std::string why_not_staged(const MappingCase& of) {
     const int64_t bytes = staged_bytes(of.ready, of.mapping), most = of.profile.shared_bytes;
-    if (bytes == 0) return "its groups read nothing again and again in a loop that all take alike";
+    if (bytes == 0) return "its groups read nothing repeatedly in a uniform loop";
     return bytes <= most ? ""
                          : "the operands take " + std::to_string(bytes) +
                                " bytes of shared memory, and there are " + std::to_string(most);

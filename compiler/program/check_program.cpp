@@ -81,10 +81,10 @@ class ProgramCheck {
         for (double rate :
              {profile.operations_per_second, profile.bytes_per_second, profile.seconds_per_load,
               profile.shared_loads, profile.seconds_per_launch})
-            fits(std::isfinite(rate) && rate >= 0, "its device has a rate that is none");
+            fits(std::isfinite(rate) && rate >= 0, "its device has an invalid rate");
         fits(profile.subgroup_size > 0 && profile.buffer_alignment > 0 &&
                  profile.buffer_alignment <= (1u << 20),
-             "its device has a limit that is none");
+             "its device has an invalid limit");
     }
 
     void check_buffer(size_t k) const {
@@ -147,10 +147,10 @@ class ProgramCheck {
             fits(in(number.argument, program_.arguments) &&
                      program_.arguments[static_cast<size_t>(number.argument)].scalar,
                  who + " names an argument that is no number");
-        if (number.op > HostOp::Size) fits(before(number.a), who + " has an operand that is none");
-        if (number.op >= HostOp::Add) fits(before(number.b), who + " has an operand that is none");
+        if (number.op > HostOp::Size) fits(before(number.a), who + " has an invalid operand");
+        if (number.op >= HostOp::Add) fits(before(number.b), who + " has an invalid operand");
         for (int operand : {number.a, number.b})
-            fits(operand == -1 || before(operand), who + " has an operand that is none");
+            fits(operand == -1 || before(operand), who + " has an invalid operand");
     }
 
     static void check_code(const KernelInfo& kernel) {
@@ -216,7 +216,7 @@ class ProgramCheck {
                 known(param.size, who);
             } else if (in(param.scalar, program_.arguments)) {
                 fits(program_.arguments[static_cast<size_t>(param.scalar)].scalar,
-                     who + " takes a number from an argument that is none");
+                     who + " takes a number from an argument that does not exist");
             } else {
                 const int64_t number =
                     param.scalar - static_cast<int64_t>(program_.arguments.size());
@@ -287,9 +287,9 @@ void check_range(const ProgramParameter& parameter, const std::string& who) {
     const auto& p = parameter;
     fits(ordered(p.min, p.max) && ordered(p.soft_min, p.soft_max) && ordered(p.min, p.soft_min) &&
              ordered(p.soft_max, p.max),
-         who + " has a range that is none");
+         who + " has an invalid range");
     for (double value : p.value) {
-        fits(std::isfinite(value) && std::abs(value) <= 3.5e38, who + " has a value that is none");
+        fits(std::isfinite(value) && std::abs(value) <= 3.5e38, who + " has an invalid value");
         fits(value >= p.min.value_or(value) && value <= p.max.value_or(value),
              who + " has a value outside of its own range");
     }

@@ -82,7 +82,7 @@ class Reader {
         read(from, place, name);
         const auto found = std::find_if(std::begin(names), std::end(names),
                                         [&](const char* each) { return name == each; });
-        if (found == std::end(names)) refuse_value(place, "is none that is known");
+        if (found == std::end(names)) refuse_value(place, "is unknown");
         to = static_cast<E>(found - std::begin(names));
     }
     static void read(const Json& from, const Place& place, std::string& to) {

@@ -47,7 +47,7 @@ std::span<const std::byte> body_of(std::span<const std::byte> bytes) {
     }
     const auto body = bytes.subspan(sizeof header);
     if (body.size() < header.bytes) throw UserError("it is cut short");
-    if (body.size() > header.bytes) throw UserError("something stands behind its end");
+    if (body.size() > header.bytes) throw UserError("it has bytes behind its end");
     if (saved_checksum(body) != header.checksum)
         throw UserError("it is damaged: its bytes are not those that were written");
     return body;

@@ -121,7 +121,7 @@ void write_whole_file(const std::string& path, const std::vector<std::string_vie
     OpenedFile file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
     const auto fail = [&] {
         throw UserError("file " + path + ": cannot be written: " + file_reason() +
-                        "; what was there is as it was");
+                        "; an old file stays unchanged");
     };
     if (file.number() < 0) fail();
     file.remove_unless_done();

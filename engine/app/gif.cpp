@@ -201,7 +201,8 @@ void GifWriter::add(const Picture& picture) {
         put({0x21, 0xff, 11, 'N', 'E', 'T', 'S', 'C', 'A', 'P', 'E', '2', '.', '0', 3, 1, 0, 0, 0});
     }
     if (width != width_ || height != height_)
-        throw UserError("video " + path_ + ": its frames have several sizes; leave the window's");
+        throw UserError("video " + path_ +
+                        ": its frames have different sizes; keep the window's size");
     const Palette palette = palette_of(picture);
     std::vector<uint8_t> indices;
     indices.reserve(picture.rgba.size() / 4);

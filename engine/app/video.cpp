@@ -149,8 +149,8 @@ void VideoWriter::add(const Picture& picture) {
     if (frames_ == 0) start(picture);
     if (picture.width != width_ || picture.height != height_) {
         throw UserError("video " + path_ +
-                        ": the window was resized while it was recorded; leave its size, or "
-                        "record with --headless");
+                        ": the window was resized while it was recorded; keep its size, or record "
+                        "with --headless");
     }
     ++frames_;
     if (!has_ffmpeg_) {

@@ -376,8 +376,8 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         Outputs outputs(window, line, numbers);
         // Without destructors, which would wait for the device and for threads that compile.
         EndDeadline end([&](const std::string& text) {
-            std::fprintf(stderr, "%s: %s; it is left as it is%s\n", info.name.c_str(), text.c_str(),
-                         outputs.leave().c_str());
+            std::fprintf(stderr, "%s: %s; the work is abandoned%s\n", info.name.c_str(),
+                         text.c_str(), outputs.leave().c_str());
             std::fflush(stdout);
             std::fflush(stderr);
             std::_Exit(128 + interrupts.signal());

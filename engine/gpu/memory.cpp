@@ -293,7 +293,7 @@ void MemoryPool::throw_out_of_memory(uint64_t bytes, BufferPlace place, const st
                       "', " + mebibytes(used_) + " are used (" + mebibytes(held_) + " held) and " +
                       mebibytes(heap_free(place)) + " are free on '" + device_.info().name +
                       "', one allocation holds at most " + mebibytes(max_allocation_) + " (" +
-                      failed + "); let go of tensors or use smaller ones");
+                      failed + "); release tensors or use smaller ones");
 }
 
 std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, uint64_t bytes,

@@ -61,7 +61,7 @@ auto within_memory(const char* what, const std::string& name, Work work) {
         return work();
     } catch (const std::bad_alloc&) {
         throw DeviceError("out of host memory: " + (what + (" '" + name)) +
-                          "' was not done; let go of tensors or use smaller ones");
+                          "' was not done; release tensors or use smaller ones");
     }
 }
 

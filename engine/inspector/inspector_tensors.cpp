@@ -230,8 +230,8 @@ void Inspector::draw_tensors(const WatchedCall& call, float scale) {
 void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, float scale) {
     if (shown.temporary >= 0) {
         observed_ = shown.temporary;
-        ImGui::TextColored(dim_text(),
-                           "as the call leaves it; while it is looked at it has memory of its own");
+        ImGui::TextColored(
+            dim_text(), "its contents after the call; it has memory of its own while it is shown");
         // What is kept may still be another one's.
         const bool new_choice = observing_ != std::pair(call.number, shown.temporary);
         if (new_choice) observing_ = {call.number, shown.temporary}, observed_since_ = call.runs;

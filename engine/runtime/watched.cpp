@@ -90,7 +90,7 @@ void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& progra
     loaded.loaded->replace_pipeline(kernel, shared_pipeline(*device_, code));
     const std::string& name = program->kernels[kernel].name;
     const bool edited = code.spirv != program->kernels[kernel].spirv;
-    device_->suspect(edited ? "kernel '" + name + "', which a person has edited" : "");
+    device_->suspect(edited ? "the edited kernel '" + name + "'" : "");
     forget_entries(loaded);
     if (observed_.program && observed_.of.lock() == program) {
         const auto observed = programs_.find(observed_.program.get());

@@ -28,8 +28,8 @@ void check_limits(const Parameter& parameter) {
         fail("its slider's minimum is above its maximum; swap them");
     if (parameter.soft_low == parameter.soft_high || !has_range(parameter)) return;
     if (parameter.soft_low < parameter.low || parameter.soft_high > parameter.high)
-        fail("its slider goes beyond what it takes, which is " + describe(parameter) +
-             "; soft limits lie inside");
+        fail("its soft limits are outside of its range, which is " + describe(parameter) +
+             "; move them inside");
 }
 
 /// True if the parameter has an owner besides the registry.

@@ -78,7 +78,7 @@ void check_text(const DrawLayer& layer) {
         refuse(layer, "values are", layer.values, "[" + std::to_string(count) + "]");
     if (!(layer.size > 0) || !std::isfinite(layer.size))
         throw UserError("draw text: a line of " + std::to_string(layer.size) +
-                        " pixels is not to be read; give a size above 0");
+                        " pixels cannot be read; give a size above 0");
     if (layer.text.decimals > 6)
         throw UserError("draw numbers: " + std::to_string(layer.text.decimals) +
                         " decimals are more than f32 has; give 6 at the most");
@@ -110,7 +110,7 @@ void check_drawable(const DrawLayer& layer) {
     if (!layer.colours.shape.empty()) check_colours(layer);
     if (!layer.sizes.shape.empty()) {
         if (layer.shape == DrawShape::Triangles)
-            refuse(layer, "sizes are", layer.sizes, "none: their corners say how large they are");
+            refuse(layer, "sizes are", layer.sizes, "none: their corners give the size");
         if (is_text(layer)) refuse(layer, "sizes are", layer.sizes, "one number for all");
         if (layer.sizes.shape != std::vector<int64_t>{count})
             refuse(layer, "sizes are", layer.sizes, "[" + std::to_string(count) + "]");
@@ -133,8 +133,8 @@ void check_scene(const DrawScene& scene) {
                             shape_text(picture->shape) +
                             " has colours of its own, and no colour bar; show one channel");
         if (!std::isfinite(options->opacity))
-            throw UserError("show: an opacity of " + std::to_string(options->opacity) +
-                            " is none; give 0, transparent, to 1");
+            throw UserError("show: the opacity " + std::to_string(options->opacity) +
+                            " is not from 0 (transparent) to 1; give one that is");
     }
     for (const DrawLayer& layer : scene.layers) check_drawable(layer);
     if (scene.limits) check_limits(*scene.limits);

@@ -331,7 +331,7 @@ void draw_log(const PanelState& state, float scale, LogView& view, PanelActions&
     const bool follows = is_other && ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - 1;
     if (is_other) {
         const std::string text =
-            state.log->all.empty() ? "nothing has been said yet\n" : log_text(*state.log);
+            state.log->all.empty() ? "no messages yet\n" : log_text(*state.log);
         view = {state.log->said, width, wrapped(text, width)};
     }
     const auto lines = 1 + std::count(view.text.begin(), view.text.end(), '\n');

@@ -174,7 +174,7 @@ TEST_F(LongLoops, OneLongDispatchIsLeftBehindAndTheVideoIsWhole) {
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1.2);
     expect_said("waiting for '");
-    expect_said("ended before it was done; it is left as it is");
+    expect_said("ended before it was done; the work is abandoned");
     expect_said("saved " + video);
     std::ifstream in(video, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
@@ -190,7 +190,7 @@ TEST_F(LongLoops, APictureBehindOneLongDispatchIsSaidToBeMissing) {
         return;
     EXPECT_EQ(signalled(SIGTERM), 128 + SIGTERM);
     EXPECT_LT(seconds_, 1.2);
-    expect_said("it is left as it is, and " + picture + " is not saved");
+    expect_said("the work is abandoned, and " + picture + " is not saved");
     EXPECT_FALSE(fs::exists(picture));
 }
 
@@ -272,7 +272,7 @@ TEST_F(LongLoopsInAWindow, LeaveOneLongDispatchBehindToo) {
         return;
     EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
     EXPECT_LT(seconds_, 1.2);
-    expect_said("it is left as it is");
+    expect_said("the work is abandoned");
     expect_said("saved " + video);
 }
 

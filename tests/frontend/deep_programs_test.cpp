@@ -169,7 +169,7 @@ TEST(TooDeep, ReadsOfOneAnotherInOneKernel) {
                      });
                      c.to_vector<int>();
                  }),
-                 {"more than 4000 reads and reductions of one another",
+                 {"more than 4000 reads and reductions",
                   "give some of them a loop, or a kernel of their own", "deep_programs_test.cpp:"});
 }
 

@@ -203,7 +203,7 @@ TEST_F(Hdf5Files, WhatAProcessForgesIsRefused) {
                                  parent.receive(), parent.receive();
                              },
                              {.seconds = 2}),
-                     {"x.h5: cannot be read", "sent what makes no sense"});
+                     {"x.h5: cannot be read", "sent an invalid answer"});
     for (const std::vector<uint64_t>& numbers :
          {std::vector<uint64_t>{0, 1, most}, {0, 2, most, 2}, {3, 2, 1 << 30, 1 << 30}})
         expect_parts(said_of(x,

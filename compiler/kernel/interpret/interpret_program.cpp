@@ -187,7 +187,7 @@ class Interpreter : public Executor {
         throw DeviceError("out of memory: " + std::to_string(bytes) + " bytes were asked for '" +
                           name + "', " + std::to_string(*held_) +
                           " bytes are held by this executor and at most " + std::to_string(free) +
-                          " are free; let tensors go or use smaller ones");
+                          " are free; release tensors or use smaller ones");
     }
 
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override {

@@ -43,8 +43,8 @@ std::string why_not(const MappingCase& of) {
     const bool together =
         m.lanes > 1 || m.staged_iterations > 1 || m.accumulators != MemorySpace::Bound ||
         std::any_of(m.walk.begin(), m.walk.end(), [](int64_t w) { return w > 1; });
-    return together ? "neighbours that do not divide their range stand beside none of the steps "
-                      "accumulate, lanes, walk and stage"
+    return together ? "neighbours that do not divide their range exclude the steps accumulate, "
+                      "lanes, walk and stage"
                     : "";
 }
 
