@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
         app, "limit", 720, {.min = 50, .max = 900, .help = "iterations of the longest orbits"}};
     Param<float> exposure{app, "exposure", 1.0f, {.min = 0.1, .max = 10, .log = true}};
     return app.run(argc, argv, [&](Window& window) {
-        // One layer for short orbits, one for longer and one for the longest.
+        // The layers hold short, longer and the longest orbits.
         auto gather = compile(
             [](Tensor hits, Tensor limit, Tensor parts, Tensor seed) {
                 auto [cx, cy, turns] = find_starts(seed, limit);

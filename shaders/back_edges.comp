@@ -1,4 +1,4 @@
-// Counts the turns of a loop as it goes: some CPU drivers end every loop silently after 65,535.
+// Counts the iterations of a loop: some CPU drivers silently end every loop after 65,535.
 #version 450
 layout(local_size_x = 8) in;
 layout(set = 0, binding = 0, std430) buffer Turns { uint turns[]; };

@@ -1,4 +1,4 @@
-// The ticks of a colour bar: round values of the range that a picture shows, which nobody has read back.
+// The ticks of a colour bar: round values of the range of a picture, which only the device knows.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 layout(local_size_x = 1) in;

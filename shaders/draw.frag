@@ -8,7 +8,7 @@ layout(location = 1) in vec4 mark;
 layout(location = 2) in vec4 extra;
 layout(location = 0) out vec4 result;
 
-// As draw.vert has them.
+// The same as in draw.vert.
 vec2 at = mark.xy, span = mark.zw;
 
 // Pixels from the edge, negative inside.

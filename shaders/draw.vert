@@ -50,7 +50,7 @@ void point(uint index, uint vertex) {
     put(middle.xy / middle.w * 0.5 * viewport + at, middle.z / middle.w);
 }
 
-// From a to b, in clip space, with whole pixels around it.
+// Covers the line from a to b, in clip space, with whole pixels around it.
 void stroke(vec4 a, vec4 b, uint index, uint vertex) {
     float near = to_clip[3][2];
     if (in_space == 1) {

@@ -1,4 +1,5 @@
-// What the shaders of drawings share: the pipeline's constants, and what is the same for a whole layer.
+// The part that the shaders of drawings share: the pipeline's constants, and the values of a whole
+// layer.
 
 layout(constant_id = 0) const int shape = 0;      // as DrawShape of scene.h
 layout(constant_id = 1) const int dimensions = 2;

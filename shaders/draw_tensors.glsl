@@ -1,5 +1,5 @@
-// What vertices of drawings read from tensors; behind a push block with to_clip, colour, viewport and firsts, and the
-// constants dimensions and channels.
+// Reads the numbers of vertices from tensors. It stands behind a push block with to_clip, colour,
+// viewport and firsts, and behind the constants dimensions and channels.
 
 layout(set = 0, binding = 0, std430) readonly buffer Places { float places[]; };
 layout(set = 0, binding = 2, std430) readonly buffer Colours { float colours[]; };
@@ -22,5 +22,6 @@ bool is_finite(vec3 p) {
     return all(notEqual(floatBitsToUint(p) & 0x7f800000u, uvec3(0x7f800000u)));
 }
 void leave_out() { gl_Position = vec4(0.0, 0.0, -1.0, 1.0); }
-// In pixels from the middle of the frame; what is linear on the screen is then linear in all.
+// Places a vertex in pixels from the middle of the frame; what is linear on the screen is then
+// linear in all.
 void put(vec2 pixel, float depth) { gl_Position = vec4(pixel * 2.0 / viewport, min(depth, 1.0), 1.0); }

@@ -12,7 +12,7 @@ layout(location = 3) flat in vec2 pixel;
 layout(location = 4) flat in int is_halo;
 layout(location = 0) out vec4 result;
 
-// Of this glyph alone: others lie beside it in the atlas.
+// The coverage of this glyph alone: others lie beside it in the atlas.
 float letter(vec2 position) {
     vec2 outside = max(bounds.xy - position, position - bounds.zw);
     return max(outside.x, outside.y) > 0.5 ? 0.0 : coverage(position);

@@ -1,4 +1,4 @@
-// What the shaders of text in drawings share.
+// The part that the shaders of text in drawings share.
 
 layout(constant_id = 0) const int numbers = 0;     // formatted here, from their tensor
 layout(constant_id = 1) const int dimensions = 2;

@@ -5,8 +5,8 @@
 #include "draw_text.glsl"
 #include "draw_tensors.glsl"
 
-// In pixels from the place of its label, and in texels of the atlas. Of numbers: the glyphs of "0123456789.-+eainf", from
-// where they begin.
+// A glyph in pixels from the place of its label, and in texels of the atlas. For numbers: the
+// glyphs of "0123456789.-+eainf", in pixels from their origin.
 struct Glyph {
     uint label;
     float advance;

@@ -5,7 +5,7 @@ float texel(ivec2 at) {
     int index = at.y * atlas_size.x + at.x;
     return float((texels[index >> 2] >> (8 * (index & 3))) & 255u) / 255.0;
 }
-// How much of a pixel is covered, blended between texels.
+// The covered share of a pixel, blended between texels.
 float coverage(vec2 position) {
     position -= 0.5;
     ivec2 corner = ivec2(floor(position));

@@ -1,5 +1,5 @@
-// One triangle over the viewport; texture coordinates run from 0 to 1 across it. The range of the values is
-// found here, once, and not for every pixel.
+// A triangle over the viewport; texture coordinates run from 0 to 1 across it. The range of the
+// values is found here, once, and not for every pixel.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "view_buffer.glsl"

@@ -24,7 +24,7 @@ struct Training {
 Training make_training(const Text& text, const ModelOptions& options, uint32_t seed);
 /// Begins again: compiles nothing.
 void restart(Training& training, uint32_t seed);
-/// One step over random pieces of the text; gives the loss, nats a character, rank 0.
+/// Makes a step over random pieces of the text, and returns the loss, nats a character, rank 0.
 Tensor advance(Training& training, const Settings& settings);
 /// The loss over pieces of the test.
 float test_loss(const Training& training);

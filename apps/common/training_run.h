@@ -44,7 +44,7 @@ class TrainingRun {
     void note(Window& window, int64_t step, float loss);
     std::string checkpoint_path(const Window& window) const;
     void save(const std::string& path);
-    /// How many steps no checkpoint has.
+    /// Tells the window how many steps are in no checkpoint.
     void tell_unsaved(Window& window);
 
     App* app_;

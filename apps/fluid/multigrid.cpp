@@ -32,8 +32,8 @@ Surroundings surroundings(const Level& level, const Tensor& pressure) {
 }
 
 constexpr int kCoarsestSweeps = 2;  // times those of other levels
-/// From this level down every cycle is run twice, with a sweep less: it holds a sixteenth of the
-/// cells, and the cycle converges twice as fast.
+/// At this level and below every cycle is run twice, with a sweep less: the level holds a sixteenth
+/// of the cells, and the cycle converges twice as fast.
 constexpr size_t kTwice = 2;
 /// Corrections are larger than what the level below found, because its steps hold back what is
 /// smooth (Braess, Towards Algebraic Multigrid for Elliptic Problems of Second Order, 1995).
@@ -97,7 +97,7 @@ Tensor corrected(const std::vector<Level>& levels, size_t depth, const Tensor& p
                   depth < kTwice ? sweeps : max(sweeps - 1, 1));
 }
 
-/// One cycle from `depth` down.
+/// Runs a cycle from `depth` down.
 Tensor cycle(const std::vector<Level>& levels, size_t depth, const Tensor& pressure,
              const Tensor& source, const Tensor& sweeps) {
     if (depth + 1 == levels.size())

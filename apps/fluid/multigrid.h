@@ -6,7 +6,7 @@
 
 namespace firn::fluid {
 
-/// How open the left and the upper side of every cell are, from 0 to 1. On coarser levels cells
+/// The openness of the left and the upper side of every cell, from 0 to 1. On coarser levels cells
 /// hold four of the level before; what lies beyond an odd edge counts as an obstacle.
 struct Level {
     Tensor left, upper;
@@ -19,7 +19,7 @@ int multigrid_levels(int64_t n, int64_t m);
 /// and all that are coarser, computed. The border of the grid is a wall.
 std::vector<Level> pyramid(const Tensor& open);
 
-/// One cycle: brings the pressure nearer to that whose flow out of every cell is `source`, with
+/// Brings the pressure nearer, by one cycle, to that whose flow out of every cell is `source`, with
 /// `sweeps` Jacobi sweeps of the two finest levels and one less, but one at least, below. All
 /// f32[n, m] of the finest level; `sweeps` is an i32.
 Tensor multigrid_cycle(const std::vector<Level>& levels, const Tensor& pressure,

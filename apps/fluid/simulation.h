@@ -41,7 +41,7 @@ struct Simulation {
 /// Fluid at rest. `picture` is f32[h, w, 3] of any size: it is scaled so that it covers the n x m
 /// cells, and becomes the dye. `open` is f32[n, m].
 Simulation make_simulation(const Tensor& picture, const Tensor& open);
-/// One step of settings.dt.
+/// Makes a step of settings.dt.
 void advance(Simulation& simulation, const Settings& settings, const Stroke& stroke);
 
 /// The colour of a brush; it goes through all inks and back from 0 to 1.

@@ -1,4 +1,4 @@
-// One step of incompressible flow as a function of tensors; needs no window.
+// Computes a step of incompressible flow on tensors; needs no window.
 #pragma once
 #include <firn/firn.h>
 

@@ -9,7 +9,8 @@ std::vector<std::string> view_names() {
 
 namespace {
 
-/// From -1 to 1 about 0, with room for small values: three times the root mean square becomes 0.83.
+/// Maps x to -1 to 1 about 0, with room for small values: three times the root mean square becomes
+/// 0.83.
 Tensor balanced(const Tensor& x) { return x / sqrt(x * x + 4.0f * mean(x * x) + 1e-20f); }
 
 }  // namespace

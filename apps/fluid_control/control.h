@@ -47,8 +47,8 @@ struct Settings {
     float lr = 0.3f;
     float smooth = 1e-4f;  // weight of the squares of the velocity
 };
-/// One step down the gradient through all steps of the flow; gives the mean square of the distance
-/// before it, rank 0.
+/// Makes a step down the gradient through all steps of the flow, and returns the mean square of the
+/// distance before it, rank 0.
 Tensor improve(Control& control, const Settings& settings);
 /// The dye at the start and after each of kStills equal parts of the steps, [n, m, 3], from the
 /// first velocity that is known now.

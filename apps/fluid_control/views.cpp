@@ -12,7 +12,8 @@ namespace {
 constexpr int kLeft = 322, kTop = 20, kLarge = 284, kSmall = 140, kGap = 8, kFiner = 4;
 constexpr float kPaper = 0.07f;
 
-/// At least one pixel for a cell; what is larger than its place is cut by the next.
+/// Returns the pixels of a cell, at least one; a picture that is larger than its place is cut by
+/// the next.
 int scale_in(int place, const Tensor& picture) {
     const int rows = picture.size(0), columns = picture.size(1);
     return std::max(1, place / std::max(rows, columns));

@@ -23,7 +23,7 @@ Bodies colliding_galaxies(int count, uint32_t seed);
 /// itself too.
 vec3 gravity(const vec3& position, const Tensor& mass, const Tensor& softening);
 
-/// One step: kick, drift, kick. Second order, and reversible in time, so that the energy swings
+/// Makes a step: kick, drift, kick. Second order, and reversible in time, so that the energy swings
 /// about its value and does not run away.
 Bodies leapfrog(Bodies bodies, const Tensor& dt, const Tensor& softening);
 

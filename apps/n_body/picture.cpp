@@ -69,7 +69,7 @@ SplatFunction compile_splat() {
             };
             const vec3 &here = bodies.position, &speed = bodies.velocity;
             Projected now = seen(here), before = seen(here + -shot.shutter * speed);
-            // As wide as the body is near, and never so small that it slips between pixels.
+            // A body is as wide as it is near, and never so small that it slips between pixels.
             Tensor radius = clamp(0.006f * size * now.scale, 0.7f, 0.25f * kSplat);
             // It is drawn along its way since the frame before, as far as that fits.
             Tensor way_i = before.i - now.i, way_j = before.j - now.j;

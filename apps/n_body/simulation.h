@@ -9,7 +9,7 @@ struct Settings {
     float softening = 0.05f;  // in radii of a galaxy
 };
 
-/// One program for every number of bodies; dt and softening are scalar arguments.
+/// A program for every number of bodies; dt and softening are scalar arguments.
 using StepFunction = Compiled<Bodies(Bodies, Tensor, Tensor)>;
 using EnergyFunction = Compiled<Energy(vec3, vec3, Tensor, Tensor)>;
 
@@ -26,7 +26,7 @@ EnergyFunction compile_energy();
 Simulation make_simulation(const Bodies& bodies, const Settings& settings);
 /// Starts again with other bodies, perhaps of another number: compiles nothing.
 void restart(Simulation& simulation, const Bodies& bodies, const Settings& settings);
-/// One step of settings.dt.
+/// Makes a step of settings.dt.
 void advance(Simulation& simulation, const Settings& settings);
 
 struct EnergyNow {

@@ -1,4 +1,4 @@
-// One step of the cells.
+// Computes a step of the cells.
 #include "apps/neural_ca/automaton.h"
 
 namespace firn::neural_ca {
@@ -20,7 +20,7 @@ Tensor near_life(const Tensor& cells) {
 
 Rule::Rule(int hidden)
     : perceive(add("perceive", Linear(3 * kChannels, hidden, {.init = he_normal()}))),
-      // At first nothing changes.
+      // The first weights are 0, so that nothing changes at first.
       change(
           add("change", Linear(hidden, kChannels, {.bias = false, .init = constant_init(0.0f)}))) {}
 

@@ -15,13 +15,13 @@ constexpr float kAlive = 0.1f;
 /// channel.
 struct Rule : Module {
     explicit Rule(int hidden);
-    /// One step; `chance` f32 [batch, n, m, 1] is uniform in [0, 1).
+    /// Computes a step; `chance` f32 [batch, n, m, 1] is uniform in [0, 1).
     Tensor operator()(const Tensor& cells, const Tensor& chance) const;
 
     Linear perceive, change;
 };
 
-/// One living cell in the middle of each, f32 [batch, n, m, kChannels].
+/// Returns grids with a living cell in the middle of each, f32 [batch, n, m, kChannels].
 Tensor seed_cells(const Size& batch, const Size& n, const Size& m);
 /// `cells` where nothing lives within `radius` of a place; all but the cells broadcast with
 /// [batch, n, m, 1].

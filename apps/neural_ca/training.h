@@ -43,9 +43,9 @@ struct Training {
 Training make_training(const Tensor& target, const ProblemOptions& options, uint32_t seed);
 /// Begins again: compiles nothing.
 void restart(Training& training, uint32_t seed);
-/// One step: of patterns of the pool the worst becomes a seed and the best are wounded, if they
-/// look like something; all grow, and are judged by the mean square of their distance to the
-/// target. Gives that, rank 0.
+/// Makes a step: the worst of some patterns of the pool becomes a seed, and the best are wounded if
+/// they look like something; all grow, and are judged by the mean square of their distance to the
+/// target. Returns that, rank 0.
 Tensor advance(Training& training, const Settings& settings);
 /// `steps` steps of cells [n, m, kChannels]; their chance differs from turn to turn.
 Tensor grown(const Training& training, const Tensor& cells, int steps, int turn);

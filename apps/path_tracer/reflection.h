@@ -16,8 +16,8 @@ struct Shading {
 };
 Shading shading(const Surface& surface, const vec3& eye);
 
-/// For light from `direction` (length 1): the share that is reflected to the eye, times the cosine
-/// of its angle; and the chance per steradian that `follow` draws the direction.
+/// The share of light from `direction` (length 1) that is reflected to the eye, times the cosine of
+/// its angle; and the chance per steradian that `follow` draws the direction.
 struct Reflected {
     vec3 light;
     Tensor chance;

@@ -49,8 +49,8 @@ Tensor march(const std::function<Tensor(const vec3&)>& distance, const Ray& ray,
     return select(t > range.end, kFar, t);
 }
 
-/// How the gradient of a distance is computed: by one sweep backwards, or by three forwards, which
-/// keep nothing of the iterations of loops.
+/// The method that computes the gradient of a distance: by one sweep backwards, or by three
+/// forwards, which keep nothing of the iterations of loops.
 enum class Sweep : int { Backwards, Forwards };
 
 /// The gradient of the distance, of length 1.
@@ -81,7 +81,7 @@ Surface choose(const Tensor& condition, const Surface& a, const Surface& b) {
             select(condition, a.coat, b.coat)};
 }
 
-/// One object of distances above the ground. `tint` colours its points.
+/// Makes a scene of an object, given by its distances, above the ground. `tint` colours its points.
 Scene distance_scene(std::function<Tensor(const vec3&)> distance, Sweep sweep,
                      std::function<Range(const Ray&)> range, std::function<vec3(const vec3&)> tint,
                      const Material& material) {
@@ -102,7 +102,7 @@ Scene distance_scene(std::function<Tensor(const vec3&)> distance, Sweep sweep,
 
 // --- spheres -------------------------------------------------------------------------------------
 
-/// One row of each tensor for every sphere.
+/// The spheres, a row of each tensor for every one.
 struct Spheres {
     Tensor centre, radius, colour, roughness, metal;
     int count = 0;

@@ -62,7 +62,7 @@ Vector crossed(const Vector& a, const Vector& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-/// In the order of inputs_from.
+/// Appends the inputs in the order of inputs_from.
 void append_inputs(std::vector<Arg>& args, const Settings& s, float aspect, int sample,
                    uint32_t seed) {
     auto three = [&](const Vector& v) {

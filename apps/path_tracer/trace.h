@@ -1,4 +1,4 @@
-// One sample of every pixel: a path from the eye, lit by the sky at each of its bounces.
+// Traces one sample of every pixel: a path from the eye, lit by the sky at each of its bounces.
 #pragma once
 #include <array>
 #include <compare>

@@ -44,7 +44,8 @@ struct Training {
 Training make_training(const DigitData& data, const Settings& settings, uint32_t seed);
 /// Begins again with the values of this seed: compiles nothing.
 void restart(Training& training, const Settings& settings, uint32_t seed);
-/// One step over a batch of turned and shifted pictures; gives the loss, rank 0, on the device.
+/// Makes a step over a batch of turned and shifted pictures, and returns the loss, rank 0, on the
+/// device.
 Tensor advance(Training& training, const Settings& settings);
 
 /// The network's answers for the test pictures, with the mean of the weights of the last steps.

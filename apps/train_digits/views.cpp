@@ -7,7 +7,7 @@ namespace {
 constexpr int kMistakeRows = 2, kMistakes = 8 * kMistakeRows, kCaption = 14;
 constexpr float kPaper = 0.07f;  // the grey behind everything
 
-/// One channel as three, each times its share of a colour.
+/// Returns a channel as three, each times its share of a colour.
 Tensor tinted(const Tensor& grey, float red, float green, float blue) {
     return stack({grey * red, grey * green, grey * blue}, {.axis = 2});
 }

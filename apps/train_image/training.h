@@ -27,7 +27,7 @@ struct Training {
 Training make_training(const Tensor& target, const NetworkOptions& options, uint32_t seed);
 /// Begins again, with the values of this seed: compiles nothing.
 void restart(Training& training, uint32_t seed);
-/// One step over random pixels; gives the loss, rank 0, on the device.
+/// Makes a step over random pixels, and returns the loss, rank 0, on the device.
 Tensor advance(Training& training, const Settings& settings);
 
 /// Returns the picture that the network has learned, [h, w, 3], with the mean of the weights of the

@@ -1,4 +1,4 @@
-// One is read with zeros around it, at the places of the other.
+// Convolves by reading one vector, with zeros around it, at the places of the other.
 #include "compiler/algorithms/convolve.h"
 
 #include "compiler/frontend/create.h"
@@ -26,7 +26,7 @@ Part part_of(ConvolveMode mode, const Size& n, const Size& m, bool mirrored) {
     const Size shorter = min(n, m), longer = max(n, m);
     if (mode == ConvolveMode::Full) return {0, n + m - Size(1)};
     if (mode == ConvolveMode::Valid) return {shorter - Size(1), longer - shorter + Size(1)};
-    // For a correlation with a longer v numpy mirrors the result, and so also swaps the two middles
+    // numpy mirrors the result of a correlation with a longer v, which also swaps the two middles
     // of an even length.
     Tensor first = floor_div(shorter - Size(1), 2), half = floor_div(n, 2);
     return {mirrored ? select(Tensor(n) < Tensor(m), half, first) : first, longer};

@@ -88,7 +88,7 @@ Names axes_of(const Parser& parser, const std::string& operand, const Shape& sha
     return out + operand.substr(dots + 3);
 }
 
-/// One name for two axes: their diagonal stays, as the last axis.
+/// Takes the diagonal of axes that share a name; it is the last axis.
 Named without_repeats(const Parser& parser, Named x) {
     for (size_t a = 0; a < x.names.size(); ++a) {
         size_t b = x.names.find(x.names[a], a + 1);

@@ -74,7 +74,7 @@ Tensor cbrt(const Operand& x) {
     LineScope at(x.line());
     const Tensor own = x.tensor(), wide = as_wide(own), size = abs(wide);
     const Tensor first = exp2(log2(size) / 3.0f);
-    // One step of Newton's method.
+    // A step of Newton's method.
     const Tensor root = first - (first - size / (first * first)) / 3.0f;
     return with_slope(odd(wide, select(is_inf(size), size, root)), wide,
                       [](const Tensor&, const Tensor& y) { return rcp(3.0f * (y * y)); })

@@ -34,7 +34,7 @@ Complex unit(const Tensor& turns, Direction direction) {
     return {cos(angle), sin(angle)};
 }
 
-/// Returns a fraction of a turn, from integers, rounded once.
+/// Returns a fraction of a full angle, from integers, rounded once.
 Tensor part(const Tensor& numerator, const Tensor& denominator, DType type) {
     return numerator.as(type) / denominator.as(type);
 }
@@ -191,7 +191,7 @@ Tensor square_mod(const Tensor& j, const Tensor& modulus) {
 
 /// Any size as a convolution: j k = (j^2 + k^2 - (k - j)^2) / 2.
 Complex transform_by_convolution(const Complex& x, const Size& n, Direction direction) {
-    // As many passes as the largest size takes, if only the device knows the size.
+    // If only the device knows the size, there are as many passes as for the largest size.
     Size least = largest(n) * Size(2) - Size(1), m = power_of_two_from(least),
          exponent = log2_from(least);
     DType type = x.re.dtype();
@@ -246,7 +246,7 @@ Complex transform_either_way(const Complex& x, int axis, Direction direction, bo
         });
 }
 
-/// Without the factor of the way back. `ends`: see transform_lines.
+/// Transforms without the factor of the inverse. `ends`: see transform_lines.
 Complex transform(const char* what, const Complex& x, int axis, Direction direction, bool ends) {
     const Size n = x.re.size(axis);
     if (n.is_constant() && n.constant() <= kDirect)

@@ -23,7 +23,7 @@ Tensor in_elements(const Tensor& position, const Tensor& size, bool align_corner
     return align_corners ? (known + 1) / 2 * (size - 1) : ((known + 1) * size - 1) / 2;
 }
 
-/// Kept between 0 and `last`, with gradient 0 from there on.
+/// Clamps between 0 and `last`, with gradient 0 at the bounds.
 Tensor kept_inside(const Tensor& at, const Tensor& last) {
     return select(at > 0, select(at < last, at, last), 0);
 }
@@ -39,7 +39,7 @@ Tensor mirrored(const Tensor& at, const Tensor& size, bool align_corners) {
     return select(span > 0, kept_inside(back, size - 1), 0);
 }
 
-/// Maps a position beyond the edges to the one that is read; with Zeros it stays as it is.
+/// Maps a position beyond the edges to the one that is read; with Zeros it does not change.
 Tensor padded(const Tensor& at, const Tensor& size, const GridSampleOptions& options) {
     switch (options.padding) {
         case GridSamplePadding::Zeros: return at;

@@ -18,7 +18,7 @@ Parts parts_of(const Vec<N>& v) {
     return out;
 }
 
-/// One u32 for each coordinate of the cell, i32.
+/// Returns a u32 for each coordinate of the cell, i32.
 Parts hashed(const Parts& cell, const Tensor& seed) {
     Parts words;
     for (const Tensor& each : cell) words.push_back(bitcast(each, u32));

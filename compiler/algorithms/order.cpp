@@ -153,7 +153,7 @@ Tensor order_by_ranks(const Tensor& key) {
 }
 
 Tensor order_by_network(Tensor key) {
-    // As many iterations as the largest size takes, if only the device knows the size.
+    // If only the device knows the size, there are as many iterations as for the largest size.
     Size n = key.size(1), padded = power_of_two_from(largest(n));
     Tensor highest = key.dtype() == i32 ? Tensor(std::numeric_limits<int32_t>::max())
                                         : Tensor(std::numeric_limits<int64_t>::max());
@@ -189,7 +189,7 @@ Tensor order_by_merging(Tensor key) {
         Tensor low = max(place - second, 0), high = min(place, first);
         for (Tensor step : loop(min(level + 1, 31))) {
             Tensor half = (low + high) >> 1, open = low < high;
-            // Of equal keys those of the first run come first.
+            // Among equal keys those of the first run come first.
             Tensor taken = key(row, begin + half) <= key(row, middle + place - 1 - half);
             low = select(open & taken, half + 1, low);
             high = select(open & !taken, half, high);

@@ -119,7 +119,7 @@ struct Walk {
     bool reverse = false;
 };
 
-/// No length: the whole axis is one block.
+/// Without a length the whole axis is one block.
 Walk walk_along(const Shape& shape, int axis, const std::optional<Size>& length,
                 bool reverse = false) {
     const auto at = shape.begin() + axis;

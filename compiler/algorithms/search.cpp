@@ -73,7 +73,7 @@ Tensor interp(const Operand& x, const Operand& xp, const Operand& fp,
     const Tensor y0 = heights(place), y1 = heights(place + 1);
     const Tensor width = x1 - x0, apart = width != 0;
     const Tensor line = y0 + select(apart, (y1 - y0) / select(apart, width, 1), 0) * (at_x - x0);
-    // At a point it is its height, and grows as the line that begins there.
+    // At a point the value is its height, with the gradient of the line that begins there.
     const Tensor exact = select((at_x == x0) | (y0 == y1), y0, select(at_x == x1, y1, line));
     Tensor out = straight_through(exact, line);
     const Tensor first = points(0), last = points(n - Size(1));

@@ -77,7 +77,8 @@ float beyond_range(std::string_view number) {
     const bool negative = number.starts_with('-');
     const size_t e = std::min(number.find_first_of("eE"), number.size());
     const std::string_view digits = number.substr(negative, e - negative);
-    // How many digits stand before the point (below 0: zeros behind it), as the digits have it.
+    // The power of ten of the first digit: the digits before the point, negative for zeros behind
+    // it.
     const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
     const auto first = static_cast<int64_t>(digits.find_first_not_of("0."));
     const int64_t before = first < point ? point - first : point + 1 - first;
@@ -103,7 +104,7 @@ std::optional<float> number(std::string_view field) {
     return value;
 }
 
-/// With which some editors begin text of UTF-8.
+/// The UTF-8 mark with which some editors begin a text.
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// Reads one line after the other.

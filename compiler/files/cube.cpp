@@ -123,7 +123,7 @@ void add_cube_row(std::string& to, const float* values) {
     }
 }
 
-/// One number for all channels, or one for each.
+/// Returns a number for each channel, from one number for all or one for each.
 std::vector<float> for_channels(const std::string& path, const Tensor& x) {
     std::vector<float> out = x.to_vector<float>();
     if (out.size() == 1) out.resize(3, out[0]);

@@ -42,7 +42,7 @@ class ZipBytes {
     std::string path_;
 };
 
-/// Where the record at the end lies: before a comment of any length.
+/// Returns the place of the record at the end, which a comment of any length follows.
 size_t end_record(const ZipBytes& bytes, const std::string& path) {
     if (bytes.size() < kEndSize)
         npz_fault(path, "it has " + std::to_string(bytes.size()) + " bytes");

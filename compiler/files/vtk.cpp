@@ -76,7 +76,7 @@ StoredTensor stored_for_vtk(const NamedTensor& x) {
     return stored(x.name, x.value.dtype().is_half() ? x.value.as(f32) : x.value);
 }
 
-/// As x, y and z; `rest` stands for the axes that are not there.
+/// Returns the values as x, y and z; axes that are missing get `rest`.
 std::array<double, 3> along_xyz(const std::string& path, const char* what,
                                 const std::vector<double>& values, size_t rank, double rest) {
     std::array<double, 3> out{rest, rest, rest};

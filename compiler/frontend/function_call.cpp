@@ -28,7 +28,7 @@ struct Given {
     Call call;
     std::vector<std::vector<int64_t>> shapes;
     std::string kinds;  // per rank-0 argument: s for a number, t for a tensor on the device
-    /// By argument: a tensor that was moved in, and its slot.
+    /// by argument: a tensor that was moved in, and its slot
     std::vector<std::pair<std::shared_ptr<Slot>, Ref>> moved;
     std::vector<std::shared_ptr<const Past>> again;  // by argument: recomputes a moved one
     std::vector<PastArgument> past;                  // by argument; no node yet where it was moved

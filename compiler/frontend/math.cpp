@@ -59,7 +59,7 @@ Tensor kept_between(const Tensor& value, const Tensors& x_low_high, bool keeps_n
 
 }  // namespace
 
-// One for each row of the table that names a function.
+// Defines a function for each row of the table that names one.
 #define ELEMENT(name, arity, types, result, glsl, properties)
 #define FUNCTION(name, function, types, result, glsl, properties) \
     Tensor function(const Operand& x) { return apply(Op::name, {x}); }
@@ -218,8 +218,8 @@ Tensor floor_div_of(const Arg& a, const Arg& b) {
     const Tensor &x = in[0], &y = in[1];
     if (x.dtype().is_half()) return floor_div_of(x.as(f32), y.as(f32)).as(x.dtype());
     if (x.dtype().is_float()) {
-        // As numpy: without its remainder x is a multiple of y except for rounding. By 0 the result
-        // is the quotient itself; a quotient of 0 keeps its sign.
+        // Follows numpy: x without its remainder is a multiple of y except for rounding. With y = 0
+        // the result is the quotient itself; a quotient of 0 keeps its sign.
         const Tensor rest = fmod_of(x, y), quotient = x / y;
         const Tensor below = (rest != 0) & ((rest < 0) != (y < 0));
         const Tensor turns = (x - rest) / y - below.as(x.dtype()), whole = floor(turns);

@@ -126,7 +126,7 @@ class Resizer {
         return made;
     }
 
-    /// Of loops and branches only kernels by hand have sizes.
+    /// Among loops and branches only kernels by hand have sizes.
     Ref region(const Node& node, const Ref& rebuilt) {
         if (node.op != Op::Loop || !node.as<LoopAttr>().by_hand()) return nullptr;
         at_ = first_.at(&node) + node.shape.size();

@@ -34,7 +34,7 @@ Run run_of(const IndexRange& range, const Size& n) {
     return {begin, ceil_div(length, Size(std::abs(range.step))), range.step};
 }
 
-/// One axis of the tensor, or a new one, in the order of the indices.
+/// An axis of the tensor, or a new one, in the order of the indices.
 struct Item {
     explicit Item(int axis = -1) : axis(axis) {}
     Item(int axis, Run run) : axis(axis), run(std::move(run)) {}

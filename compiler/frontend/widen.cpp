@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// A shape as it is written in a program.
+/// Returns a shape as a program spells it.
 std::string in_braces(const Shape& shape) {
     const std::string in_brackets = text(shape);
     return "{" + in_brackets.substr(1, in_brackets.size() - 2) + "}";
@@ -191,7 +191,7 @@ void check_asked(const Asked& asked, const std::vector<Ref>& now, size_t first) 
     }
 }
 
-/// One more pass: results with the arguments at `shapes`. Gives true when a shape grew.
+/// A pass over the body: its results with the arguments at `shapes`, and whether a shape grew.
 struct Pass {
     std::vector<Ref> args, results;
     bool grew = false;

@@ -34,7 +34,7 @@ void add_roots(const Past& past, std::vector<Ref>& out) {
     out.insert(out.end(), past.call->captured.begin(), past.call->captured.end());
 }
 
-/// One of the nodes below, `values` themselves among them.
+/// Returns whether `is_one` holds for `values` or a node below them.
 bool any_below(const std::vector<Ref>& values, const std::function<bool(const Node&)>& is_one) {
     std::vector<const Node*> left;
     NodeMap<char> seen;

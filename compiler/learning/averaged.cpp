@@ -26,7 +26,7 @@ AveragedWeights::AveragedWeights(const std::vector<NamedVariable>& variables, fl
                                  SourceLine line)
     : variables_(variables), steps_({1}, constant_init(0), false, line), decay_("decay", decay) {
     for (const NamedVariable& each : variables) {
-        // In memory of its own, because both change in place.
+        // The mean has memory of its own, because both change in place.
         const Initialiser copy = [from = each.variable](const Shape& shape, const RandomOptions&) {
             return tensor_from_bytes(bytes_of(from.value()), shape, from.dtype());
         };
@@ -41,7 +41,7 @@ void AveragedWeights::update(SourceLine line) const {
                  keep = min(decay_.tensor(line), steps / (steps + 9.0f));
     for (size_t k = 0; k < means_.size(); ++k) {
         const Tensor value = variables_[k].variable.value(), mean = means_[k].variable.value();
-        // Not in f16: small parts would be rounded away.
+        // f16 would round small parts away.
         const Tensor before = as_wide(mean), part = keep.as(before.dtype());
         const Tensor next = part * before + (1.0f - part) * as_wide(value);
         means_[k].variable.set(next.as(mean.dtype()));

@@ -43,7 +43,8 @@ int64_t fan_out(const Shape& weight) {
 }
 
 Initialiser constant_init(float value) {
-    // As data: equal constants would be one tensor, and neither of two could be changed in place.
+    // Constants are data here: equal constants would be one tensor, and neither of two could be
+    // changed in place.
     return [value](const Shape& shape, const RandomOptions&) {
         return tensor(std::vector<float>(static_cast<size_t>(elements(shape, 0)), value), shape);
     };

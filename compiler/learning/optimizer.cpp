@@ -124,7 +124,7 @@ std::vector<Tensor> accumulated(const OptimizerState& state, const std::vector<T
 /// Returns the factor for gradients, so that all of them together have at most this norm.
 Tensor least_factor(const Tensor& norm, const std::vector<Tensor>& gradients) {
     const Tensor ratio = norm / (global_norm(gradients) + 1e-6f);
-    // Not a minimum, which passes over nan.
+    // A minimum would pass over nan.
     return select(ratio > 1.0f, 1.0f, ratio);
 }
 

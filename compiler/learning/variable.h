@@ -81,7 +81,7 @@ class Binding {
 
   private:
     std::vector<Variable> variables_;
-    // Not as tensors: a copy that is made while recording would be part of the recording.
+    // A copy of a Tensor that is made while recording would be part of the recording.
     std::vector<SharedPtr<Tensor>> own_;
 };
 

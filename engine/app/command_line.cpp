@@ -40,7 +40,7 @@ WindowSize parse_window_size(const std::string& text) {
     return size;
 }
 
-/// By trying: before a run that may take hours, not after it.
+/// Tests by writing, so that a run that takes hours does not fail at its end.
 void check_can_write(const std::string& flag, const std::string& path) {
     if (path.empty()) return;
     const std::filesystem::path file(path);
@@ -113,7 +113,7 @@ std::string parameter_help(const Parameters& parameters) {
     return text;
 }
 
-/// What a flag can be called, and no other flag.
+/// Returns whether a flag can have this name, and no other flag has it.
 bool can_be_flag(const CLI::App& app, const std::string& name) {
     auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
     return name.size() > 1 && std::isalpha(static_cast<unsigned char>(name[0])) &&
@@ -127,7 +127,7 @@ std::vector<std::pair<std::string, CLI::Option*>> add_parameter_flags(
     for (const Parameter& parameter : parameters.all()) {
         const std::string flag = "--" + parameter.name;
         if (!can_be_flag(app, parameter.name)) continue;
-        // No group: the footer lists it with the other parameters.
+        // The flag is in no group, because the footer lists it with the other parameters.
         flags.emplace_back(parameter.name, (std::holds_alternative<bool*>(parameter.variable)
                                                 ? app.add_flag(flag)
                                                 : app.add_option(flag))
@@ -136,7 +136,7 @@ std::vector<std::pair<std::string, CLI::Option*>> add_parameter_flags(
     return flags;
 }
 
-/// What a person types, before it is looked into.
+/// The arguments as typed, before they are parsed.
 struct Typed {
     std::string size, out;
     std::vector<std::string> sets;

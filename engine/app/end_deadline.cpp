@@ -1,4 +1,4 @@
-// The end of a run that is under way and does not come about by itself.
+// Ends a process whose work does not stop by itself within a time limit.
 #include "engine/app/end_deadline.h"
 
 #include <chrono>

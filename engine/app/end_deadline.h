@@ -19,7 +19,7 @@ class EndDeadline {
 
     /// Starts the time limit of work that is being cut; `text` names it. Later calls are ignored.
     void begin(const std::string& text, double seconds);
-    /// The cut work has ended. Does not return if the time was over before.
+    /// Notes that the cut work has ended. Does not return if the time limit was over before.
     void has_ended();
     /// Leaves at once, as if the time were over; does not return.
     void leave(const std::string& text);

@@ -29,8 +29,8 @@ namespace {
 
 namespace exr = OPENEXR_IMF_NAMESPACE;
 
-/// A file as the library writes to it, which leaves open whether the last bytes were written: the
-/// file's own mark of an error says so.
+/// The file that the library writes to. The library does not report whether the last bytes were
+/// written; the stream's error flag does.
 class OpenFile : public exr::OStream {
   public:
     explicit OpenFile(FILE* file) : OStream("file"), file_(file) {}
@@ -76,7 +76,7 @@ void write_exr_to(FILE* to, int width, int height, const std::vector<ExrLayer>& 
             first += element;
         }
     }
-    exr::OutputFile file(out, header);  // which writes its table when it ends
+    exr::OutputFile file(out, header);  // its destructor writes its table
     file.setFrameBuffer(pixels);
     file.writePixels(height);
 }
@@ -115,7 +115,7 @@ struct Layer {
     bool is_colour() const { return has("R") && has("G") && has("B"); }
 };
 
-/// By their names; that without one is the picture itself.
+/// Layers by their names; the layer without a name is the picture itself.
 using Layers = std::map<std::string, Layer>;
 
 Layers layers_of(const exr::MultiPartInputFile& file) {
@@ -129,7 +129,7 @@ Layers layers_of(const exr::MultiPartInputFile& file) {
             const size_t dot = full.rfind('.');
             const std::string layer = dot == full.npos ? own : full.substr(0, dot);
             Layer& found = out.try_emplace(layer, Layer{part, {}}).first->second;
-            // What an earlier part has by this name stays.
+            // A channel that an earlier part has by this name stays.
             if (found.part == part) found.channels[full.substr(dot + 1)] = full;
         }
     }
@@ -150,7 +150,7 @@ std::string names_of(const Layers& layers) {
     return out;
 }
 
-/// What Blender calls the picture that all passes make.
+/// Returns whether a name is Blender's for the picture of all passes together.
 bool is_combined(const std::string& name) {
     return name == "Combined" || name.ends_with(".Combined");
 }
@@ -178,7 +178,7 @@ const Layer& chosen(const std::string& path, const Layers& layers, const std::st
                            names_of(layers) + ", as in load_image(path, {.layer = NAME})");
 }
 
-/// What stands for red, green and blue.
+/// Returns the channels that hold red, green and blue.
 std::array<std::string, 3> colours_of(const std::string& path, const Layer& layer) {
     for (const std::array<const char*, 3>& names :
          {std::array{"R", "G", "B"}, std::array{"X", "Y", "Z"}})
@@ -200,14 +200,14 @@ std::array<std::string, 3> colours_of(const std::string& path, const Layer& laye
     return {one, one, one};
 }
 
-/// Where the pixels of a picture go.
+/// The destination of a picture's pixels.
 struct Pixels {
     float* to;
     size_t width, height, channels;
 };
 
-/// Luminance with two channels of colour, of half as many pixels each way, which the library makes
-/// red, green and blue of.
+/// Reads luminance with two colour channels of half the size, which the library converts to red,
+/// green and blue.
 void read_luminance(const std::string& path, const Pixels& pixels) {
     exr::RgbaInputFile file(path.c_str());
     const auto window = file.dataWindow();
@@ -254,8 +254,8 @@ void read_layer(exr::MultiPartInputFile& file, const std::string& path, const La
         }
 }
 
-/// The library asks for the memory of an attribute before it reads it: a header whose attributes go
-/// on behind the end of the file is refused here. Other damage is for the library to say.
+/// The library allocates the memory of an attribute before it reads it, so a header whose
+/// attributes reach beyond the end of the file is refused here. The library reports other damage.
 void check_attributes(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::error_code error;
@@ -288,7 +288,7 @@ void check_attributes(const std::string& path) {
 
 void read_checked(const std::string& path, const std::string& wanted, int channels,
                   const Callback<float*(int, int)>& room) {
-    // A header that claims more is refused before anything is allocated by it.
+    // A header that claims more is refused before its size is allocated.
     exr::Header::setMaxImageSize(static_cast<int>(kMostPixels), static_cast<int>(kMostPixels));
     check_attributes(path);
     exr::MultiPartInputFile file(path.c_str(), 0);

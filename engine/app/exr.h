@@ -33,8 +33,8 @@ void write_exr(const std::string& path, const FloatPicture& picture);
 /// layer too. Half floats and unsigned integers become floats of their values. An empty name stands
 /// for the channels without a layer's name, else for the only layer, else for the one that Blender
 /// calls Combined. With 4 channels alpha is the fourth, 1 if there is none. `room` takes width and
-/// height, and returns memory for the pixels. Throws UserError that names the file: not there,
-/// damaged, no such layer, or several.
+/// height, and returns memory for the pixels. Throws UserError that names the file if it is missing
+/// or damaged, has no such layer, or has several.
 /// @{
 void read_exr(const std::string& path, const std::string& layer, int channels,
               const Callback<float*(int width, int height)>& room);

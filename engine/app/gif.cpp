@@ -13,7 +13,8 @@
 namespace firn {
 namespace {
 
-/// Of a second that a frame is seen: players take less for a mistake, and more has no place.
+/// How long a frame may be shown, in hundredths of a second: players take less for a mistake, and
+/// the format cannot hold more.
 constexpr double kLeastHundredths = 2, kMostHundredths = 65535;
 constexpr size_t kColours = 256, kLargestSide = 65535, kLongestBlock = 255;
 
@@ -30,7 +31,7 @@ size_t bin_of(const uint8_t* pixel) {
 /// Bins that become one colour.
 struct Box {
     size_t begin = 0, end = 0;
-    int axis = 0, extent = 0;  // where its colours differ most, and by how much
+    int axis = 0, extent = 0;  // its axis of the largest extent, and that extent
     uint64_t count = 0;
 };
 
@@ -117,7 +118,7 @@ std::vector<uint8_t> gif_codes(const std::vector<uint8_t>& indices) {
     constexpr uint32_t kClear = 256, kEnd = 257, kMostCodes = 4096;
     std::vector<uint8_t> bytes, out{8};  // 8: bits of an index
     uint32_t bits = 0, held = 0, width = 9, next = kEnd + 1;
-    // The code of what `code` stands for with one more index behind it; 0: none.
+    // For a code and an index, the code of both together; 0: none.
     std::vector<uint16_t> longer(kMostCodes * size_t{256});
     const auto emit = [&](uint32_t code) {
         bits |= code << held;
@@ -197,7 +198,7 @@ void GifWriter::add(const Picture& picture) {
         width_ = width, height_ = height;
         put({'G', 'I', 'F', '8', '9', 'a', byte(width, 0), byte(width, 1), byte(height, 0),
              byte(height, 1), 0, 0, 0});
-        // It begins again at its end, for ever.
+        // The animation repeats forever.
         put({0x21, 0xff, 11, 'N', 'E', 'T', 'S', 'C', 'A', 'P', 'E', '2', '.', '0', 3, 1, 0, 0, 0});
     }
     if (width != width_ || height != height_)

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a wish that a run ends in order.
+// Turns SIGINT and SIGTERM into requests to end a run in order.
 #include "engine/app/interrupt.h"
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ void note(int number) {
         "\nwork is not saved: the window asks what to do; Ctrl-C once more ends at once\n";
     const bool asks = window_asks != 0;
     if (write(STDERR_FILENO, asks ? kAsks : kEnds, (asks ? sizeof kAsks : sizeof kEnds) - 1) < 0) {
-        // Nobody listens.
+        // Stderr is closed.
     }
     errno = error;
 }

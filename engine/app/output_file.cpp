@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kMostDigits = 9;
 
-/// A %d or %04d, and where it is.
+/// A %d or %04d, and its position.
 struct Number {
     size_t begin = std::string::npos, end = 0;
     int digits = 1;
 };
 
-/// Throws UserError where there is a % that is none, or a second one.
+/// Throws UserError if a % is no %d or %04d, or is the second one.
 Number number_in(const std::string& path) {
     Number number;
     const size_t begin = path.find('%');

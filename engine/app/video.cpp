@@ -29,8 +29,8 @@ bool is_installed(const std::string& program) {
     return false;
 }
 
-/// Starts a program without a shell, `input` as its standard input; -1 where it cannot be started.
-/// A Ctrl-C is for us alone: it would end the program before its input has.
+/// Starts a program without a shell, `input` as its standard input; -1 if it cannot be started. It
+/// ignores Ctrl-C, which would end it before its input ends.
 pid_t start_program(std::vector<std::string> words, int input) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -49,7 +49,7 @@ pid_t start_program(std::vector<std::string> words, int input) {
     return error ? -1 : process;
 }
 
-/// False where the other end is closed; no signal says so.
+/// Returns false if the other end is closed; no signal reports that.
 bool send_all(int socket, const void* from, size_t bytes) {
     const auto* at = static_cast<const char*>(from);
     while (bytes > 0) {
@@ -61,8 +61,8 @@ bool send_all(int socket, const void* from, size_t bytes) {
     return true;
 }
 
-/// Players know videos of even sizes alone: the last column or row is there twice. And they take
-/// the colours of large ones for those of BT.709, which ffmpeg makes only where it is told to.
+/// Players require even sizes, so the last column or row is doubled. They assume BT.709 for the
+/// colours of large videos, which ffmpeg uses only if requested.
 std::string even_and_named(int columns, int rows) {
     std::string filters;
     if (columns + rows > 0)
@@ -97,7 +97,7 @@ void VideoWriter::start(const Picture& first) {
     height_ = first.height;
     if (!has_ffmpeg_) return;
     const std::string size = std::to_string(width_) + "x" + std::to_string(height_);
-    // `file:` keeps a name from being an option or an address.
+    // `file:` keeps ffmpeg from reading a name as an option or an address.
     const std::vector<std::string> words = {"ffmpeg",
                                             "-y",
                                             "-loglevel",

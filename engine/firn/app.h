@@ -45,10 +45,11 @@ class App {
     /// The same for a file that the program writes: a path that cannot be written is refused before
     /// the run.
     void output(const std::string& name, std::string& value, const std::string& help);
-    /// From now on the program goes on while its window is minimised; for parts of a program, which
+    /// Keeps the program running while its window is minimised; for parts of a program, which
     /// cannot set AppInfo::runs_minimised.
     void go_on_minimised();
-    /// Whether `--out` names a file of numbers, .exr, .hdr or .npy; known once run() has begun.
+    /// Returns whether `--out` names a file of numbers, .exr, .hdr or .npy; known once run() has
+    /// begun.
     bool writes_numbers() const;
     /// Output files of numbers get this tensor's, in place of the shown tensor's.
     void set_numbers(const Tensor& picture);

@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// As shaders read it.
+/// Returns x as f32, which shaders read.
 std::optional<Tensor> floats(const std::optional<Tensor>& x) {
     if (!x || x->dtype() == f32) return x;
     return x->as(f32);

@@ -22,7 +22,7 @@ struct DrawPlaces {
     DrawPlaces(const Tensor& x) : tensor(x) {}
     DrawPlaces(const vec2& v) : tensor(stack(v)) {}
     DrawPlaces(const vec3& v) : tensor(stack(v)) {}
-    /// One place, such as a label's.
+    /// A single place, such as a label's.
     DrawPlaces(float x, float y);
     DrawPlaces(float x, float y, float z);
     /// @}
@@ -30,19 +30,19 @@ struct DrawPlaces {
     Tensor tensor;
 };
 
-/// One colour for all shapes, or one for each, [n, 3] or [n, 4], or a vector by its components:
-/// red, green, blue and alpha as they are shown, from 0 to 1.
+/// A colour for all shapes, or one for each, [n, 3] or [n, 4], or a vector by its components: red,
+/// green, blue and alpha as they are shown, from 0 to 1.
 ///
 ///     {.colour = {1, 0.5f, 0}}    {.colour = viridis(speed)}
 struct DrawColour {
-    /// One colour for all.
+    /// The same colour for all.
     /// @{
     DrawColour(float red = 1, float green = 1, float blue = 1, float alpha = 1)
         : one{red, green, blue, alpha} {}
     DrawColour(const std::array<float, 3>& c) : one{c[0], c[1], c[2], 1} {}
     /// @}
 
-    /// One colour for each, or a vector of tensors.
+    /// A colour for each, or a vector of tensors.
     /// @{
     DrawColour(const Tensor& x) : each(x) {}
     DrawColour(const vec3& v) : each(stack(v)) {}
@@ -60,19 +60,19 @@ struct DrawColour {
     std::optional<Tensor> each;
 };
 
-/// One number for all shapes, or one for each, [n].
+/// A number for all shapes, or one for each, [n].
 struct DrawNumber {
-    /// One number for all.
+    /// The same number for all.
     DrawNumber(float value) : one(value) {}
-    /// One number for each.
+    /// A number for each.
     DrawNumber(const Tensor& x) : each(x) {}
     float one = 0;  ///< used if `each` is not given
     std::optional<Tensor> each;
 };
 
-/// One text, or one for each place, in UTF-8; '\n' begins another line.
+/// A text for all places, or one for each, in UTF-8; '\n' begins another line.
 struct DrawLabels {
-    /// One text, or a list of them.
+    /// A text, or a list of them.
     /// @{
     DrawLabels(const char* one) : all{one} {}
     DrawLabels(const std::string& one) : all{one} {}

@@ -22,7 +22,7 @@ StoredTensor numbers_of(const Window& window, const BufferView& view) {
     return stored_from_memory("shown", view.dtype, view.shape, std::move(memory));
 }
 
-/// As Firn keeps it in memory.
+/// Returns the numbers in Firn's own layout.
 StoredTensor numbers_of(const Window& window, const std::optional<Tensor>& given) {
     if (given) return stored("picture", *given);
     const BufferView& view = window.shown();

@@ -42,7 +42,7 @@ std::vector<T> in_integers(const Tensor& x, SourceLine line) {
     return out;
 }
 
-/// What the pixels of a file become, where the device has the tensor.
+/// A tensor that takes the pixels of a file, in the device's memory if the host can write it.
 class PictureTensor {
   public:
     PictureTensor(int channels, SourceLine line) : channels_(channels), line_(line) {}

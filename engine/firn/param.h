@@ -12,7 +12,7 @@
 
 namespace firn {
 
-/// One of a list of names; its value is an index.
+/// A choice from a list of names; its value is an index.
 struct OneOf;
 /// The name of a file that is there, or nothing.
 struct File;
@@ -121,7 +121,7 @@ class Param {
     operator StructArgument<vec4>() const requires(Of::kCount == 4) { return as_vec<4>(); }
     /// @}
 
-    /// One component.
+    /// Returns a component.
     float operator[](size_t k) const requires(Of::kCount > 1) { return (*value_)[k]; }
 
     /// Sets the value. A number outside of the limits (each component of a vector) is clamped to

@@ -16,7 +16,8 @@
 namespace firn {
 namespace {
 
-/// What a plot draws of a line, and a heat map of a side: about what the panel has pixels for.
+/// How many values of a line a plot draws, and how many cells a heat map has a side: about one for
+/// each pixel of the panel.
 constexpr int64_t kPlottedValues = 1024;
 constexpr int64_t kPlottedCells = 48;
 

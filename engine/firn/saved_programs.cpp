@@ -31,7 +31,7 @@ void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& param
     }
 }
 
-/// Arguments that a parameter feeds are called as it is, for messages.
+/// Names the arguments that a parameter feeds like the parameter, for messages.
 void name_arguments(SavedProgram& saved) {
     Program program = *saved.program;
     for (const ProgramParameter& parameter : saved.parameters)

@@ -37,7 +37,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     auto answers = create_buffer(owner, question.expected.size() * 4, kernel.name + ": answered");
     std::vector<uint32_t> got(question.expected.size());
     write_buffer(*words, 0, std::as_bytes(std::span(question.words)));
-    write_buffer(*answers, 0, std::as_bytes(std::span(got)));  // zeros, where nothing is answered
+    write_buffer(*answers, 0, std::as_bytes(std::span(got)));  // zeros if the shader writes nothing
     SetRequest request{
         &pipeline, {words->range(), answers->range()}, {words->name(), answers->name()}};
     DescriptorSets sets(device, {&request, 1}, kernel.name);
@@ -54,7 +54,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     return got == question.expected;
 }
 
-/// Runs a test, and keeps its result per driver.
+/// Runs a test, and keeps its result for the driver.
 bool ask(const std::shared_ptr<Device>& device, const std::string& cache_directory,
          const Question& question) {
     const std::string name =
@@ -76,7 +76,7 @@ uint32_t compared(int64_t x) {
            (0 < x ? 16u : 0u) | (1 < x ? 32u : 0u) | (-1 < x ? 64u : 0u) | (0 <= x ? 128u : 0u);
 }
 
-/// As many as shaders/rounding.comp has invocations. A driver that multiplies by a reciprocal is
+/// The number of invocations of shaders/rounding.comp. A driver that multiplies by a reciprocal is
 /// wrong in every fourth quotient of such fractions, and gives 0 if the divisor is beyond 2^126.
 constexpr uint32_t kRoundings = 64;
 

@@ -1,4 +1,4 @@
-// Finds out whether the driver cuts loops off, by running one.
+// Finds out whether the driver ends long loops, by running one.
 #include <algorithm>
 #include <cstring>
 #include <span>

@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// The most that one staging buffer holds; larger copies go part by part.
+/// The size of the largest staging buffer; larger copies go part by part.
 constexpr uint64_t kStagingBytes = 32ull << 20;
 /// The limit of vkCmdUpdateBuffer.
 constexpr uint64_t kInlineBytes = 65536;

@@ -33,7 +33,7 @@ inline bool overlap(const BufferRange& a, const BufferRange& b) {
     return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-/// Where a buffer's memory must lie.
+/// The memory of a buffer.
 enum class BufferPlace : uint8_t {
     Device,  // for kernels; mapped too where the device shares its memory with the host
     Host,    // mapped and cached: staging and readback
@@ -74,7 +74,7 @@ class Buffer : public Memory {
     std::byte* mapped_ = nullptr;
     MemoryBlock* block_ = nullptr;
     uint64_t held_bytes_ = 0;  // the size in the pool: range_.bytes rounded up
-    std::map<uint64_t, uint64_t>::node_type free_range_;  // so that giving back needs no memory
+    std::map<uint64_t, uint64_t>::node_type free_range_;  // so that freeing it allocates nothing
     std::atomic<TimelinePoint> busy_until_{0}, written_at_{0};
 };
 
@@ -116,7 +116,7 @@ struct MemoryUse {
 };
 
 /// All memory of a device. Small buffers share blocks; a freed large one is kept for the next of
-/// its size, until many others were taken without it.
+/// its size, until many others were allocated without using it.
 class MemoryPool {
   public:
     explicit MemoryPool(Device& device);

@@ -28,7 +28,7 @@ class CommandPool {
     /// A command buffer that is not pending, for use at once. After 16 are in flight it waits for
     /// the oldest.
     CommandBuffer& take();
-    /// The same, kept by the caller until `release` (which may come while it is pending).
+    /// The same, held by the caller until `release` (which may come while it is pending).
     CommandBuffer& acquire();
     void release(CommandBuffer& buffer);
     Device& device() const { return device_; }

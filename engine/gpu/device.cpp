@@ -22,7 +22,7 @@
 namespace firn {
 namespace {
 
-/// Nanoseconds between two calls of the callback of a wait.
+/// Nanoseconds between two calls of a wait's callback.
 constexpr uint64_t kWaitSlice = 100'000'000;
 
 /// A driver waits at the end of a process for its threads, which a child of fork() does not have:
@@ -81,13 +81,13 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
-    end_children_in_time();  // registered after the driver's handlers
+    end_children_in_time();  // registered after the driver's handlers, so that it runs before them
     return device;
 }
 
 Device::~Device() {
     if (!handle_) return;
-    enqueued_.clear();  // their results can no longer be seen
+    enqueued_.clear();  // their results are not readable any more
     wait_until_idle();
     transfers_.reset();
     while (!deferred_.empty()) {
@@ -101,7 +101,7 @@ Device::~Device() {
     table_.vkDestroyDevice(handle_, nullptr);
 }
 
-/// One family for everything: kernels, copies and, where a window may be opened, frames.
+/// Chooses one queue family for everything: kernels, copies and, if windows may be opened, frames.
 void Device::choose_queue(const DeviceOptions& options) {
     const InstanceTable& vk = instance_->functions();
     uint32_t count = 0;
@@ -339,7 +339,7 @@ VkResult Device::wait_on_timeline(TimelinePoint point) {
     }
 }
 
-/// If there is no memory to record a deferred destruction, it is done when the device is at rest.
+/// If there is no memory to record a deferred destruction, it waits until the device is idle.
 void Device::defer_later(std::function<void()>& destroy) noexcept {
     try {
         const TimelinePoint point = last_submitted();
@@ -365,7 +365,7 @@ void Device::collect() {
             destroy.swap(deferred_.front().destroy);
             deferred_.pop_front();
         }
-        destroy();  // unlocked: it may call defer itself
+        destroy();  // unlocked, because it may call defer itself
     }
 }
 

@@ -42,16 +42,16 @@ struct DeviceOptions {
     /// False: the host copies through staging buffers even where it could reach the memory of
     /// kernels, as on a discrete GPU.
     bool map_memory = true;
-    /// Fills new memory of kernels with kFilledWord, so that reads of elements that no kernel has
-    /// written show.
+    /// Fills new memory of kernels with kFilledWord, which makes reads of elements that no kernel
+    /// has written visible.
     bool fill_memory = false;
-    /// The rates of the profile, and whether texel views load faster, are measured where the cache
-    /// holds them not (engine/gpu/rates.h); else they are those of the device's class.
+    /// The rates of the profile, and whether texel views load faster, are measured when they are
+    /// not cached (engine/gpu/rates.h); else they are those of the device's class.
     bool measure_rates = false;
-    /// Called with the functions before their first use: a test puts others in their place.
+    /// Called with the functions before their first use: a test replaces some.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
-    /// Reduces the profile that the compiler gets: for tests. Absent: the full profile.
+    /// Reduces the profile that the compiler gets, for tests. Absent: the full profile.
     std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 
@@ -97,11 +97,11 @@ class Device {
     PipelineCache& pipeline_cache() const { return *pipeline_cache_; }
     SharedPipelines& shared_pipelines() const { return shared_pipelines_; }
     MemoryPool& memory() const { return *memory_; }
-    /// For the device's own copies; see submit_once.
+    /// The pool for the device's own copies; see submit_once.
     CommandPool& transfers() const { return *transfers_; }
-    /// The driver says how much of its memory is free.
+    /// Returns whether the driver reports how much of its memory is free.
     bool has_memory_budget() const { return has_memory_budget_; }
-    /// Buffers have addresses that kernels may use.
+    /// Returns whether buffers have addresses that kernels may use.
     bool has_addresses() const { return has_addresses_; }
     /// Returns whether a pipeline may require subgroups without idle lanes.
     bool full_subgroups() const { return full_subgroups_; }
@@ -146,16 +146,16 @@ class Device {
     /// none.
     void suspect(const std::string& what) { suspect_ = what; }
     const std::string& suspected() const { return suspect_; }
-    /// False in a child of fork(), which has none of the driver's threads: there whatever submits,
-    /// waits or allocates is a UserError, and nothing is destroyed.
+    /// False in a child of fork(), which has none of the driver's threads: there submitting,
+    /// waiting and allocating are a UserError, and nothing is destroyed.
     bool is_here() const { return process_.is_here(); }
     /// See OwnProcess.
     std::string why_not_here() const {
         return is_here() ? "" : process_.why_not_here("device '" + info_.name + "' was opened");
     }
-    /// UserError where it is not here.
+    /// Throws UserError in a child of fork().
     void require_here() const;
-    /// For presenting: the queue may be used by one thread at a time.
+    /// Locked to present, because only one thread at a time may use the queue.
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
     /// Throws DeviceError with call, result and object unless `result` is VK_SUCCESS. A device that
@@ -185,7 +185,7 @@ class Device {
     /// it cannot know that all work has ended.
     bool wait_until_idle() noexcept;
 
-    /// Names an object for validation messages and captures; where that fails it has no name.
+    /// Names an object for validation messages and captures; if that fails it has no name.
     template <class Handle>
     void set_name(Handle object, VkObjectType type, const std::string& name) const noexcept {
         set_object_name((uint64_t)object, type, name);

@@ -32,7 +32,7 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
         VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
     info.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                            VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    // Not `general`: the loader's remarks about other drivers are no concern of ours.
+    // The type `general` is left out: it has the loader's remarks about other drivers.
     info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
     info.pfnUserCallback = on_message;
     info.pUserData = instance;
@@ -47,7 +47,7 @@ void keep_drivers_loaded() {
     VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
     info.pApplicationInfo = &application;
     VkInstance stays = VK_NULL_HANDLE;
-    vkCreateInstance(&info, nullptr, &stays);  // without one nothing is lost but time
+    vkCreateInstance(&info, nullptr, &stays);  // a failure only loses time
 }
 
 /// Loads the loader. volk keeps its entry points in globals that never change after this.
@@ -126,7 +126,7 @@ std::vector<std::string> wanted_extensions(const InstanceOptions& options) {
     add("VK_EXT_debug_utils");
     add("VK_KHR_portability_enumeration");
     if (options.validation) add("VK_EXT_validation_features");
-    // Without this directory no Wayland compositor can be reached, and Mesa reports that on stderr.
+    // No Wayland compositor can be reached without this directory, and Mesa reports that on stderr.
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     bool wayland = runtime && *runtime;
     if (options.surfaces != SurfaceSupport::None)
@@ -162,7 +162,7 @@ std::string kind_name(VkPhysicalDeviceType type) {
     }
 }
 
-/// Why Firn cannot run on a device; empty where it can.
+/// Returns why Firn cannot run on a device; empty: it can.
 std::string missing_on(const InstanceTable& vk, VkPhysicalDevice device, uint32_t api_version) {
     if (api_version < VK_API_VERSION_1_2)
         return "it has Vulkan " + std::to_string(VK_API_VERSION_MAJOR(api_version)) + "." +

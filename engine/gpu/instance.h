@@ -10,12 +10,12 @@
 
 namespace firn {
 
-/// Whether windows can be opened on the instance.
+/// Tells whether windows can be opened on the instance.
 enum class SurfaceSupport : uint8_t {
     None,         // headless
     IfAvailable,  // every surface extension that the loader offers, and the swapchain where there
                   // is one
-    Required,     // an error that says so where the device cannot present
+    Required,     // it is an error if the device cannot present
 };
 
 struct InstanceOptions {
@@ -64,7 +64,7 @@ class Instance {
     std::vector<std::string> messages_;
 };
 
-/// One physical device as a person chooses it.
+/// A physical device, with the facts by which a person chooses it.
 struct DeviceInfo {
     int number = 0;             // from 0, in the loader's order
     std::string name;           // `llvmpipe (LLVM 15.0.6, 256 bits)`
@@ -78,7 +78,7 @@ struct DeviceInfo {
 
 /// All devices of an instance.
 std::vector<DeviceInfo> list_devices(const Instance& instance);
-/// One device as text for a person, in a line.
+/// Returns a device as a line of text for a person.
 std::string text(const DeviceInfo& info);
 /// All devices of this machine, as text for a person, one line each. Throws DeviceError where there
 /// is no loader or no driver.

@@ -15,11 +15,11 @@ namespace firn {
 namespace {
 
 constexpr const char* kMatrixUnitCache = "matrix_unit";
-constexpr uint32_t kTrialSums = 2;  // of the trial's sums
+constexpr uint32_t kTrialSums = 2;  // products added in the trial
 
 uint64_t size_of(const MatrixUnit& unit) { return uint64_t{unit.rows} * unit.columns * unit.depth; }
 
-/// Different in every row and column, and small.
+/// Returns an element that differs in every row and column, and is small.
 float left_at(uint32_t row, uint32_t k) {
     return static_cast<float>((row * 3 + k * 5 + row * k) % 7) - 3;
 }
@@ -159,7 +159,7 @@ bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string&
     try {
         right = multiplies_right(device);
     } catch (const DeviceError&) {
-        return false;  // now: it may be the driver, or memory that ran out, so it is tried again
+        return false;  // a failure of the driver now, such as too little memory: it is tried again
                        // the next time
     }
     const std::byte found{right};

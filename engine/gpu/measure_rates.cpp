@@ -19,22 +19,22 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kGroup = 64;                       // invocations of arithmetic_rate.comp
-constexpr uint32_t kCopyGroup = 256;                  // of a copy, where a device has so many
-constexpr uint64_t kInvocationBytes = 64;             // that one of them copies
+constexpr uint32_t kCopyGroup = 256;                  // of a copy, if the device allows so many
+constexpr uint64_t kInvocationBytes = 64;             // bytes that an invocation copies
 constexpr uint64_t kSliceBytes = 4 << 20;             // the least that a dispatch copies
-constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of each of the two buffers of a copy
-constexpr int kChains = 12, kSteps = 8;               // of an iteration of arithmetic_rate.comp
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // bytes of each of the two buffers of a copy
+constexpr int kChains = 12, kSteps = 8;               // in an iteration of arithmetic_rate.comp
 constexpr int kMostIterations = 1 << 14;              // far below any driver's limit of back edges
-constexpr int kMostSlices = 1 << 12, kMostLaunches = 1 << 12;  // of a submission
-constexpr double kLongEnough = 1e-3;  // for any clock, and beside the time of a submission
+constexpr int kMostSlices = 1 << 12, kMostLaunches = 1 << 12;  // in a submission
+constexpr double kLongEnough = 1e-3;  // for any clock, and much longer than a submission
 /// Seconds of work between launches: a system gives other processes their time slice within so
 /// long, if there are any.
 constexpr double kLongerThanASlice = 8e-3;
 constexpr double kLaunchedWork = 30e-6;  // seconds of work in each measured launch
-constexpr double kLongCopy = 1e-3;       // of all bytes: where it takes less, caches may be larger
+constexpr double kLongCopy = 1e-3;       // a copy of all bytes that takes less may fit into caches
 constexpr size_t kLeastRounds = 5, kMostRounds = 64;
 
-/// Rounds until they have taken `seconds`, and at least so many.
+/// Runs rounds until they have taken `seconds`, and at least so many.
 std::vector<Timing> rounds_of(const std::function<Timing()>& run, double seconds,
                               size_t least_rounds) {
     const auto start = Clock::now();
@@ -46,14 +46,14 @@ std::vector<Timing> rounds_of(const std::function<Timing()>& run, double seconds
     return out;
 }
 
-/// Runs so many units of work.
+/// Runs that many units of work.
 using Run = std::function<Timing(int)>;
 
 /// Returns how many units of work in a submission last long enough, by doubling.
 int enough(const Run& run, int first, int most, int cores) {
     run(first);  // some drivers compile at the first dispatch, and give memory at the first use
     int amount = first;
-    // One that was held up does not stop the doubling: two would have to be.
+    // A single delayed round does not stop the doubling: it takes two.
     const auto is_short = [&] {
         const auto rounds = rounds_of([&] { return run(amount); }, 0, 2);
         return work_estimate(rounds, cores).value < kLongEnough;
@@ -62,7 +62,7 @@ int enough(const Run& run, int first, int most, int cores) {
     return amount;
 }
 
-/// Seconds of one unit.
+/// Returns the seconds of one unit.
 Estimate seconds_of_one(const Run& run, int first, int most, double seconds, int cores) {
     const int amount = enough(run, first, most, cores);
     Estimate out =
@@ -71,14 +71,14 @@ Estimate seconds_of_one(const Run& run, int first, int most, double seconds, int
     return out;
 }
 
-/// So many units in a second.
+/// Returns the units per second.
 Estimate rate(double units, const Estimate& seconds) {
     return {units / seconds.value, seconds.error};
 }
 
 /// Copies between two buffers, slice by slice, there and back: the next slice is always the one
-/// that was touched longest ago. A slice is short on any device: one that others do not hold up is
-/// found on a busy machine too.
+/// that was touched longest ago. A slice is short on any device, so that some are undisturbed even
+/// on a busy machine.
 class Copies {
   public:
     /// `pipeline`: with workgroups of `group` invocations; `bytes`: of each buffer, whole slices.
@@ -138,7 +138,7 @@ class Copies {
     DescriptorSets sets_;
 };
 
-/// Bytes that are read and written in a second.
+/// Returns the bytes read and written per second.
 Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double seconds,
                    int cores) {
     const DeviceProfile& profile = device->profile();
@@ -153,10 +153,10 @@ Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, doub
         {kMostBytes, profile.max_storage_range,
          profile.texel_loads ? 16 * profile.max_texel_elements : kMostBytes,
          profile.max_groups[0] * group * kInvocationBytes, device->memory().use().free / 8});
-    // Twice the size of a cache is read and written between two uses of a byte.
+    // The buffers are so large that twice the size of a cache is moved between two uses of a byte.
     uint64_t bytes = (2 * profile.cache_bytes + kSliceBytes - 1) / kSliceBytes * kSliceBytes;
     for (;; bytes *= 2) {
-        // Less would be a rate of caches.
+        // Smaller buffers would measure the rate of caches.
         if (bytes > most) throw DeviceError("too little memory to measure the rate of a copy");
         Copies copies(device, pipeline, group, watch, bytes);
         const auto run = [&](int slices) { return copies.time(slices); };
@@ -167,7 +167,7 @@ Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, doub
     }
 }
 
-/// The kernel of arithmetic, which with one iteration in few workgroups is a small one.
+/// The kernel of arithmetic; with one iteration in few workgroups it is a small one.
 class Chains {
   public:
     explicit Chains(const std::shared_ptr<Device>& device)

@@ -7,7 +7,7 @@
 namespace firn {
 
 KernelInfo measured_kernel(const char* shader, uint32_t group, std::vector<BindingInfo> bindings);
-/// For the dispatches that are recorded behind it.
+/// Binds the kernel for the dispatches that are recorded after this.
 void bind_measured(const Device& device, VkCommandBuffer commands, const Pipeline& pipeline,
                    VkDescriptorSet buffers, int32_t parameter);
 

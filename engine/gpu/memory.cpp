@@ -11,7 +11,7 @@
 
 namespace firn {
 
-/// One VkBuffer with its memory, cut into ranges.
+/// A VkBuffer with its memory, cut into ranges.
 struct MemoryBlock {
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -21,22 +21,23 @@ struct MemoryBlock {
     bool shared = false;  // holds several small buffers
     std::byte* mapped = nullptr;
     std::map<uint64_t, uint64_t> free;  // offset to bytes, never adjacent
-    uint64_t live = 0;                  // buffers in it
-    uint64_t last_taken = 0;            // buffers of the pool before the last one that it held
-    TimelinePoint busy_until = 0;       // of the buffers that were in it
+    uint64_t live = 0;                  // how many buffers are in it
+    uint64_t last_taken = 0;  // how many buffers the pool had given out before the last one in it
+    TimelinePoint busy_until = 0;  // until then buffers that were in it are in use
 };
 
 namespace {
 
-/// Buffers start at multiples of this and are counted in it: no device requires more of a binding.
+/// Buffers start at multiples of this, and their sizes are multiples of it: no device requires more
+/// of a binding.
 constexpr uint64_t kGranularity = 256;
 constexpr uint64_t kSharedLimit = 1ull << 20;  // smaller buffers share blocks
 constexpr uint64_t kSharedBytes = 8ull << 20;  // of this size
 constexpr uint64_t kLargeStep = 64ull << 10;   // larger ones have a block each, rounded up to this
-/// Unused blocks are kept up to this much more than the used ones.
+/// Unused blocks are kept up to this many bytes more than the used ones.
 constexpr uint64_t kKeptBytes = 256ull << 20;
-/// Buffers taken since an unused block was one, that make it another size's: frames take some
-/// dozens. Not measured.
+/// An unused block is kept for its size until the pool has given out this many buffers: a frame
+/// takes some dozens. Not measured.
 constexpr uint64_t kIdleTakes = 256;
 
 constexpr VkBufferUsageFlags kUsage =
@@ -58,7 +59,7 @@ std::string mebibytes(uint64_t bytes) {
 }
 
 /// Returns the bytes that this machine has left; 0 if unknown. A driver on the CPU reports a heap
-/// of any size, so the machine itself is asked.
+/// of any size, so this asks the system.
 uint64_t host_available() {
     std::ifstream file("/proc/meminfo");
     std::string name, rest;
@@ -67,7 +68,7 @@ uint64_t host_available() {
     return 0;
 }
 
-/// The first memory type that has one of the wanted sets of flags, in order of preference.
+/// Returns the first memory type that has one of the wanted sets of flags, in order of preference.
 uint32_t find_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed,
                    std::initializer_list<VkMemoryPropertyFlags> wanted) {
     for (VkMemoryPropertyFlags flags : wanted)
@@ -177,7 +178,7 @@ void MemoryPool::trim() {
 
 uint64_t MemoryPool::heap_free(BufferPlace place) const {
     const Type& type = types_[static_cast<int>(place)];
-    // Pages are taken only as they are touched, so all held memory counts as used.
+    // The system takes pages only when they are touched, so all held memory counts as used.
     if (host_bytes_ > 0)
         return std::min(host_available(), host_bytes_ > held_ ? host_bytes_ - held_ : 0);
     if (!device_.has_memory_budget()) return type.heap_bytes > held_ ? type.heap_bytes - held_ : 0;

@@ -74,7 +74,7 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uin
 
 namespace {
 
-/// All that makes a pipeline, but for its name.
+/// The key of a pipeline: everything that makes it, except its name.
 std::string identity(const KernelInfo& kernel) {
     std::ostringstream key;
     for (const BindingInfo& b : kernel.bindings)
@@ -169,7 +169,7 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
     VkResult result =
         vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
     vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
-    if (result == VK_ERROR_UNKNOWN)  // NVIDIA's says so where its compiler gives up
+    if (result == VK_ERROR_UNKNOWN)  // NVIDIA's driver returns this if its compiler gives up
         throw DeviceError("the driver cannot compile kernel '" + name_ + "' (" +
                           "vkCreateComputePipelines: " + result_name(result) +
                           "): a fault of the driver, which a newer one may not have. To report it: "
@@ -241,7 +241,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     std::vector<VkDescriptorBufferInfo> buffers(bindings.size() + 1);
     std::vector<VkBufferView> views(bindings.size());
     std::vector<VkWriteDescriptorSet> writes;
-    views_.reserve(views_.size() + bindings.size());  // a view that was made is kept
+    views_.reserve(views_.size() + bindings.size());  // keeps a view that was made
     auto add = [&](size_t place, VkDescriptorType type) -> VkWriteDescriptorSet& {
         VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
         write.dstSet = set;

@@ -49,12 +49,12 @@ class Pipeline {
 /// at once. Throws as Pipeline does.
 std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel);
 
-/// One descriptor set to be: a pipeline and the buffers of its bindings.
+/// The pipeline of a descriptor set, and the buffers of its bindings.
 struct SetRequest {
     const Pipeline* pipeline = nullptr;
     std::vector<BufferRange> buffers;  // one per Pipeline::bindings
-    std::vector<std::string> names;    // of the buffers, for errors
-    BufferRange params;                // where the pipeline has params_in_buffer
+    std::vector<std::string> names;    // the names of the buffers, for errors
+    BufferRange params;                // used if the pipeline has params_in_buffer
 };
 
 /// Descriptor sets that are made and freed together, with the texel views they need. Must end
@@ -67,7 +67,7 @@ class DescriptorSets {
     DescriptorSets(const DescriptorSets&) = delete;
     DescriptorSets& operator=(const DescriptorSets&) = delete;
 
-    /// One per request, in their order.
+    /// Returns a set for each request, in their order.
     const std::vector<VkDescriptorSet>& sets() const { return sets_; }
 
   private:

@@ -24,7 +24,7 @@ PipelineCache::~PipelineCache() {
     try {
         store();
     } catch (const std::exception&) {
-        // A pipeline that is not kept is compiled again.
+        // A pipeline that is not stored is compiled again.
     }
 }
 
@@ -47,14 +47,14 @@ PipelineCache::Handle PipelineCache::make(const std::optional<Bytes>& bytes) con
     const std::shared_ptr<VkPipelineCache> made(new VkPipelineCache(VK_NULL_HANDLE), destroy);
     const VkResult result =
         device_.vk().vkCreatePipelineCache(device_.handle(), &info, nullptr, made.get());
-    // The driver refuses data that it wrote itself: start afresh.
+    // The driver refuses data that it wrote itself, so the cache starts empty.
     if (result != VK_SUCCESS && bytes) return make(std::nullopt);
     device_.check(result, "vkCreatePipelineCache", device_.info().name);
     device_.set_name(*made, VK_OBJECT_TYPE_PIPELINE_CACHE, "pipeline cache");
     return made;
 }
 
-/// 0 where the driver does not say.
+/// 0 if the driver does not report it.
 uint64_t PipelineCache::size() const {
     size_t bytes = 0;
     const VkResult result =
@@ -72,12 +72,12 @@ PipelineCache::Bytes PipelineCache::data() const {
     return out;
 }
 
-/// A failure only loses speed.
+/// A failure only loses time.
 void PipelineCache::store() const {
     if (directory_.empty()) return;
     const auto old = cache_load(directory_, kPipelinesCache, name_);
     if (old && *old == data()) return;
-    // Another process may have stored its pipelines meanwhile: they stay, where there is room.
+    // Another process may have stored its pipelines meanwhile: they stay if there is room.
     if (old && old->size() + size() <= kMostBytes) {
         const Handle theirs = make(old);
         (void)device_.vk().vkMergePipelineCaches(device_.handle(), *cache_, 1, theirs.get());

@@ -28,7 +28,7 @@ void scale_rates(DeviceProfile& profile) {
     profile.operations_per_second *= cores / 2.0;
     profile.seconds_per_load *= 2.0 / cores;
     profile.bytes_per_second *=
-        std::min(cores, 8u) / 2.0;  // memory is shared: more cores add no more
+        std::min(cores, 8u) / 2.0;  // cores share the memory, so more of them add no more
     profile.parallel_invocations = cores * profile.subgroup_size;
 }
 
@@ -98,7 +98,7 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
 
 namespace {
 
-/// Every subgroup of a kernel has the size that the profile says: shuffles may count on it.
+/// Every subgroup of a kernel has the size in the profile, which shuffles rely on.
 bool has_full_subgroups(const InstanceTable& vk, VkPhysicalDevice device,
                         const DeviceFeatures& features) {
     if (!features.has_subgroup_sizes) return false;

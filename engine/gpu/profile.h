@@ -42,8 +42,9 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
 /// Returns a text that changes with the device and its driver: part of the keys of its cached data.
 std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
 
-/// Runs a loop of 70,000 iterations and says after how many the driver stopped it; 0: it did not.
-/// Some CPU drivers cut every invocation off silently, so that longer loops must be split.
+/// Runs a loop of 70,000 iterations, and returns after how many the driver stopped it; 0: it did
+/// not. Some CPU drivers silently end every invocation that long, so that longer loops must be
+/// split.
 uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory);
 /// Lets the lanes of a group of one row exchange values, and returns whether the numbers of

@@ -69,7 +69,7 @@ double device_clock_begin(Device& device) {
     };
     device.wait_idle();
     double begin = 0, shortest = 1e9;
-    // The shortest of a few: others were disturbed.
+    // The shortest of a few is undisturbed.
     for (int trial = 0; trial < 5; ++trial) {
         Timestamps marks(device, 1, "clock");
         const double before = now();

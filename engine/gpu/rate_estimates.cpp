@@ -11,13 +11,13 @@ namespace {
 /// beside 16 busy processes or one: one such round claims to be certain of 9 works, of some within
 /// 1 percent though it takes 1.2 times what others of this work took; three of 5, six of 2.
 constexpr size_t kEnoughRounds = 3;
-/// Share of all cores' time that work with all of them has at least: waking them takes the rest.
-/// Measured beside the same processes: with half this share, launches that take 40 us take 46 to
-/// 353, with a claimed error of at most 1.33. With 0.7 none of them is measured, as with 0.85 and
-/// 0.93, and as many works are certain as with 0.85; with 0.93 one fewer.
+/// The least share of all cores' time that counts as having all of them: waking them takes the
+/// rest. Measured beside the same processes: with half this share, launches that take 40 us take 46
+/// to 353, with a claimed error of at most 1.33. With 0.7 none of them is measured, as with 0.85
+/// and 0.93, and as many works are certain as with 0.85; with 0.93 one fewer.
 constexpr double kAllCores = 0.85;
 
-/// The value at a share of the sorted ones.
+/// Returns the value at a share of the sorted values.
 double at(const std::vector<double>& sorted, double share) {
     return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
 }

@@ -7,7 +7,7 @@ namespace firn {
 /// The time of a submission.
 struct Timing {
     double seconds = 0;            // by the device's clock where it has one, else by the host's
-    double processor_seconds = 0;  // of all threads of this process
+    double processor_seconds = 0;  // the processor time of all threads of this process
 };
 
 /// `error`: the factor by which the value may be wrong either way.

@@ -20,9 +20,9 @@ constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
 constexpr double kClearly = 1.5;  // times as fast; two measurements may differ by less
 
-/// Steps of two, below and above the rates of its class, that a device may be apart from these. CPU
-/// drivers differ by their cores' vectors, clocks and memory, the number of cores being known;
-/// GPUs from those of a telephone to those of a computing centre.
+/// How many steps of two a device may be below and above the rates of its class. CPU drivers differ
+/// by their cores' vectors, clocks and memory, the number of cores being known; GPUs from those of
+/// a telephone to those of a computing centre.
 struct Steps {
     double below, above;
 };
@@ -70,7 +70,7 @@ Rates rates_of(const DeviceProfile& profile) {
 }
 
 bool are_plausible(const Rates& rates) {
-    // A nan is in no range.
+    // Comparisons with nan are false.
     const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
     return within(rates.bytes_per_second, 1e8, 1e14) &&
            within(rates.operations_per_second, 1e8, 1e16) &&

@@ -34,17 +34,17 @@ Rates rounded(const MeasuredRates& measured, const DeviceProfile& of_class);
 /// Gives a profile that has the rates of its class the measured ones, rounded. Cached loads are as
 /// much faster as arithmetic is.
 void set_rates(DeviceProfile& profile, const MeasuredRates& measured);
-/// One of them may be wrong by more than half a step, or no device of the class should have it.
+/// Returns whether a rate may be wrong by more than half a step, or is implausible for the class.
 bool are_doubtful(const MeasuredRates& measured, const DeviceProfile& of_class);
 
 /// The rates on disk, as they were measured: rounded when they are used.
 struct KeptRates {
     MeasuredRates rates;
-    int64_t measured_at = 0;  // seconds since 1970
+    int64_t measured_at = 0;  // the time of the measurement, in seconds since 1970
     int measurements = 1;
 };
 std::string text(const KeptRates& kept);
-/// Nothing where the words are no such text, or the rates are implausible.
+/// Returns nothing if the text is malformed, or the rates are implausible.
 std::optional<KeptRates> parse_rates(const std::string& words);
 /// Returns whether rates are to be measured again: doubtful ones at once, twice, then every hour;
 /// others an hour later, at most twice, because other work on a discrete device does not show in
@@ -55,15 +55,15 @@ bool is_due(const KeptRates& kept, const DeviceProfile& of_class, int64_t now);
 /// it look faster.
 KeptRates merged(const KeptRates& kept, const MeasuredRates& later, int64_t now);
 
-/// Runs kernels to see; takes about four times `seconds_each`, twice that on a busy machine, and
-/// the time that the driver needs to compile two small kernels and to allocate. A launch that
-/// cannot be measured is taken to be that of the class. Throws DeviceError. The rates may be
-/// implausible where the clock of the device is.
+/// Runs kernels; takes about four times `seconds_each`, twice that on a busy machine, and the time
+/// that the driver needs to compile two small kernels and to allocate. A launch that cannot be
+/// measured is taken to be that of the class. Throws DeviceError. The rates may be implausible
+/// where the clock of the device is.
 MeasuredRates measure_rates(const std::shared_ptr<Device>& device, double seconds_each = 0.06);
 
-/// The rates that are kept for the device and its driver and are not due, else measured and kept.
-/// Nothing where the measurement fails: the rates of the class are then as good as any. Throws
-/// DeviceError where it loses the device.
+/// Returns the rates that are kept for the device and its driver; if none are kept, or they are
+/// due, measures and keeps them. Returns nothing if the measurement fails: then the rates of the
+/// class serve. Throws DeviceError if it loses the device.
 std::optional<MeasuredRates> probe_rates(const std::shared_ptr<Device>& device,
                                          const std::string& cache_directory);
 

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Share of the longest working thread's time from which on another thread counts.
 constexpr double kShare = 0.1;
-/// A thread that is held up leaves its part to the others, but hardly every time.
+/// A delayed thread leaves its part to the others, but hardly every time.
 constexpr int kCountedRounds = 24;
 
 double processor_seconds() {
@@ -31,7 +31,8 @@ double processor_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Nanoseconds that each thread of this process has run. Empty where the system does not say.
+/// Returns the nanoseconds that each thread of this process has run; empty if the system does not
+/// report them.
 std::map<std::string, double> times_of_threads() {
     std::map<std::string, double> out;
     const std::string tasks = "/proc/self/task";

@@ -23,9 +23,9 @@ class Stopwatch {
     std::optional<Timestamps> stamps_;
 };
 
-/// Cores that a driver on the CPU runs kernels on: threads of this process that took their share of
-/// `work`, which is run some times, no more than this process may use. All of these where the
-/// system does not say.
+/// Returns how many cores a driver on the CPU runs kernels on: the threads of this process that
+/// took their share of `work`, which is run several times, at most the cores of this process.
+/// Returns all of these if the system does not report threads.
 int count_cores(const std::function<void()>& work);
 
 }  // namespace firn

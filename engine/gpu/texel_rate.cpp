@@ -15,11 +15,11 @@ namespace firn {
 namespace {
 
 constexpr uint32_t kTexelGroup = 64, kTexelGroups = 256;
-constexpr uint64_t kWords = 4096;  // near the cores
+constexpr uint64_t kWords = 4096;  // held by caches
 constexpr int32_t kTexelTurns = 128;
-constexpr int kRounds = 15;      // of which the fastest counts: others may be at work
-constexpr int kMoreRounds = 90;  // where that leaves it open
-constexpr double kWorth = 1.5;   // times as fast; less is no reason to bind in two forms
+constexpr int kRounds = 15;      // timings: the fastest counts, because other work disturbs some
+constexpr int kMoreRounds = 90;  // the same if the first ones are too close
+constexpr double kWorth = 1.5;   // times as fast; less is not worth two forms of binding
 constexpr const char* kTexelRateCache = "texel_rate";
 
 /// The loads of one form, ready to run.
@@ -38,7 +38,7 @@ class Loads {
         write_buffer(*words_, 0, std::vector<std::byte>(4 * kWords));
     }
 
-    /// For a driver on the CPU the processor time, to which other processes add little.
+    /// A driver on the CPU is measured in processor time, to which other processes add little.
     double seconds(Stopwatch& watch) {
         const Timing taken = watch.time(
             [&](VkCommandBuffer commands) {
@@ -67,7 +67,7 @@ bool are_faster(const std::shared_ptr<Device>& device) {
     Stopwatch watch(*device);
     texels.seconds(watch), storage.seconds(watch);  // some drivers compile at the first dispatch
     double texel_seconds = 1e9, storage_seconds = 1e9;
-    // A busy machine delays one more than the other: rates near the limit are timed longer.
+    // A busy machine may delay one more than the other, so rates near the limit are timed longer.
     const auto is_open = [&] {
         const double ratio = storage_seconds / texel_seconds / kWorth;
         return ratio > 1 / kWorth && ratio < kWorth;

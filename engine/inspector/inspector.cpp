@@ -1,4 +1,4 @@
-// The inspector's window: what it knows, and its kernels.
+// The inspector's window: its list of programs, and its tab of kernels.
 #include "engine/inspector/inspector.h"
 
 #include <imgui.h>
@@ -14,9 +14,9 @@ namespace firn {
 namespace {
 
 constexpr float kWidth = 620, kHeight = 820;  // pixels at scale 1
-/// Of code at the least: where the window has less place, its page scrolls.
+/// The least height of the code, in lines; if the window has less room, its page scrolls.
 constexpr float kCodeLines = 12;
-/// About what the facts of a kernel take, with the plot of its times.
+/// About the height of a kernel's facts with the plot of its times, in lines.
 constexpr float kFactLines = 20;
 /// Samples of a time whose median is shown: about seven seconds.
 constexpr size_t kSamples = 15;
@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
     return out;
 }
 
-/// With a unit that leaves one to three digits before the point.
+/// Writes a number with a prefix of the unit that leaves one to three digits before the point.
 std::string scaled_text(double value, const char* unit) {
     const char* prefixes[] = {"", "k", "M", "G", "T", "P"};
     size_t k = 0;
@@ -58,7 +58,7 @@ std::string bindings_text(const KernelInfo& kernel) {
     return joined(words, ", ");
 }
 
-/// What runs again and again comes before what ran once at the start.
+/// Programs that run repeatedly come before those that ran once at the start.
 std::pair<bool, size_t> to_see_in(const WatchedCall& call) {
     return {call.runs > 1, call.program->kernels.size()};
 }
@@ -99,9 +99,9 @@ Inspector::~Inspector() {
     executor_->set_watching(false);
     executor_->time_next_run(nullptr, {});
     try {
-        reads_.finish();  // one that was to be saved is
+        reads_.finish();  // a tensor that is to be saved is saved
     } catch (const std::exception&) {
-        // The device says so to the next who asks.
+        // The device reports the error at its next use.
     }
 }
 
@@ -172,7 +172,7 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
     if (ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows) && ImGui::IsMouseClicked(0))
         looked_at_ = true;
     const bool ended = !selected_call(calls);
-    if (ended || !looked_at_) {  // the one with most to see, until the person looks at one
+    if (ended || !looked_at_) {  // the program with most to show, until the person clicks
         const auto most = std::max_element(
             calls.begin(), calls.end(),
             [](const WatchedCall& a, const WatchedCall& b) { return to_see_in(a) < to_see_in(b); });
@@ -195,7 +195,7 @@ void Inspector::choose_program(const std::vector<WatchedCall>& calls) {
     ImGui::EndCombo();
 }
 
-/// Counting walks through all steps of a call: not in every frame.
+/// Counting walks through all steps of a call, so it is not done in every frame.
 const KernelWork* Inspector::counts_of(const WatchedCall& call) {
     if (!tools_.count) return nullptr;
     if (counted_.first != call.program.get() || counted_.second != call.call.symbols) {
@@ -302,7 +302,7 @@ void Inspector::draw_kernels(const WatchedCall& call, float scale) {
         }
         ImGui::EndTable();
     }
-    // At first folded where the code would have no place below them.
+    // The table starts folded if the code would have no room below it.
     const bool has_place =
         ImGui::GetContentRegionAvail().y > (kFactLines + kCodeLines) * ImGui::GetTextLineHeight();
     ImGui::SetNextItemOpen(has_place, ImGuiCond_Once);
@@ -332,7 +332,7 @@ bool Inspector::draw(float scale, std::vector<PanelPart>& places) {
                              ImGuiCond_FirstUseEver);
     ImGui::SetNextWindowPos({window.x - margin, margin}, ImGuiCond_FirstUseEver, {1, 0});
     bool open = true;
-    ImGui::SetNextWindowBgAlpha(0.97f);  // text is read before a moving picture
+    ImGui::SetNextWindowBgAlpha(0.97f);  // nearly opaque, to be read in front of a moving picture
     ImGui::Begin("inspector", &open, ImGuiWindowFlags_NoSavedSettings);
     const std::vector<WatchedCall> calls = executor_->watched();
     if (calls.empty()) {

@@ -14,14 +14,14 @@
 namespace firn {
 namespace {
 
-/// What a call may take with an edited kernel, at the most: who steers a picture waits no longer.
-/// Where it was slow before, so much slower.
+/// The longest time of a call with an edited kernel, in seconds, so that a person who steers the
+/// picture does not wait longer; and the factor allowed for a kernel that was slow before.
 constexpr double kMostSeconds = 1, kMostSlower = 10;
 
-/// Of the editor at the least; its page scrolls where there is less place.
+/// The least height of the editor, in lines; its page scrolls if there is less room.
 constexpr float kLeastLines = 10;
 
-/// Lines that say what is bound, and how large a group is.
+/// Returns the lines that declare bindings and the size of a group.
 std::vector<std::string> declarations(const std::string& glsl) {
     std::vector<std::string> out;
     std::istringstream in(glsl);
@@ -38,7 +38,8 @@ std::string line_of(const std::string& text, int number) {
     return line;
 }
 
-/// The numbers of an editor's lines, left of it, as errors count them. The editor is the last item.
+/// Draws the line numbers of an editor, left of it, as errors count them. The editor is the last
+/// item.
 void draw_line_numbers(const char* text, float width) {
     const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
     const ImVector<ImGuiWindow*>& children = ImGui::GetCurrentWindow()->DC.ChildWindows;
@@ -60,7 +61,7 @@ void draw_line_numbers(const char* text, float width) {
     draw.PopClipRect();
 }
 
-/// What was thrown, a line each.
+/// The message of an exception, line by line.
 std::vector<std::string> lines_of(const std::exception& error) {
     std::vector<std::string> out;
     std::istringstream in(error.what());
@@ -97,7 +98,7 @@ void Inspector::swap_in() {
     }
 }
 
-/// One that seems to have no end is given up as soon as it has one.
+/// Reverts an edited kernel whose first run takes too long, as soon as that run has ended.
 void Inspector::time_first_run(double most_seconds) {
     executor_->time_next_run(
         selected_.program, [this, most_seconds, edited = selected_](double seconds) {
@@ -143,7 +144,7 @@ void Inspector::draw_edited(const KernelInfo& kernel) {
                            static_cast<long long>(most));
 }
 
-/// The button, and what is said below it.
+/// Draws the button, and the message below it.
 float Inspector::height_below_editor() const {
     const bool edited = edited_.contains({selected_.program.get(), selected_.kernel});
     const size_t lines = (edited ? 2 : 0) + (said_.empty() ? 0 : 1) + 2 * errors_.size();

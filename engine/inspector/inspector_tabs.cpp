@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// How many values there are of each look, and what the mouse does.
+/// Draws how many values are in memory, staged and inlined, and what the mouse does.
 void draw_legend(const Program& program) {
     const auto count = [&](const char* verdict) {
         return static_cast<int>(

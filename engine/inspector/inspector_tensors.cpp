@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-/// Frames between two looks at a tensor: reading all of a large one takes the device's time.
+/// Frames between two reads of a tensor: reading all of a large one takes device time.
 constexpr int kFramesBetweenReads = 15;
 constexpr float kCellsHeight = 180;  // pixels at scale 1
 constexpr size_t kTensorRows = 8;    // tensors seen at once
@@ -27,9 +27,9 @@ struct Inspector::CallTensor {
     std::string name;
     DType dtype;
     std::vector<int64_t> shape;
-    std::shared_ptr<Memory> memory = nullptr;  // null: of a temporary that nobody looked at
-    std::span<const std::byte> constant = {};  // or: what it always is
-    int temporary = -1;                        // the buffer, of a temporary
+    std::shared_ptr<Memory> memory = nullptr;  // null: a temporary that was not inspected
+    std::span<const std::byte> constant = {};  // of a constant: its value; null: no constant
+    int temporary = -1;                        // of a temporary: its buffer; -1: no temporary
     std::string label() const;                 // its name, type and shape
 };
 
@@ -43,7 +43,7 @@ int64_t elements_of(const CallTensor& tensor) {
     return count;
 }
 
-/// "argument 2 speed", and "argument 2" where it has no name of its own.
+/// Returns "argument 2 speed", or "argument 2" if it has no name of its own.
 std::string numbered(const std::string& kind, size_t number, const std::string& name) {
     const std::string plain = kind + " " + std::to_string(number);
     return name.empty() || name == plain ? plain : plain + " " + name;
@@ -55,7 +55,7 @@ std::string shape_words(const CallTensor& tensor) {
     return std::string(tensor.dtype.name()) + "[" + text + "]";
 }
 
-/// Buffers that a kernel or a copy of the program touches.
+/// Returns the buffers that a kernel or a copy of the program touches.
 std::set<int> used_buffers(const std::vector<Step>& steps) {
     std::set<int> out;
     for (const Step& step : steps) {
@@ -69,7 +69,7 @@ std::set<int> used_buffers(const std::vector<Step>& steps) {
     return out;
 }
 
-/// False where a size is one that only the device knows.
+/// Returns false if only the device knows a size.
 bool take_shape(CallTensor& tensor, const Shape& shape, const SizeEnv& symbols) {
     try {
         for (const Size& size : shape) tensor.shape.push_back(size.evaluate(symbols));
@@ -79,7 +79,7 @@ bool take_shape(CallTensor& tensor, const Shape& shape, const SizeEnv& symbols) 
     return true;
 }
 
-/// Temporaries and constants, by the lines that made them.
+/// Adds temporaries and constants, named by the lines that made them.
 void add_own(const WatchedCall& watched, std::vector<CallTensor>& out) {
     const Program& program = *watched.program;
     for (int buffer : used_buffers(program.steps)) {
@@ -102,7 +102,7 @@ void add_own(const WatchedCall& watched, std::vector<CallTensor>& out) {
     }
 }
 
-/// Those that the caller holds first.
+/// Tensors that the caller holds come first.
 std::vector<CallTensor> tensors_of(const WatchedCall& watched) {
     std::vector<CallTensor> out;
     const Program& program = *watched.program;
@@ -140,7 +140,7 @@ Plot plot_of(const std::vector<float>& values, PlotKind kind, double first, doub
     return plot;
 }
 
-/// A whole number that can be typed, or stepped by its buttons.
+/// Draws a whole number that can be typed, or changed by its buttons.
 bool draw_index(const char* label, int64_t& value, int64_t step, float scale) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(dim_text(), "%s", label);
@@ -154,7 +154,7 @@ bool draw_index(const char* label, int64_t& value, int64_t step, float scale) {
 
 std::string CallTensor::label() const { return name + "  " + shape_words(*this); }
 
-/// A row of the tensor, or a part of it: which one is the person's choice.
+/// Draws the chooser of the row of the tensor, or of the part of it, that is shown.
 void Inspector::draw_line(float scale) {
     const TensorSummary& s = summary_;
     LinePick pick = s.pick;
@@ -232,7 +232,7 @@ void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, fl
         observed_ = shown.temporary;
         ImGui::TextColored(
             dim_text(), "its contents after the call; it has memory of its own while it is shown");
-        // What is kept may still be another one's.
+        // The kept value may still be that of another temporary.
         const bool new_choice = observing_ != std::pair(call.number, shown.temporary);
         if (new_choice) observing_ = {call.number, shown.temporary}, observed_since_ = call.runs;
         if (!shown.memory || call.runs == observed_since_)
@@ -250,14 +250,14 @@ void Inspector::draw_tensor(const WatchedCall& call, const CallTensor& shown, fl
         draw_summary(scale);
 }
 
-/// Hands on the elements, as they are now, when they are there.
+/// Saves the elements, as they are now, once they have arrived.
 void Inspector::read(const CallTensor& shown, Callback<void(std::span<const std::byte>)> take) {
     if (!shown.memory) return take(shown.constant);
     try {
         reads_.ask_bytes({{shown.memory, 0, shown.dtype, shown.shape}},
                          [take](const LateReads::Bytes& bytes) { take(bytes[0]); });
     } catch (const std::exception& error) {
-        said_ = error.what();  // such as memory that ran out
+        said_ = error.what();  // such as running out of memory
     }
 }
 
@@ -271,14 +271,14 @@ void Inspector::look_at(const CallTensor& shown, const std::string& which) {
     asked_ = which;
     summary_age_ = 0;
     read(shown, [this, which, dtype = shown.dtype, shape = shown.shape](auto bytes) {
-        if (which != asked_) return;  // the person has picked another one meanwhile
+        if (which != asked_) return;  // the person has chosen another tensor meanwhile
         summary_ = summarise(dtype, shape, bytes, pick_);
         summarised_ = which;
     });
 }
 
 void Inspector::save(const CallTensor& shown) {
-    std::string name = shown.name;  // with a line of the user's
+    std::string name = shown.name;  // a tensor with a line of the user's
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
     std::string path = title_ + "-" + name + ".npy";

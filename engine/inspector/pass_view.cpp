@@ -1,4 +1,4 @@
-// Texts that passes left, one at a time, with what each has changed.
+// Shows the text after each pass, with the lines that it changed.
 #include "engine/inspector/pass_view.h"
 
 #include <imgui.h>
@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return out;
 }
 
-/// Nodes of a graph are numbered anew by every pass.
+/// Every pass numbers the nodes of a graph anew.
 std::string without_numbers(const std::string& line) {
     std::string out;
     for (size_t k = 0; k < line.size(); ++k) {

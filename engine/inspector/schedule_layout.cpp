@@ -1,4 +1,5 @@
-// The picture of a schedule: where its values and kernels are, and what reads what.
+// Lays out the picture of a schedule: places of values and kernels, and edges from values to their
+// readers.
 #include "engine/inspector/schedule_layout.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr float kGap = 10, kStepX = ScheduleNode::kWidth + 26,
                 kStepY = ScheduleNode::kHeight + kGap, kBetweenGroups = 44;
-/// Values of a chain that stand side by side; what follows begins below, as the words of a text do.
+/// How many values of a chain stand side by side; the chain continues in the next row.
 constexpr size_t kColumns = 8;
 
 class Layout {
@@ -43,7 +44,7 @@ class Layout {
         return program_.verdicts[static_cast<size_t>(v)].verdict == "materialised";
     }
 
-    /// A group for each dispatch, and one more for what belongs to none.
+    /// Makes a group for each dispatch, and one for values that belong to none.
     void add_groups(const std::vector<Step>& steps, const RepeatStep* loop) {
         if (out_.groups.empty()) out_.groups.emplace_back();
         for (const Step& step : steps) {
@@ -62,10 +63,10 @@ class Layout {
         return at->second;
     }
 
-    /// Where a value is computed.
+    /// Returns the groups in which a value is computed.
     std::vector<size_t> groups_of(int v) const {
         std::vector<int> dispatches = values_[static_cast<size_t>(v)].dispatches;
-        // Who reads memory reads what its last kernel has left; a copy has no kernel.
+        // A reader of memory reads the result of its last kernel; a copy has no kernel.
         if (in_memory(v)) {
             if (dispatches.empty()) dispatches = {-1};
             dispatches = {*std::max_element(dispatches.begin(), dispatches.end())};
@@ -101,7 +102,7 @@ class Layout {
     }
 
     void add_edge(size_t from, size_t to, bool back) {
-        // What a folded group leaves in memory may be read by what it computes; that says nothing.
+        // An edge from memory of a folded group back into the group is left out.
         const bool inside = out_.nodes[from].group == out_.nodes[to].group;
         if (from == to || (inside && out_.nodes[to].folded > 0 && out_.nodes[from].value >= 0))
             return;
@@ -131,11 +132,11 @@ class Layout {
     std::map<size_t, size_t> columns_of(size_t group) const {
         std::map<size_t, size_t> columns, first_reader;
         for (size_t n : nodes_in_[group]) columns[n] = out_.nodes[n].folded > 0 ? 1 : 0;
-        // Edges stand by the value that reads, which stands behind what it reads.
+        // An edge is stored with the value that reads; that value comes after the values it reads.
         for (const ScheduleEdge& edge : edges_to_[group])
             if (!edge.back && out_.nodes[edge.from].group == group)
                 columns[edge.to] = std::max(columns[edge.to], columns[edge.from] + 1);
-        // As near to who reads it as it can be.
+        // Each node is placed as near to its first reader as possible.
         for (auto edge = edges_to_[group].rbegin(); edge != edges_to_[group].rend(); ++edge) {
             if (edge->back || out_.nodes[edge->from].group != group) continue;
             const auto first = first_reader.try_emplace(edge->from, columns[edge->to]).first;
@@ -145,7 +146,7 @@ class Layout {
         return columns;
     }
 
-    /// Rows of a column: near those of what each reads.
+    /// Orders the rows of a column so that each value is near the values it reads.
     std::vector<size_t> sorted(const std::vector<size_t>& column) const {
         std::vector<std::pair<float, size_t>> rows;
         for (size_t n : column) {

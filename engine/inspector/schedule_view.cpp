@@ -15,7 +15,7 @@ namespace firn {
 namespace {
 
 constexpr float kLeastZoom = 0.05f, kMostZoom = 3;
-/// Where the whole picture does not fit legibly it begins at this.
+/// The zoom at the start if the whole picture is not legible.
 constexpr float kLegible = 0.6f;
 constexpr float kLeastText = 5;  // pixels: smaller letters are left out
 constexpr size_t kNone = SIZE_MAX;
@@ -29,7 +29,8 @@ Look look_of(const Program& program, const ScheduleNode& node) {
     return verdict == "inlined" ? Look::Inlined : verdict == "staged" ? Look::Staged : Look::Memory;
 }
 
-/// In memory: filled. Staged: half so. Inlined: an outline. Arguments are of another colour.
+/// A value in memory is filled, a staged one half filled, an inlined one outlined; arguments have
+/// another colour.
 void draw_box(ImDrawList& draw, ImVec2 from, ImVec2 to, Look look, float zoom) {
     const ImU32 colour = look == Look::Argument ? IM_COL32(208, 160, 64, 255)
                          : look == Look::Staged ? IM_COL32(98, 178, 110, 255)
@@ -71,7 +72,7 @@ struct ScheduleView::Canvas {
         return high.x >= from.x && high.y >= from.y && low.x <= from.x + size.x &&
                low.y <= from.y + size.y;
     }
-    /// Text that ends where its room does.
+    /// Draws text, cut to its room.
     void text(ImVec2 place, float width, ImU32 colour, const std::string& words) const {
         if (text_size < kLeastText * scale) return;
         const ImVec4 room{place.x, place.y, place.x + width, place.y + 2 * text_size};
@@ -101,7 +102,7 @@ void ScheduleView::take_mouse(const Canvas& canvas) {
                    ((io.MousePos.y - canvas.from.y) / canvas.scale - shift_y_) / zoom_);
     if (ImGui::IsMouseDoubleClicked(0)) fitted_ = false;
     if (io.MouseWheel == 0) return;
-    // What is under the mouse stays there.
+    // Zooming keeps the point under the mouse in place.
     const float x = (io.MousePos.x - canvas.from.x) / canvas.scale,
                 y = (io.MousePos.y - canvas.from.y) / canvas.scale;
     const float next = std::clamp(zoom_ * std::pow(1.2f, io.MouseWheel), kLeastZoom, kMostZoom);

@@ -15,7 +15,7 @@ Elements doubles_of(DType dtype, std::span<const std::byte> bytes) {
     const auto width = static_cast<size_t>(dtype.bytes());
     Elements out(bytes.size() / width);
     for (size_t k = 0; k < out.size(); ++k) {
-        if (dtype == f32) {  // most are, and a large one is looked at between two frames
+        if (dtype == f32) {  // most are finite, and a large tensor is read between two frames
             float value = 0;
             std::memcpy(&value, &bytes[k * width], sizeof value);
             out[k] = static_cast<double>(value);
@@ -62,7 +62,7 @@ void fill_cells(TensorSummary& out, const Elements& x, const std::vector<int64_t
     const int64_t channels = coloured ? shape.back() : 1;
     const size_t axes = coloured ? rank - 1 : rank;
     const int64_t columns = axes > 0 ? shape[axes - 1] : 1;
-    const int64_t rows = axes > 1 ? shape[axes - 2] : 1;  // of the first of all leading axes
+    const int64_t rows = axes > 1 ? shape[axes - 2] : 1;  // of the first picture
     out.all_rows = rows, out.all_columns = columns;
     out.rows = static_cast<int>(std::min<int64_t>(rows, TensorSummary::kCells));
     out.columns = static_cast<int>(std::min<int64_t>(columns, TensorSummary::kCells));

@@ -30,7 +30,7 @@ struct TensorSummary {
     /// elements is.
     std::vector<float> cells;
     int rows = 0, columns = 0;
-    int64_t all_rows = 0, all_columns = 0;  // of the tensor
+    int64_t all_rows = 0, all_columns = 0;  // of the whole tensor
     static constexpr int kCells = 48, kBins = 32, kLine = 256;
 
     /// Begin of the histogram's first bin, and width of each bin. If all values are equal, the bins

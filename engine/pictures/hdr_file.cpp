@@ -54,7 +54,7 @@ class HdrReader {
         fail_picture(path_, "cannot be read (" + why + "); name a whole Radiance HDR file");
     }
 
-    /// One channel behind the other.
+    /// The bytes of a row, channel by channel.
     using Planes = std::array<std::string, 4>;
 
     template <size_t kChannels>
@@ -253,7 +253,7 @@ std::pair<size_t, size_t> next_run(std::string_view row, size_t x) {
     return {row.size(), row.size()};
 }
 
-/// One channel of a row: runs of equal bytes, and what lies between them. Gives the end.
+/// Encodes one channel of a row as runs of equal bytes and the bytes between them. Returns the end.
 char* put_channel(char* to, std::string_view row) {
     constexpr size_t kMostRun = 127, kMostOthers = 128, kMinRunLength = 4;
     for (size_t x = 0; x < row.size();) {

@@ -44,7 +44,7 @@ void to_floats(const Samples& picture, int channels, float* to);
 std::vector<uint8_t> to_rgba(const Samples& picture);
 
 /// Rotates and mirrors a picture that was stored in one of the eight orientations of EXIF (2.32,
-/// 4.6.4, tag 0x0112); other numbers leave it as it is.
+/// 4.6.4, tag 0x0112); other numbers do not change it.
 void orient(Samples& picture, int orientation);
 /// The orientation that an EXIF block names (TIFF, from its order of bytes on); 1 where it names
 /// none or is damaged.

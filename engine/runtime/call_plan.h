@@ -13,7 +13,7 @@
 
 namespace firn {
 
-/// One dispatch or copy.
+/// A dispatch or a copy.
 struct PlannedStep {
     int binding_set = -1;          // dispatch: index into PlannedSteps::sets; -1: a copy
     int source = -1, target = -1;  // copy: slots
@@ -59,7 +59,7 @@ struct PlannedSteps {
     std::vector<SizeEnv> envs;
     std::vector<HostScalar> host_scalars;  // those that parameters use, as placed
     int dispatches = 0, barriers = 0;
-    bool indirect = false;  // some dispatch is
+    bool indirect = false;  // whether a dispatch is indirect
     double seconds = 0;     // predicted
 };
 

@@ -7,7 +7,7 @@ namespace firn {
 
 void Pace::measured(double predicted, double seconds) {
     if (predicted <= 0) return;
-    // Grows in steps: the next iterations may be more expensive than the last.
+    // The growth is bounded: the next iterations may be more expensive than the last.
     slower_ = std::clamp(seconds / predicted, slower_ / 2, 1e6);
     slower_ = std::max(slower_, 1e-3);
 }

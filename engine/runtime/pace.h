@@ -18,7 +18,7 @@ class Pace {
     bool is_enough(size_t steps, double predicted, double seconds = kSeconds) const {
         return steps >= kMostSteps || (steps > 0 && predicted * slower_ >= seconds);
     }
-    /// A submission that was predicted to take so long took `seconds`.
+    /// Notes that a submission took `seconds`, with `predicted` expected.
     void measured(double predicted, double seconds);
 
   private:

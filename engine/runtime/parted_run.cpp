@@ -54,7 +54,7 @@ bool PartedRun::goes_on(int slot, int64_t) {
     ensure(flag.buffer != VK_NULL_HANDLE, "the flag of a loop has no memory");
     std::shared_ptr<Buffer> memory = run_.scratch;
     if (!memory || !inside(flag, memory->range())) {
-        // A result, or an argument: its owner is the caller.
+        // The caller owns the memory of a result or an argument.
         if (!flag_) flag_ = create_buffer(run_.device, sizeof(uint32_t), "the flag of a loop");
         BufferRange copy = flag_->range();
         copy.bytes = flag.bytes = std::min(flag.bytes, copy.bytes);
@@ -98,7 +98,7 @@ TimelinePoint PartedRun::finish(const std::vector<int>& ends) {
     return last_;
 }
 
-/// Results that lie where others are to go pass by memory of their own.
+/// Results that lie where others are to go are copied through memory of their own.
 PartedRun::Copies PartedRun::staged(const Copies& copies) {
     const auto meets = [&](const RangeCopy& a) {
         return std::any_of(copies.begin(), copies.end(),
@@ -170,7 +170,7 @@ void PartedRun::record(CommandBuffer& commands, const RecordedSteps& steps, cons
     end(device, commands);
 }
 
-/// For the time of a submission; null where the device tells none.
+/// Returns timestamps for a submission; null if the device has none.
 std::unique_ptr<Timestamps> PartedRun::two_marks() {
     if (run_.device->timestamp_period() <= 0) return nullptr;
     if (spare_.empty())

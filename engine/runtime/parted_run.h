@@ -98,7 +98,7 @@ class PartedRun : public StepVisitor {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     double report_at_;                 // seconds
     std::shared_ptr<Buffer> flag_;     // of a loop, where it lies in the caller's memory
-    std::shared_ptr<Buffer> staging_;  // of results that take each other's memory
+    std::shared_ptr<Buffer> staging_;  // memory for results that exchange places
 };
 
 }  // namespace firn

@@ -20,14 +20,14 @@ class LoadedProgram {
   public:
     /// Compiles the pipelines and uploads the constants. Throws UserError where the device cannot
     /// run it.
-    /// `told` how many pipelines are made, where given.
+    /// Reports how many pipelines are made to `told`, if given.
     LoadedProgram(std::shared_ptr<Device> device, const Program& program,
                   const CompileWatch& told = {});
 
     Device& device() const { return *device_; }
     const std::string& name() const { return name_; }
     const Pipeline& pipeline(int kernel) const { return *pipelines_[static_cast<size_t>(kernel)]; }
-    /// For calls that are prepared from now on; those before keep the one that they have.
+    /// Replaces the pipeline for calls that are prepared from now on; earlier calls keep theirs.
     void replace_pipeline(size_t kernel, std::shared_ptr<const Pipeline> pipeline) {
         pipelines_.at(kernel) = std::move(pipeline);
     }

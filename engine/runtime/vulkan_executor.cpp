@@ -12,10 +12,10 @@ namespace {
 
 /// Memory rotates through a few states in a frame loop; each has an entry.
 constexpr size_t kMostEntries = 32;
-/// Submissions that a run is predicted to fill before it is worth making in parts: parts are
-/// recorded anew each time.
+/// The predicted number of submissions from which on a run is made in parts: parts are recorded
+/// anew each time.
 constexpr double kWorthParts = 2.5;
-/// Runs, and predicted seconds of them, that the host may be ahead of the device.
+/// How many runs, and predicted seconds of them, the host may be ahead of the device.
 constexpr size_t kMostRunsAhead = 16;
 constexpr double kMostSecondsAhead = 0.5;
 /// Most profiled runs whose times are still on the device.
@@ -69,7 +69,7 @@ Bindings bind_call(const std::shared_ptr<Device>& device, const Program& program
     return bindings;
 }
 
-/// Puts memory in the place of the arguments that the program writes over.
+/// Substitutes copies of the memory of arguments that the program writes over.
 std::vector<RangeCopy> stand_ins(const std::shared_ptr<Device>& device, const Program& program,
                                  const CallPlan& plan, Bindings& bindings,
                                  std::vector<std::shared_ptr<Buffer>>& held) {
@@ -178,7 +178,7 @@ void VulkanExecutor::wait() {
 VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program>& program) {
     auto found = programs_.find(program.get());
     if (found != programs_.end()) {
-        // Another program may live at the address of one that has ended.
+        // A new program may have the address of one that has ended.
         if (found->second.program.lock() == program) return found->second;
         for (Entry& entry : found->second.entries) drop(entry);
         programs_.erase(found);
@@ -190,7 +190,7 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     const double begin = trace_now();
     loaded.loaded = std::make_unique<LoadedProgram>(device_, *program, with_line(compile_watch()));
     if (tracing_) {
-        // Its compiler recorded how long it took; a first call follows at once.
+        // Its compiler recorded how long it took; its first call follows at once.
         const double compiled =
             (program->compile_milliseconds + program->spirv_milliseconds) * 1e-3;
         trace_.push_back({"compile", "compile " + program->name, begin - compiled, begin});

@@ -35,7 +35,7 @@ struct WatchedCall {
     std::shared_ptr<Memory> temporary;
 };
 
-/// The executor of a session. Used by one thread at a time; any thread may let go of memory, and
+/// The executor of a session. Used by one thread at a time; any thread may release memory and
 /// prepare programs.
 class VulkanExecutor : public Executor {
   public:
@@ -63,7 +63,7 @@ class VulkanExecutor : public Executor {
         progress_ = {std::move(report), after_seconds};
     }
     std::vector<KernelTime> take_kernel_times() override;
-    /// The same of those runs that are complete: waits for none.
+    /// The same for runs that are complete, without waiting.
     std::vector<KernelTime> take_ready_kernel_times();
     /// While it is on and profiling is, every dispatch is kept with its time, and every program
     /// that is made.
@@ -77,8 +77,9 @@ class VulkanExecutor : public Executor {
     void watch_temporary(const std::shared_ptr<const Program>& program, int buffer);
     /// Returns the programs that are still alive, in the order in which they were first called.
     std::vector<WatchedCall> watched() const;
-    /// Runs other code in the place of a kernel, which must bind and take the same; the kernel's
-    /// own puts it back. Throws as making a pipeline does, and then nothing has changed.
+    /// Runs other code instead of a kernel's; it must have the same bindings and parameters. The
+    /// kernel's own code restores it. Throws as making a pipeline does, and then nothing has
+    /// changed.
     void replace_kernel(const std::shared_ptr<const Program>& program, size_t kernel,
                         const KernelInfo& code);
     /// The next run of the program is waited for, and `take` is told how many seconds it took. One
@@ -104,7 +105,7 @@ class VulkanExecutor : public Executor {
         int64_t number = 0;  // of all programs that were loaded, from 1
         Pace pace;
         std::list<Entry> entries;  // the newest use first
-        WatchedCall watched;       // no program: not called since it is watched
+        WatchedCall watched;       // no program: it was not called since it is watched
     };
     /// A program that gives one of its temporaries as a result.
     struct Observed {
@@ -137,7 +138,7 @@ class VulkanExecutor : public Executor {
                                const std::vector<Scalar>& scalars);
     TimelinePoint submit(const Loaded& loaded, Entry& entry, const Program& program,
                          const std::vector<Scalar>& scalars);
-    enum class RunKind : uint8_t { Own, Observed };  // the latter is no program of the caller's
+    enum class RunKind : uint8_t { Own, Observed };  // Observed: no program of the caller's
     void run_call(const std::shared_ptr<const Program>& program, const Call& call, RunKind kind);
     void harvest_first();
     std::vector<KernelTime> take_times_until(TimelinePoint last);

@@ -1,4 +1,4 @@
-// Programs that a person looks at: their calls, their temporaries, kernels that are edited.
+// Watches programs for the inspector: their calls, temporaries and edited kernels.
 #include <algorithm>
 #include <utility>
 
@@ -56,11 +56,11 @@ void VulkanExecutor::run_timed(const std::shared_ptr<const Program>& program, co
 }
 
 void VulkanExecutor::run_observed(const std::shared_ptr<const Program>& program, const Call& call) {
-    // Loading may let the person look at something else meanwhile.
+    // While the program is loaded, the person may choose another one.
     Observed now = observed_;
     Loaded& own = load(program);
     Loaded& observed = load(now.program);
-    observed.number = own.number;  // its times are those of the program
+    observed.number = own.number;  // its times count as the program's
     observed.loaded->take_pipelines(*own.loaded);
     const auto bytes = static_cast<uint64_t>(
         program->buffers[static_cast<size_t>(now.buffer)].bytes().evaluate(call.symbols));

@@ -19,10 +19,10 @@ namespace firn {
 /// layout. The caller destroys it.
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
 
-/// How a pipeline's colour is combined with the colour behind it: it replaces it, lies over it, or
+/// The blending of a pipeline's colour with the colour behind it: it replaces it, lies over it, or
 /// adds to it, the last two weighted by its alpha.
 enum class Blend : uint8_t { None, Over, Add };
-/// How depths are compared: a nearer depth is greater, as in CameraProjection.
+/// The comparison of depths: a nearer depth is greater, as in CameraProjection.
 enum class Depth : uint8_t { None, Test, TestAndWrite };
 
 struct DrawPipelineInfo {

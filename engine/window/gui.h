@@ -57,14 +57,14 @@ struct SliderOptions {
     float step = 0;
 };
 
-/// How a plot is drawn.
+/// The options of a plot.
 struct PlotOptions {
     bool log = false;  // a logarithmic axis: values that are not above 0 leave gaps
     /// The number of values of each line that are kept; beyond it the oldest are removed.
     int length = 10'000;
     std::string unit, group, help;
-    /// For whole lines and bars: the place of the first value, or of the begin of the first bar,
-    /// and the distance to the next.
+    /// The place of the first value of a whole line, or of the begin of the first bar, and the
+    /// distance to the next.
     double x_first = 0, x_step = 1;
 };
 /// A value of one line of a plot.
@@ -78,7 +78,7 @@ struct PlotLine {
     std::vector<float> values;
 };
 
-/// How a heat map is drawn.
+/// The options of a heat map.
 struct HeatMapOptions {
     Colormap colormap = Colormap::Viridis;
     /// The values of the first and the last colour. If they are equal, the smallest and the largest

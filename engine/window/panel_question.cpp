@@ -1,4 +1,4 @@
-// Asks before a window ends, through Dear ImGui.
+// Draws the question before a window ends, through Dear ImGui.
 #include "engine/window/panel_question.h"
 
 #include <imgui.h>

@@ -1,4 +1,4 @@
-// Asks before a window ends.
+// The panel's question before a window ends.
 #pragma once
 #include "engine/window/gui_panel.h"
 

@@ -24,8 +24,8 @@ struct VectorVariable {
     int count = 0;
 };
 
-/// How people see a value, besides its type: an angle is in radians for the program and in degrees
-/// for them.
+/// The unit in which people see a value: an angle is in radians for the program and in degrees for
+/// them.
 enum class ParameterLook : uint8_t { Plain, Colour, Angle, File };
 
 /// One variable of the program that may be changed from outside. Without an owner it must outlive

@@ -52,7 +52,7 @@ SceneRoom room_of(const DrawScene& scene, float scale);
 /// a colour bar.
 SceneRoom joined(const SceneRoom& a, const SceneRoom& b);
 
-/// How a scene divides its cell of the window.
+/// The division of a scene's cell of the window.
 struct SceneLayout {
     Rectangle cell, frame;  // the frame is that of the picture and the shapes
     bool has_bar = false, has_caption = false, has_axes = false;

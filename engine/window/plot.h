@@ -11,11 +11,11 @@ namespace firn {
 struct PlotSeries {
     std::string name;           // empty: the plot has no other
     std::vector<float> values;  // the newest last
-    /// For a history: the number of each value, counted from the plot's first one. A line that gets
+    /// The number of each value of a history, counted from the plot's first one. A line that gets
     /// values less often than another one has them at the newest number of the other one.
     std::vector<int64_t> numbers = {};
 };
-/// How values come: one by one, or all at once.
+/// Tells whether values come one by one, or all at once.
 enum class PlotKind : uint8_t { History, Lines, Bars };
 struct Plot {
     std::vector<PlotSeries> series;

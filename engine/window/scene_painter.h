@@ -27,7 +27,7 @@ class ScenePainter {
     void draw(VkCommandBuffer commands, uint32_t slot) const;
 
   private:
-    /// One picture, or the shapes of one scene.
+    /// A picture, or the shapes of one scene.
     struct Step {
         bool is_picture = false;
         size_t number = 0;  // in its renderer

@@ -143,7 +143,7 @@ void draw_status_box(const char* name, const StatusBox& box, const Rectangle& at
                      float scale, bool loud) {
     ImGui::SetNextWindowPos({at.x, at.y});
     ImGui::SetNextWindowSize({at.width, at.height});
-    ImGui::SetNextWindowBgAlpha(0.97f);  // text is read before a moving picture
+    ImGui::SetNextWindowBgAlpha(0.97f);  // nearly opaque, to be read in front of a moving picture
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {kPaddingX * scale, kPaddingY * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, kLineGap * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});

@@ -48,7 +48,7 @@ class TextRenderer {
         std::shared_ptr<Buffer> glyphs;
         std::shared_ptr<GlyphAtlas> atlas;  // in use until the slot is filled again
     };
-    /// One text of a frame.
+    /// A text of a frame.
     struct Text {
         std::unique_ptr<StorageSets> sets;
         std::vector<Slot> slots;

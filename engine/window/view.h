@@ -42,10 +42,10 @@ struct ValueRange {
 /// No range is stated: it follows the rule of ShowOptions.
 inline constexpr ValueRange kUnstatedRange{__builtin_nanf(""), __builtin_nanf("")};
 
-/// How a tensor is shown: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as colours.
-/// The contrast follows one rule in windows, pictures and videos alike: a stated range is taken as
-/// it is; without one, the range of a named map is automatic (ValueRange), and grey without a map
-/// and colours are shown from 0 to 1, as picture files have them.
+/// The options of a shown tensor: [h, w] or [h, w, 1] through the map, [h, w, 3] and [h, w, 4] as
+/// colours. The contrast follows one rule in windows, pictures and videos alike: a stated range is
+/// taken as it is; without one, the range of a named map is automatic (ValueRange), and grey
+/// without a map and colours are shown from 0 to 1, as picture files have them.
 struct ShowOptions {
     std::optional<Colormap> colormap = {};  ///< none: grey
     /// Elements of type u8 count in steps of 1/255 and of u16 of 1/65535, as in picture files.

@@ -56,7 +56,7 @@ class ViewRenderer {
         ColourRange range = kGiven;
         VkPipeline draw = VK_NULL_HANDLE;
     };
-    /// One picture of a frame.
+    /// A picture of a frame.
     struct Picture {
         std::unique_ptr<StorageSets> sets;
         std::shared_ptr<Buffer> range;

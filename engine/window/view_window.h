@@ -186,8 +186,8 @@ class ViewWindow {
     /// Returns the times of the kernels that ran, if they are measured: in the last frame with
     /// `profile`, otherwise over half a second.
     const std::vector<KernelTime>& kernel_times() const;
-    /// With `profile`: returns what was done since the last call on the tracks frames, host,
-    /// compile and device (engine/runtime/trace_event.h).
+    /// Returns, with `profile`, the events since the last call on the tracks frames, host, compile
+    /// and device (engine/runtime/trace_event.h).
     std::vector<TraceEvent> take_trace();
     VulkanExecutor& executor() const;
     /// Sets what the inspector asks the compiler (engine/inspector/inspector_tools.h).

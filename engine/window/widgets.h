@@ -18,7 +18,7 @@ struct TypedText {
     std::string refused;              // why it was not taken; empty: it was not yet confirmed
 };
 
-/// One line of the panel.
+/// A line of the panel.
 struct Widget {
     enum class Kind : uint8_t { Parameter, Button, Text, Plot, HeatMap };
     Kind kind = Kind::Text;

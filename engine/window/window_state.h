@@ -134,7 +134,7 @@ struct ViewWindow::State {
     void choose_view();
     /// Turns, shifts and zooms the camera of a drawing in space.
     void take_camera();
-    /// With Control: zooms and shifts a flat drawing, and shows the value under the mouse.
+    /// Zooms and shifts a flat drawing while Control is held, and shows the value under the mouse.
     void take_zoom();
     std::string value_at(float i, float j) const;
     /// Opens the menu of a picture at a right click, unless the program uses it.

@@ -10,8 +10,8 @@
 namespace firn {
 namespace {
 
-/// How long a window shows work that has reported nothing since: work that continues reports
-/// earlier.
+/// The time for which a window shows work that has reported nothing since; work that continues
+/// reports earlier.
 constexpr std::chrono::milliseconds kWorkTime{500};
 /// A window that has not drawn for so long seems to hang.
 constexpr std::chrono::milliseconds kAnswerTime{100};

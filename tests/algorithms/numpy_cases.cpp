@@ -59,7 +59,7 @@ std::map<std::string, NumpyCase> read_cases() {
 Tensor tensor_of(const NumpyArray& array) {
     Tensor out = tensor(array.values, array.shape);
     if (array.dtype == f64) return out;
-    // Other types do not come by way of f64, which a device may lack.
+    // Other types are not converted from f64, which a device may lack.
     if (array.dtype.is_float())
         return tensor(Floats(array.values.begin(), array.values.end()), array.shape)
             .as(array.dtype);

@@ -4,8 +4,8 @@
 namespace firn {
 namespace {
 
-/// As many iterations as an argument is long; in each of them every position adds to one of three
-/// elements.
+/// Runs as many iterations as an argument is long; in each of them every position adds to one of
+/// three elements.
 void expect_counts(int positions, int turns) {
     SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(turns) + " turns");
     auto counted = [=] {

@@ -191,7 +191,7 @@ TEST(Pinv, HasTheGradientsOfDifferences) {
     const auto f = [](const auto& xs) { return sum(pinv(xs[0]) * xs[1]); };
     expect_gradients(f, {random_tensor({4, 3}, 16), random_tensor({3, 4}, 17)});
     expect_gradients(f, {random_tensor({2, 3}, 18), random_tensor({3, 2}, 19)});
-    // With equal singular values.
+    // The singular values are equal.
     expect_gradients(f, {eye(3) * 2, random_tensor({3, 3}, 20)});
 }
 

@@ -51,7 +51,7 @@ class Apps : public testing::Test {
     std::string folder_;
 };
 
-/// How many pictures a .gif shows, by the blocks that say for how long.
+/// Returns the number of pictures in a .gif, by the blocks that hold their durations.
 int pictures_in(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {}), block = "\x21\xf9\x04";

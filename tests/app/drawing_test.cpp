@@ -104,7 +104,7 @@ TEST_F(Drawings, HaveOneContrastInEveryForm) {
     EXPECT_EQ(shown([&](Window& w) { w.show(Drawing().overlay(x, named)); }), expected);
     EXPECT_EQ(shown([&](Window& w) { w.show_grid({{x, colormap::magma}}); }), expected);
     EXPECT_EQ(shown([&](Window& w) { w.show_grid({{x, named}}); }), expected);
-    // A range that is stated is taken as it is.
+    // A stated range is used unchanged.
     const auto stated = shown([&](Window& w) { w.show(x, colormap::magma, {0, 1}); });
     EXPECT_NE(stated, expected);
     EXPECT_EQ(shown([&](Window& w) {

@@ -229,7 +229,7 @@ TEST(ExrFiles, AnAttributeThatGoesOnBehindTheFileIsRefused) {
     const std::string file = written("attribute.exr", header, {"R", "G", "B"});
     std::ifstream in(file, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    // Of a type that the library does not know, for which it would ask for 1.9 GB.
+    // The library does not know the attribute's type, and would allocate 1.9 GB for it.
     const std::string note("note\0string\0\4\0\0\0", 16);
     ASSERT_NE(bytes.find(note), bytes.npos);
     bytes.replace(bytes.find(note), note.size(), std::string("note\0strinG\0\0\0\0\x70", 16));

@@ -55,7 +55,7 @@ class LongLoops : public testing::Test {
         std::fflush(nullptr);
         _exit(status);
     }
-    /// Of the program, in the frame that takes long.
+    /// The program's work, in the frame that takes long.
     void work() const { std::ofstream(at_work_) << "."; }
     /// Frames, of which this one has a loop of kernels: elements read their neighbours.
     void long_frame(Window& window, int which) const {

@@ -34,7 +34,7 @@ class PictureFormats : public OracleTest {
                          const LoadImageOptions& options = {}) {
         return load_image(written(name, bytes), options).to_vector<float>();
     }
-    /// What the file of these bytes is refused with; empty where it is read.
+    /// Returns the error of the file of these bytes; empty if it is read.
     static std::string fault(const std::string& name, const std::string& bytes) {
         const std::string file = written(name, bytes);
         return user_error([&] { load_image(file); });
@@ -118,7 +118,7 @@ TEST_F(PictureFormats, LightBeyondAnHdrIsItsLargestNumber) {
 }
 
 TEST_F(PictureFormats, AnHdrHoldsTheNearestOfItsNumbers) {
-    // Of 8 bits beside an exponent; 255.5 / 256 is rounded up to another exponent.
+    // The numbers have 8 bits beside an exponent; 255.5 / 256 is rounded up to another exponent.
     const Floats x{1.0f, 0.3f, 1e-6f, 0.99999f, 1e-30f, 0.7f};
     const std::string file = path("near.hdr");
     save_image(file, tensor(x, {1, 2, 3}));

@@ -1,5 +1,4 @@
-// What save_program writes of a call: its parameters with all that is said of them, and how a host
-// turns them.
+// The files of save_program: their parameters with all options, and how a host changes them.
 #include <firn/firn.h>
 #include <firn/saved_programs.h>
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ class SignalledInAWindow : public testing::Test {
         } catch (const DeviceError& error) {
             GTEST_SKIP() << "no Vulkan driver: " << error.what();
         }
-        // What a death test starts has the display of who started it.
+        // A death test's program uses the display of the program that started it.
         if (!std::getenv("FIRN_SIGNAL_DISPLAY")) display_ = std::make_unique<VirtualDisplay>();
         setenv("FIRN_SIGNAL_DISPLAY", "1", 1);
     }

@@ -109,7 +109,7 @@ TEST_F(Video, AVideoHasTheFramesTheirColoursAndAnEvenSize) {
     VideoWriter writer("video.mp4");
     for (int k = 0; k < 5; ++k) writer.add(red);
     EXPECT_EQ(writer.finish(), "video.mp4");
-    // As who knows nothing of it plays it.
+    // Decodes like a player that has no metadata.
     ASSERT_EQ(std::system("ffmpeg -loglevel error -i video.mp4 -vf scale=in_color_matrix=bt709 "
                           "-f rawvideo -pix_fmt rgba video.raw"),
               0);

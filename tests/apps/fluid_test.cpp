@@ -17,7 +17,7 @@
 namespace firn::fluid {
 namespace {
 
-/// What is left of a flow after some steps of the scripted stroke.
+/// The state of a flow after some steps of the scripted stroke.
 struct Fields {
     std::vector<float> u, v, pressure, red;
 };

@@ -73,8 +73,8 @@ class GoldenPictures : public testing::TestWithParam<Demo> {
 INSTANTIATE_TEST_SUITE_P(Demos, GoldenPictures, testing::ValuesIn(kDemos),
                          [](const auto& demo) { return std::string(demo.param.name); });
 
-/// With few and with many threads of the driver, which come by in another order in every run. A
-/// file of numbers shows the last bit; what is drawn has none.
+/// The driver runs with few and with many threads, whose order differs in every run. A file of
+/// numbers shows the last bit; a drawing does not.
 TEST_P(GoldenPictures, AreEqualByteForByteInTwoRuns) {
     const std::string ending = GetParam().name == std::string("particles") ? ".png" : ".npy";
     const auto run_with = [&](const std::string& threads) {
@@ -96,8 +96,8 @@ TEST_P(GoldenPictures, AreTheSame) {
     SessionScope scope(Session::oracle());
     const Tensor got = load_image(first.string()), expected = load_image(golden.string());
     ASSERT_EQ(got.shape(), expected.shape());
-    // Of 255: on average less than one; more than 16 in a hundredth of the values, where an edge
-    // or a point lies a pixel further.
+    // The difference, of 255, is less than one on average, and more than 16 in at most a hundredth
+    // of the values, where an edge or a point lies a pixel further.
     const std::vector<float> a = got.to_vector<float>(), b = expected.to_vector<float>();
     double total = 0;
     size_t far = 0;

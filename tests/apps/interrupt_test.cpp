@@ -103,7 +103,7 @@ TEST_F(Interrupted, WithinACompileEndsItAtOnce) {
     EXPECT_LT(seconds_, 2);
     EXPECT_NE(said().find("fluid_control: compiling "), std::string::npos) << said();
     EXPECT_NE(said().find("ended before it was done"), std::string::npos) << said();
-    // A compile that has not ended within a second is left as it is, which other words say.
+    // A compile that does not end within a second is abandoned, with another message.
     EXPECT_TRUE(said().find("nothing was saved: no frame was drawn") != std::string::npos ||
                 said().find(picture + " is not saved") != std::string::npos)
         << said();

@@ -1,4 +1,4 @@
-// Cells that live by a rule: who lives, what is wounded, and that the rule is learned.
+// Cells that live by a rule: which cells live, which are wounded, and that the rule is learned.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -24,7 +24,7 @@ TEST(NeuralCa, CellsLiveBesideLifeAlone) {
     const Tensor alive = next(0, i, j, 3) > kAlive;
     EXPECT_LE(sum(alive.as(i32)).item<int>(), 9);
     EXPECT_EQ(sum((alive & ((abs(i - 4) > 1) | (abs(j - 4) > 1))).as(i32)).item<int>(), 0);
-    // Whom chance leaves out stays; what is far from life is nothing.
+    // A cell that chance leaves out stays; a cell far from life is empty.
     EXPECT_EQ(rule(seed, full({1, 9, 9, 1}, 0.9f)).to_vector<float>(), seed.to_vector<float>());
     const Tensor dead = full({1, 9, 9, kChannels}, 0.05f);
     EXPECT_EQ(sum(abs(rule(dead, all))).item<float>(), 0);

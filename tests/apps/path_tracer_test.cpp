@@ -23,7 +23,7 @@
 namespace firn::path_tracer {
 namespace {
 
-/// What a white ball that fills the picture looks like in a white room.
+/// Renders a white ball that fills the picture in a white room.
 std::vector<float> furnace(float roughness, float metal, int size, int samples) {
     Tracer tracer(SceneName::Furnace, make_sky(ones({8, 16, 3})));
     Settings settings{.camera = {.view = 0.25f},
@@ -171,8 +171,8 @@ vec3 corner_normal(Tensor (*distance)(const vec3&), const vec3& p) {
     return normalize(sum);
 }
 
-/// At points that rays meet: against differences, but for edges, where these see both sides; the
-/// bulb is as rough as they are wide.
+/// The gradient is compared with differences at points that rays meet, except at edges, where
+/// differences see both sides; the bulb is as rough as their step.
 TEST_F(PathTracerParts, NormalsAreTheGradientOfTheDistanceInOneKernel) {
     const Material material{vec3(1), 0.5f, 0.0f, 0.0f, 1.0f};
     const std::vector<ArgSpec> numbers{f32(512), f32(512), f32(512)};

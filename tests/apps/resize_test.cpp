@@ -1,4 +1,4 @@
-// What demos do when their window gets another size, and on a display of another scale.
+// The demos when their window gets another size, and on a display of another scale.
 #include <gtest/gtest.h>
 
 #include <cstdio>

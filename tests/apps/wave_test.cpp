@@ -45,7 +45,7 @@ TEST(Wave, HelpNeedsNoDriver) {
     EXPECT_EQ(run.status, 0);
     EXPECT_NE(run.text.find("a number in [0, 0.5]"), std::string::npos) << run.text;
 }
-/// What a demo's --help says.
+/// Returns the --help of a demo.
 std::string help_of(const std::string& demo) {
     std::FILE* pipe = popen((FIRN_BIN_DIR "/" + demo + " --help 2>&1").c_str(), "r");
     std::string text;

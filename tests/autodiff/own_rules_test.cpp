@@ -20,7 +20,7 @@ TEST(Gradients, ByARuleOfOnesOwn) {
     EXPECT_EQ(stopped.to_vector<float>(), (std::vector<float>{1, -4.5f}));
     EXPECT_EQ(rounded.to_vector<float>(), (std::vector<float>{2, 3}));
     EXPECT_EQ(ruled.to_vector<float>(), (std::vector<float>{4, 9}));
-    // In loops, and in gradients of gradients.
+    // The rules are used in loops, and in gradients of gradients.
     const auto f = compile(
         [](Tensor x) {
             Tensor y = x;
@@ -73,7 +73,7 @@ TEST(Gradients, ForwardsByARuleOfOnesOwn) {
             [](const Tensors& a, const Tensor&, const Tensor& g) {
                 return Tensors{g * a[1], g * a[0]};
             },
-        // Not the transpose: seen to be asked.
+        // The forward rule is not the transpose, which shows that it is used.
         .forward = [](const Tensors& a, const Tensor& value,
                       const Tensors& t) { return value + t[0] * 100 + t[1] * a[0]; }};
     const auto product = [&](const Tensor& a, const Tensor& b) {

@@ -44,7 +44,7 @@ class RandomFunction {
     Tensor binary(const Tensor& a, const Tensor& b);
     Tensor choice(const Shape& shape, int depth);
     Tensor read(const Shape& shape);
-    /// At an index that the data says: steps, smooth between them.
+    /// Reads at an index that depends on data: steps, smooth between them.
     Tensor read_anywhere(const Shape& shape);
     Tensor reduced(const Shape& shape, int depth);
     Tensor moved(const Shape& shape, int depth);
@@ -67,7 +67,7 @@ class RandomFunction {
     void left_early(int depth);
     void repeated(int depth);
     void inside(int depth);
-    /// One to four kernels by hand.
+    /// Records one to four kernels by hand.
     void by_hand();
 
     // --- in kernels by hand, of one invocation

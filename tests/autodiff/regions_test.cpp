@@ -290,7 +290,7 @@ TEST(Gradients, ThroughLoopsThatElementsLeaveEarly) {
             return y;
         },
         xs, false);
-    // One condition for all.
+    // The condition is one for all elements.
     expect_derivatives(
         [](const Tensors& a) {
             Tensor y = a[0], left = a[0](2);
@@ -335,7 +335,7 @@ TEST(Gradients, ThroughLoopsThatCountByData) {
         [](const Tensors& a) {
             Tensor y = a[0], most = cast<int>(sum(a[0]));  // 4
             for (Tensor k : loop(1, min(most, 9), 2)) y = sin(y * a[0] + cast<float>(k));
-            // Not more than the loop around says.
+            // The bound of the inner loop follows from the outer one.
             for (Tensor k : loop(3))
                 for (Tensor j : loop(k, 2 * k)) y = y * cos(y + cast<float>(j));
             // One that needs no state needs no bound.
@@ -372,7 +372,7 @@ TEST(Gradients, FromCheckpointsOfMoreThanIsAskedFor) {
         {some({5})});
 }
 
-/// Without a word about it, where all states do not fit.
+/// Without LoopOptions::checkpoint, for a loop whose states do not all fit.
 TEST(Gradients, ChooseCheckpoints) {
     const auto peak = [](int iterations, int64_t every) {
         SessionScope scope(Session::interpreter());
@@ -424,7 +424,7 @@ TEST(Gradients, ChooseLevelsOfCheckpoints) {
     }
 }
 
-/// In texts too: the printed graph parses back.
+/// The printed graph parses back with them.
 TEST(Gradients, KeepTheirCheckpointsInTexts) {
     SessionScope scope(Session::oracle());
     const auto f = compile(

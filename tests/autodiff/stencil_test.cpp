@@ -82,7 +82,7 @@ TEST_P(Stencils, GiveTheDerivativesOfEveryElement) {
     }
 }
 
-/// One program for every size, as many directions as taps.
+/// A single program serves every size, with as many directions as taps.
 TEST(Stencil, SymbolicSizesTakeAsFewDirections) {
     SessionScope scope(Session::interpreter());
     const auto f = compile([](Tensor x) { return jacobian(diffused(x), x); }, {f32("n", "m")});

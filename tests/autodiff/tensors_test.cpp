@@ -114,7 +114,7 @@ TEST(Gradients, ThroughStoresThatCollide) {
     const auto multiplied =
         stored(colliding, [](T& y, const T& at, const T& v) { scatter_mul(y(at), v); });
     expect_derivatives(multiplied, {x, values});
-    // With one 0 the product of the others remains, with two nothing.
+    // With one 0 the gradient there is the product of the others, with two it is 0.
     Tensor some_zeros = values, zero_first = x;
     some_zeros(3) = 0.0f;
     some_zeros(1) = 0.0f;
@@ -142,7 +142,7 @@ TEST(Gradients, ThroughReductions) {
             [&](const Tensors& x) { return max(x[0], {.axis = axes}) * min(x[0], {.axis = axes}); },
             {x}, false);
     }
-    // One zero, and two of them.
+    // The elements have one zero, and two of them.
     expect_derivatives([](const Tensors& x) { return prod(x[0]); }, {tensor({2.0f, 0.0f, 3.0f})},
                        false);
     expect_derivatives([](const Tensors& x) { return prod(x[0]); }, {tensor({2.0f, 0.0f, 0.0f})},
@@ -184,7 +184,7 @@ TEST(Gradients, OfConvolutionsAreReads) {
     }
 }
 
-/// Not through every step of the elimination.
+/// The gradient does not go through every step of the elimination.
 TEST(Gradients, OfASystemAreThoseOfAnother) {
     SessionScope scope(Session::interpreter());
     const auto solves = [](const Tensors& a) { return sum(square(solve(a[0], a[1]))); };

@@ -163,7 +163,7 @@ double over_bound(const Outcome& outcome, const LeastWork& least) {
     return bound > 0 ? outcome.firn / bound : 0;
 }
 
-/// One row on the terminal, the line for the CSV file returned.
+/// Prints one row on the terminal, and returns the line of the CSV file.
 std::string report(const std::string& name, const Outcome& outcome, const TorchTimes& torch,
                    double bound) {
     const std::string best = number(outcome.best, "%.3f"), plain = number(outcome.plain, "%.3f"),
@@ -239,7 +239,7 @@ void report_missing(const std::string& name, const std::string& why, Rows& rows)
     std::fflush(stdout);
 }
 
-/// One case's row and line; an error is the case's own, the others go on.
+/// Runs a case and adds its row and line; if it fails, the others go on.
 void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     const Contest contest = one.make();
     const Outcome outcome =

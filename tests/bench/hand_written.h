@@ -15,8 +15,9 @@ namespace firn::bench {
 /// The form in which a kernel binds a buffer of 4-byte elements, one or four at a time.
 enum class As : uint8_t { Texels, Texels4, IntTexels, Floats, Vec4s, Ints };
 
-/// In the kernel's text `name_at(k)` reads element k (of one or four), whatever the form; a storage
-/// buffer is the array `name`. A local variable of that name hides both.
+/// A buffer of a kernel by hand. In the kernel's text `name_at(k)` reads element k (of one or
+/// four), whatever the form; a storage buffer is the array `name`. A local variable of that name
+/// hides both.
 struct HandBinding {
     std::string name;
     As as = As::Floats;
@@ -38,7 +39,7 @@ struct HandKernel {
     MatrixUnit matrix_unit = {};  // the one that the body uses; no rows: none
 };
 
-/// One dispatch; `buffers`, where there are any, instead of those that the kernel names.
+/// A dispatch. `buffers`, if there are any, replace those that the kernel names.
 struct HandStep {
     int kernel = 0;
     std::vector<int> buffers;

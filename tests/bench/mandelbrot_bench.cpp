@@ -11,8 +11,8 @@ namespace {
 constexpr int kMandelbrotSide = 1024, kMandelbrotTurns = 256;
 constexpr float kLeft = -2.2f, kTop = -1.5f, kPixel = 3.0f / kMandelbrotSide;
 
-// One pixel per invocation, in rows as long as suit stores. Unrolled iterations that select between
-// old and new values were slower: most of an iteration's time is its arithmetic.
+// Each invocation computes a pixel, in rows as long as suit stores. Unrolled iterations that select
+// between old and new values were slower: most of an iteration's time is its arithmetic.
 constexpr const char* kMandelbrot = R"(
 const int side = 1024, turns = 256;
 void main() {

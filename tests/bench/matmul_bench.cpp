@@ -59,7 +59,7 @@ void main() {
 }
 )";
 
-// With a prologue and an epilogue: relu(gelu(a) b + bias).
+// The product with a prologue and an epilogue: relu(gelu(a) b + bias).
 constexpr const char* kFinishFused =
     "#define FINISH(value, column) max(value + bias_at(column), 0.0)\n";
 constexpr const char* kFinishPlain = "#define FINISH(value, column) value\n";

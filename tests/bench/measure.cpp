@@ -35,7 +35,7 @@ double spread(std::vector<double> values) {
     return std::max(middle - low, high - middle) / middle;
 }
 
-/// One of the alternating sides.
+/// A contestant of the alternating measurement.
 struct Side {
     std::function<void()> run;
     int runs = 1;  // in each round

@@ -1,4 +1,4 @@
-// One sample of the path tracer's sponge, five bounces.
+// A sample of the path tracer's sponge, with five bounces.
 #include <array>
 #include <cmath>
 #include <cstdio>

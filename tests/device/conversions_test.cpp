@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// One operation on operands that are converted values, plain values, or literals.
+/// An operation on operands that are converted values, plain values, or literals.
 struct Asked {
     KernelOp op;
     DType result;
@@ -90,8 +90,8 @@ std::vector<Asked> questions(DType from, DType to, const DeviceProfile& profile)
     return out;
 }
 
-/// One kernel that answers all questions: answer k of element i at k * count + i, of each result
-/// type its own buffer.
+/// Returns a kernel that answers all questions: answer k of element i is at k * count + i, and each
+/// result type has its own buffer.
 std::string glsl_of(const std::vector<Asked>& all, DType from, DType to,
                     const DeviceProfile& profile) {
     std::set<std::string> called;
@@ -133,7 +133,7 @@ bool agree(const Scalar& got, const Scalar& expected) {
     return got.f == expected.f || std::abs(got.f - expected.f) <= 1e-6 * std::abs(expected.f);
 }
 
-/// Asks all of it of one kernel.
+/// Asks one kernel all questions.
 void expect_answers(const std::shared_ptr<Device>& device, DType from, DType to,
                     const std::vector<Asked>& all) {
     std::vector<Row> rows;

@@ -1,4 +1,4 @@
-// Operations that some drivers compute otherwise than the oracle on valid input
+// Operations that some drivers compute differently from the oracle on valid input
 // (compiler/program/drivers.md): programs give the oracle's results on every driver.
 #include <bit>
 #include <cmath>
@@ -44,7 +44,7 @@ bool is_within(float got, float expected, double ulps) {
     return std::abs(double{got} - double{expected}) <= ulps * unit;
 }
 
-/// One device for all cases.
+/// All cases share one device.
 class DriversOnDevice : public testing::TestWithParam<DriverCase> {
   protected:
     static void SetUpTestSuite() {

@@ -15,7 +15,7 @@
 
 namespace firn {
 
-/// Returns whether a kernel may hold and store the type as it is.
+/// Returns whether a kernel may hold and store the type itself.
 inline bool has_type(const DeviceProfile& profile, DType dtype) {
     if (dtype == f64) return profile.has_f64;
     if (dtype == i64 || dtype == u64) return profile.has_i64;

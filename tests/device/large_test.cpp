@@ -36,7 +36,7 @@ Tensor of_any_size(int64_t n, int64_t m) {
     return f(random_tensor({n, m}));
 }
 
-/// Not 0 in three of four places, so that the chosen ones of 100,000 exceed a binding, too.
+/// Three of four elements are not 0, so that the chosen ones of 100,000 exceed a binding, too.
 Tensor mostly_chosen(int64_t n) { return arange(n) % 4; }
 
 /// A result whose size only the device knows, from a tensor whose size only the call knows.

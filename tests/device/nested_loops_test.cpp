@@ -14,7 +14,7 @@ namespace {
 Tensor k4() { return arange(4) + 9; }
 Tensor start4() { return arange(4) * 0; }
 
-/// One more than the larger of every element and its neighbour.
+/// Adds 1 to the larger of every element and its neighbour.
 Tensor climbed(const Tensor& x) { return max(x, wrap(x)(arange(8) + 1)) + 1.0f; }
 
 const DeviceCase kNestedLoops[] = {

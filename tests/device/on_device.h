@@ -17,7 +17,7 @@ struct DeviceCase {
     }
 };
 
-/// One device for all cases of a suite.
+/// All cases of a suite share one device.
 class OnDevice : public ::testing::TestWithParam<DeviceCase> {
   protected:
     static void SetUpTestSuite() {

@@ -63,8 +63,8 @@ RandomGraphOptions with_regions(bool regions) {
     return options;
 }
 
-/// No limit on back edges: the trip counts of random loops are data, which a driver with one
-/// refuses.
+/// The device has no limit on back edges: the trip counts of random loops are data, which a driver
+/// with a limit refuses.
 DeviceProfile patient_cpu() {
     DeviceProfile profile = cpu_profile();
     profile.max_back_edges = 0;

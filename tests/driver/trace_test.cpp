@@ -86,7 +86,7 @@ TEST(ValueGraph, ReadsSkipWhatHasNoVerdict) {
     ASSERT_EQ(trace.values.size(), program->verdicts.size());
     const auto& product = trace.values[static_cast<size_t>(row_of(*program, "Mul"))];
     EXPECT_EQ(product.arguments, (std::vector<int>{0, 1}));
-    // Nor does the picture have what gives every element the same.
+    // The picture also leaves out values that are the same for every element.
     EXPECT_TRUE(trace.values[static_cast<size_t>(row_of(*program, "Expand"))].dispatches.empty());
     const auto& root = trace.values[static_cast<size_t>(row_of(*program, "Sqrt"))];
     EXPECT_EQ(root.reads, std::vector<int>{row_of(*program, "Mul")});

@@ -68,7 +68,7 @@ class FaultTest : public testing::TestWithParam<Scenario> {
         options.on_message = messages.taker();
         return with_faults(options);
     }
-    /// One point: true where there was one.
+    /// Fails at one point; returns false if there is no such point.
     bool fails_at(Fault fault, int64_t n);
     void sweep(Fault fault, const char* kind) {
         int points = 0;

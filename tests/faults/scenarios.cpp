@@ -74,7 +74,7 @@ const Scenario kScenarios[] = {
      }},
     {"enqueued",
      [](World& world) {
-         // As in a window: several calls travel in one submission.
+         // Several calls travel in one submission, as in a window.
          world.device->set_batch_limit(3);
          auto f = compile([](Tensor x, Tensor s) { return x * s; }, {f32("n"), f32()});
          Tensor x = world.keep(kValues);

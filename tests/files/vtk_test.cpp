@@ -179,7 +179,7 @@ TEST_F(VtkFiles, RefusesWhatNoGridHolds) {
         expect_parts(user_error([&] { save_fields(path(each.name), each.fields, each.options); }),
                      each.said);
     EXPECT_TRUE(std::filesystem::is_empty(path("")));
-    // A list of something else stays as it is.
+    // A list of another kind stays unchanged.
     written("x.pvd", "mine");
     expect_parts(user_error([&] {
                      save_fields(path("x_%d.vti"), {{"u", u}}, {.frame = 0});

@@ -41,7 +41,7 @@ std::string source() {
     return all.substr(begin, end - begin);
 }
 
-/// Without the lines of the user's program.
+/// Returns the text without the lines of the user's program.
 std::string plain(const std::string& text) {
     static const std::regex place(
         "  # .*|  \\(architecture_test.*| architecture_test.cpp:[0-9]+| $");

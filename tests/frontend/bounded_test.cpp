@@ -72,7 +72,7 @@ TEST(Bounded, ProgramsThatNobodyUsesAnyMore) {
     for (int size = 1; size <= static_cast<int>(kRecentValues); ++size) run(size);
     const size_t plans = session.plan_count(), variants = twice.variant_count();
     EXPECT_GE(variants, kRecentValues);
-    const Tensor x = ones({5});  // goes on as it is: nothing new, so nothing goes
+    const Tensor x = ones({5});  // nothing new is called, so nothing is dropped
     for (int calls = 0; calls < kForgotten + 10; ++calls) twice(x);
     EXPECT_GE(session.plan_count(), plans);
     EXPECT_EQ(twice.variant_count(), variants);

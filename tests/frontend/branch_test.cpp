@@ -207,7 +207,7 @@ TEST_F(Branches, SphereTracingOfTheReadme) {
     EXPECT_EQ(travelled.to_vector<float>(), (Floats{3, 1}));
 }
 
-/// As one would write it for numbers.
+/// Written as for numbers.
 Tensor factorial(const Tensor& n) {
     Tensor product = 1;
     if_(n > 1, [&] { product = n * factorial(n - 1); });

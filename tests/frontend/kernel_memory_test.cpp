@@ -365,7 +365,7 @@ Tensor row_of_kernels(int count) {
     return x;
 }
 
-/// Else the time of a program of many kernels would grow with the square of their number.
+/// Otherwise the time of a program of many kernels would grow with the square of their number.
 TEST(KernelRows, AKernelDoesNotLookIntoThoseBeforeIt) {
     SessionScope scope(Session::interpreter());
     const Placement few = place_by_hand({row_of_kernels(2).node()}),

@@ -57,7 +57,7 @@ TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
 }
 
 TEST(ScatterPlans, ElementsCountTheirTurnsInOneKernel) {
-    // A Buddhabrot in small: orbits of several lengths leave their marks where they come by.
+    // A Buddhabrot in small: orbits of several lengths leave their marks along their ways.
     SessionScope scope(Session::interpreter());
     auto orbits = compile(
         [](Tensor start) {

@@ -50,7 +50,7 @@ TEST_F(Signatures, VectorsInResults) {
     EXPECT_EQ(scales[1].item<float>(), 20);
 }
 
-// As many tensors, divided otherwise.
+// The lists have as many tensors, divided differently.
 TEST_F(Signatures, LengthsTellProgramsApart) {
     auto f = jit([](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
         return Tensor(static_cast<int>(10 * a.size() + b.size())) + a[0] + b[0];

@@ -1,5 +1,5 @@
-// One session, one thread at a time; sessions of different threads in parallel; handles end
-// anywhere.
+// A session is used by one thread at a time; sessions of different threads run in parallel; handles
+// end on any thread.
 #include <atomic>
 #include <condition_variable>
 #include <deque>

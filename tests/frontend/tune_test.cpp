@@ -21,7 +21,7 @@
 namespace firn {
 namespace {
 
-// No other test finds these results.
+// The cache is off, so that no other test finds these results.
 [[maybe_unused]] const int kNoCache = setenv("FIRN_NO_CACHE", "1", 1);
 
 /// Small whole numbers, so that sums are exact in any order.

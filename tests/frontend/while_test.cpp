@@ -104,7 +104,7 @@ TEST_P(Whiles, ContinuedElementsStoreNothing) {
 }
 
 TEST_P(Whiles, ElementsThatABranchLeavesOutDoNotKeepALoopRunning) {
-    // Where x <= 0 the inner loop would never end.
+    // The inner loop would never end where x <= 0.
     Tensor x = tensor({8, -1, 3, 0}), turns = zeros({4}, i32);
     if_(x > 0, [&] {
         Tensor y = x;
@@ -126,7 +126,7 @@ TEST_P(Whiles, ABranchThatIsNotTakenDoesNotKeepALoopOfKernelsRunning) {
 }
 
 TEST_P(Whiles, Nested) {
-    // For every element: the number of pairs (a, b) with a > b >= 0, a up to the element.
+    // The loop counts, for every element, the pairs (a, b) with a > b >= 0, a up to the element.
     Tensor n = arange(5), pairs = zeros({5}, i32), a = zeros({5}, i32);
     while_([&] { return a < n; },
            [&] {

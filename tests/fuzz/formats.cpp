@@ -68,7 +68,7 @@ void read_picture_bytes(const std::string& bytes) {
     to_floats(picture, 4, floats.data());
 }
 
-/// As pictures in general, and straight to floats.
+/// Reads them as pictures in general, and straight to floats.
 void read_hdr_bytes(const std::string& bytes) {
     read_picture_bytes(bytes);
     std::vector<float> floats;

@@ -19,7 +19,8 @@
 namespace firn {
 namespace {
 
-/// Of the processor, so that a busy machine finds nothing: a picture of kMostPixels takes several.
+/// The time is the processor's, so that a busy machine causes no finding: a picture of kMostPixels
+/// takes several.
 constexpr int kSecondsOfARun = 30;
 
 using Random = std::mt19937_64;
@@ -96,7 +97,7 @@ struct Options {
     std::vector<std::string> formats;
 };
 
-// What a finding is said about, for the handlers of signals and sanitizers.
+// The format, run and seed of a finding, for the handlers of signals and sanitizers.
 const char* current_format = "";
 uint64_t current_run = 0, current_seed = 0;
 

@@ -219,7 +219,7 @@ void expect_row(const Row& row, const Tensor& got, bool with_shape) {
             << "element " << k << ": " << values[k] << " instead of " << row.values[k];
 }
 
-/// One row after the other by the oracle; all of a page as one program in other sessions.
+/// Runs one row after the other by the oracle, and all of a page as one program in other sessions.
 void run(const Page& page, Tensors (*inputs)(), const Session& session, bool compiled) {
     SessionScope scope(session);
     const bool with_shape = page.title == std::string("numpy");

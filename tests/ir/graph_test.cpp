@@ -25,7 +25,7 @@ Ref four_turns(Builder b, const Ref& init, const Next& next) {
     return result(b, node, 0);
 }
 
-/// One that adds `step` to a carried value starting as `init`.
+/// Returns a loop that adds `step` to a carried value starting as `init`.
 Ref adding_loop(Builder b, const Ref& init, const Ref& step) {
     return four_turns(b, init, [&](const Ref& carried) {
         return elementwise(b, Op::Add, {carried, step});

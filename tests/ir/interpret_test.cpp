@@ -188,7 +188,7 @@ TEST(InterpretReduce, OfNothingIsTheIdentity) {
     EXPECT_EQ(reduce_grid(empty, ReduceOp::All, {1}), (Numbers{1, 1}));
 }
 TEST(InterpretReduce, HalvesAccumulateInSinglePrecision) {
-    // In f16 the sum would stop at 2048.
+    // A sum in f16 would stop at 2048.
     HostTensor ones = host(f16, {4096}, Numbers(4096, 1.0));
     EXPECT_EQ(reduce_grid(ones, ReduceOp::Sum, {0}), (Numbers{4096}));
 }

@@ -18,8 +18,8 @@ struct RandomGraphOptions {
     bool kernels = true;  // kernels by hand, with shared arrays and barriers
     bool floats16 = true;
     bool nonfinite = true;  // inf and nan among the arguments
-    /// How many of a thousand graphs have few nodes along an axis that is longer than groups, and
-    /// than a row of them.
+    /// The shares, of a thousand graphs, that have few nodes along an axis longer than a group, and
+    /// than a row of groups.
     int longer_than_a_group = 20, longer_than_all = 3;
     /// Functions with last bits that a device chooses, and bits of floats as integers, which show
     /// them.

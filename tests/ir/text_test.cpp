@@ -9,7 +9,7 @@
 namespace firn {
 namespace {
 
-/// One graph with every kind of node and attribute.
+/// A graph with every kind of node and attribute.
 const char* const kEverything = R"(graph(%0: f32[n, 4], %1: i32 scalar, %2: f32[m], %3: u8[3]) {
     guard n == m "add: [n, 4] and [m] \"quoted\" \\ \nline"
     %4: i32 = Constant 0

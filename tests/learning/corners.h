@@ -178,7 +178,7 @@ inline std::vector<double> points(DType type) {
     for (double& each : out) each = scalar_float(each, type).f;
     return out;
 }
-/// For each point a second operand, every other one moderate.
+/// Returns a second operand for each point, every other one moderate.
 inline std::vector<double> partners(const std::vector<double>& x) {
     std::vector<double> out(x.size());
     for (size_t i = 0; i < x.size(); ++i) {

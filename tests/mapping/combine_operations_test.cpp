@@ -156,7 +156,7 @@ TEST(CombineOperations, MeansWhatItsPartsMean) {
     EXPECT_EQ(r.to_vector<int>(), (unsqueeze(same, 1) % powers).to_vector<int>());
 }
 
-/// Returns whether the sine of %9, which `body` computes, becomes one of few turns.
+/// Returns whether the sine of %9, which `body` computes, becomes one for angles of few periods.
 bool is_of_few(const std::string& body) {
     const std::string out = combined(body + "  %10 = Sin f32 %9\n  ! %11 = Store f32 b1 %2 %10\n");
     return out.find("SinOfFew") != std::string::npos;

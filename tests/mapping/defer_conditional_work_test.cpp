@@ -1,4 +1,4 @@
-// Dear parts of loops that few iterations need wait for one another where lanes take all of them.
+// Expensive work in loops that few iterations need is deferred until every lane needs it.
 #include "compiler/mapping/defer_conditional_work.h"
 
 #include <gtest/gtest.h>

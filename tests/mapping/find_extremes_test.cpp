@@ -98,7 +98,7 @@ TEST(FindExtremes, TheFirstOfEqualOnesAndNansBeforeAll) {
     const auto count = static_cast<int64_t>(rows.size() / 20);
     for (const bool least : {true, false})
         expect_places_of_the_oracle([&] {
-            // As many rows as keep a device busy without sharing lanes.
+            // There are as many rows as keep a device busy without sharing lanes.
             const Tensor x = tensor(rows, {count, 20})(index({4096}, 0) % count) * 1.0f;
             return least ? argmin(x, {.axis = 1}) : argmax(x, {.axis = 1});
         });

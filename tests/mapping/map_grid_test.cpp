@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-/// Not flat: every range has an index of its own.
+/// The grid does not become flat: every range has an index of its own.
 Tensor turned_around(const Tensor& x) { return permute(x, {3, 1, 0, 2}) * 2 + 1; }
 
 std::vector<int> computed(const Session& session, const Shape& shape) {

@@ -11,7 +11,7 @@
 namespace firn {
 namespace {
 
-/// By output and tap: the sum over pixels of `g` there times `x` beside it.
+/// Returns, by output and tap, the sum over pixels of `g` times `x` beside it.
 Tensor by_tap(const Tensor& x, const Tensor& g, int taps) {
     auto [o, p, q, i, j] = indices<5>({g.size(0), taps, taps, g.size(1), g.size(2)});
     return sum(g(o, i, j) * zero(x)(i + p - taps / 2, j + q - taps / 2), {.axis = {3, 4}});

@@ -240,7 +240,8 @@ TEST(ChooseLanes, ColumnsSideBySideAreNotShared) {
     EXPECT_EQ(chosen(gpu_profile(), 4096, 4096, 0).lanes, 1u);
 }
 
-/// For a GPU: sums of [64, 64, columns] along the last two axes, of which every row is padded.
+/// Maps, for a GPU, sums of [64, 64, columns] along the last two axes, of which every row is
+/// padded.
 Mapping of_padded_planes(int64_t columns) {
     Case test;
     Ref x = input(test.b, 0, f32, {Size(64), Size(64), Size(columns - 2)}, false);
@@ -256,7 +257,7 @@ TEST(ChooseLanes, ANestIsSharedWhereItsInnermostLoopHasIterationsForAllLanes) {
     EXPECT_EQ(of_padded_planes(16).lanes, 1u);
 }
 
-/// [512, 1024] times [1024, 512], the second as it is or by its transpose.
+/// Maps [512, 1024] times [1024, 512], the second plain or transposed.
 Mapping of_product(const DeviceProfile& profile, bool transposed) {
     Case test;
     Ref a = input(test.b, 0, f32, {Size(512), Size(1), Size(1024)}, false);
@@ -301,7 +302,7 @@ TEST(ChooseLanes, AnIndexWhosePartsAreSharedIsFollowedOnce) {
     Case test;
     Ref x = input(test.b, 0, f32, {Size(8), Size(5001)}, false);
     Ref row = index(test.b, {Size(8)}, 0);
-    // Without a memo it would be followed 2^60 times.
+    // Without a memo the walk would follow it 2^60 times.
     for (int k = 1; k <= 60; ++k) {
         Ref k_node = constant_int(test.b, k);
         row = elementwise(test.b, Op::Xor,

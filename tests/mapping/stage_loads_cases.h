@@ -131,7 +131,7 @@ std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Ch
     return program;
 }
 
-/// A case's program as it is compiled for a session, with the oracle's results.
+/// A case's program, compiled for a session, with the oracle's results.
 struct PreparedCase {
     std::shared_ptr<const Program> program;
     RandomProgram random;

@@ -9,7 +9,8 @@
 namespace firn {
 namespace {
 
-/// By column of x and column of y: the sum over rows, as the gradient of a layer's weights is.
+/// Returns, by column of x and column of y, the sum over rows, as the gradient of a layer's weights
+/// is.
 Tensor by_columns(const Tensor& x, const Tensor& y) { return matmul(x.T(), y); }
 
 std::string explained(const Shape& x, const Shape& y, Tensor (*f)(const Tensor&, const Tensor&)) {

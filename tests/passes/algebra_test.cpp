@@ -141,7 +141,7 @@ TEST_P(AlgebraRows, FiresAndKeepsEveryValue) {
                         << ", was " << text(expected);
                 }
     }
-    // Not for every choice of constants: in x + 0 + 1 another row comes first.
+    // The row does not fire for every choice of constants: in x + 0 + 1 another row comes first.
     EXPECT_GE(fired[row.name], 1);
 }
 

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// Told of this thread's work until its end.
+/// Watches this thread's work until its end.
 class Watched {
   public:
     explicit Watched(WorkWatch watch) { watch_work(std::move(watch)); }
@@ -77,7 +77,7 @@ TEST(LongWork, AllOfAThreadEndsWhereItsScopeIsAskedTo) {
     EXPECT_NO_THROW(CancelScope::end_if_asked("of the outer", "h"));
 }
 
-/// A terminal in the place of stderr, until its end.
+/// Replaces stderr by a terminal until its end.
 class Terminal {
   public:
     Terminal() : own_(posix_openpt(O_RDWR | O_NOCTTY)), before_(dup(STDERR_FILENO)) {

@@ -136,7 +136,7 @@ class Nest {
             int result = add_result(program, {sizes_[0]});
             program.steps.push_back(copy(pick(0), result));
         }
-        // One that rotates: a loop ends in it.
+        // The last loop rotates, and ends in a result.
         int result = add_result(program, {sizes_[0]}), other = add_buffer(program, sizes_[0]);
         program.steps.push_back(copy(pick(0), result));
         program.steps.push_back(repeat(Size::symbol("$0"), {dispatch(program, {result}, {other})},

@@ -17,7 +17,7 @@ enum class Way : uint8_t {
 constexpr uint64_t kWays = 8;
 const char* name(Way way);
 
-/// One call, by the reference.
+/// A call, with the reference's results.
 struct Call {
     Sizes sizes;
     std::vector<Array> arguments, outputs;

@@ -52,8 +52,8 @@ void read_kernels_back(Program& program) {
     });
 }
 
-/// A kernel that is Ready as it is after the last run of a pass, able to run; nothing where the
-/// pass is not one of its own.
+/// Returns a kernel that is Ready as the last run of a pass leaves it, able to run; nothing if the
+/// pass does not run on it.
 std::optional<KernelCode> after_pass(const KernelCode& ready, const Mapping& mapping,
                                      const DeviceProfile& profile, const std::string& pass) {
     if (!why_illegal({ready, mapping, profile, {}}).empty()) return std::nullopt;

@@ -11,9 +11,9 @@ namespace firn::programs {
 /// text. Throws if their text differs, or if a kernel is placed otherwise.
 std::shared_ptr<Executor> make_text_executor(const DeviceProfile& profile);
 
-/// The kernel interpreter, given each kernel as it is after a row of kernel_passes() from `map` on,
-/// or `ready`, before it is mapped. Kernels that cannot be mapped anew (of
-/// sizes that only the device knows, several in one, by hand) stay as they are.
+/// Returns a kernel interpreter that gets each kernel as a row of kernel_passes() from `map` on
+/// leaves it, or, for `ready`, before it is mapped. Kernels that cannot be mapped anew (of sizes
+/// that only the device knows, several in one, by hand) are not changed.
 std::shared_ptr<Executor> make_pass_executor(const DeviceProfile& profile, const std::string& pass);
 
 }  // namespace firn::programs

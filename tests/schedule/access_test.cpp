@@ -1,4 +1,4 @@
-// At which indices values are asked.
+// The indices at which values are asked.
 #include "compiler/schedule/access.h"
 
 #include <gtest/gtest.h>

@@ -224,7 +224,7 @@ TEST(Fusion, OnACpuColumnsThatWalkFromPageToPageAreSummedFewRowsAtATime) {
     EXPECT_EQ(program_for(cpu_profile(), product, {f32(4096, 1), f32(1, 4096)})->steps.size(), 1u);
 }
 
-/// By column of x and column of y: the sum over rows.
+/// Returns, by column of x and column of y, the sum over rows.
 Tensors by_columns(const Tensors& a) { return {matmul(a[0].T(), a[1])}; }
 
 TEST(Fusion, OnACpuProductsOfLongRowsThatGiveLittleAreSummedInRuns) {
@@ -252,7 +252,7 @@ TEST(Fusion, OnACpuProductsOfManyRowsAreSummedInRunsThatACoreHolds) {
 }
 
 TEST(Fusion, OnACpuRunsServeProductsBehindChoices) {
-    // As the gradient by weights is, where an activation leaves out some of the results.
+    // This is the gradient by weights if an activation leaves out some of the results.
     const auto by_weights = [](const Tensors& a) {
         return Tensors{grad(sum(square(max(matmul(a[0], a[1]), 0.0f))), {a[1]})[0]};
     };

@@ -11,7 +11,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-/// One body in which only an index differs: `reach` 0 reads the element itself, 1 its neighbour.
+/// Bodies in which only an index differs: `reach` 0 reads the element itself, 1 its neighbour.
 auto relaxed(int reach) {
     return [reach](const Tensors& a) {
         Tensor x = a[0];
@@ -98,7 +98,7 @@ TEST(Loop, AnInnerLoopGoesOnInTheMemoryOfTheOuterOne) {
         for (Tensor cycle : loop(3)) x = relaxed(1)({x})[0] + 1.0f;
         return Tensors{x};
     };
-    // A copy of the argument alone, which must stay as it is.
+    // The only copy is of the argument, which must not change.
     EXPECT_EQ(copies_in(program_for(cpu_profile(), nested, {f32(640, 640)})->steps), 1);
 }
 

@@ -57,7 +57,7 @@ TEST(Quality, SoftmaxAndLogsumexpAreOneKernelEach) {
     }
 }
 
-/// As a user would write it, over any leading dimensions.
+/// Attention as a user would write it, over any leading dimensions.
 Tensors attention(const Tensors& a, bool causal) {
     const int rank = static_cast<int>(a[0].shape().size());
     Tensor scores = matmul(a[0], transpose(a[1], rank - 2, rank - 1)) * (1.0f / 8.0f);

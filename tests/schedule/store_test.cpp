@@ -199,7 +199,7 @@ TEST(Stores, ARowIsStoredInPlaceWhereAnIterationReadsOthers) {
     EXPECT_EQ(copies, (std::vector<int64_t>{10 * 64 * 4, 0}));
 }
 
-/// One condition for neighbours: they are stored together behind it.
+/// Neighbours with one condition are stored together behind it.
 TEST(Stores, WholeBlocksAreStoredBehindOneCondition) {
     const auto row = [](const Tensors& a) {
         Tensor out = a[1];

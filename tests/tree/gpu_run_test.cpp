@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kBin = FIRN_BINARY_DIR "/bin";
 
-// In the place of firn_bench, which tests do without: a device, two cases of which the second one
-// ends the program, and one that is left behind it.
+// A substitute for firn_bench: a device, two cases of which the second one ends the program, and
+// one that is left behind it.
 constexpr const char* kBench = R"sh(#!/bin/sh
 case "$*" in
     *--show-device*|*--list-devices*) [ -z "$FIRN_NO_GPU" ] || { echo "no driver was found" >&2; exit 1; }
@@ -31,7 +31,7 @@ case "$*" in
         echo 'it broke'; kill -SEGV $$ ;;
 esac
 )sh";
-// In the place of a suite: one test that does not end, where FIRN_SLOW is set.
+// A substitute for a suite: one test that does not end if FIRN_SLOW is set.
 constexpr const char* kSuite = R"sh(#!/bin/sh
 case "$*" in
     *--gtest_list_tests*) [ -z "$FIRN_SLOW" ] || printf 'Slow.\n  Test\n' ;;

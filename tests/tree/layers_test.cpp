@@ -1,4 +1,4 @@
-// Who may include whom, checked over every source file.
+// Checks over every source file which folders may include which.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -273,7 +273,7 @@ TEST(Layers, PublicHeadersStayLight) {
     const std::set<std::string> light{
         "array",    "concepts", "cstddef", "cstdint", "initializer_list", "iosfwd", "new",
         "optional", "string",   "tuple",   "utility", "type_traits",      "vector", "stdexcept"};
-    // Learning and shading are headers of their own, so that they cost nobody else.
+    // Learning and shading are headers of their own, so that other programs do not pay for them.
     for (const auto& [header, most] : {std::pair{"engine/firn/firn.h", 4900u},
                                        {"engine/firn/learning.h", 2400u},
                                        {"engine/firn/shading.h", 2400u}}) {

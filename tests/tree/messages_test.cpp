@@ -1,4 +1,4 @@
-// What a compiler says of the mistakes that are made first: each names the way out.
+// A compiler's messages for the most frequent mistakes: each names the way out.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -28,8 +28,8 @@ class CompilingWindow : public RealWindow {
                 ended = done();
             });
     }
-    /// Of sines and cosines in an order that no cache has seen. Numbers alone would not do: a lazy
-    /// program takes them as arguments.
+    /// Records sines and cosines in an order that no cache has seen. Numbers alone would not do: a
+    /// lazy program takes them as arguments.
     static Tensor long_program() {
         const auto now = std::chrono::system_clock::now().time_since_epoch().count();
         Tensor x = reshape(arange(1000), {1000}).as(f32);

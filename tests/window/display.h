@@ -39,7 +39,7 @@ class VirtualDisplay {
         while (read(ends[0], &c, 1) == 1 && c != '\n') number_ += c;
         close(ends[0]);
         if (!number_.empty()) setenv("DISPLAY", (":" + number_).c_str(), 1);
-        // What a window remembers is none of the person's who runs the tests.
+        // The windows' settings are kept apart from those of the person who runs the tests.
         char folder[] = "/tmp/firn_settings_XXXXXX";
         if (mkdtemp(folder)) settings_ = folder;
         setenv("XDG_CONFIG_HOME", settings_.c_str(), 1);

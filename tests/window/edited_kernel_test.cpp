@@ -42,7 +42,7 @@ TEST_F(EditedKernel, OneThatTakesTooLongIsGivenBack) {
     const Tensor many = ones({1 << 21});  // so many invocations that it takes seconds
     const auto call = [&] { return (*f)(many)(5).item<float>(); };
     for (int runs = 0; runs < 2; ++runs) call();
-    // Some number of turns takes too long on any device, or as many as a driver makes.
+    // Some trip count takes too long on any device, or the driver ends the loop before.
     const int64_t most = executor->profile().max_back_edges;
     for (int64_t turns = 1000; runs_again() != "yes" && turns < (1 << 30); turns *= 4) {
         const int64_t made = most > 0 ? std::min(turns, most - 1) : turns;

@@ -1,5 +1,4 @@
-// How a window ends: Escape closes what is open first, and where work would be lost the window
-// asks.
+// The end of a window: Escape closes what is open first, and the window asks if work would be lost.
 #include <cstdio>
 
 #include "compiler/program/error.h"
@@ -35,7 +34,7 @@ class Ending : public RealWindow {
         EXPECT_TRUE(asked);
         return said;
     }
-    /// Where the window said last that a part of it is.
+    /// Returns the place of a part of the window, as it was last printed.
     static Rectangle place(const std::string& said, const std::string& name) {
         const size_t begin = said.rfind("widget " + name + " ");
         EXPECT_NE(begin, std::string::npos) << name << " is not in " << said;

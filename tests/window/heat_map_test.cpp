@@ -59,7 +59,7 @@ TEST(HeatMaps, ValuesThatAreNoPictureAreRefused) {
 
 class HeatMapPicture : public ShapesTest {
   protected:
-    /// Of a panel with them, as high as it takes.
+    /// Returns a picture of a panel with them, as high as it needs.
     Picture panel_with(int count, const HeatMap& map) {
         ViewWindow window(executor,
                           {.size = {500, 300 * count}, .headless = true, .gui_in_pictures = true});

@@ -70,7 +70,7 @@ class Inspected : public testing::Test {
         return drawn_text(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, within);
     }
     static void move_mouse(float x, float y) { ImGui::GetIO().MousePos = {x, y}; }
-    /// At most 20 s of Deadline.
+    /// Draws frames until `done`, for at most 20 s of Deadline.
     template <class Done>
     void frames_until(const Done& done) {
         for (Deadline deadline; !done() && !deadline.is_over();) {
@@ -94,7 +94,7 @@ class Inspected : public testing::Test {
             }
         FAIL() << name << " is not there";
     }
-    /// In place of what the field has.
+    /// Replaces the content of a field.
     void type_into(const std::string& field, const std::string& text) {
         click(field);
         ImGuiIO& io = ImGui::GetIO();

@@ -68,7 +68,7 @@ TEST_F(Inspected, TensorsAreCountedAndSaved) {
 TEST_F(Inspected, NoFrameWaitsForATensor) {
     Device& device = executor->device();
     device.wait_idle();
-    device.set_batch_limit(1000);  // nothing runs until somebody asks for it
+    device.set_batch_limit(1000);  // nothing runs before it is requested
     const Tensor x = tensor({2.0f, NAN}), y = tensor({3.0f, 4.0f});  // not given away
     const Tensor first = (*f)(x), second = (*f)(y);
     const TimelinePoint done = device.completed();
@@ -115,7 +115,7 @@ TEST_F(Inspected, EveryTabOfAnyProgramIsDrawn) {
     }
 }
 
-// It has no code but GLSL, and nobody knows what it was compiled from.
+// It has no code but GLSL, and no source.
 TEST_F(Inspected, EveryTabOfASavedProgramIsDrawn) {
     const SavedProgram saved = program_from_bytes(program_bytes(f->saved({zeros({8})})), "saved");
     const auto memory = executor->allocate(32, "x");

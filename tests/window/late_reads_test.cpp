@@ -1,4 +1,4 @@
-// Tensors that reach the host behind the frames: nobody waits for them, and none is lost.
+// Tensors that reach the host after the frames: nothing waits for them, and none is lost.
 #include "engine/window/late_reads.h"
 
 #include <span>
@@ -13,7 +13,7 @@ class Late : public ShapesTest {
     void SetUp() override {
         ShapesTest::SetUp();
         if (!device) return;
-        device->set_batch_limit(1000);  // nothing runs until somebody asks for it
+        device->set_batch_limit(1000);  // nothing runs before it is requested
         reads = std::make_unique<LateReads>(device);
     }
     void TearDown() override {

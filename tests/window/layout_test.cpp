@@ -1,4 +1,4 @@
-// What a panel remembers between runs: its place, and what is folded.
+// The layout that a panel keeps between runs: its place, and folded headers.
 #include <filesystem>
 #include <fstream>
 

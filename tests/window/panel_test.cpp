@@ -1,5 +1,5 @@
-// What a person does with parameters in the panel: undo, fine drags, resets, presets, folding; and
-// the sheet of keys.
+// A person's work with parameters in the panel: undo, fine drags, resets, presets, folding; and the
+// sheet of keys.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ std::string middle_of(const Rectangle& rectangle) {
 std::string click_on(const Rectangle& rectangle) {
     return middle_of(rectangle) + "sleep 0.1 mousedown 1 sleep 0.05 mouseup 1";
 }
-/// Where a window with print_widgets has said last that a part of it is.
+/// Returns the place of a part of a window with print_widgets, as it was last printed.
 Rectangle place_of(const std::string& said, const std::string& name) {
     const size_t begin = said.rfind("widget " + name + " ");
     Rectangle out;
@@ -46,7 +46,7 @@ TEST_F(RealWindow, ChangesAreFineUndoneAndReset) {
     EXPECT_TRUE(frames_until(window, [&] { return dt == 0.25f; })) << dt;
     by_hand("undo", "key ctrl+shift+z");
     EXPECT_TRUE(frames_until(window, [&] { return dt == dragged; })) << dt;
-    // By Shift a drag of half the slider is a twentieth.
+    // With Shift a drag of half the slider is a twentieth.
     by_hand("undo", at(grab(0.75f), y) +
                         "sleep 0.1 mousedown 1 sleep 0.1 keydown shift sleep 0.1 " +
                         at(grab(0.25f), y) + "sleep 0.1 mouseup 1 keyup shift");
@@ -162,7 +162,7 @@ TEST_F(RealWindow, WhatIsSaidIsReadBesideThePanelAndInTheLog) {
     message = place_of(said, "messages");
     EXPECT_FALSE(overlaps(value, message));
     EXPECT_FALSE(overlaps(value, place_of(said, "panel")));
-    // Without the panel, too.
+    // The same without the panel.
     by_hand("said", "keyup ctrl sleep 0.1 key h");
     EXPECT_TRUE(frames_until(window, [&] { return !window.shows_panel(); }));
     settle(window);
@@ -221,7 +221,7 @@ TEST_F(RealWindow, AQuestionMarkShowsTheKeysAndF11LeavesTheWholeScreen) {
     wanted.vsync = false;
     ViewWindow window(executor, wanted);
     EXPECT_TRUE(frames_until(window, [&] { return window.pixels() == WindowSize{1000, 800}; }));
-    // Beside the panel, where nothing else changes.
+    // The sum is taken beside the panel, where nothing else changes.
     const auto beside = [&] {
         const Picture picture = window.picture({1000, 800});
         int64_t sum = 0;

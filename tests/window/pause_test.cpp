@@ -1,5 +1,5 @@
-// A pause stops time and nothing else: sliders, views and other windows go on, and nobody burns a
-// core meanwhile.
+// A pause stops time and nothing else: sliders, views and other windows go on, and no core is busy
+// meanwhile.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ TEST_F(RealWindow, APausedWindowSleepsUntilSomebodyDoesSomething) {
         ViewWindow window(executor, options("sleeps"));
         // Asked in every frame, and now and then while it sleeps.
         int looks = 0;
-        // By the wall's clock: what sleeps looks by that too.
+        // The deadline is by the wall's clock, like the checks during sleep.
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
         window.close_when([&] { return ++looks, std::chrono::steady_clock::now() > end; });
         settle(window);
@@ -90,8 +90,8 @@ TEST_F(RealWindow, APausedWindowDoesNotHoldAnotherWhoseProgramAsks) {
     EXPECT_EQ(went_on, 40);
 }
 
-/// As a window manager tells it. (The name of the property is that of its type, which xprop cannot
-/// write.)
+/// Sets the state as a window manager does. (The name of the property is that of its type, which
+/// xprop cannot write.)
 void set_state(const std::string& title, unsigned long state) {
     FILE* search = popen(("xdotool search --name '^" + title + "$'").c_str(), "r");
     unsigned long window = 0;

@@ -148,7 +148,7 @@ TEST(Plot, AZoomAtTheEndGoesAlongWithNewValues) {
     all.high = 130;
     zoom.go_along(all);
     EXPECT_EQ(zoom.seen(all).high, 130);
-    // One that shows all shows all.
+    // A zoom that shows all keeps showing all.
     zoom = {};
     all.high = 140;
     zoom.go_along(all);
@@ -228,7 +228,7 @@ TEST_F(PlotPicture, OfManyValuesEveryColumnIsCovered) {
         return [=](Gui& gui) { gui.lines("x", {{"", values}}); };
     };
     const auto flat = [](Gui& gui) { gui.bars("x", {1, 1, 1, 1}); };
-    // From its smallest to its largest value it is as full as bars, which leave gaps.
+    // A curve from its smallest to its largest value is as full as bars, which leave gaps.
     for (size_t count : {600, 1024, 20000})
         EXPECT_GT(pixels(zigzag(count), kFirst), pixels(flat, kFirst)) << count;
     // With 4 pixels for each value it is not, and its lines are whole.

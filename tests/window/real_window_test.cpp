@@ -11,7 +11,8 @@
 namespace firn {
 namespace {
 
-/// Of the screen, where windows of 640 x 320 pixels are; empty where it cannot be taken.
+/// Returns a picture of the screen's part with windows of 640 x 320 pixels; empty if it cannot be
+/// taken.
 Picture screenshot() {
     const std::string path =
         testing::TempDir() + "/screenshot_" + std::to_string(getpid()) + ".png";

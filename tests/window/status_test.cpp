@@ -1,4 +1,4 @@
-// What a window says: how long, where, and the log of all of it.
+// The messages of a window: their duration, their place, and the log of all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

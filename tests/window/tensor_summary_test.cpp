@@ -1,4 +1,4 @@
-// What the inspector says of a tensor's elements.
+// The inspector's summary of a tensor's elements.
 #include "engine/inspector/tensor_summary.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ class Waiting : public RealWindow {
         for (const std::string& message : executor->device().validation_messages())
             ADD_FAILURE() << message;
     }
-    /// Whether a window has this in its title, now or soon.
+    /// Returns whether a window has this in its title, now or soon.
     static bool has_title(const std::string& pattern) {
         const std::string look =
             "timeout 100 xdotool search --sync --name '" + pattern + "' > /dev/null 2>&1";

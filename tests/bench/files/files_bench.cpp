@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
             host_view<float>(loaded(file));
         std::printf("%.4f\n", seconds() - begin);
     }
-    // Not of getrusage, which counts the memory of the process that started this one.
+    // getrusage would count the memory of the process that started this one.
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;)
         if (word == "VmHWM:" && status >> word) std::printf("%ld\n", std::stol(word) / 1024);

@@ -116,8 +116,8 @@ constexpr const char* kBlurWeights = R"(
     }
     float scale = NORMALISED == 1 ? 1.0 / weights : 1.0;
 )";
-// Eight rows of four pixels share the loads. The reach of eight is a constant, as it is in Firn's
-// code for a sigma.
+// Eight rows of four pixels share the loads. The reach of eight is a constant, as in Firn's code
+// for a sigma.
 constexpr const char* kBestDown = R"(
     int x = int(gl_GlobalInvocationID.x), y = int(gl_GlobalInvocationID.y) * ROWS;
     vec4 total[ROWS];

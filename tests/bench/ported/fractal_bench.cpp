@@ -133,8 +133,8 @@ double mean_difference(const Floats& a, const Floats& b) {
     return apart / all;
 }
 
-// With the types U and V: one orbit, or four. Long orbits are chaotic: without `precise`, roundings
-// give others.
+// The code for one orbit or four, by the types U and V. Long orbits are chaotic: without `precise`,
+// roundings give others.
 constexpr const char* kOrbitStart = R"(
 U pcg(U x) {
     U state = x * 747796405u + 2891336453u;
@@ -149,7 +149,7 @@ void turn(inout V x, inout V y, V cx, V cy) {
     precise V next_x = x * x - y * y + cx, next_y = 2.0 * x * y + cy;
     x = next_x, y = next_y;
 }
-// Where the orbit begins, and its constants; `seed` becomes that of the next sample.
+// Begins an orbit, with its constants; `seed` becomes that of the next sample.
 void begin(V i, V j, inout U seed, out V x, out V y, out V cx, out V cy) {
     seed = pcg(seed);
     cx = place(i, seed), cy = place(j, seed + 5u);

@@ -252,8 +252,8 @@ constexpr const char* kPlainNearest = R"(
             }
         }
 )";
-// Without branches; values that the small spheres share are computed once, and the sphere that is
-// hit follows from its number.
+// The kernel has no branches; values that the small spheres share are computed once, and the sphere
+// that is hit follows from its number.
 constexpr const char* kBestNearest = R"(
         float up = from.y - 0.6, along_part[3], apart_part[3];
         [[unroll]] for (int k = 0; k < 3; ++k) {

@@ -257,8 +257,9 @@ void main() {
 }
 )";
 
-// One group. A subgroup keeps eight rows in registers, a lane 16 columns of them; the first and
-// the last row go through shared memory, and the columns beside a lane's through shuffles.
+// The kernel is one group. A subgroup keeps eight rows in registers, a lane 16 columns of them; the
+// first and the last row go through shared memory, and the columns beside a lane's through
+// shuffles.
 constexpr const char* kBestRelax = R"(
 shared float edges[2 * 32 * 128];
 float u[8 * 16], pull[8 * 16], above[16], below[16], old[16];

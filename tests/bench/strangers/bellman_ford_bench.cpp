@@ -70,7 +70,7 @@ struct BellmanRoads {
     std::vector<float> length;
 };
 
-/// From every node one road goes to the next, and others to anywhere.
+/// One road leads from every node to the next, and others lead anywhere.
 BellmanRoads bellman_roads() {
     BellmanRoads roads;
     for (int e = 0; e < kBellmanEdges; ++e) {

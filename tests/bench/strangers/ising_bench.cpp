@@ -93,7 +93,7 @@ uint hash(uint x) {
 }
 )";
 
-// In place: an iteration changes one colour and reads the other.
+// An iteration works in place: it changes one colour and reads the other.
 constexpr const char* kPlainIsingTurn = R"(
 float spin_at(int y, int x) { return spins_at((y & 1023) * 1024 + (x & 1023)); }
 void main() {

@@ -97,7 +97,7 @@ std::vector<std::vector<float>> host_mixture(const std::vector<float>& points,
     return out;
 }
 
-// One invocation for each point.
+// Each invocation computes one point.
 constexpr const char* kMixtureShares = R"(
 void main() {
     int p = int(gl_GlobalInvocationID.x);
@@ -115,8 +115,8 @@ void main() {
     for (int k = 0; k < 8; ++k) shares[p * 8 + k] = score[k] / total;
 }
 )";
-// One for a component's sums over 1024 points, in two passes; and one for each component to join
-// them.
+// An invocation computes a component's sums over 1024 points, in two passes; another kernel has one
+// for each component, which joins them.
 constexpr const char* kMixtureSums = R"(
 void main() {
     int own = int(gl_GlobalInvocationID.x), k = own & 7, part = own >> 3;

@@ -158,7 +158,7 @@ void main() {
 }
 )";
 
-// In place: one colour reads the other.
+// The sweep works in place: one colour reads the other.
 constexpr const char* kPlainMultigridRelax = R"(
 float value(int y, int x) {
     return x >= 0 && x < SIDE && y >= 0 && y < SIDE ? u_at(y * SIDE + x) : 0.0;

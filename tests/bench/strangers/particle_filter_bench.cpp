@@ -17,7 +17,8 @@ constexpr float kParticleFilterPhi = 0.98f, kParticleFilterSigma = 0.2f,
                 kParticleFilterBeta = 0.65f;
 constexpr float kParticleFilterTurn = 6.2831853f;
 
-/// At each time the mean log-volatility, and the log-likelihood of the return given those before.
+/// The mean log-volatility at each time, and the log-likelihood of the return given the earlier
+/// ones.
 struct ParticleFiltered {
     Tensor means, likelihood;
 };

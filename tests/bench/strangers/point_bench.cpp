@@ -11,8 +11,8 @@ namespace {
 constexpr int kPointSide = 1024, kSeeds = 2000, kPasses = 10;
 constexpr int64_t kPointPixels = int64_t(kPointSide) * kPointSide;
 
-/// The seed nearest to every pixel, of those that have come by. G. Rong and T. Tan, "Jump Flooding
-/// in GPU with Applications to Voronoi Diagram and Distance Transform", 2006.
+/// The nearest seed that has reached every pixel. G. Rong and T. Tan, "Jump Flooding in GPU with
+/// Applications to Voronoi Diagram and Distance Transform", 2006.
 Tensor flood(Tensor seeds) {
     Tensor owner = full({kPointSide, kPointSide}, -1);
     auto [i, j] = indices<2>(owner.shape());

@@ -318,7 +318,7 @@ SplatCloud splat_cloud() {
         }
         out.colours.push_back(red << 11 | green << 5 | blue);
     }
-    // From (0, 2.2, -4.2), looking down by 0.45; rows of x and y in pixels.
+    // The camera is at (0, 2.2, -4.2) and looks down by 0.45; rows of x and y are in pixels.
     const float focal = 480, c = std::cos(0.45f), s = std::sin(0.45f), up = 2.2f, back = -4.2f;
     out.camera = {focal, 0,          0,          0,
                   0,     -focal * c, -focal * s, focal * (c * up + s * back),

@@ -146,7 +146,7 @@ Tensor mandelbox_distance(const vec3& p) {
     return length(z) / growth;
 }
 
-/// For a pixel: the length of its ray, and its number of steps.
+/// Returns the length of a pixel's ray, and its number of steps.
 std::pair<Tensor, Tensor> march_mandelbox_of(const Tensor& i, const Tensor& j, const Tensor& eye_y,
                                              const Tensor& eye_z) {
     vec3 eye(0.0f, eye_y, eye_z);

@@ -325,8 +325,8 @@ HandProgram best_temporal_aa() {
     return out;
 }
 
-/// Bright and dark tiles in front of a smooth ground; the frame before is of other noise, and
-/// tiles move otherwise than the ground.
+/// Bright and dark tiles in front of a smooth ground; the previous frame has other noise, and tiles
+/// move differently from the ground.
 TaaFrame taa_frame() {
     const Plane waves = hills(kTaaRows, kTaaColumns, 9), slow = hills(kTaaRows, kTaaColumns, 3);
     const std::vector<float> noise = numbers(6 * kTaaPixels, 0.0f, 1.0f, 5);

@@ -27,7 +27,8 @@ struct VolumeRay {
     Tensor enter, leave;
 };
 
-/// From a camera that looks at the volume's middle, through the pixel in row i and column j.
+/// Returns the ray through the pixel in row i and column j, from a camera that looks at the
+/// volume's middle.
 VolumeRay volume_ray(const Tensor& i, const Tensor& j, const Tensor& volume, const Tensor& angle) {
     vec3 last(volume.size(2) - 1, volume.size(1) - 1, volume.size(0) - 1), centre = 0.5f * last;
     vec3 away(std::cos(kVolumeRise) * sin(angle), std::sin(kVolumeRise),
