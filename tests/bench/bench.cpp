@@ -36,8 +36,8 @@ at its peaks, measured in the same rounds: of bandwidth, of arithmetic or of rea
 decide, whichever binds. A case above 3 times its bound says why, and where its time goes.
 
   --section NAME  own, what the compiler was made for; ported, examples of another compiler as
-                  their authors wrote them; strangers, programs as users write them, for
-                  which it has no rules; held-out, more of those, kept for the end of a change
+                  their authors wrote them; training, programs as users write them, for
+                  which it has no rules; holdout, more of those, kept for the end of a change
                   (all of these); large, sizes for GPUs, without PyTorch (see tests/gpu/run)
   --smaller N     sides of the large section 2^N times smaller, for CPU drivers (0, at most 6)
   --after CASE    the cases behind this one
@@ -56,8 +56,8 @@ struct SectionName {
 };
 constexpr SectionName kSections[] = {{Section::Own, "own"},
                                      {Section::Ported, "ported"},
-                                     {Section::Strangers, "strangers"},
-                                     {Section::HeldOut, "held-out"},
+                                     {Section::Training, "training"},
+                                     {Section::Holdout, "holdout"},
                                      {Section::Large, "large"}};
 
 struct Options {

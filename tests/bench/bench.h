@@ -45,11 +45,11 @@ struct Contest {
 
 /// The origin of a case, and when it may be looked at.
 enum class Section : uint8_t {
-    Own,        // the cases that the compiler was made for
-    Ported,     // examples of another tensor compiler, as their authors wrote them
-    Strangers,  // programs without special rules in the compiler, looked at while tuning
-    HeldOut,    // the same, looked at only before a landing
-    Large,      // sizes at which launches do not dominate on a GPU; timed where they are asked for
+    Own,       // the cases that the compiler was made for
+    Ported,    // examples of another tensor compiler, as their authors wrote them
+    Training,  // programs without special rules in the compiler, looked at while tuning
+    Holdout,   // the same, looked at only before a landing
+    Large,     // sizes at which launches do not dominate on a GPU; timed where they are asked for
 };
 struct Case {
     std::string name;
@@ -70,7 +70,7 @@ void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
 void add_sorts(std::vector<Case>& cases);
-void add_strangers(std::vector<Case>& cases);
+void add_holdout(std::vector<Case>& cases);
 void add_ported(std::vector<Case>& cases);
 /// All but the large ones.
 std::vector<Case> all_cases();

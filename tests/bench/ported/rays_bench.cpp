@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "tests/bench/holdout/holdout.h"
 #include "tests/bench/ported/ported.h"
-#include "tests/bench/strangers/strangers.h"
 
 namespace firn::bench {
 namespace {
