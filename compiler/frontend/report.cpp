@@ -20,9 +20,8 @@
 namespace firn {
 namespace {
 
-/// Seconds that a run may take without a word: longer than one waits unasked for an answer on a
-/// terminal.
-constexpr double kPatience = 3;
+/// Seconds after which a run reports its progress on a terminal.
+constexpr double kFirstReport = 3;
 
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
@@ -173,7 +172,7 @@ void report_progress(SessionState& session) {
         say("firn: " + run.program + " has run for " + text +
             (run.line.empty() ? "" : " of the loop at " + run.line) + "\n");
     };
-    session.executor->set_progress(report, kPatience);
+    session.executor->set_progress(report, kFirstReport);
 }
 
 }  // namespace firn

@@ -400,7 +400,7 @@ void Hdf5Reader::read(const std::string& path, const std::optional<std::string>&
                                  " letters is too long");
         if (!process_) {
             const Hdf5Lock lock;  // no other thread is within the library while it is copied
-            process_ = std::make_unique<ConfinedProcess>(work_ ? work_ : serve_hdf5, patience_);
+            process_ = std::make_unique<ConfinedProcess>(work_ ? work_ : serve_hdf5, timeout_);
         }
         // A process in the midst of an answer is of no use to the next read.
         std::unique_ptr<ConfinedProcess> process = std::move(process_);

@@ -28,8 +28,8 @@ class Hdf5Reader {
   public:
     using Take = std::function<void(const Hdf5Set&)>;
     /// `work` replaces the work of the process, for tests of forged answers; empty: it reads.
-    explicit Hdf5Reader(const Patience& patience = {}, ConfinedProcess::Work work = {})
-        : patience_(patience), work_(std::move(work)) {}
+    explicit Hdf5Reader(const ReplyTimeout& timeout = {}, ConfinedProcess::Work work = {})
+        : timeout_(timeout), work_(std::move(work)) {}
     /// Gives `take` the data set of this name; without one each data set in alphabetical order.
     /// UserError where the file is refused, or ended the process; and in a build without HDF5.
     void read(const std::string& path, const std::optional<std::string>& name, const Take& take);
@@ -39,7 +39,7 @@ class Hdf5Reader {
     void renew() { process_.reset(); }
 
   private:
-    Patience patience_;
+    ReplyTimeout timeout_;
     ConfinedProcess::Work work_;
     std::unique_ptr<ConfinedProcess> process_;
     std::optional<ProcessEnded::Why> last_end_;

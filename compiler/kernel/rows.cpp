@@ -40,7 +40,8 @@ int64_t row_tile(const Size& extent, int64_t most, const DeviceProfile& profile,
     for (int64_t tile = 1; tile <= costs::kLargestTile; tile *= 2) {
         if (!group_holds(extent, tile, most_members(profile), facts)) continue;
         const bool fills =
-            lanes_for_row(row, tile, profile) * tile * costs::kLeastFilled <= row * costs::kOfLanes;
+            lanes_for_row(row, tile, profile) * tile * costs::kMinLaneFillNumerator <=
+            row * costs::kMinLaneFillDenominator;
         if (found == 0 || (tile <= most && fills)) found = tile;
     }
     return found;

@@ -198,7 +198,8 @@ void ParentLink::limit_memory(uint64_t bytes) {
     setrlimit(RLIMIT_AS, &now);
 }
 
-ConfinedProcess::ConfinedProcess(const Work& work, const Patience& patience) : patience_(patience) {
+ConfinedProcess::ConfinedProcess(const Work& work, const ReplyTimeout& timeout)
+    : timeout_(timeout) {
     const auto fail = [] {
         throw ProcessEnded(std::string("cannot be started: ") + std::strerror(errno),
                            ProcessEnded::Why::NotStarted);
@@ -300,10 +301,10 @@ std::string ConfinedProcess::receive(const std::function<void()>& while_waiting)
         }
         while_waiting();
         looks += found == 0;  // else a signal came
-        if (processor_seconds() - begin > patience_.processor_seconds)
-            end_late(patience_.processor_seconds, " of the processor");
-        if (1e-3 * kMillisecondsBetweenLooks * double(looks) > patience_.seconds)
-            end_late(patience_.seconds, "");
+        if (processor_seconds() - begin > timeout_.processor_seconds)
+            end_late(timeout_.processor_seconds, " of the processor");
+        if (1e-3 * kMillisecondsBetweenLooks * double(looks) > timeout_.seconds)
+            end_late(timeout_.seconds, "");
     }
 }
 

@@ -50,8 +50,8 @@ class ParentLink {
     SharedMemory receive_memory(size_t bytes);
     /// Sends at most kLongestMessage bytes; the rest of a longer message is cut off.
     void send(const std::string& message);
-    /// From now on this process may have `bytes` more address space than it began with; what
-    /// exceeds that is std::bad_alloc, or null from malloc.
+    /// Limits this process to `bytes` more address space than it began with; allocations beyond
+    /// that are std::bad_alloc, or null from malloc.
     void limit_memory(uint64_t bytes);
 
   private:
@@ -63,7 +63,7 @@ class ParentLink {
 
 /// The time for which a ConfinedProcess may work without a message before it is ended. The defaults
 /// are not measured.
-struct Patience {
+struct ReplyTimeout {
     double processor_seconds = 60;  ///< of the processor, so that a busy machine ends nothing
     double seconds = 600;           ///< in which it waits, as for a disk
 };
@@ -85,7 +85,7 @@ class ConfinedProcess {
   public:
     using Work = std::function<void(ParentLink&)>;
     /// ProcessEnded where the system starts none.
-    explicit ConfinedProcess(const Work& work, const Patience& patience = {});
+    explicit ConfinedProcess(const Work& work, const ReplyTimeout& timeout = {});
     ~ConfinedProcess();
     ConfinedProcess(const ConfinedProcess&) = delete;
     ConfinedProcess& operator=(const ConfinedProcess&) = delete;
@@ -94,7 +94,7 @@ class ConfinedProcess {
     void send(const std::string& message);
     void send(const SharedMemory& memory);
     /// Returns its next message. `while_waiting` is called several times a second, and may throw.
-    /// ProcessEnded where it ended, or where its Patience did.
+    /// ProcessEnded if it has ended, or if its ReplyTimeout is over.
     std::string receive(const std::function<void()>& while_waiting);
     /// Its number, for tests.
     pid_t id() const { return id_; }
@@ -107,7 +107,7 @@ class ConfinedProcess {
     double processor_seconds() const;
 
     OwnProcess owner_;
-    Patience patience_;
+    ReplyTimeout timeout_;
     pid_t id_ = -1;
     int socket_ = -1;
 };

@@ -17,7 +17,7 @@ inline constexpr double kUnknownTrips = 8;
 /// the bound is that of the type, or of memory. Not measured.
 inline constexpr double kLongestKnown = 65536;
 /// An integer argument is expected to be its maximum divided by this. Not measured.
-inline constexpr double kOfMostExpected = 4;
+inline constexpr double kExpectedDivisor = 4;
 /// Times that a symbolic trip count may be more than its estimate, where a driver's limit of back
 /// edges is at stake. Not measured.
 inline constexpr double kSymbolShare = 4;
@@ -67,8 +67,8 @@ inline constexpr double kLeastHeldRow = 16;
 inline constexpr int64_t kLargestTile = 8;
 /// Elements of a row that one invocation computes side by side. Not measured.
 inline constexpr int64_t kShortRow = 8;
-/// At least kLeastFilled of every kOfLanes lanes that hold a row have an element. Not measured.
-inline constexpr int64_t kLeastFilled = 2, kOfLanes = 3;
+/// The least share of the lanes that hold a row which have an element, as a fraction. Not measured.
+inline constexpr int64_t kMinLaneFillNumerator = 2, kMinLaneFillDenominator = 3;
 /// Loads of shared memory that take as long as a store there and a barrier. Not measured as a
 /// whole: limits.md, 5 has 11 ns for the store and 2 to 4 for the barrier, which is 1.4 of them.
 inline constexpr double kExchange = 4;
@@ -80,11 +80,11 @@ inline constexpr size_t kMaxOutputs = 12;
 /// Share of a result's operations that it has in common with another, from which on a longer body
 /// is better than computing them twice. Not measured.
 inline constexpr double kMostlyShared = 0.5;
-/// A product gets a kernel without other products where that kernel costs at most this fraction (1
-/// divided by the number) of the product's time. lavapipe, sums of
+/// A product gets a kernel without other products if that kernel costs at most the product's time
+/// divided by this. lavapipe, sums of
 /// products of [128, 1024] with [1024, 128]: two in a kernel are as fast as each alone, three take
 /// 1.8 times as long, five 3.6 and twelve 11 times.
-inline constexpr double kOfProduct = 16;
+inline constexpr double kOwnKernelDivisor = 16;
 /// Share of a body that is too long by itself, up to which more operations are added to it rather
 /// than to one more kernel. Not measured.
 inline constexpr double kLittleMore = 0.25;
@@ -99,8 +99,8 @@ inline constexpr int64_t kMostWaste = 2, kFewMore = 16;
 
 /// Elements that one invocation reduces alone. Not measured.
 inline constexpr int64_t kSmallReduction = 2048;
-/// One in so many of the driver's back edges that one reduction takes: several may meet in one
-/// kernel. Not measured.
+/// A reduction takes the driver's back edges divided by this: several may meet in one kernel. Not
+/// measured.
 inline constexpr int64_t kBackEdgeFraction = 8;
 /// Parts for each invocation that runs at once. Not measured.
 inline constexpr double kPartsAtOnce = 4;
@@ -122,9 +122,10 @@ inline constexpr double kFarBytes = 4096;
 /// Rows whose pages a core keeps in its caches. limits.md, sums of columns: chunks of 32 rows, 2.4
 /// ms instead of 7 to 50.
 inline constexpr int64_t kNearRows = 32;
-/// One in so many of the elements that a product reads may be left behind by its parts. On the same
-/// driver, of [10000, 2000]: with [10000, 10] 50 ms whole, 25 in parts of 256 rows; with [10000,
-/// 16] 21 and 25; with [10000, 32] 89 and 80, and 169 and 81 where the result has three axes.
+/// The elements that a product reads divided by this may be left in memory by its parts. On the
+/// same driver, of [10000, 2000]: with [10000, 10] 50 ms whole, 25 in parts of 256 rows; with
+/// [10000, 16] 21 and 25; with [10000, 32] 89 and 80, and 169 and 81 where the result has three
+/// axes.
 inline constexpr double kLittleLeft = 8;
 /// Bytes of a run's operands that stay near a core while its tiles are computed. On a driver with 2
 /// MiB of second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 256
@@ -142,11 +143,11 @@ inline constexpr int64_t kFarWalk = 8;
 /// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
 /// device that hangs is lost. Not measured.
 inline constexpr int64_t kMostInOneGo = 65535;
-/// One in so many of the allowed back edges is left for the other loops of a kernel by hand, which
+/// The allowed back edges divided by this are left for the other loops of a kernel by hand, which
 /// clear its arrays. Not measured.
-inline constexpr int64_t kOfRest = 16;
-/// Chunks of a loop take one in so many of the back edges that are allowed. Not measured.
-inline constexpr int64_t kOfChunk = 2;
+inline constexpr int64_t kOtherLoopsDivisor = 16;
+/// A chunk of a loop takes the allowed back edges divided by this. Not measured.
+inline constexpr int64_t kChunkDivisor = 2;
 /// Times that a loop's elements must reduce the same again, in time, for it to be reduced before
 /// the loop and kept. Not measured.
 inline constexpr double kLeastAgain = 2;

@@ -11,8 +11,8 @@
 namespace firn {
 namespace {
 
-constexpr std::chrono::milliseconds kBetween{33};    // a person sees that it goes on
-constexpr std::chrono::milliseconds kPatience{500};  // shorter work reports nothing
+constexpr std::chrono::milliseconds kBetween{33};       // a person sees that it goes on
+constexpr std::chrono::milliseconds kFirstReport{500};  // shorter work reports nothing
 
 thread_local WorkWatch watch;
 thread_local CancelScope* innermost = nullptr;
@@ -75,7 +75,7 @@ CompileWatch with_line(const CompileWatch& watch) {
 }
 
 void LongWork::write(const std::string& text) {
-    if (Clock::now() - begin_ < kPatience || !isatty(STDERR_FILENO)) return;
+    if (Clock::now() - begin_ < kFirstReport || !isatty(STDERR_FILENO)) return;
     written_ = true;
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     std::fflush(stderr);

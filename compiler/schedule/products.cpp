@@ -74,7 +74,7 @@ void note_product(Draft& draft, const Node& node, const std::set<Ask>& asks) {
 bool is_better_apart(const Draft& draft, const Node& node, const std::set<Ask>& asks,
                      double seconds) {
     if (in_small_loop(draft.facts, node) ||
-        seconds * costs::kOfProduct > seconds_of(draft.facts, node))
+        seconds * costs::kOwnKernelDivisor > seconds_of(draft.facts, node))
         return false;
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& ask) {
         const auto found = draft.round.products.find(ask.root);
@@ -84,7 +84,7 @@ bool is_better_apart(const Draft& draft, const Node& node, const std::set<Ask>& 
 
 std::vector<const Node*> large_products(const Draft& draft, const Node& root,
                                         const KernelNeeds& needs) {
-    const double least = draft.facts.profile.seconds_per_launch * costs::kOfProduct;
+    const double least = draft.facts.profile.seconds_per_launch * costs::kOwnKernelDivisor;
     std::vector<const Node*> out;
     const auto note = [&](const Node& node) {
         if (is_shared_product(node, draft.facts.symbols) && !in_small_loop(draft.facts, node) &&
@@ -100,7 +100,7 @@ std::vector<const Node*> large_products(const Draft& draft, const Node& root,
 bool are_apart(const Draft& draft, const std::vector<const Node*>& some,
                const std::vector<const Node*>& others, bool hands_on) {
     const auto may_be = [&](const Node* node) {
-        return !hands_on || seconds_in_memory(draft.facts, *node) * costs::kOfProduct <=
+        return !hands_on || seconds_in_memory(draft.facts, *node) * costs::kOwnKernelDivisor <=
                                 seconds_of(draft.facts, *node);
     };
     return std::any_of(some.begin(), some.end(), may_be) &&

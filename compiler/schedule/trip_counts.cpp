@@ -14,7 +14,7 @@ namespace {
 std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symbols) {
     const auto most = static_cast<double>(size.upper_bound(symbols.largest));
     if (most > costs::kLongestKnown) return std::nullopt;
-    return std::max(1.0, most / costs::kOfMostExpected);
+    return std::max(1.0, most / costs::kExpectedDivisor);
 }
 
 /// Returns what was counted already, or counts now.

@@ -12,7 +12,7 @@
 namespace firn::bench {
 namespace {
 
-constexpr double kPatience = 4000;  // ms that one side's rounds may take together
+constexpr double kMostSpent = 4000;  // ms that one side's rounds may take together
 
 double milliseconds(Executor& executor, const std::function<void()>& run, int runs) {
     auto begin = std::chrono::steady_clock::now();
@@ -47,9 +47,9 @@ struct Side {
 void warm(Executor& executor, Side& side) {
     milliseconds(executor, side.run, 1);
     double once = milliseconds(executor, side.run, 1);
-    if (once > kPatience / 2) {
+    if (once > kMostSpent / 2) {
         side.times.push_back(once);
-        side.spent = kPatience;
+        side.spent = kMostSpent;
     }
     // Most of a short run is the wait for its end, which a row of runs shares.
     for (int runs = 2; runs <= 64 && once * runs < 10; runs *= 2)
@@ -60,7 +60,7 @@ void warm(Executor& executor, Side& side) {
 void take_turns(Executor& executor, std::vector<Side>& sides, int rounds) {
     for (int round = 0; round < rounds; ++round)
         for (Side& side : sides) {
-            if (side.spent >= kPatience) continue;
+            if (side.spent >= kMostSpent) continue;
             side.times.push_back(milliseconds(executor, side.run, side.runs));
             side.spent += side.times.back() * side.runs;
         }

@@ -325,7 +325,7 @@ Hdf5Counts hdf5_counts;
 
 /// Reads by a process, which is replaced after 1,024 files or when a file ends it.
 void read_hdf5(const std::string& path) {
-    static Hdf5Reader reader(Patience{1, 20});
+    static Hdf5Reader reader(ReplyTimeout{1, 20});
     static int reads = 0;
     if (++reads % 1024 == 0) reader.renew();
     try {

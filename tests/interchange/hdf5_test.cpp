@@ -144,9 +144,9 @@ TEST_F(Hdf5Files, LargeDataSetsAreReadInParts) {
 
 /// The refusal of a file whose process does `work`.
 std::string said_of(const std::string& path, const ConfinedProcess::Work& work,
-                    const Patience& patience = {}) {
+                    const ReplyTimeout& timeout = {}) {
     return user_error(
-        [&] { Hdf5Reader(patience, work).read(path, "u", [](const Hdf5Set&) { FAIL(); }); });
+        [&] { Hdf5Reader(timeout, work).read(path, "u", [](const Hdf5Set&) { FAIL(); }); });
 }
 
 TEST_F(Hdf5Files, AFileThatBreaksTheLibraryIsRefused) {

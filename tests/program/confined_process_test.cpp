@@ -45,8 +45,8 @@ class Confined : public ::testing::Test {
     }
     using Ended = std::pair<std::string, Why>;
     /// Returns the reason that the parent gets for the end of a process that does `work`.
-    static Ended end_of(const ConfinedProcess::Work& work, const Patience& patience = {}) {
-        ConfinedProcess process(work, patience);
+    static Ended end_of(const ConfinedProcess::Work& work, const ReplyTimeout& timeout = {}) {
+        ConfinedProcess process(work, timeout);
         try {
             for (;;) process.receive(nothing);
         } catch (const ProcessEnded& ended) {

@@ -163,7 +163,7 @@ std::unordered_map<const Node*, int64_t> trips_by_hand(const RegionFacts& region
             is_inside(regions, *ref, &kernel))
             loops.push_back(ref.get());
     if (loops.empty()) return {};
-    const auto allowed = static_cast<double>(most - most / costs::kOfRest);
+    const auto allowed = static_cast<double>(most - most / costs::kOtherLoopsDivisor);
     const auto edges = [&](int64_t trips) {
         return iteration_costs(regions, known, facts, {static_cast<double>(trips)})[&kernel];
     };
@@ -232,7 +232,7 @@ Graph bound_loops(NodeTable& table, const Graph& graph, const DeviceProfile& pro
             if (!must_end && (!profile.max_back_edges || (trips && *trips * iteration <= most)))
                 continue;
             chunks[ref.get()] = static_cast<int64_t>(
-                std::max(1.0, static_cast<double>(most / costs::kOfChunk) / iteration));
+                std::max(1.0, static_cast<double>(most / costs::kChunkDivisor) / iteration));
             const auto& outer = regions.loops.at(ref.get());
             around.insert(outer.begin(), outer.end());
         }
