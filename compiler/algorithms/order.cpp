@@ -78,13 +78,14 @@ constexpr int64_t kRunsForEach = 4;
 /// of an invocation after so many iterations together, and two more loops go over the counters, of
 /// which one clears them; of the remaining iterations takes half, because a size that is a symbol
 /// also has loops for remainders.
-Size turns_of_run(const Size& n) {
+Size iterations_of_run(const Size& n) {
     const DeviceProfile& profile = current_session().profile();
     const auto parallel = static_cast<int64_t>(profile.parallel_invocations);
     const Size run = min(max(ceil_div(n, kRunsForEach * parallel), kLeastRun), n);
-    const Size turns = ceil_div(run, kAtATime);
-    if (!profile.max_back_edges) return turns;
-    return min(turns, std::max<int64_t>((int64_t{profile.max_back_edges} - 2 * kCounters) / 2, 1));
+    const Size iterations = ceil_div(run, kAtATime);
+    if (!profile.max_back_edges) return iterations;
+    return min(iterations,
+               std::max<int64_t>((int64_t{profile.max_back_edges} - 2 * kCounters) / 2, 1));
 }
 
 /// Sorts rows of n and, in the same order, their companions, all flat, by one digit of the rows'
@@ -92,12 +93,12 @@ Size turns_of_run(const Size& n) {
 /// private counter for each digit.
 std::vector<Tensor> by_counting(const std::vector<Tensor>& from, const Size& rows, const Size& n,
                                 const KeyOf& key_of, const Tensor& shift) {
-    const Size turns = turns_of_run(n);
-    const Size length = turns * kAtATime, runs = ceil_div(n, length);
+    const Size iterations = iterations_of_run(n);
+    const Size length = iterations * kAtATime, runs = ceil_div(n, length);
     const auto for_run = [&](const Tensor& row, const Tensor& run, const auto& body) {
-        for (Tensor turn : loop(turns))
+        for (Tensor iteration : loop(iterations))
             for (int k = 0; k < kAtATime; ++k) {
-                const Tensor i = run * length + turn * kAtATime + k, at = row * n + i;
+                const Tensor i = run * length + iteration * kAtATime + k, at = row * n + i;
                 if_(i < n, [&] {
                     const Tensor own = unchecked(from[0])(at);
                     body(at, own, digit_of(key_of(own), shift, kCounters));
@@ -135,7 +136,7 @@ Tensor unsigned_key(const Tensor& key) {
                               : bitcast(key ^ Tensor(std::numeric_limits<int32_t>::min()), u32);
 }
 
-int turns_of(DType key, int bits) { return 8 * key.bytes() / bits; }
+int iterations_of(DType key, int bits) { return 8 * key.bytes() / bits; }
 
 }  // namespace
 
@@ -214,16 +215,16 @@ Tensor order_by_digits(Tensor key) {
     Tensor order = index(key.shape(), 1);
     key = unsigned_key(key);
     if (!counts_digits_in_runs()) {
-        for (Tensor turn : loop(turns_of(key.dtype(), kComparedBits))) {
-            const Sorted next = by_comparing({key, order}, turn * kComparedBits);
+        for (Tensor iteration : loop(iterations_of(key.dtype(), kComparedBits))) {
+            const Sorted next = by_comparing({key, order}, iteration * kComparedBits);
             key = next.key, order = next.order;
         }
         return order;
     }
     key = reshape(key, {rows * n}), order = reshape(order, {rows * n});
-    for (Tensor turn : loop(turns_of(key.dtype(), kCountedBits))) {
+    for (Tensor iteration : loop(iterations_of(key.dtype(), kCountedBits))) {
         const std::vector<Tensor> next = by_counting(
-            {key, order}, rows, n, [](const Tensor& own) { return own; }, turn * kCountedBits);
+            {key, order}, rows, n, [](const Tensor& own) { return own; }, iteration * kCountedBits);
         key = next[0], order = next[1];
     }
     return reshape(order, {rows, n});
@@ -233,8 +234,8 @@ Tensor sorted_in_runs(const Tensor& x, const KeyOf& key_of) {
     const Size rows = x.size(0), n = x.size(1);
     const auto digits = [&](const Tensor& own) { return unsigned_key(key_of(own)); };
     Tensor flat = reshape(x, {rows * n});
-    for (Tensor turn : loop(turns_of(key_of(x).dtype(), kCountedBits)))
-        flat = by_counting({flat}, rows, n, digits, turn * kCountedBits)[0];
+    for (Tensor iteration : loop(iterations_of(key_of(x).dtype(), kCountedBits)))
+        flat = by_counting({flat}, rows, n, digits, iteration * kCountedBits)[0];
     return reshape(flat, {rows, n});
 }
 

@@ -47,8 +47,8 @@ bool uses_lanes(const KernelCode& code) {
 std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfile& profile) {
     const std::array<uint32_t, 3>& size = code.group_size;
     const uint32_t all = size[0] * size[1] * size[2];
-    const bool idle = rules_of(profile).in_turn && size[0] % profile.subgroup_size != 0 &&
-                      all <= profile.max_group_extent[0];
+    const bool idle = rules_of(profile).subgroups_run_serially &&
+                      size[0] % profile.subgroup_size != 0 && all <= profile.max_group_extent[0];
     const bool row = all != size[0] && (idle || uses_lanes(code));
     return row ? std::array<uint32_t, 3>{all, 1, 1} : size;
 }

@@ -382,7 +382,7 @@ std::vector<std::string> required_extensions(DType dtype) {
 }
 
 bool supported(KernelOp op, DType operand) {
-    if (op == KernelOp::OnePlusTanh || of_any_turns(op) != op) return operand == f32;
+    if (op == KernelOp::OnePlusTanh || for_any_angle(op) != op) return operand == f32;
     if (op == KernelOp::InRange) return operand == i32;
     if (op == KernelOp::LowBits) return operand == i32 || operand == u32;
     const uint32_t type = operand.is_bool() ? kBools : operand.is_float() ? kFloats : kIntegers;

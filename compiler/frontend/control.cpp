@@ -81,7 +81,7 @@ void LoopRange::count_by_invocation() {
     if (!bounded) active_ = session_->scopes.back().active;
 }
 
-LoopRange::Turn LoopRange::begin() {
+LoopRange::Iteration LoopRange::begin() {
     Builder b = builder(*session_, line_);
     bool each = false;
     for (const auto& bound : {begin_, end_, step_}) {
@@ -110,7 +110,7 @@ LoopRange::Turn LoopRange::begin() {
     scope.induction = induction_, scope.begin = begin_, scope.step = step_,
     scope.checkpoint = checkpoint_;
     if (each) count_by_invocation();
-    return Turn(*this);
+    return Iteration(*this);
 }
 
 LoopRange::~LoopRange() {
@@ -442,7 +442,7 @@ void continue_(SourceLine line) {
     SessionState& session = *current_state();
     Builder b = builder(session, line);
     size_t depth = loop_to_leave(session, line, "continue_", "continue");
-    lower_flag(session, b, depth, turn_flag(session, b, depth));
+    lower_flag(session, b, depth, iteration_flag(session, b, depth));
 }
 
 namespace {
@@ -466,7 +466,7 @@ void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
     const int64_t most = options.max_steps.value_or(while_limit(session));
     const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
     std::shared_ptr<Slot> active;
-    for (Tensor turn : loop(steps)) {
+    for (Tensor iteration : loop(steps)) {
         if (!options.max_steps)
             session.scopes.back().must_end =
                 kernel_depth(session) ? MustEnd::Stored : MustEnd::Throws;

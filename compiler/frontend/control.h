@@ -30,11 +30,11 @@ class LoopRange {
     LoopRange& operator=(const LoopRange&) = delete;
 
     struct End {};
-    class Turn {
+    class Iteration {
       public:
-        explicit Turn(LoopRange& range) : range_(range) {}
+        explicit Iteration(LoopRange& range) : range_(range) {}
         Tensor operator*() const { return Tensor::from_node(range_.index_); }
-        Turn& operator++() {
+        Iteration& operator++() {
             range_.close();
             return *this;
         }
@@ -43,7 +43,7 @@ class LoopRange {
       private:
         LoopRange& range_;
     };
-    Turn begin();
+    Iteration begin();
     End end() const { return {}; }
 
     /// @endcond

@@ -21,7 +21,7 @@ DataSource& writable_source(const SizeAtom& symbol) {
 std::string name_of(const Size& size) { return data_symbols(size).at(0).name; }
 
 /// The sizes of the iterations of every loop below, in a fixed order.
-std::vector<Size> turn_sizes(const std::vector<Ref>& nodes) {
+std::vector<Size> iteration_sizes(const std::vector<Ref>& nodes) {
     std::vector<Size> out;
     for (const Ref& node : nodes)
         if (node->op == Op::Loop)
@@ -37,7 +37,7 @@ class Collector {
   public:
     void below(const std::vector<Ref>& roots) {
         const std::vector<Ref> nodes = topological(roots);
-        for (const Size& size : turn_sizes(nodes)) of_turns_.insert(name_of(size));
+        for (const Size& size : iteration_sizes(nodes)) of_iterations_.insert(name_of(size));
         for (const Ref& node : nodes) {
             if (!nodes_.insert(node.get()).second) continue;
             for_sizes(*node, [&](const Size& size) {
@@ -48,7 +48,7 @@ class Collector {
 
     /// A loop's own sizes belong to its body; `allowed` are those of the loops around.
     void check_scopes(const std::vector<Ref>& roots, const Names& allowed = {}) const {
-        if (of_turns_.empty()) return;
+        if (of_iterations_.empty()) return;
         std::unordered_set<const Node*> seen;
         std::vector<Ref> open = roots;
         while (!open.empty()) {
@@ -76,7 +76,7 @@ class Collector {
 
   private:
     void add(const SizeAtom& symbol, const Node& node) {
-        if (of_turns_.contains(symbol.name) || !names_.insert(symbol.name).second) return;
+        if (of_iterations_.contains(symbol.name) || !names_.insert(symbol.name).second) return;
         if (source_of(symbol).scope) refuse(symbol, node);
         for (const SizeAtom& inner : data_symbols(symbol.args[0])) add(inner, node);
         below({source_of(symbol).count});
@@ -86,7 +86,7 @@ class Collector {
     void check(const Node& node, const Names& allowed) const {
         for_sizes(node, [&](const Size& size) {
             for (const SizeAtom& symbol : data_symbols(size))
-                if (of_turns_.contains(symbol.name) && !allowed.contains(symbol.name))
+                if (of_iterations_.contains(symbol.name) && !allowed.contains(symbol.name))
                     refuse(symbol, node);
         });
     }
@@ -102,7 +102,7 @@ class Collector {
     }
 
     std::unordered_set<const Node*> nodes_;
-    Names names_, of_turns_;
+    Names names_, of_iterations_;
 };
 
 /// Gives one node for all counts that are computed alike. Outside of loops and branches it does not
@@ -201,8 +201,8 @@ void rename(SessionState& session, const Size& size, SizeMap& map) {
 
 }  // namespace
 
-void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map) {
-    for (const Size& size : turn_sizes(topological(roots))) rename(session, size, map);
+void rename_iteration_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map) {
+    for (const Size& size : iteration_sizes(topological(roots))) rename(session, size, map);
 }
 
 bool has_data_sizes(const Shape& shape) {
@@ -230,7 +230,8 @@ void name_data_sizes(NodeTable& table, Graph& graph, const std::vector<SizeAtom>
             .first->second;
     };
     for (const SizeAtom& symbol : symbols) graph.data_sizes.push_back(name(symbol));
-    for (const Size& size : turn_sizes(topological(graph.results))) name(data_symbols(size).at(0));
+    for (const Size& size : iteration_sizes(topological(graph.results)))
+        name(data_symbols(size).at(0));
     if (map.empty()) return;
     std::vector<Ref> roots = graph.args;
     roots.insert(roots.end(), graph.results.begin(), graph.results.end());

@@ -39,7 +39,7 @@ std::vector<Size> mentioned(const std::vector<Size>& sizes, const std::vector<Re
 const Size* mentioned(const std::vector<Size>& sizes, const Shape& shape);
 /// Gives the sizes that belong to iterations below `roots` fresh names, in `map`, because the nodes
 /// are recorded once more.
-void rename_turn_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
+void rename_iteration_sizes(SessionState& session, const std::vector<Ref>& roots, SizeMap& map);
 
 /// Renames the data symbols `symbols` of `graph` to ?0, ?1, and makes their counts its first
 /// results; those of iterations come after them. Only for sizes that depend on nothing but values

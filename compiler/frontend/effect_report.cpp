@@ -58,10 +58,10 @@ void write(const SessionState& session, const std::string& text) {
 }
 
 void write_value(const SessionState& session, const Effect& effect, const Indices& shape,
-                 const Indices& turns, std::vector<std::string> elements) {
+                 const Indices& iterations, std::vector<std::string> elements) {
     std::string out =
         effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) + ")";
-    if (!turns.empty()) out += " iteration " + joined(turns);
+    if (!iterations.empty()) out += " iteration " + joined(iterations);
     out += std::string(" ") + effect.dtype.name();
     if (!shape.empty()) out += "[" + joined(shape) + "]";
     out += shape.size() > 1 ? " =\n" : " = ";
@@ -79,38 +79,40 @@ Scalar from_words(DType type, const std::vector<HostTensor>& words, int64_t at) 
 
 /// The rows of a print in a loop: the elements that were printed in each iteration.
 struct Rows {
-    std::vector<HostTensor> words, turns;
+    std::vector<HostTensor> words, iterations;
     int64_t rows = 0, elements = 0;
 
     bool came_by(int64_t row, int64_t element) const {
-        return turns[0].at(row * elements + element).i >= 0;
+        return iterations[0].at(row * elements + element).i >= 0;
     }
-    Indices turn(int64_t row, int64_t element) const {
+    Indices iteration(int64_t row, int64_t element) const {
         Indices out;
-        for (const HostTensor& each : turns) out.push_back(each.at(row * elements + element).i);
+        for (const HostTensor& each : iterations)
+            out.push_back(each.at(row * elements + element).i);
         return out;
     }
 };
 
 void print_rows(SessionState& session, const Effect& effect, const Indices& shape, const Rows& kept,
                 int64_t came) {
-    std::map<Indices, std::vector<std::string>> by_turn;
+    std::map<Indices, std::vector<std::string>> by_iteration;
     const Indices* end = nullptr;  // the first iteration that some element kept no more
     Indices first_full;
     for (int64_t row = 0; row < kept.rows; ++row)
         for (int64_t k = 0; k < kept.elements; ++k) {
             if (!kept.came_by(row, k)) continue;
-            const Indices turn = kept.turn(row, k);
-            auto [at, added] = by_turn.try_emplace(turn);
+            const Indices iteration = kept.iteration(row, k);
+            auto [at, added] = by_iteration.try_emplace(iteration);
             if (added) at->second.assign(static_cast<size_t>(kept.elements), "--");
             at->second[static_cast<size_t>(k)] =
                 value_text(from_words(effect.dtype, kept.words, row * kept.elements + k));
-            if (row + 1 == kept.rows && came > kept.rows && (!end || turn < first_full))
-                first_full = turn, end = &first_full;
+            if (row + 1 == kept.rows && came > kept.rows && (!end || iteration < first_full))
+                first_full = iteration, end = &first_full;
         }
-    for (auto& [turn, elements] : by_turn) {
-        if (end && *end < turn) break;
-        write_value(session, effect, shape, effect.loops ? turn : Indices{}, std::move(elements));
+    for (auto& [iteration, elements] : by_iteration) {
+        if (end && *end < iteration) break;
+        write_value(session, effect, shape, effect.loops ? iteration : Indices{},
+                    std::move(elements));
     }
     if (end)
         write(session, effect.text + (effect.text.empty() ? "" : " ") + "(" + text(effect.line) +
@@ -131,7 +133,7 @@ void report_print(SessionState& session, const Effect& effect, std::span<const R
     Rows kept;
     const size_t words = effect.dtype.bytes() == 8 ? 2 : 1;
     for (size_t k = 1; k < results.size(); ++k)
-        (k <= words ? kept.words : kept.turns).push_back(read(session, results[k]));
+        (k <= words ? kept.words : kept.iterations).push_back(read(session, results[k]));
     kept.rows = kept.words[0].shape[0];
     kept.elements = kept.words[0].elements() / kept.rows;
     const int64_t came = count_of(shape) ? read(session, results[0]).at(0).i : 0;
@@ -155,9 +157,9 @@ std::string failure(SessionState& session, const Effect& effect, std::span<const
     if (!failed) return {};
     if (effect.told) return effect.text + " (" + text(effect.line) + ")";
     const Indices shape = concrete(session, effect.shape, symbols);
-    Indices turns;
+    Indices iterations;
     for (size_t k = 0; k < effect.loops; ++k)
-        turns.push_back(read(session, results[1 + k]).at(0).i);
+        iterations.push_back(read(session, results[1 + k]).at(0).i);
     const int64_t at = read(session, results[1 + effect.loops]).at(0).i;
     std::string out = effect.text + ": ";
     if (shape.empty())
@@ -166,7 +168,7 @@ std::string failure(SessionState& session, const Effect& effect, std::span<const
         out += std::to_string(failed) + " of " + std::to_string(count_of(shape)) +
                (failed == 1 ? " elements fails, " : " elements fail, the first ") + "at " +
                index_text(shape, at);
-    if (!turns.empty()) out += " in iteration " + joined(turns);
+    if (!iterations.empty()) out += " in iteration " + joined(iterations);
     if (!effect.compared.empty()) {
         auto operand = [&](size_t k) {
             return value_text(read(session, results[2 + effect.loops + k]).at(0));

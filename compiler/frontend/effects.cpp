@@ -29,7 +29,7 @@ size_t home_depth(const SessionState& session) {
 }
 
 /// Returns, for each recorded loop around, outermost first, its number of iterations so far.
-std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
+std::vector<Ref> iterations_now(const SessionState& session, const Builder& b) {
     std::vector<Ref> out;
     auto is = [](const Ref& node, int64_t value) {
         return node->op == Op::Constant && node->as<ConstantAttr>().value.i == value;
@@ -37,9 +37,11 @@ std::vector<Ref> turns_now(const SessionState& session, const Builder& b) {
     for (size_t depth = home_depth(session) + 1; depth < session.scopes.size(); ++depth) {
         const Scope& scope = session.scopes[depth];
         if (scope.kind != ScopeKind::Loop) continue;
-        Ref turn = is(scope.begin, 0) ? scope.induction
-                                      : elementwise(b, Op::Sub, {scope.induction, scope.begin});
-        out.push_back(is(scope.step, 1) ? turn : elementwise(b, Op::Div, {turn, scope.step}));
+        Ref iteration = is(scope.begin, 0)
+                            ? scope.induction
+                            : elementwise(b, Op::Sub, {scope.induction, scope.begin});
+        out.push_back(is(scope.step, 1) ? iteration
+                                        : elementwise(b, Op::Div, {iteration, scope.step}));
     }
     return out;
 }
@@ -101,7 +103,7 @@ Shape masked_shape(const Builder& b, const std::shared_ptr<Slot>& slot, const Sh
 
 /// A size that begins in the iterations of a loop around, of which nothing is kept after the
 /// iteration.
-bool size_of_a_turn(const SessionState& session, const Shape& shape) {
+bool size_of_iteration(const SessionState& session, const Shape& shape) {
     return std::any_of(session.scopes.begin(), session.scopes.end(),
                        [&](const Scope& scope) { return mentioned(scope.sizes, shape); });
 }
@@ -111,7 +113,7 @@ bool size_of_a_turn(const SessionState& session, const Shape& shape) {
 /// becomes; rows beyond the last are dropped as stores outside are. A row starts as 0, and each
 /// place of it is stored once: combining by Or settles nothing.
 void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Ref& x) {
-    if (size_of_a_turn(session, x->shape))
+    if (size_of_iteration(session, x->shape))
         fail_at(b.line,
                 "print_value: the value is " + text(x->shape) +
                     ", of which every iteration of the loop around has another; print what it "
@@ -136,11 +138,11 @@ void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Re
     };
     for (const Ref& word : words_of(b, expand(b, x, effect.shape)))
         keep(word, scalar_int(0, u32), ScatterOp::Or);
-    std::vector<Ref> turns = turns_now(session, b);
-    effect.loops = turns.size();
-    if (turns.empty()) turns.push_back(constant_int(b, 0));
-    for (const Ref& turn : turns)
-        keep(expand(b, turn, effect.shape), scalar_int(-1), ScatterOp::Max);
+    std::vector<Ref> iterations = iterations_now(session, b);
+    effect.loops = iterations.size();
+    if (iterations.empty()) iterations.push_back(constant_int(b, 0));
+    for (const Ref& iteration : iterations)
+        keep(expand(b, iteration, effect.shape), scalar_int(-1), ScatterOp::Max);
     write_slot(effect.slots[0],
                elementwise(b, Op::Add, {read_slot(effect.slots[0], b.line), constant_int(b, 1)}),
                b.line);
@@ -198,7 +200,8 @@ void keep_first_failure(SessionState& session, const Builder& b, Effect& effect,
     const uint64_t home = session.scopes[home_depth(session)].id;
     effect.inside = true;
     std::vector<Ref> now(values.begin() + 1, values.end());
-    for (Ref& turn : turns_now(session, b)) now.push_back(std::move(turn)), ++effect.loops;
+    for (Ref& iteration : iterations_now(session, b))
+        now.push_back(std::move(iteration)), ++effect.loops;
     auto failed = make_slot_in(session, constant(b, scalar_bool(false)), home);
     effect.slots.push_back(failed);
     const Ref before = read_slot(failed, b.line);
@@ -228,10 +231,10 @@ void finish_assertion(const Builder& b, Effect& effect, std::vector<Ref> values,
     const Ref none = constant_int(b, std::numeric_limits<int32_t>::max());
     Ref left = values[0];
     for (size_t k = 1 + operands; k < values.size(); ++k) {
-        const Ref turn = reduce(b, ReduceOp::Min,
-                                elementwise(b, Op::Select, {left, values[k], none}), {}, false);
-        left = elementwise(b, Op::And, {left, elementwise(b, Op::Equal, {values[k], turn})});
-        out.results.push_back(turn);
+        const Ref iteration = reduce(
+            b, ReduceOp::Min, elementwise(b, Op::Select, {left, values[k], none}), {}, false);
+        left = elementwise(b, Op::And, {left, elementwise(b, Op::Equal, {values[k], iteration})});
+        out.results.push_back(iteration);
     }
     const Ref at =
         reduce(b, ReduceOp::Min, elementwise(b, Op::Select, {left, index(b, {count}, 0), none}), {},
@@ -311,7 +314,7 @@ void record_check(SessionState& session, const Builder& b, const std::string& te
     effect.line = b.line;
     effect.text = text;
     std::vector<Ref> values{condition};
-    if (size_of_a_turn(session, condition->shape))
+    if (size_of_iteration(session, condition->shape))
         values[0] = reduce(b, ReduceOp::All, condition, {}, false);
     else if (const Comparison compared = comparison_of(*condition); compared.left) {
         effect.compared = compared.text;
@@ -352,11 +355,11 @@ namespace {
 /// The rows that an inner recording kept, one after the other.
 void repeat_rows(const Effect& effect, const std::vector<Ref>& sources) {
     const Tensor rows = Tensor::from_node(sources[0]), came_by = Tensor::from_node(sources[1]);
-    for (Tensor turn : loop(Arg(effect.iterations, effect.line)))
-        if_(Arg(came_by(turn), effect.line), [&] {
+    for (Tensor iteration : loop(Arg(effect.iterations, effect.line)))
+        if_(Arg(came_by(iteration), effect.line), [&] {
             SessionState& session = *current_state();
             record_print(session, builder(session, effect.line), effect,
-                         rows(turn).node(effect.line));
+                         rows(iteration).node(effect.line));
         });
 }
 

@@ -103,7 +103,7 @@ std::vector<Ref> inlined(SessionState& session, const RecordedFunction& function
     for (const Guard& guard : function.graph.guards)
         require_equal(b, guard.left.substitute(map), guard.right.substitute(map), guard.message);
     take_data_sizes(session, function, map, line, replace);
-    rename_turn_sizes(session, function.graph.results, map);
+    rename_iteration_sizes(session, function.graph.results, map);
     return substitute_sizes(b.table, nodes, map, std::move(replace));
 }
 

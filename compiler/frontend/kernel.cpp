@@ -31,7 +31,7 @@ Scope& group_scope(SessionState& session, const char* what, SourceLine line) {
 }
 
 Ref invocation(const Builder& b, const Scope& scope, int axis) {
-    return firn::invocation(b, scope.by_hand->turn, scope.by_hand->grid, axis);
+    return firn::invocation(b, scope.by_hand->iteration, scope.by_hand->grid, axis);
 }
 
 Ref checked_axis_index(SessionState& session, const Builder& b, const char* what, int axis) {
@@ -73,7 +73,7 @@ KernelRecorder::KernelRecorder(const Shape& shape, const KernelOptions& options,
         by_hand.group[axis] = static_cast<uint32_t>(options.group[axis]);
         by_hand.grid[axis] = round_up(shape[axis], options.group[axis]);
     }
-    by_hand.turn = region_arg(b, i32, {});
+    by_hand.iteration = region_arg(b, i32, {});
     push_scope(*session_, ScopeKind::Kernel, line_);
     scope_ = session_->scopes.back().id;
     session_->scopes.back().by_hand = std::make_shared<ByHand>(std::move(by_hand));
@@ -106,7 +106,7 @@ void KernelRecorder::close() {
         fail_at(line_,
                 "kernel: it stores nothing; store to a tensor from outside by index, as in c(i) = "
                 "value");
-    Region body{{scope.by_hand->turn}, {}};
+    Region body{{scope.by_hand->iteration}, {}};
     std::vector<Ref> inits;
     for (const ScopeEntry* entry : written) {
         body.args.push_back(entry->arg);
@@ -162,9 +162,9 @@ KernelArray::KernelArray(DType dtype, const std::vector<int>& shape, bool shared
                               "; give 1 or more");
         whole.push_back(Size(n));
     }
-    memory_ =
-        Tensor::from_node(b.table.intern(Op::Array, dtype, std::move(whole), {scope.by_hand->turn},
-                                         ArrayAttr{++session.last_id, shared}, b.line));
+    memory_ = Tensor::from_node(b.table.intern(Op::Array, dtype, std::move(whole),
+                                               {scope.by_hand->iteration},
+                                               ArrayAttr{++session.last_id, shared}, b.line));
     memory_.slot()->array = true;
     if (shared) scope.by_hand->shared.push_back(std::shared_ptr<Slot>(memory_.slot()));
 }
@@ -221,7 +221,7 @@ void require_all_come(SessionState& session, const char* what, SourceLine line) 
         // Loops further in leave the flags of this one as they are.
         size_t inside = depth;
         while (inside < top && session.scopes[inside + 1].kind != ScopeKind::Loop) ++inside;
-        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.turn})
+        for (const std::shared_ptr<Slot>& flag : {scope.active, scope.iteration})
             if (flag && !is_uniform(*value_at(session, flag, inside), group, known))
                 refuse(
                     "it follows a break_ or continue_ whose condition differs among invocations");
@@ -348,7 +348,7 @@ Tensor exchange(const Operand& x, SubgroupOp op, ReduceOp combine, const Arg* la
     if (value->dtype.bytes() > 4 || (value->dtype.bytes() < 4 && !value->dtype.is_bool()))
         fail_at(b.line, std::string("subgroup: lanes exchange f32, i32, u32 and bool, not ") +
                             value->dtype.name() + "; convert by .as(f32)");
-    std::vector<Ref> inputs = {by_hand.turn, expand(b, value, by_hand.grid)};
+    std::vector<Ref> inputs = {by_hand.iteration, expand(b, value, by_hand.grid)};
     if (lane) inputs.push_back(expand(b, cast(b, lane->node(), i32), by_hand.grid));
     const DType dtype = inputs[1]->dtype;
     return Tensor::from_node(b.table.intern(Op::Subgroup, dtype, by_hand.grid, std::move(inputs),

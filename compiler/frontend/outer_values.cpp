@@ -174,7 +174,7 @@ void settle_gradients(SessionState& session, Scope& loop) {
 
 bool is_of_invocation(const SessionState& session, const Ref& x) {
     const size_t kernel = kernel_depth(session);
-    if (needs(*x, *session.scopes[kernel].by_hand->turn)) return true;
+    if (needs(*x, *session.scopes[kernel].by_hand->iteration)) return true;
     for (size_t depth = kernel + 1; depth < session.scopes.size(); ++depth)
         for (const ScopeEntry& entry : session.scopes[depth].entries)
             if (entry.arg == x && entry.slot->scope >= session.scopes[kernel].id) return true;

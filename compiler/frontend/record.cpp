@@ -250,7 +250,8 @@ Ref conditions_between(SessionState& session, const Builder& b, size_t around, s
         in_loop = true;
         // Also if there is no break_ yet: a later one counts from the next iteration on.
         active_flag(session, b, k);
-        for (const std::shared_ptr<Slot>& flag : {session.scopes[k].active, session.scopes[k].turn})
+        for (const std::shared_ptr<Slot>& flag :
+             {session.scopes[k].active, session.scopes[k].iteration})
             if (flag && flag.get() != slot) join(b, all, value_at(session, flag, top));
     }
     return all;
@@ -354,11 +355,11 @@ std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_
     return scope.active;
 }
 
-std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth) {
-    if (!session.scopes[depth].turn)
-        session.scopes[depth].turn =
+std::shared_ptr<Slot> iteration_flag(SessionState& session, const Builder& b, size_t depth) {
+    if (!session.scopes[depth].iteration)
+        session.scopes[depth].iteration =
             make_slot_in(session, constant(b, scalar_bool(true)), session.scopes[depth].id);
-    return session.scopes[depth].turn;
+    return session.scopes[depth].iteration;
 }
 
 void lower_flag(SessionState& session, const Builder& b, size_t depth,
@@ -367,7 +368,7 @@ void lower_flag(SessionState& session, const Builder& b, size_t depth,
     // Asking for the value first makes the loop carry it.
     const Ref old = value_at(session, flag, top);
     const Ref mask =
-        mask_of(session, b, *flag, flag == session.scopes[depth].turn ? depth : depth - 1,
+        mask_of(session, b, *flag, flag == session.scopes[depth].iteration ? depth : depth - 1,
                 Write::Assignment);
     const bool in_branch =
         std::any_of(session.scopes.begin() + static_cast<long>(depth), session.scopes.end(),

@@ -80,7 +80,7 @@ struct ByHand {
     Shape grid;  // invocations, by axis; whole groups where the user gave a group
     std::vector<uint32_t> group;
     bool whole_groups = false;
-    Ref turn;  // the first argument of its body
+    Ref iteration;  // the first argument of its body
     std::vector<std::weak_ptr<Slot>> shared;
     /// A while_ that must end, with the message if it does not: `went_on` is not 0 if some
     /// invocation went on.
@@ -109,9 +109,9 @@ struct Scope {
     std::unordered_map<const Slot*, size_t> positions;  // indices into entries
     Ref condition;                                      // Branch: chooses this side
     bool masks = false;                                 // Branch: see write_slot
-    std::shared_ptr<Slot> active;  // Loop: false once break_ was met; see active_flag
-    Ref runs;                      // Loop: the value of `active` if it is never lowered
-    std::shared_ptr<Slot> turn;    // Loop: false once continue_ was met in this iteration
+    std::shared_ptr<Slot> active;     // Loop: false once break_ was met; see active_flag
+    Ref runs;                         // Loop: the value of `active` if it is never lowered
+    std::shared_ptr<Slot> iteration;  // Loop: false once continue_ was met in this iteration
     std::vector<std::pair<Ref, SourceLine>> asked;  // Loop: values whose shape was read
     std::vector<HeldGradient> held;                 // Loop
     Ref induction, begin, step;                     // Loop
@@ -227,7 +227,7 @@ bool store_slot(const std::shared_ptr<Slot>& slot, Ref node, SourceLine line);
 /// for one that does not run the scopes around it), and that of its iteration; made on first use. A
 /// flag that is never lowered costs nothing in the end.
 std::shared_ptr<Slot> active_flag(SessionState& session, const Builder& b, size_t depth);
-std::shared_ptr<Slot> turn_flag(SessionState& session, const Builder& b, size_t depth);
+std::shared_ptr<Slot> iteration_flag(SessionState& session, const Builder& b, size_t depth);
 /// Lowers a flag of the loop at `depth` for the elements that are active here.
 void lower_flag(SessionState& session, const Builder& b, size_t depth,
                 const std::shared_ptr<Slot>& flag);

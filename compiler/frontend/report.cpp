@@ -163,12 +163,13 @@ void report_progress(SessionState& session) {
     if (session.debug < 1 && !isatty(STDERR_FILENO)) return;
     const auto report = [](const RunProgress& run) {
         char text[80];
-        if (run.turns > 0)
+        if (run.iterations > 0)
             std::snprintf(text, sizeof text, "%.0f s: iteration %lld of %lld", run.seconds,
-                          static_cast<long long>(run.turn), static_cast<long long>(run.turns));
+                          static_cast<long long>(run.iteration),
+                          static_cast<long long>(run.iterations));
         else
             std::snprintf(text, sizeof text, "%.0f s: iteration %lld", run.seconds,
-                          static_cast<long long>(run.turn));
+                          static_cast<long long>(run.iteration));
         say("firn: " + run.program + " has run for " + text +
             (run.line.empty() ? "" : " of the loop at " + run.line) + "\n");
     };

@@ -103,11 +103,11 @@ void Session::on_print(Callback<void(const std::string&)> write) const {
 }
 void Session::check_promises(bool on) const { state_->checks = on; }
 void Session::find_nan(bool on) const { state_->finds_nan = on; }
-void Session::limit_while(int64_t turns) const {
-    if (turns < 1)
-        throw UserError("limit_while: " + std::to_string(turns) +
+void Session::limit_while(int64_t iterations) const {
+    if (iterations < 1)
+        throw UserError("limit_while: " + std::to_string(iterations) +
                         " is given; it counts iterations from 1 up");
-    state_->while_limit = turns;
+    state_->while_limit = iterations;
 }
 void Session::compile_in_background(bool on) const { state_->compiles_in_background = on; }
 void Session::specialise(bool on) const { state_->specialises = on; }

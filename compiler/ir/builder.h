@@ -83,7 +83,7 @@ Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
 /// Returns the group of a kernel without one of its user's: the last axes take all invocations.
 std::vector<uint32_t> usual_group(size_t rank);
 /// The own index of each invocation of a kernel by hand along an axis of its grid.
-Ref invocation(Builder b, const Ref& turn, const Shape& grid, int axis);
+Ref invocation(Builder b, const Ref& iteration, const Shape& grid, int axis);
 /// Returns the values in memory before each position's own part of `scatter` (a Scatter of a kernel
 /// by hand).
 Ref fetched(Builder b, const Ref& scatter);

@@ -82,22 +82,22 @@ std::vector<uint32_t> usual_group(size_t rank) {
     return group;
 }
 
-Ref invocation(Builder b, const Ref& turn, const Shape& grid, int axis) {
-    return b.table.intern(Op::Invocation, i32, grid, {turn}, IndexAttr{axis}, b.line);
+Ref invocation(Builder b, const Ref& iteration, const Shape& grid, int axis) {
+    return b.table.intern(Op::Invocation, i32, grid, {iteration}, IndexAttr{axis}, b.line);
 }
 
 Ref kernel_by_hand(Builder b, std::vector<Ref> inits, Region body, Shape grid,
                    std::vector<uint32_t> group, bool rounded) {
     ensure(grid.size() == group.size() && !group.empty(),
            "a kernel by hand has a group size for each axis of its grid");
-    const Ref turn = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1),
-                          std::move(inits), std::move(body), -1);
-    LoopAttr attr = turn->as<LoopAttr>();
+    const Ref iteration = loop(b, constant_int(b, 0), constant_int(b, 1), constant_int(b, 1),
+                               std::move(inits), std::move(body), -1);
+    LoopAttr attr = iteration->as<LoopAttr>();
     attr.grid = std::move(grid);
     attr.group = std::move(group);
     attr.rounded = rounded;
-    return b.table.intern(Op::Loop, turn->dtype, turn->shape, turn->inputs, std::move(attr),
-                          b.line);
+    return b.table.intern(Op::Loop, iteration->dtype, iteration->shape, iteration->inputs,
+                          std::move(attr), b.line);
 }
 
 Ref fetched(Builder b, const Ref& scatter) {

@@ -91,7 +91,7 @@ FloatBounds FloatRanges::find_integer(const KernelNode& n, int depth) {
 
 FloatBounds FloatRanges::find_float(const KernelNode& n, int depth) {
     const auto arg = [&](size_t k) { return of(n.args[k], depth); };
-    switch (of_any_turns(n.op)) {
+    switch (for_any_angle(n.op)) {
         case KernelOp::Constant:
             return std::isfinite(n.constant.f) ? FloatBounds{n.constant.f, n.constant.f, true}
                                                : kAnything;

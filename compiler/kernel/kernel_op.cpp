@@ -38,7 +38,7 @@ std::optional<KernelOp> find_kernel_op(std::string_view name) {
     return static_cast<KernelOp>(row - kOps.begin());
 }
 
-KernelOp of_any_turns(KernelOp op) {
+KernelOp for_any_angle(KernelOp op) {
     switch (op) {
         case KernelOp::SinOfFew: return KernelOp::Sin;
         case KernelOp::CosOfFew: return KernelOp::Cos;

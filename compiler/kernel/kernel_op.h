@@ -15,7 +15,7 @@ const OpInfo& info(KernelOp op);
 inline bool is_elementwise(KernelOp op) { return info(op).properties & kElementwise; }
 inline bool is_combined(KernelOp op) { return info(op).properties & kCombined; }
 /// Returns Sin, Cos or Tan for SinOfFew, CosOfFew or TanOfFew; any other operation itself.
-KernelOp of_any_turns(KernelOp op);
+KernelOp for_any_angle(KernelOp op);
 /// Cost of one evaluation in simple operations.
 inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }
 /// The operation by its name (`Add`); nothing where there is none.

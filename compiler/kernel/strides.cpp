@@ -27,7 +27,7 @@ bool walks_in_rounds(const IndexForm& index, int range, int64_t lanes) {
 
 }  // namespace
 
-bool reads_in_turn(KernelCode code, int64_t lanes) {
+bool reads_in_sequence(KernelCode code, int64_t lanes) {
     for (int effect : code.regions[0].effects)
         if (code.nodes[effect].op != KernelOp::Store) return false;
     place(code);
@@ -36,8 +36,8 @@ bool reads_in_turn(KernelCode code, int64_t lanes) {
     IndexForms forms(code);
     for (const KernelRegion& region : code.regions) {
         if (region.range < 0) continue;
-        const int64_t turns = code.ranges[region.range].max_trips;
-        if (turns >= 0 && turns < lanes) continue;
+        const int64_t iterations = code.ranges[region.range].max_trips;
+        if (iterations >= 0 && iterations < lanes) continue;
         for (int id : region.order) {
             const KernelNode& n = code.nodes[id];
             if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;

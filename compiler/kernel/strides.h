@@ -11,7 +11,7 @@ int last_grid_range(const KernelCode& code);
 /// Some load in a loop of at least `lanes` iterations walks along it, is the same for neighbours
 /// along x, and begins at a known place in a round of so many elements; the kernel's effects are
 /// stores.
-bool reads_in_turn(KernelCode code, int64_t lanes);
+bool reads_in_sequence(KernelCode code, int64_t lanes);
 /// Loads in loops walk in strides, and none along a loop.
 bool strides_far(KernelCode code);
 /// Loops do nothing but read columns: neighbours along x, rows far apart.

@@ -75,7 +75,7 @@ OwnArrays choose_own_arrays(const Placement& placement, size_t rank, const Size&
                                                  std::to_string(own.members) +
                                                  " invocations are too large together; take a "
                                                  "smaller group or array");
-    const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_loops,
+    const int64_t busy = int64_t{profile.parallel_invocations} * rules.waves_of_loops,
                   rows = std::clamp(std::max(busy, costs::kOwnBytes / bytes), least, countable);
     own.groups = std::clamp<int64_t>(rows / own.members, 1, profile.max_groups[0]);
     if (total.upper_bound(facts.largest) <= own.groups) own.groups = 0;

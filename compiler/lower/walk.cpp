@@ -87,7 +87,7 @@ void Walk::remember(const std::pair<const Node*, Indices>& key, int value) {
     log_.push_back(key);
 }
 
-void Walk::forget_turn(size_t mark, int range) {
+void Walk::forget_iteration(size_t mark, int range) {
     auto depends = [&](int value) {
         const std::vector<int>& ranges = b_.dependencies(value);
         return std::binary_search(ranges.begin(), ranges.end(), range);

@@ -27,7 +27,7 @@ class WayOut {
     /// outer loops carry them at.
     bool stays(const Node& loop, int k, const Indices& at) {
         enter(loop);
-        push_turns(loop, static_cast<size_t>(k), at);
+        push_iterations(loop, static_cast<size_t>(k), at);
         while (!queue_.empty()) {
             if (seen_.size() > costs::kMostLoopWalk) return false;
             const auto [node, to] = std::move(queue_.back());
@@ -61,7 +61,7 @@ class WayOut {
         push(node, project(b_, at, from, node.shape));
     }
 
-    void push_turns(const Node& loop, size_t k, const Indices& at) {
+    void push_iterations(const Node& loop, size_t k, const Indices& at) {
         const Node& next = *loop.as<LoopAttr>().body->results[k];
         push_projected(*loop.inputs[k + 3], next.shape, at);
         push(next, at);
@@ -74,7 +74,7 @@ class WayOut {
         if (node.op == Op::RegionArg) {
             const auto slot = entered_.find(&node);
             if (slot == entered_.end()) return carried_(node, at);
-            if (slot->second.arg > 0) push_turns(*slot->second.loop, slot->second.arg - 1, at);
+            if (slot->second.arg > 0) push_iterations(*slot->second.loop, slot->second.arg - 1, at);
             return true;
         }
         if (node.op == Op::Result) {
@@ -98,7 +98,7 @@ class WayOut {
         }
         enter(owner);
         for (size_t bound = 0; bound < 3; ++bound) push(*owner.inputs[bound], {});
-        push_turns(owner, k, at);
+        push_iterations(owner, k, at);
         const int active = owner.as<LoopAttr>().active;
         if (active < 0) return;
         push_projected(*owner.inputs[static_cast<size_t>(active) + 3], node.shape, at);

@@ -23,7 +23,7 @@ void Walk::run() {
     const Grid grid = make_grid(b_, outer, flat, !all);
     if (rows) row_ = normal(request_.shape, grid.indices);
     if (const Node* loop = any ? written(*outputs[0], {}).loop : nullptr)
-        return write_in_turns(*loop, grid.indices);
+        return write_in_iterations(*loop, grid.indices);
     if (request_.inner) return run_rows(grid.indices);
     for (const Ref& output : outputs)
         if (!by_position(output)) own_[output.get()] = normal(output->shape, grid.indices);
@@ -43,7 +43,7 @@ void Walk::store_own(size_t output, const Grid& grid, std::vector<int>& effects)
     effects.push_back(b_.store(target, grid.flat, std::span(&value, 1)));
 }
 
-void Walk::write_in_turns(const Node& loop, const Indices& at) {
+void Walk::write_in_iterations(const Node& loop, const Indices& at) {
     std::set<int> needed;
     for (const Ref& output : request_.outputs)
         for (const Node* scatter : written(*output, {}).scatters)
@@ -139,7 +139,7 @@ void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
     b_.code().regions[region].effects = std::move(inside);
     b_.set_lines(node->lines);
     effects.push_back(b_.close_for(region, {}));
-    forget_turn(mark, range);
+    forget_iteration(mark, range);
 }
 
 int Walk::evaluate_own(const Node& node, const Indices& at) {

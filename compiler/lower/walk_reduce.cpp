@@ -81,7 +81,7 @@ int Walk::reduce_axis(const Node& node, Indices in, size_t depth, int accumulato
     b_.code().regions[region].yields = {next};
     b_.set_lines(node.lines);
     const int made = b_.close_for(region, {accumulator});
-    forget_turn(mark, range);
+    forget_iteration(mark, range);
     return b_.result(made, 0);
 }
 

@@ -77,7 +77,7 @@ int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
     b_.code().regions[open.region].yields = std::move(yields);
     b_.set_lines(loop.lines);
     const int for_node = b_.close_for(open.region, open.inits);
-    forget_turn(open.mark, open.range);
+    forget_iteration(open.mark, open.range);
     --open_loops_;
     return for_node;
 }

@@ -40,7 +40,7 @@ class Walk {
     /// The invocation of each position stores or combines at the position's own index.
     void write_position(size_t output, const Indices& at, std::vector<int>& effects);
     /// Does the same for all outputs, in every iteration of the loop.
-    void write_in_turns(const Node& loop, const Indices& at);
+    void write_in_iterations(const Node& loop, const Indices& at);
     void store_position(const Node& scatter, int program_buffer, const Indices& at,
                         std::vector<int>& effects);
 
@@ -63,7 +63,7 @@ class Walk {
     /// Forgets values computed since `mark` that depend on the index of a range that is closed now:
     /// the same body evaluated at another index gets a loop of its own, and so does a value of few
     /// axes that a loop carried beside one of more.
-    void forget_turn(size_t mark, int range);
+    void forget_iteration(size_t mark, int range);
     virtual int evaluate(const Node& node, const Indices& at);
     int load(const Node& node, const Indices& at);
     /// The buffer of a tensor in memory, to be read by so many elements at once.

@@ -33,13 +33,13 @@ struct Choice {
     int64_t busy() const {
         const int64_t at_once = profile.parallel_invocations;
         if (staged) return at_once / costs::kStagedShare;
-        return at_once * (traits.loops ? rules().turns_of_loops : rules().turns);
+        return at_once * (traits.loops ? rules().waves_of_loops : rules().waves);
     }
     /// Invocations along the first range that a group has at the least, where others lie beside it:
     /// where there are fewer indices, some have nothing to do.
     int64_t least_width() const {
         if (dims() < 2) return 1;
-        const bool square = !rules().in_turn && traits.loops;
+        const bool square = !rules().subgroups_run_serially && traits.loops;
         return std::min<int64_t>(profile.subgroup_size,
                                  square ? costs::kSquareGroup : rules().wide_group);
     }
@@ -47,8 +47,8 @@ struct Choice {
     /// by one lane each and shuffled to the others: on a CPU driver a load of one element by all
     /// lanes costs as much as loads of different ones, and a shuffle is cheap.
     bool may_hand_round() const {
-        return rules().in_turn && profile.texel_loads && lanes_share(profile) && traits.plain() &&
-               traits.loops && reads_in_turn(ready, profile.subgroup_size);
+        return rules().subgroups_run_serially && profile.texel_loads && lanes_share(profile) &&
+               traits.plain() && traits.loops && reads_in_sequence(ready, profile.subgroup_size);
     }
     /// `factor` times as many copies have few enough values that wait for stores of one element.
     bool may_hold(int64_t factor) const {

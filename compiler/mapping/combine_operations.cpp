@@ -70,12 +70,12 @@ void combine_power_of_two(Nodes& nodes, KernelNode& n) {
         n.op = KernelOp::LowBits;
 }
 
-/// The bound |x| <= 1e5 for sines of few turns, less a thousandth: rounding is far below that.
-constexpr double kFewTurns = 0.999e5;
+/// The bound |x| <= 1e5 for sines of small angles, less a thousandth: rounding is far below that.
+constexpr double kMostSmallAngle = 0.999e5;
 
 /// Uses the functions for large arguments only where they are possible, because a CPU driver
 /// computes both forms for all lanes.
-void find_few_turns(FloatRanges& ranges, KernelNode& n) {
+void find_small_angles(FloatRanges& ranges, KernelNode& n) {
     if (n.dtype != f32) return;
     const KernelOp of_few = n.op == KernelOp::Sin   ? KernelOp::SinOfFew
                             : n.op == KernelOp::Cos ? KernelOp::CosOfFew
@@ -83,7 +83,7 @@ void find_few_turns(FloatRanges& ranges, KernelNode& n) {
                                                     : n.op;
     if (of_few == n.op) return;
     const FloatBounds x = ranges.of(n.args[0]);
-    if (x.lo >= -kFewTurns && x.hi <= kFewTurns) n.op = of_few;
+    if (x.lo >= -kMostSmallAngle && x.hi <= kMostSmallAngle) n.op = of_few;
 }
 
 /// Removes the comparisons, tanhs and powers that have no use any more.
@@ -100,7 +100,7 @@ void combine_operations(KernelCode& code) {
     FloatRanges ranges(code);
     for (const KernelRegion& region : code.regions)
         for (int id : region.order) {
-            find_few_turns(ranges, code.nodes[id]);
+            find_small_angles(ranges, code.nodes[id]);
             combine_tanh(code.nodes, code.nodes[id], uses);
             combine_range_test(code.nodes, code.nodes[id]);
             combine_power_of_two(code.nodes, code.nodes[id]);

@@ -17,9 +17,9 @@ using Groups = std::vector<std::vector<int>>;
 
 /// Names the work of iterations so that equal work has equal names: the iteration itself and the
 /// carried values are named by their place, whatever loop they belong to.
-class TurnWork {
+class IterationWork {
   public:
-    TurnWork(const KernelCode& code, const DeviceProfile& profile)
+    IterationWork(const KernelCode& code, const DeviceProfile& profile)
         : code_(code),
           needs_(region_needs(code)),
           load_(profile.seconds_per_load * profile.operations_per_second) {}
@@ -136,12 +136,12 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
         for (int id : region.order) {
             const KernelNode& n = code.nodes[id];
             if (!can_fuse(code, n)) continue;
-            TurnWork turn(code, profile);
+            IterationWork iteration(code, profile);
             Candidate own{{id},
                           levels.of(id),
                           code.ranges[code.regions[n.region].range].extent_node,
                           n.args.size(),
-                          turn.of(id)};
+                          iteration.of(id)};
             auto fits = [&](const Candidate& c) {
                 if (c.level != own.level || c.extent != own.extent ||
                     c.carried + own.carried > costs::kMostFusedCarried)

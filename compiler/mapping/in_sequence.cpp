@@ -13,13 +13,13 @@
 namespace firn {
 namespace {
 
-Size at_turn(const Size& size, const std::string& induction, int64_t turn) {
-    return size.substitute({{induction, Size(turn)}});
+Size at_iteration(const Size& size, const std::string& induction, int64_t iteration) {
+    return size.substitute({{induction, Size(iteration)}});
 }
 
 /// Returns how much the size grows from one iteration to the next.
 Size growth(const Size& size, const std::string& induction) {
-    return at_turn(size, induction, 1) - at_turn(size, induction, 0);
+    return at_iteration(size, induction, 1) - at_iteration(size, induction, 0);
 }
 
 /// Returns the new nodes of `ids`.
@@ -51,7 +51,8 @@ std::vector<int> InSequence::Taken::all(const std::vector<int>& ids) const {
 Size own_elements(const Size& elements) { return ceil_div(elements, 4) * Size(4); }
 
 bool linear_in(const Size& size, const std::string& induction) {
-    return size == at_turn(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
+    return size ==
+           at_iteration(size, induction, 0) + growth(size, induction) * Size::symbol(induction);
 }
 
 InSequence::InSequence(uint32_t invocations, const Program& program, const Size& bands,
@@ -123,7 +124,7 @@ int InSequence::number(int k) {
         const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
         return std::any_of(loops_.begin() + 1, loops_.end(), is_in) ||
                std::any_of(iterations_.begin(), iterations_.end(),
-                           [&](const auto& turn) { return mentions(size, turn.first); });
+                           [&](const auto& iteration) { return mentions(size, iteration.first); });
     };
     const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
     int& node = known->second;

@@ -32,9 +32,12 @@ class InSequence {
     /// close_loop(); `induction` is the number of the iteration.
     void open_loop(const Size& trips, int64_t most, const std::string& induction);
     void close_loop();
-    /// Sets the number of the iteration to `turn` for all that is added until forget_turn().
-    void set_turn(const std::string& induction, const Size& turn) { iterations_[induction] = turn; }
-    void forget_turn(const std::string& induction) { iterations_.erase(induction); }
+    /// Sets the number of the iteration to `iteration` for all that is added until
+    /// forget_iteration().
+    void set_iteration(const std::string& induction, const Size& iteration) {
+        iterations_[induction] = iteration;
+    }
+    void forget_iteration(const std::string& induction) { iterations_.erase(induction); }
     /// The kernel. Bound buffers that it writes are coherent.
     KernelCode finish();
 

@@ -28,7 +28,8 @@ MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& ma
       operations(region_operations(from, needs)),
       staged(staged_loops(from, mapping)),
       b(to, facts) {
-    if (mapping.lanes > 1) shared = share_loops(from, mapping.lanes, rules_of(profile).in_turn);
+    if (mapping.lanes > 1)
+        shared = share_loops(from, mapping.lanes, rules_of(profile).subgroups_run_serially);
 }
 
 }  // namespace firn

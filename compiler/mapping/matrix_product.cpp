@@ -79,7 +79,7 @@ class Finder {
         const KernelNode& begin = node(loop.args[0]);
         if (begin.op != KernelOp::Constant || begin.dtype != f32 || begin.constant.f != 0)
             return false;
-        out_.turn = body.range;
+        out_.iteration = body.range;
         const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
         if (!extent.is_size()) return false;
         out_.iterations = extent.sum.offset;
@@ -113,8 +113,8 @@ class Finder {
             forms_.of(node(right).args[0]).depends_on(row) || !divides(extent(row), rows) ||
             !divides(extent(column), columns))
             return false;
-        const auto a = place_of(left, {row, rows}, {out_.turn, depth}, f16);
-        const auto b = place_of(right, {out_.turn, depth}, {column, columns}, f16);
+        const auto a = place_of(left, {row, rows}, {out_.iteration, depth}, f16);
+        const auto b = place_of(right, {out_.iteration, depth}, {column, columns}, f16);
         if (!a || !b) return false;
         out_.row = row, out_.column = column;
         out_.left = *a, out_.right = *b;

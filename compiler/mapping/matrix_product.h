@@ -19,8 +19,8 @@ struct MatrixPlace {
 /// right(iteration, column) and of other values, for every index of the grid's other ranges:
 /// batches.
 struct MatrixProduct {
-    int loop = -1, result = -1;            // the For node, and its Result
-    int row = -1, column = -1, turn = -1;  // ranges
+    int loop = -1, result = -1;                 // the For node, and its Result
+    int row = -1, column = -1, iteration = -1;  // ranges
     Size iterations;
     MatrixPlace left, right;
     /// The place where the kernel stores the sum and nothing else: in f32, or rounded to f16.

@@ -125,7 +125,7 @@ class MatrixMapper {
             b_.matrix(KernelOp::MatrixFill, f32, shape_, {b_.constant(scalar_float(0))});
         const std::vector<int> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
         const auto depth = static_cast<int>(profile_.matrix_unit.depth);
-        Range range = from_.ranges[static_cast<size_t>(product_.turn)];
+        Range range = from_.ranges[static_cast<size_t>(product_.iteration)];
         range.extent = floor_div(product_.iterations, Size(depth));
         range.extent_node = b_.size(range.extent);
         if (range.max_trips >= 0) range.max_trips /= depth;
@@ -135,11 +135,12 @@ class MatrixMapper {
         std::vector<int> sums, left, right;
         for (size_t k = 0; k < inits.size(); ++k)
             sums.push_back(b_.region_arg(region, f32, shape_));
-        const int turn = b_.mul(b_.range(range_id), b_.integer(depth));
+        const int iteration = b_.mul(b_.range(range_id), b_.integer(depth));
         for (int row : rows_.begin)
-            left.push_back(operand(product_.left, row, -1, turn, {shape_.rows, depth}));
+            left.push_back(operand(product_.left, row, -1, iteration, {shape_.rows, depth}));
         for (int column : columns_.begin)
-            right.push_back(operand(product_.right, -1, column, turn, {depth, shape_.columns}));
+            right.push_back(
+                operand(product_.right, -1, column, iteration, {depth, shape_.columns}));
         for (size_t i = 0; i < left.size(); ++i)
             for (size_t j = 0; j < right.size(); ++j) {
                 int& sum = sums[i * right.size() + j];
@@ -153,18 +154,18 @@ class MatrixMapper {
 
     /// Copies of the lowered kernel's nodes at a row, a column and an iteration; -1: they do not
     /// depend on it.
-    Rebuild at(int row, int column, int turn) {
+    Rebuild at(int row, int column, int iteration) {
         Rebuild out(from_, b_);
         if (row >= 0) out.bind_grid(product_.row, row);
         if (column >= 0) out.bind_grid(product_.column, column);
-        if (turn >= 0) out.bind_grid(product_.turn, turn);
+        if (iteration >= 0) out.bind_grid(product_.iteration, iteration);
         for (const auto& [range, index] : batch_) out.bind_grid(range, index);
         return out;
     }
 
-    int operand(const MatrixPlace& place, int row, int column, int turn, MatrixShape shape) {
+    int operand(const MatrixPlace& place, int row, int column, int iteration, MatrixShape shape) {
         const KernelNode& load = node(place.node);
-        const int index = at(row, column, turn).value(load.args[0]);
+        const int index = at(row, column, iteration).value(load.args[0]);
         return b_.matrix(KernelOp::MatrixLoad, f16, shape, {index, b_.size(place.stride)},
                          bound(load.buffer, false), place.column_major);
     }

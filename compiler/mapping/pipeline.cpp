@@ -11,6 +11,7 @@
 #include "compiler/mapping/defer_conditional_work.h"
 #include "compiler/mapping/find_extremes.h"
 #include "compiler/mapping/fuse_loops.h"
+#include "compiler/mapping/interchange_loops.h"
 #include "compiler/mapping/merge_carried.h"
 #include "compiler/mapping/order_values.h"
 #include "compiler/mapping/passes.h"
@@ -19,7 +20,6 @@
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/store_in_blocks.h"
 #include "compiler/mapping/swap_grid_axes.h"
-#include "compiler/mapping/turn_loops.h"
 #include "compiler/mapping/unroll_nests.h"
 #include "compiler/mapping/write_out_own.h"
 #include "compiler/program/device_class.h"
@@ -109,7 +109,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
     {{"separate_ranges", "mapping/separate_ranges", kFit},
      Lowered, Lowered, by_profile<separate_ranges>},
     {{"swap_grid_axes", "mapping/swap_grid_axes", kFit}, Lowered, Lowered, by_profile<swap_grid_axes>},
-    {{"turn_loops", "mapping/turn_loops", kFit}, Lowered, Lowered, by_profile<turn_loops>},
+    {{"interchange_loops", "mapping/interchange_loops", kFit}, Lowered, Lowered, by_profile<interchange_loops>},
     {{"unroll_nests", "mapping/unroll_nests", kNeedsFacts},
      Lowered, Lowered, by_facts<unroll_nests>},
     {{"place", "kernel/place", 0, kPlaces}, Lowered, Ready, in_place<place>},

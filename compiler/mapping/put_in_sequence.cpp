@@ -31,9 +31,9 @@ void add_pieces(std::span<const SequencePiece> pieces, InSequence& sequence) {
             continue;
         }
         if (piece.is_loop) sequence.open_loop(piece.trips, piece.most_trips, piece.induction);
-        if (piece.iteration) sequence.set_turn(piece.induction, *piece.iteration);
+        if (piece.iteration) sequence.set_iteration(piece.induction, *piece.iteration);
         add_pieces(piece.body, sequence);
-        if (piece.iteration) sequence.forget_turn(piece.induction);
+        if (piece.iteration) sequence.forget_iteration(piece.induction);
         if (piece.is_loop) sequence.close_loop();
     }
 }

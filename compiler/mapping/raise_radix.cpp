@@ -136,7 +136,7 @@ bool add_iterations(RaiseRun& run, const Size& first, const Size& trips, int cou
 std::vector<BandDistance> distances(int64_t scale, const DeviceProfile& profile) {
     if (scale > 1) return {BandDistance::Any};
     return {BandDistance::One,
-            rules_of(profile).in_turn ? BandDistance::Blocks : BandDistance::Any};
+            rules_of(profile).subgroups_run_serially ? BandDistance::Blocks : BandDistance::Any};
 }
 
 /// Returns whether one group, or a group for each row, runs all iterations faster (see

@@ -84,7 +84,7 @@ bool independent(const KernelCode& a, const KernelCode& b) {
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
                       const DeviceProfile& profile, const SymbolFacts& facts) {
     if (parts.empty()) return true;
-    const bool in_runs = rules_of(profile).in_turn;
+    const bool in_runs = rules_of(profile).subgroups_run_serially;
     std::set<int> read, written;
     BindingCount bound;
     double units = 0, others = 0, own = 0;
@@ -127,7 +127,7 @@ class Beside {
     }
 
     KernelCode run() {
-        const bool in_runs = rules_of(profile_).in_turn;
+        const bool in_runs = rules_of(profile_).subgroups_run_serially;
         int64_t total = 0;
         for (const KernelCode& part : parts_)
             total += in_runs ? runs_of(indices_of(part), profile_).invocations : indices_of(part);

@@ -33,7 +33,7 @@ int64_t constant_trips(const KernelCode& code, int loop) {
 /// a copy of the body sums up in one iteration what its neighbour sums up in another.
 bool moves_a_window(const KernelCode& code, int outer, int inner) {
     IndexForms forms(code);
-    const int turn = code.regions[code.nodes[outer].region].range;
+    const int iteration = code.regions[code.nodes[outer].region].range;
     const KernelRegion& body = code.regions[code.nodes[inner].region];
     std::vector<int> waiting;
     for (size_t k = 0; k < body.yields.size(); ++k) {
@@ -48,8 +48,8 @@ bool moves_a_window(const KernelCode& code, int outer, int inner) {
         waiting.pop_back();
         if (!seen.insert(id).second) continue;
         const KernelNode& n = code.nodes[id];
-        if (n.op == KernelOp::Range && n.range == turn) return false;
-        const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, turn) : Size(0);
+        if (n.op == KernelOp::Range && n.range == iteration) return false;
+        const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, iteration) : Size(0);
         if (!step.is(0) && forms.of(id).is_sum()) {
             const auto& terms = forms.of(id).sum.terms;
             const auto with = std::find_if(terms.begin(), terms.end(), [&](const auto& term) {
@@ -73,9 +73,10 @@ Nests find_nests(const KernelCode& code) {
         const int64_t trips = constant_trips(code, outer);
         const int inner = handed_through(code, outer);
         if (trips < 2 || trips > costs::kShortLoop || inner < 0) continue;
-        const int64_t turns = constant_trips(code, inner);
+        const int64_t iterations = constant_trips(code, inner);
         const KernelRegion& body = code.regions[code.nodes[inner].region];
-        if (turns < 1 || turns > costs::kShortLoop || body.alive >= 0 || !body.effects.empty())
+        if (iterations < 1 || iterations > costs::kShortLoop || body.alive >= 0 ||
+            !body.effects.empty())
             continue;
         if (needs.empty()) needs = region_needs(code);
         std::vector<int> inside;

@@ -10,7 +10,7 @@ namespace firn {
 namespace {
 
 // limits.md measures it: 3 (stores), 5 (shared memory), 7 (loops), 9 (groups).
-constexpr ClassRules kCpu{.in_turn = true,
+constexpr ClassRules kCpu{.subgroups_run_serially = true,
                           .masked = true,
                           .stages_loads = false,
                           .loads_narrow = false,
@@ -21,9 +21,9 @@ constexpr ClassRules kCpu{.in_turn = true,
                           .small_share = 4096,
                           .results = 16,
                           .small_kernel = 16384,
-                          .turns = 1,
-                          .turns_of_loops = 8,
-                          .turns_of_shared = 16,
+                          .waves = 1,
+                          .waves_of_loops = 8,
+                          .waves_of_shared = 16,
                           .groups_per_core = 8,
                           .sharing_subgroups = 8,
                           .most_unrolled_shared = 32,
@@ -32,7 +32,7 @@ constexpr ClassRules kCpu{.in_turn = true,
                           .barrier_of_launch = costs::kBarrierOnCpu};
 
 // A GPU of unknown make: the rules that suit most. Not measured.
-constexpr ClassRules kGpu{.in_turn = false,
+constexpr ClassRules kGpu{.subgroups_run_serially = false,
                           .masked = false,
                           .stages_loads = true,
                           .loads_narrow = true,
@@ -43,9 +43,9 @@ constexpr ClassRules kGpu{.in_turn = false,
                           .small_share = 256,
                           .results = 4,
                           .small_kernel = 131072,
-                          .turns = 4,
-                          .turns_of_loops = 4,
-                          .turns_of_shared = 1,
+                          .waves = 4,
+                          .waves_of_loops = 4,
+                          .waves_of_shared = 1,
                           .groups_per_core = 1,
                           .sharing_subgroups = 4,
                           .most_unrolled_shared = costs::kMostUnrolled,
@@ -65,11 +65,11 @@ const ClassRules& rules_of(const DeviceProfile& profile) {
 
 std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile) {
     const ClassRules& rules = rules_of(profile);
-    const uint32_t wide = rules.in_turn ? profile.subgroup_size : rules.wide_group,
+    const uint32_t wide = rules.subgroups_run_serially ? profile.subgroup_size : rules.wide_group,
                    rows = std::clamp<uint32_t>(profile.max_group_size / wide, 1,
                                                costs::kRowsOfOneGroup),
                    large = wide * std::bit_floor(rows);
-    if (rules.in_turn && large > wide) return {wide, large};
+    if (rules.subgroups_run_serially && large > wide) return {wide, large};
     return {large};
 }
 

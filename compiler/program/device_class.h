@@ -13,7 +13,7 @@ struct ClassRules {
 
     /// A core runs the subgroups of a group one after the other, and its lanes access memory one by
     /// one; else the subgroups of a group run together, and hide one another's memory latency.
-    bool in_turn = false;
+    bool subgroups_run_serially = false;
     /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
     /// nothing but loops, and entering a loop copies all that it carries.
     bool masked = false;
@@ -47,7 +47,7 @@ struct ClassRules {
     /// Invocations for each one that runs at once, which keep it busy: in plain kernels; in those
     /// with loops, whose invocations end at different times; and in those whose lanes could share a
     /// loop instead.
-    int64_t turns = 1, turns_of_loops = 1, turns_of_shared = 1;
+    int64_t waves = 1, waves_of_loops = 1, waves_of_shared = 1;
     /// Workgroups that share a core evenly.
     int64_t groups_per_core = 1;
     /// Subgroups in a group whose lanes share loops.

@@ -36,9 +36,9 @@ struct Call {
 
 /// The progress of a long run.
 struct RunProgress {
-    std::string program, line;    // the user's line of the outermost loop that is under way
-    int64_t turn = 0, turns = 0;  // its iterations so far, and all; 0: depends on data
-    double seconds = 0;           // since the run began
+    std::string program, line;  // the user's line of the outermost loop that is under way
+    int64_t iteration = 0, iterations = 0;  // its iterations so far, and all; 0: depends on data
+    double seconds = 0;                     // since the run began
 };
 
 class Executor {

@@ -185,9 +185,9 @@ bool tight(uint64_t bytes, uint64_t least) { return bytes - least <= least / 50;
 Packing improve(const std::vector<Block>& blocks, std::vector<size_t> order, Packing best,
                 uint64_t least) {
     constexpr size_t kComparisons = 4'000'000;
-    size_t turns = std::min<size_t>(400, kComparisons / (blocks.size() * blocks.size() + 1));
+    size_t iterations = std::min<size_t>(400, kComparisons / (blocks.size() * blocks.size() + 1));
     std::mt19937 random(1);  // always the same numbers: equal programs get equal plans
-    for (size_t turn = 0; turn < turns && !tight(best.bytes, least); ++turn) {
+    for (size_t iteration = 0; iteration < iterations && !tight(best.bytes, least); ++iteration) {
         std::vector<size_t> changed = order;
         size_t from = random() % changed.size(), to = random() % changed.size();
         if (from < to) std::swap(from, to);

@@ -9,7 +9,7 @@ namespace firn {
 namespace {
 
 /// Iterations of a loop that stand for the others, where they differ.
-constexpr int64_t kSampledTurns = 1024;
+constexpr int64_t kSampledIterations = 1024;
 
 bool differ(const std::vector<Step>& steps, const std::string& induction) {
     const auto varies = [&](const Size& size) { return mentions(size, induction); };
@@ -43,15 +43,15 @@ class Counter {
     void add(const RepeatStep& repeat, int64_t times) {
         const size_t begin = next_;
         const int64_t trips =
-            turns_before_look(program_, repeat, repeat.trips.evaluate(env_), env_);
+            iterations_before_check(program_, repeat, repeat.trips.evaluate(env_), env_);
         const int64_t samples =
-            std::min(trips, differ(repeat.body, repeat.induction) ? kSampledTurns : 1);
+            std::min(trips, differ(repeat.body, repeat.induction) ? kSampledIterations : 1);
         const SizeEnv outer = env_;
         for (int64_t k = 0; k < samples; ++k) {
-            const int64_t turn = trips * k / samples, end = trips * (k + 1) / samples;
-            if (!repeat.induction.empty()) env_[repeat.induction] = turn;
+            const int64_t iteration = trips * k / samples, end = trips * (k + 1) / samples;
+            if (!repeat.induction.empty()) env_[repeat.induction] = iteration;
             next_ = begin;
-            add(repeat.body, times * (end - turn));
+            add(repeat.body, times * (end - iteration));
         }
         if (samples < 1) next_ = begin + steps_in(repeat.body);
         env_ = outer;

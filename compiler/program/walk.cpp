@@ -42,9 +42,9 @@ int64_t period_of(const std::vector<std::pair<int, int>>& rotation) {
 }
 
 /// Returns at least so many iterations, and as many as bring every buffer back to its own memory.
-int64_t whole_periods(const RepeatStep& repeat, int64_t turns) {
+int64_t whole_periods(const RepeatStep& repeat, int64_t iterations) {
     const int64_t period = period_of(repeat.rotation);
-    return (turns + period - 1) / period * period;
+    return (iterations + period - 1) / period * period;
 }
 
 /// Returns the most back edges of an invocation of any of the kernels.
@@ -100,8 +100,8 @@ double weigh_steps(const std::vector<Step>& steps, const SizeEnv& env, double mo
         if (trips == 0) continue;
         const bool alike = !shapes_mention(repeat->body, repeat->induction);
         SizeEnv inside = env;
-        for (int64_t turn = 0; turn < (alike ? 1 : trips) && sum <= most; ++turn) {
-            if (!repeat->induction.empty()) inside[repeat->induction] = turn;
+        for (int64_t iteration = 0; iteration < (alike ? 1 : trips) && sum <= most; ++iteration) {
+            if (!repeat->induction.empty()) inside[repeat->induction] = iteration;
             const double one = std::max(1.0, weigh_steps(repeat->body, inside, most, weight));
             sum += one * static_cast<double>(alike ? trips : 1);
         }
@@ -207,13 +207,14 @@ class Walker {
         if (is_asked(repeat, trips))
             add_asked(repeat, trips);
         else
-            for (int64_t turn = 0; turn < trips; ++turn) add_turn(repeat, turn, trips);
+            for (int64_t iteration = 0; iteration < trips; ++iteration)
+                add_iteration(repeat, iteration, trips);
         --depth_;
     }
 
-    void add_turn(const RepeatStep& repeat, int64_t turn, int64_t trips) {
-        if (depth_ == 1) visitor_.outermost_turn(repeat, turn, trips);
-        if (!repeat.induction.empty()) now_.env[repeat.induction] = turn;
+    void add_iteration(const RepeatStep& repeat, int64_t iteration, int64_t trips) {
+        if (depth_ == 1) visitor_.outermost_iteration(repeat, iteration, trips);
+        if (!repeat.induction.empty()) now_.env[repeat.induction] = iteration;
         add(repeat.body);
         rotate(repeat.rotation);
     }
@@ -224,13 +225,14 @@ class Walker {
     /// loops around it are asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
-        const int64_t turns = turns_before_look(program_, repeat, trips, now_.env);
+        const int64_t iterations = iterations_before_check(program_, repeat, trips, now_.env);
         bool alive = true;
-        for (int64_t turn = 0; turn < trips;) {
-            if (before && !(alive = visitor_.goes_on(slot(repeat.alive), turn))) return;
-            for (const int64_t end = std::min(turn + turns, trips); turn < end; ++turn)
-                add_turn(repeat, turn, -1);
-            if (!before && !(alive = visitor_.goes_on(slot(repeat.alive), turn))) return;
+        for (int64_t iteration = 0; iteration < trips;) {
+            if (before && !(alive = visitor_.goes_on(slot(repeat.alive), iteration))) return;
+            for (const int64_t end = std::min(iteration + iterations, trips); iteration < end;
+                 ++iteration)
+                add_iteration(repeat, iteration, -1);
+            if (!before && !(alive = visitor_.goes_on(slot(repeat.alive), iteration))) return;
         }
         if (repeat.never_ended.empty() || trips <= 0) return;
         if (before) alive = visitor_.goes_on(slot(repeat.alive), trips);
@@ -248,12 +250,12 @@ class Walker {
         const InductionScope scope(now_.env, repeat.induction);
         const std::vector<int> start = slot_of_;
         bool seek = !shapes_mention(repeat.body, repeat.induction);
-        for (int64_t turn = 0; turn < trips; ++turn) {
-            if (!repeat.induction.empty()) now_.env[repeat.induction] = turn;
+        for (int64_t iteration = 0; iteration < trips; ++iteration) {
+            if (!repeat.induction.empty()) now_.env[repeat.induction] = iteration;
             skip(repeat.body);
             rotate(repeat.rotation);
             if (!seek || slot_of_ != start) continue;
-            turn = trips - trips % (turn + 1) - 1;  // the remainder after whole periods
+            iteration = trips - trips % (iteration + 1) - 1;  // the remainder after whole periods
             seek = false;
         }
     }
@@ -310,7 +312,7 @@ class Walker {
 struct Collect : StepVisitor {
     FlatProgram flat;
     void step(const FlatStep& step) override { flat.steps.push_back(step); }
-    bool goes_on(int, int64_t turns) override { return turns == 0; }
+    bool goes_on(int, int64_t iterations) override { return iterations == 0; }
 };
 
 struct Nothing : StepVisitor {
@@ -337,8 +339,8 @@ bool can_be_flat(const Program& program, const SizeEnv& env) {
            count_steps(program.steps, env, kMostFlatSteps) <= kMostFlatSteps;
 }
 
-int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int64_t trips,
-                          const SizeEnv& env) {
+int64_t iterations_before_check(const Program& program, const RepeatStep& repeat, int64_t trips,
+                                const SizeEnv& env) {
     if (!is_asked(repeat, trips)) return std::max<int64_t>(trips, 0);
     if (may_ask(repeat.body)) return 1;
     SizeEnv inside = env;
@@ -346,11 +348,11 @@ int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int6
     const double launches = std::max(1.0, count_launches(repeat.body, inside, program.profile));
     const int64_t edges = std::max<int64_t>(1, most_back_edges(repeat.body, program));
     const int64_t most = std::clamp<int64_t>(kBackEdgesPerLook / edges, 1, kTurnsPerLook);
-    const int64_t turns =
+    const int64_t iterations =
         std::clamp<int64_t>(static_cast<int64_t>(kLaunchesPerLook / launches), 1, most);
     // If buffers have their own memory again, nothing needs to be copied at the end.
     const int64_t period = period_of(repeat.rotation);
-    return turns < period ? turns : turns / period * period;
+    return iterations < period ? iterations : iterations / period * period;
 }
 
 std::vector<int> expected_result_slots(const Program& program, const SizeEnv& env) {

@@ -14,11 +14,11 @@ struct StepVisitor {
     /// The next step that runs; valid during the call.
     virtual void step(const FlatStep& step) = 0;
     /// Returns whether the bool in `slot` is true when all steps so far have run. The loop that
-    /// asks has taken `turns` iterations.
-    virtual bool goes_on(int slot, int64_t turns) = 0;
+    /// asks has taken `iterations` iterations.
+    virtual bool goes_on(int slot, int64_t iterations) = 0;
     /// An iteration of a loop that stands in no other loop begins; `trips` is -1 where only the
     /// data knows.
-    virtual void outermost_turn(const RepeatStep&, int64_t /*turn*/, int64_t /*trips*/) {}
+    virtual void outermost_iteration(const RepeatStep&, int64_t /*iteration*/, int64_t /*trips*/) {}
 };
 
 /// By slot: the other slots in whose memory it lies.
@@ -40,8 +40,8 @@ std::vector<int> expected_result_slots(const Program& program, const SizeEnv& en
 
 /// Returns how many of a loop's `trips` iterations run before the device is first asked whether it
 /// goes on.
-int64_t turns_before_look(const Program& program, const RepeatStep& repeat, int64_t trips,
-                          const SizeEnv& env);
+int64_t iterations_before_check(const Program& program, const RepeatStep& repeat, int64_t trips,
+                                const SizeEnv& env);
 
 /// The body of every loop once, empty steps too, and buffers in place of slots. `loops` are the
 /// loops.

@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-constexpr uint32_t kTrialTurns = 70000;
+constexpr uint32_t kTrialIterations = 70000;
 constexpr const char* kBackEdgesCache = "back_edges";
 
 uint32_t run_loop(const std::shared_ptr<Device>& owner) {
@@ -35,13 +35,13 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
         vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0,
                                    1, sets.sets().data(), 0, nullptr);
         vk.vkCmdPushConstants(commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, 4,
-                              &kTrialTurns);
+                              &kTrialIterations);
         vk.vkCmdDispatch(commands, 1, 1, 1);
     });
     memory->used_at(point, true);
-    uint32_t turns[8];
-    read_buffer(*memory, 0, std::as_writable_bytes(std::span(turns)));
-    return *std::min_element(std::begin(turns), std::end(turns));
+    uint32_t iterations[8];
+    read_buffer(*memory, 0, std::as_writable_bytes(std::span(iterations)));
+    return *std::min_element(std::begin(iterations), std::end(iterations));
 }
 
 }  // namespace
@@ -49,15 +49,16 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
 uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory) {
     std::string name = cache_hash(driver_key(device->instance().functions(), device->physical()));
-    uint32_t turns = 0;
+    uint32_t iterations = 0;
     auto bytes = cache_load(cache_directory, kBackEdgesCache, name);
-    if (bytes && bytes->size() == sizeof turns) {
-        std::memcpy(&turns, bytes->data(), sizeof turns);
+    if (bytes && bytes->size() == sizeof iterations) {
+        std::memcpy(&iterations, bytes->data(), sizeof iterations);
     } else {
-        turns = run_loop(device);
-        cache_store(cache_directory, kBackEdgesCache, name, std::as_bytes(std::span(&turns, 1)));
+        iterations = run_loop(device);
+        cache_store(cache_directory, kBackEdgesCache, name,
+                    std::as_bytes(std::span(&iterations, 1)));
     }
-    return turns < kTrialTurns ? turns : 0;
+    return iterations < kTrialIterations ? iterations : 0;
 }
 
 }  // namespace firn

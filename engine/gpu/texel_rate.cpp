@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kTexelGroup = 64, kTexelGroups = 256;
 constexpr uint64_t kWords = 4096;  // held by caches
-constexpr int32_t kTexelTurns = 128;
+constexpr int32_t kTexelIterations = 128;
 constexpr int kRounds = 15;      // timings: the fastest counts, because other work disturbs some
 constexpr int kMoreRounds = 90;  // the same if the first ones are too close
 constexpr double kWorth = 1.5;   // times as fast; less is not worth two forms of binding
@@ -42,7 +42,7 @@ class Loads {
     double seconds(Stopwatch& watch) {
         const Timing taken = watch.time(
             [&](VkCommandBuffer commands) {
-                bind_measured(device_, commands, pipeline_, sets_.sets()[0], kTexelTurns);
+                bind_measured(device_, commands, pipeline_, sets_.sets()[0], kTexelIterations);
                 device_.vk().vkCmdDispatch(commands, kTexelGroups, 1, 1);
             },
             [&](TimelinePoint point) {

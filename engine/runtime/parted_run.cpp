@@ -72,9 +72,9 @@ bool PartedRun::goes_on(int slot, int64_t) {
     return alive != 0;
 }
 
-void PartedRun::outermost_turn(const RepeatStep& loop, int64_t turn, int64_t trips) {
-    if (turn == 0) progress_.line = loop.line;
-    progress_.turn = turn, progress_.turns = std::max<int64_t>(trips, 0);
+void PartedRun::outermost_iteration(const RepeatStep& loop, int64_t iteration, int64_t trips) {
+    if (iteration == 0) progress_.line = loop.line;
+    progress_.iteration = iteration, progress_.iterations = std::max<int64_t>(trips, 0);
 }
 
 void PartedRun::add(const CallPlan& plan) {

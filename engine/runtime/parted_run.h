@@ -60,8 +60,8 @@ class PartedRun : public StepVisitor {
     ~PartedRun() override;
 
     void step(const FlatStep& step) override;
-    bool goes_on(int slot, int64_t turns) override;
-    void outermost_turn(const RepeatStep& loop, int64_t turn, int64_t trips) override;
+    bool goes_on(int slot, int64_t iterations) override;
+    void outermost_iteration(const RepeatStep& loop, int64_t iteration, int64_t trips) override;
     /// Steps that are planned already.
     void add(const CallPlan& plan);
     /// Brings the results to the caller's memory. Gives the point at which everything is complete.

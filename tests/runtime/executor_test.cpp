@@ -189,8 +189,8 @@ TEST_F(ExecutorTest, ALongLoopIsSubmittedInPiecesThatAreNotKept) {
     EXPECT_LE(peak_memory() - before, 16);
     EXPECT_GT(runner.executor.counts().parts, 50'000 / static_cast<int64_t>(Pace::kMostSteps));
     ASSERT_GE(reports.size(), 2u);
-    EXPECT_GT(reports.back().turn, reports.front().turn);
-    EXPECT_EQ(reports.back().turns, 50'001);
+    EXPECT_GT(reports.back().iteration, reports.front().iteration);
+    EXPECT_EQ(reports.back().iterations, 50'001);
     EXPECT_GE(reports.back().seconds, 2 * reports.front().seconds);
 }
 

@@ -111,7 +111,7 @@ void run_elementwise(InterpretRun& run, int id, const LaneMask& mask) {
     std::array<Lanes, 3> args;
     for (size_t k = 0; k < n.args.size(); ++k) args[k] = run.values[n.args[k]];
     run.counts.operations += mask.active;
-    evaluate_lanes(of_any_turns(n.op), run.values[id], std::span(args).first(n.args.size()), mask);
+    evaluate_lanes(for_any_angle(n.op), run.values[id], std::span(args).first(n.args.size()), mask);
 }
 
 void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
@@ -138,7 +138,7 @@ void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
 
 void run_node(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
-    if (is_elementwise(of_any_turns(n.op))) return run_elementwise(run, id, mask);
+    if (is_elementwise(for_any_angle(n.op))) return run_elementwise(run, id, mask);
     if (is_combined(n.op)) return run_combined(run, id, mask);
     switch (n.op) {
         case KernelOp::Constant:

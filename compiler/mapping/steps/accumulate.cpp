@@ -54,10 +54,10 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     for (const Size& extent : grid) all = all * extent;
     const int64_t total = all.upper_bound(c.facts.largest);
 
-    const bool in_turn = c.rules().in_turn;
+    const bool serial = c.rules().subgroups_run_serially;
     Mapping m;
     m.tile.assign(grid.size(), 1);
-    if (in_turn) {
+    if (serial) {
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
         if (elements > costs::kMostPrivate) return std::nullopt;
@@ -70,10 +70,10 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     }
     if (!traits.loops &&
         traits.nodes * costs::kAccumulatedStrides <= traits.body_budget(costs::kBodyBudget))
-        m.strides = in_turn ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
+        m.strides = serial ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group.x, stores = total / width;
-    const int64_t least = in_turn ? elements : 4 * elements / width + 1;
+    const int64_t least = serial ? elements : 4 * elements / width + 1;
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
     const int64_t copies = std::min(busy * costs::kLeastGroups, stores / least);
     if (copies < busy) return std::nullopt;

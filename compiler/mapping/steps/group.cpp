@@ -33,9 +33,10 @@ void choose_row(Choice& c, int64_t units) {
     const int64_t lanes = c.profile.subgroup_size;
     const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
     const int64_t share = units / c.rules().groups_per_core;
-    c.m.group.x = std::min<uint32_t>(
-        c.rules().in_turn && c.traits.loops ? std::min(c.rules().wide_group, largest) : largest,
-        std::max<uint32_t>(round_up(share, lanes), lanes));
+    c.m.group.x = std::min<uint32_t>(c.rules().subgroups_run_serially && c.traits.loops
+                                         ? std::min(c.rules().wide_group, largest)
+                                         : largest,
+                                     std::max<uint32_t>(round_up(share, lanes), lanes));
 }
 
 /// Rows of groups, at most `most`: under masks those behind the end take as long as the others.
@@ -71,7 +72,7 @@ void choose_rectangle(Choice& c, int64_t units_x) {
                   units_y = std::max<int64_t>(1, (c.traits.y + tile_y - 1) / tile_y);
     const int64_t lanes = c.profile.subgroup_size;
     const uint32_t largest = std::min<uint32_t>(costs::kLargeGroup, c.profile.max_group_size);
-    const bool square = !c.rules().in_turn && c.traits.loops;
+    const bool square = !c.rules().subgroups_run_serially && c.traits.loops;
     const uint32_t width = square ? costs::kSquareGroup : c.rules().wide_group;
     group.x = std::min<uint32_t>(std::min(width, largest),
                                  std::max<uint32_t>(round_up(units_x, lanes), lanes));
@@ -82,7 +83,7 @@ void choose_rectangle(Choice& c, int64_t units_x) {
         group.x /= 2;
     if (c.rules().masked && c.traits.grid[1].is_constant()) rows = rows_that_fill(units_y, rows);
     group.y = static_cast<uint32_t>(std::max<int64_t>(1, rows));
-    if (c.rules().in_turn && !c.traits.loops) fill_lanes(c, units_x, units_y);
+    if (c.rules().subgroups_run_serially && !c.traits.loops) fill_lanes(c, units_x, units_y);
 }
 
 void choose(Choice& c) {

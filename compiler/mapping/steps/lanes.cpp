@@ -33,7 +33,7 @@ struct Sharing {
 Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     place(code);
     const std::map<int, SharedLoop> shared =
-        share_loops(code, profile.subgroup_size, rules_of(profile).in_turn);
+        share_loops(code, profile.subgroup_size, rules_of(profile).subgroups_run_serially);
     Sharing out;
     if (shared.empty()) return out;
     std::vector<int> grid;  // x last
@@ -101,7 +101,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
 int64_t enough_shared(const Choice& c) {
     const int64_t slots =
         std::max<int64_t>(1, c.profile.parallel_invocations / c.profile.subgroup_size);
-    return slots * (c.rules().in_turn ? costs::kLeastShared : costs::kLeastGroups);
+    return slots * (c.rules().subgroups_run_serially ? costs::kLeastShared : costs::kLeastGroups);
 }
 
 /// Grown from one index, or from three or five along a range of so many: a tile that was doubled
@@ -159,24 +159,25 @@ bool pays(const Choice& c) {
     const ClassRules& rules = c.rules();
     // In a nest that lanes share only the end costs an exchange; on a CPU driver entering a loop of
     // few iterations costs more than the iterations do.
-    const bool nested = !rules.in_turn && sharing.iterations >= lanes;
+    const bool nested = !rules.subgroups_run_serially && sharing.iterations >= lanes;
     const int64_t iterations = nested ? sharing.all_iterations : sharing.iterations;
     const auto fills_idle_cores = [&] {
-        return rules.in_turn && sharing.nest_iterations >= costs::kLongShare * lanes &&
-               tiles_pay(c);
+        return rules.subgroups_run_serially &&
+               sharing.nest_iterations >= costs::kLongShare * lanes && tiles_pay(c);
     };
     if (sharing.repeated) return false;
     // A loop this short is written out, so entering it costs nothing.
     if (iterations < costs::kLeastShare * lanes)
         return sharing.iterations >= lanes && fills_idle_cores();
-    const int64_t busy = int64_t{profile.parallel_invocations} * rules.turns_of_shared;
-    const bool idle = sharing.along_grid ? total * lanes * lanes < busy
-                                         : total * (rules.in_turn ? lanes : 1) < busy;
+    const int64_t busy = int64_t{profile.parallel_invocations} * rules.waves_of_shared;
+    const bool idle = sharing.along_grid
+                          ? total * lanes * lanes < busy
+                          : total * (rules.subgroups_run_serially ? lanes : 1) < busy;
     const bool rows =
         sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
-    const bool better =
-        rows && !c.staged &&
-        (!rules.in_turn || (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
+    const bool better = rows && !c.staged &&
+                        (!rules.subgroups_run_serially ||
+                         (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
     return idle || better || fills_idle_cores();
 }
 
@@ -204,7 +205,7 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     int64_t subgroups = 1;  // of a group: more only where groups remain for every core
     // On a CPU driver a row that is walked again stays in the first cache where no other one comes
     // between.
-    const int64_t most = rules.in_turn && traits.rows ? 1 : rules.sharing_subgroups;
+    const int64_t most = rules.subgroups_run_serially && traits.rows ? 1 : rules.sharing_subgroups;
     while (subgroups < most && subgroups * lanes * 2 <= profile.max_group_size &&
            total >= subgroups * 2 * slots * rules.groups_per_core)
         subgroups *= 2;
@@ -216,8 +217,9 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     // them.
     const bool unrolls = inspect_sharing(c.ready, profile).inside <= m.written_out;
     for (int64_t f = rules.most_unrolled_shared; unrolls && f > 1; f /= 2) {
-        const int64_t budget =
-            rules.in_turn && m.copies() > 1 && f <= 4 ? costs::kDealtBudget : costs::kLoopBudget;
+        const int64_t budget = rules.subgroups_run_serially && m.copies() > 1 && f <= 4
+                                   ? costs::kDealtBudget
+                                   : costs::kLoopBudget;
         if (m.unroll == 1 && nodes * f <= std::min(budget, traits.most_nodes)) m.unroll = f;
     }
     m.collapsed_nests = collapses_nests(c.ready, profile, carried, m.unroll * lanes);

@@ -22,13 +22,13 @@ std::string why_not(const MappingCase& of) {
 
 void choose(Choice& c) {
     const int64_t lanes = c.profile.subgroup_size;
-    if (!c.rules().in_turn || !c.profile.texel_loads || !lanes_share(c.profile) ||
+    if (!c.rules().subgroups_run_serially || !c.profile.texel_loads || !lanes_share(c.profile) ||
         c.m.group.x % lanes != 0)
         return;
-    const bool in_turn =
+    const bool all_lanes =
         c.nodes * lanes <= c.traits.body_budget(costs::kDealtBudget) && c.may_hand_round();
-    if (in_turn) c.m.unroll = lanes;
-    if (in_turn || c.dealt_copies) c.m.shuffled_loads = c.profile.subgroup_size;
+    if (all_lanes) c.m.unroll = lanes;
+    if (all_lanes || c.dealt_copies) c.m.shuffled_loads = c.profile.subgroup_size;
 }
 
 void vary(Variations& v) {

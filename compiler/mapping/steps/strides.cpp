@@ -13,7 +13,7 @@ std::string why_not(const MappingCase& of) { return why_not_of_grid(of, {of.mapp
 
 void choose(Choice& c) {
     const KernelTraits& traits = c.traits;
-    if (!c.rules().in_turn || !traits.plain()) return;
+    if (!c.rules().subgroups_run_serially || !traits.plain()) return;
     const bool streams = c.dims() == 1 && !traits.loops && c.may_hold(4);
     if (streams && c.has_room(4) && traits.total >= costs::kLongStream) c.m.strides = 4;
     // Longer pieces of rows, one after the other: memory is read in order.

@@ -70,7 +70,7 @@ void size_tile(Choice& c) {
     const bool pads = !c.staged && may_pad(c.ready, traits.grid[0]);
     // A core has its registers to itself behind the loops; other devices share them out for all of
     // a kernel.
-    const bool loops_alone = c.rules().in_turn;
+    const bool loops_alone = c.rules().subgroups_run_serially;
     const int64_t width = c.least_width();
     const std::vector<int64_t> start = c.m.tile;
     for (const int64_t longest : {costs::kShortLoop, costs::kLongestWindow}) {
@@ -105,7 +105,7 @@ void size_tile(Choice& c) {
 /// Further, where neighbours share more than loads: a body may become as long as that of four that
 /// share nothing.
 void grow_by_shares(Choice& c) {
-    if (!c.rules().in_turn) return;
+    if (!c.rules().subgroups_run_serially) return;
     const KernelTraits& traits = c.traits;
     int64_t copies = costs::kMostSharing;
     if (traits.scattered > 0) copies = std::min(copies, costs::kHeldByCopies / traits.scattered);
@@ -153,21 +153,22 @@ void choose(Choice& c) {
     // after the other, and loaded and stored together.
     const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
                         static_cast<double>(traits.nodes);
-    const bool in_turn = c.rules().in_turn && by_four && !traits.loops &&
-                         (traits.nodes >= costs::kLongBody || stored) &&
-                         traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
-    if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || in_turn))
+    const bool serial = c.rules().subgroups_run_serially && by_four && !traits.loops &&
+                        (traits.nodes >= costs::kLongBody || stored) &&
+                        traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
+    if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || serial))
         m.tile[0] = 4;
     // In a short body a core waits for one operation after the other: elements side by side fill
     // the gaps, though they run until the last one ends. Reads at places that values decide leave
     // no gaps: each lane's read is an operation of its own, also for elements that have ended.
-    if (c.rules().in_turn && traits.ends_early && !traits.gathers_to_its_end && !traits.divergent &&
-        !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
+    if (c.rules().subgroups_run_serially && traits.ends_early && !traits.gathers_to_its_end &&
+        !traits.divergent && !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
         m.tile[0] = 4;
     // Neighbours that walk together store together, and read elements that would be on another line
     // or page for each of their steps.
-    if (c.rules().in_turn && traits.rows && !traits.unlike_rows && !traits.divergent &&
-        !traits.ends_early && traits.scattered == 0 && by_four && c.has_room(4))
+    if (c.rules().subgroups_run_serially && traits.rows && !traits.unlike_rows &&
+        !traits.divergent && !traits.ends_early && traits.scattered == 0 && by_four &&
+        c.has_room(4))
         m.tile[0] = 4;
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
@@ -184,7 +185,7 @@ void choose(Choice& c) {
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})
             if (m.tile[1] == 1 && fits(c, 1, u) && traits.y > 0 && c.has_room(u) &&
-                (!c.rules().in_turn || vectors * u <= costs::kLoadedOnCpu))
+                (!c.rules().subgroups_run_serially || vectors * u <= costs::kLoadedOnCpu))
                 m.tile[1] = u;
         grow_by_shares(c);
         c.nodes = traits.nodes * m.copies();

@@ -11,7 +11,8 @@ void choose(Choice& c) {
     if (!c.traits.loops) return;
     // Iterations that read far apart: more at once only spill.
     // An iteration that one lane takes, all do.
-    const bool few = c.rules().in_turn && (c.traits.unlike_rows || strides_far(c.ready));
+    const bool few =
+        c.rules().subgroups_run_serially && (c.traits.unlike_rows || strides_far(c.ready));
     const int64_t most = c.columns ? costs::kFarIterations / 2
                          : few     ? costs::kFarIterations
                                    : costs::kMostUnrolled;

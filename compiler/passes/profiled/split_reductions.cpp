@@ -384,7 +384,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const auto trips = static_cast<double>(count.upper_bound(facts.largest));
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
-        if (rules.in_turn) cut.rows = rows_of_runs(cut, *input, attr.axes, results);
+        if (rules.subgroups_run_serially) cut.rows = rows_of_runs(cut, *input, attr.axes, results);
         if (cut.rows) {
             // The partial results of a run lie side by side.
             std::vector<int> order{attr.axes[0]};
@@ -393,7 +393,7 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
             const Ref x = permute(cut.b, cast(cut.b, input, type), order);
             return cast(cut.b, cut.reduce_columns(x, {0}), node.dtype);
         }
-        if (rules.in_turn && columns && walks_far(cut, input, attr.axes))
+        if (rules.subgroups_run_serially && columns && walks_far(cut, input, attr.axes))
             cut.rows = costs::kNearRows;
         if (!cut.rows && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
             return nullptr;

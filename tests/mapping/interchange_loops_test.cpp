@@ -34,7 +34,7 @@ Mapping mapping_of_taps(int rows, int columns, const Step& step) {
     return *parse_mapping(f.program()->kernels.at(0).mapping);
 }
 
-TEST(TurnLoops, NeighboursShareWhatTheInnerLoopReads) {
+TEST(InterchangeLoops, NeighboursShareWhatTheInnerLoopReads) {
     const Mapping m = mapping_of_taps(17, 17, add);
     EXPECT_GE(m.written_out, 17);
     EXPECT_GT(m.tile_of(1), 1);
@@ -53,12 +53,12 @@ int64_t inner_trips(int rows, int columns) {
     return trips;
 }
 
-TEST(TurnLoops, WhatIsTooLongToBeWrittenOutStays) {
+TEST(InterchangeLoops, WhatIsTooLongToBeWrittenOutStays) {
     EXPECT_EQ(inner_trips(17, 9), 17);
     EXPECT_EQ(inner_trips(100, 9), 9);
 }
 
-TEST(TurnLoops, GiveWhatTheOracleGives) {
+TEST(InterchangeLoops, GiveWhatTheOracleGives) {
     const Shape shape{91, 91, 4};
     const auto run = [&](const Session& session, int rows, int columns, const Step& step) {
         SessionScope scope(session);

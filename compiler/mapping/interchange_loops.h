@@ -10,6 +10,7 @@ namespace firn {
 /// out as a whole: a window over the neighbours is loaded once for all of it. Only for nests that
 /// gather terms, whose order does not matter, and whose trip counts do not depend on one another.
 /// Takes and gives lowered kernels, before mapping. Not placed.
-KernelCode turn_loops(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
+                             const SymbolFacts& facts);
 
 }  // namespace firn

@@ -1,5 +1,5 @@
 // A nest of two loops in the other order.
-#include "compiler/mapping/turn_loops.h"
+#include "compiler/mapping/interchange_loops.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +36,8 @@ bool has_windows(const KernelCode& code) { return TileModel(code, false).has_win
 
 }  // namespace
 
-KernelCode turn_loops(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
+                             const SymbolFacts& facts) {
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const int inner = turnable(code, static_cast<int>(id));
         if (inner < 0 || has_windows(code)) continue;
