@@ -16,7 +16,7 @@ std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile);
 
 /// Returns whether the lanes of a subgroup exchange values. Takes placed code, as the next.
 bool uses_lanes(const KernelCode& code);
-/// The group as it is launched: the kernel's group_size, or one row of as many invocations, in
+/// Returns the launched group: the kernel's group_size, or one row of as many invocations, in
 /// row-major order, where lanes exchange values (drivers differ in how they make subgroups of
 /// several rows), and where a CPU driver would leave lanes idle: it makes subgroups of the
 /// invocations of one row alone.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMark = "//@function ";
 
-/// One function of a file: `//@function NAME needs OTHER OTHER`, then its text.
+/// A function of a file: `//@function NAME needs OTHER OTHER`, then its text.
 struct Section {
     std::string_view name;
     std::vector<std::string_view> needs;

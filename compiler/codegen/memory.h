@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// The type that an element has in memory which the device stores as it is.
+/// The type in memory of an element that the device can store directly.
 std::string element_type(DType dtype);
 /// Converts such an element to a value of glsl_type(dtype), and back.
 std::string from_element(DType dtype, const std::string& element);

@@ -394,7 +394,7 @@ bool widens(DType to, DType from) {
            !is_64bit(from);
 }
 
-// GLSL has no word of its own for the execution mode SignedZeroInfNanPreserve, 4461.
+// GLSL has no keyword for the execution mode SignedZeroInfNanPreserve, 4461.
 std::string special_floats_glsl(const std::vector<DType>& types) {
     std::set<int> widths;  // f16 and bf16 are computed in 32 bits
     for (DType type : types)

@@ -36,7 +36,7 @@ std::vector<uint32_t> glsl_to_spirv(const std::string& glsl, const std::string& 
 void validate_spirv(std::span<const uint32_t> spirv, const std::string& name, int vulkan_minor = 2);
 
 /// Clamps every index into arrays of fixed sizes (shared ones, and an invocation's private ones),
-/// which no device guards; devices guard buffers, and a module without such arrays stays as it is.
+/// which no device guards; devices guard buffers, and a module without such arrays is not changed.
 /// For kernels that Firn has not written. Throws InternalError if it fails.
 std::vector<uint32_t> with_indices_held(std::vector<uint32_t> spirv, const std::string& name,
                                         int vulkan_minor = 2);

@@ -33,7 +33,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
     return out;
 }
 
-/// From the space of a node to that of its parent.
+/// Returns the matrix from the space of a node to that of its parent.
 Matrix matrix_of(const tinygltf::Node& node) {
     Matrix out = kIdentity;
     if (node.matrix.size() == 16) {
@@ -66,7 +66,8 @@ Matrix matrix_of(const tinygltf::Node& node) {
     return out;
 }
 
-/// What turns normals: the cofactors, which are the inverse transposed but for a factor.
+/// Returns the matrix that turns normals: the cofactors, which are the inverse transposed but for a
+/// factor.
 Matrix cofactors(const Matrix& m) {
     Matrix out{};
     for (size_t c = 0; c < 3; ++c)

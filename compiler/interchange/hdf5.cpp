@@ -17,7 +17,7 @@ namespace firn {
 #ifdef FIRN_WITH_HDF5
 namespace {
 
-/// How a data set lies in the file.
+/// Returns the layout of a data set in the file.
 Hdf5Object layout_of(const std::string& path, const StoredTensor& x,
                      const SaveHdf5Options& options) {
     Hdf5Object out(path, "no layout can be made", H5Pcreate(H5P_DATASET_CREATE), H5Pclose);

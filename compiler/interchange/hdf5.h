@@ -30,11 +30,10 @@ Tensor load_hdf5(const std::string& path, const std::string& name, SourceLine li
 std::vector<NamedTensor> load_hdf5(const std::string& path, SourceLine line = here());
 /// @}
 
-/// How data sets are laid out in an HDF5 file.
+/// The layout of data sets in an HDF5 file.
 struct SaveHdf5Options {
-    /// Of each data set of this rank that has elements: it lies in chunks of this shape, which a
-    /// reader may take one by one. Empty: in one piece, or where `deflate` is above 0 in chunks of
-    /// one slice of the first axis.
+    /// The chunks of each data set of this rank that has elements, which a reader may take one by
+    /// one. Empty: one piece or, if `deflate` is above 0, chunks of one slice of the first axis.
     std::vector<int64_t> chunks = {};
     int deflate = 0;  ///< by zlib, from 0 (not at all) to 9
 };

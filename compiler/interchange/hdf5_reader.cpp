@@ -62,7 +62,7 @@ class MessageParser {
     size_t at_ = 1;
 };
 
-// In the process that reads.
+// The part in the process that reads.
 
 struct Hdf5Request {
     std::string path;
@@ -244,7 +244,7 @@ void serve_hdf5(ParentLink& parent) {
     }
 }
 
-// In the process that asked. Whatever comes may be forged.
+// The part in the process that asked. Every answer may be forged.
 
 [[noreturn]] void no_sense() {
     throw ProcessEnded("sent an invalid answer", ProcessEnded::Why::Broke);

@@ -33,7 +33,7 @@ class Hdf5Reader {
     /// Gives `take` the data set of this name; without one each data set in alphabetical order.
     /// UserError where the file is refused, or ended the process; and in a build without HDF5.
     void read(const std::string& path, const std::optional<std::string>& name, const Take& take);
-    /// How the process ended in the last read; none: it did not.
+    /// Returns how the process ended in the last read; none: it did not.
     std::optional<ProcessEnded::Why> last_end() const { return last_end_; }
     /// Lets the process go; the next read starts another.
     void renew() { process_.reset(); }

@@ -27,7 +27,7 @@ Mesh load_obj(const std::string& path, SourceLine line = here());
 /// `refused` is `true`.
 Mesh load_gltf(const std::string& path, SourceLine line = here());
 
-/// By the ending of the name: .ply, .obj, .gltf or .glb. UserError: another ending.
+/// Reads a mesh by the ending of its name: .ply, .obj, .gltf or .glb. UserError: another ending.
 ///
 /// Example: after `save_ply("p.ply", {.positions = ones({1, 3})});`
 /// `load_mesh("p.ply").positions` is `{{1, 1, 1}}`.

@@ -16,9 +16,9 @@ struct HandArrays {
     HandArrays(const Node& kernel, const Placement& placement,
                const std::unordered_set<const Node*>& apart = {});
 
-    /// For every version: its Array, or the kernel's argument.
+    /// The Array of every version, or the kernel's argument.
     std::unordered_map<const Node*, const Node*> root;
-    /// For the kernel's arguments: the index of the carried tensor.
+    /// The index of the carried tensor, for the kernel's arguments.
     std::unordered_map<const Node*, int> carried;
     /// Arrays of which elements are combined or exchanged; true where by more than adding.
     std::unordered_map<const Node*, bool> exchanged;

@@ -1,4 +1,4 @@
-// One element of every elementwise operation, in plain host arithmetic.
+// Computes one element of every elementwise operation, in plain host arithmetic.
 #include "compiler/ir/evaluate.h"
 
 #include <algorithm>
@@ -182,7 +182,7 @@ Scalar evaluate(Op op, DType dtype, std::span<const Scalar> inputs) {
     ensure(is_elementwise(op), "an operation on whole tensors has no value for one element");
     const Scalar& x = inputs[0];
     bool is_float = x.dtype.is_float();
-    // No default: a new row of ops.def is missed here by the compiler, not by a user.
+    // Without a default the compiler reports a new row of ops.def that is missing here.
     switch (op) {
         case Op::Cast: return x.to(dtype);
         case Op::Bitcast: return with_bits_of(x, dtype);

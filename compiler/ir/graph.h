@@ -28,8 +28,8 @@ using Ref = std::shared_ptr<const Node>;
 enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Reflect, Constant, Unchecked };
 
 enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
-/// How a Scatter writes: Last replaces (if indices collide, the last in row-major order wins); the
-/// others combine with the old value.
+/// The way a Scatter writes: Last replaces (if indices collide, the last in row-major order wins);
+/// the others combine with the old value.
 enum class ScatterOp : uint8_t { Last, Add, Mul, Min, Max, And, Or, Xor };
 
 /// A body with arguments; `results` may use the arguments and any node of the enclosing regions.
@@ -78,7 +78,7 @@ struct PadAttr {
     std::vector<Size> before, after;
     Scalar value;
 };
-/// One mode per source axis; `fill` is the value outside of Constant axes. `own`: in a kernel by
+/// A mode for each source axis; `fill` is the value outside of Constant axes. `own`: in a kernel by
 /// hand, a promise that no other invocation has stored to the element since the last barrier.
 struct GatherAttr {
     std::vector<Bounds> modes;
@@ -272,7 +272,7 @@ std::vector<Ref> topological(const std::vector<Ref>& results,
                              const std::function<bool(const Node&)>& is_leaf);
 
 /// Rebuilds `results` bottom-up. `visit(node, new_inputs)` returns the replacement of a node whose
-/// inputs were already rebuilt, or null to rebuild it as it is with shapes inferred again. A Loop
+/// inputs were already rebuilt, or null to rebuild it unchanged with shapes inferred again. A Loop
 /// or If comes to `visit` already rebuilt: its regions are final. If anything inside a Loop changed
 /// its arguments are fresh, so that old and new may live in one graph (the replacements, if
 /// `replace` or `visit` replaces all of them); if nothing changed the node itself stays. `replace`

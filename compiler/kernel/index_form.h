@@ -24,8 +24,8 @@ struct IndexForm {
     bool is_size() const { return is_sum() && sum.terms.empty(); }
 };
 
-/// How an index moves with a range, as a rule: bounds that clamp it are ignored. A loop's carried
-/// value counts as constant, its result as moving with every range.
+/// The stride of an index along a range, as a rule: bounds that clamp it are ignored. A loop's
+/// carried value counts as constant, its result as moving with every range.
 enum class Stride { None, One, Other };
 Stride stride(const IndexForm& form, int range);
 

@@ -98,7 +98,7 @@ bool KernelBuilder::never_minus_zero(int id, int steps) const {
 int KernelBuilder::fold_select(const std::vector<int>& args) {
     if (args[1] == args[2]) return args[1];
     if (is_constant(args[0])) return node(args[0]).constant.i ? args[1] : args[2];
-    // One choice by both conditions.
+    // A single choice by both conditions.
     const DType dtype = node(args[1]).dtype;
     const KernelNode yes = node(args[1]), no = node(args[2]);
     if (yes.op == KernelOp::Select && yes.args[2] == args[2])

@@ -33,7 +33,7 @@ struct ListedKernel {
     std::vector<CompileTrace::Pass> trail;  // the kernel behind each pass, if a trace is kept
 };
 
-/// From here on a size is known on the device: its value lies in a buffer.
+/// A size that is known on the device from this step on: its value lies in a buffer.
 struct ListedSize {
     std::string symbol;
     int buffer = -1;

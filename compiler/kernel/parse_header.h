@@ -4,7 +4,7 @@
 
 namespace firn {
 
-/// One line of it.
+/// Parses a line of the header.
 void parse_header(ParseRun& run);
 
 }  // namespace firn

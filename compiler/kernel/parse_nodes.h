@@ -14,7 +14,7 @@ void parse_body(ParseRun& run, int id);
 /// The place of the node that the text calls `%word`, which is new.
 int declare_node(ParseRun& run, const std::string& word);
 void put_node(ParseRun& run, int place, KernelNode node);
-/// A constant, parameter or range, as it is written.
+/// Parses a constant, parameter or range.
 KernelNode parse_leaf(const ParseRun& run, const std::string& word);
 /// Returns the node that the text calls `word`.
 int parse_operand(ParseRun& run, const std::string& word);

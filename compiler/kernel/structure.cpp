@@ -90,7 +90,7 @@ void put_range(StructureWriter& out, int k) {
     out.put(range.kind == RangeKind::Serial ? out.loop_ranges[static_cast<size_t>(k)] : range.dim);
 }
 
-/// Writes a use of a value: the number of a value met before, a leaf as it is.
+/// Writes a use of a value: the number of a value met before, a leaf in full.
 void put_use(StructureWriter& out, int id) {
     const KernelNode& n = node_of(out, id);
     const int number = out.numbers[static_cast<size_t>(id)];

@@ -31,7 +31,7 @@ KernelStructure structure_of(const KernelCode& code);
 /// stands for both.
 void widen(KernelCode& code, const KernelCode& equal);
 
-/// For maps by structure.
+/// The hash of maps by structure.
 struct KernelStructureHash {
     size_t operator()(const KernelStructure& structure) const { return structure.hash; }
 };

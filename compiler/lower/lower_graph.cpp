@@ -45,7 +45,7 @@ void add_results(LowerRun& run, std::vector<ListedStep>& steps) {
     std::set<int> taken;
     for (const Size& size : run.graph.data_sizes) {
         const int buffer = run.context.buffers.at(values[program.results.size()].get());
-        // A count that was given is given back as it is.
+        // A count that was an argument is returned unchanged.
         if (role(buffer) == BufferRole::Temporary && taken.insert(buffer).second)
             role(buffer) = BufferRole::Result;
         program.results.push_back({i32, {}, buffer});

@@ -68,7 +68,7 @@ class OrderCheck {
         for (size_t k = 2; k < a.inputs.size(); ++k) {
             const auto [base, offset] = place_of(*a.inputs[k]);
             const auto [other, other_offset] = place_of(*b.inputs[k]);
-            // In a loop the same node may have another value.
+            // The same node may have another value in another iteration of a loop.
             if (base == other && (!base || !in_loop) && offset != other_offset) return true;
         }
         return false;

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// One step; the Barriers of several arrays are one.
+/// A step; the Barriers of several arrays are one.
 struct HandStep {
     std::vector<const Node*> nodes;
 };

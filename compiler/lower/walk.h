@@ -52,7 +52,7 @@ struct KernelRequest {
 };
 
 /// Post-condition: Grid ranges (at most three, x last), Storage bindings of width 1, one store per
-/// output, every index inside its buffer. Not placed. Movement has become index arithmetic.
+/// output, every index inside its buffer. It is not placed. Movement has become index arithmetic.
 KernelCode lower_kernel(const KernelRequest& request, const LowerContext& context);
 
 struct LoweredByHand {
@@ -61,7 +61,7 @@ struct LoweredByHand {
     std::vector<KernelBuffer> own_buffers;  // of arrays that lie in memory
 };
 /// A kernel by hand: Group and Invocation ranges (Subgroup ones where it uses them), groups and
-/// group_size set, in_order. Not placed; its user has mapped its ranges.
+/// group_size set, in_order. It is not placed; its user has mapped its ranges.
 LoweredByHand lower_by_hand(const KernelRequest& request, const LowerContext& context,
                             const DeviceProfile& profile);
 

@@ -26,7 +26,7 @@ class HandWalk : public Walk {
     void lower();
     /// Lowers it with groups, and effects in the order in which they were recorded.
     void lower_in_order();
-    /// How often the kernel runs, and the buffers of its private arrays.
+    /// Return how often the kernel runs, and the buffers of its private arrays.
     Size slices() const { return own_.slices(); }
     const std::vector<KernelBuffer>& own_buffers() const { return own_buffers_; }
 

@@ -86,7 +86,7 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) 
 
 bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,
                     const LowerContext& context) {
-    if (shape.size() < 2) return false;  // one dimension is flat as it is
+    if (shape.size() < 2) return false;  // a single dimension is flat
     std::unordered_set<const Node*> seen;
     std::vector<const Node*> queue;
     for (const Ref& r : outputs) queue.push_back(r.get());
@@ -238,7 +238,7 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
             return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
         case Bounds::Reflect: {
-            // For one element the period would be 0.
+            // The period of a single element would be 0.
             const int period = b.size(max(n * Size(2) - Size(2), Size(1)));
             const int rest = b.make(KernelOp::Mod, i32, {i, period});
             const int up =

@@ -66,8 +66,8 @@ std::vector<int> open_accumulators(MappingRun& run);
 /// the copies into their targets.
 std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
                                     const std::vector<int>& stores);
-/// A combining store of a guarded branch, without the branch: outside the target it goes to the
-/// spare place of a copy. `copy`: of the kernel's body. -1: not so.
+/// Builds a combining store of a guarded branch without the branch: outside the target it goes to
+/// the spare place of a copy. `copy`: of the kernel's body. Returns -1 if that cannot be.
 int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy);
 
 }  // namespace firn

@@ -35,7 +35,7 @@ class BandAlgebra {
   public:
     BandAlgebra(const KernelBuilder& b, int64_t points, Size extent)
         : b_(b), points_(points), extent_(std::move(extent)) {}
-    /// Nothing: it is no sum, and has to be computed.
+    /// Each returns nothing if the result is no sum, and has to be computed.
     std::optional<BandSum> combined(KernelOp op, const BandSum& a, const BandSum& b) const;
     /// Returns the result of a comparison of two sums where it is known.
     std::optional<bool> compared(KernelOp op, const BandSum& a, const BandSum& b) const;

@@ -8,8 +8,8 @@ namespace firn {
 
 struct MappingRun;
 
-/// Binds the index and the carried values of a loop's body in a group of copies. At its end all
-/// that was built with them is forgotten, so that the next iteration builds it anew.
+/// Binds the index and the carried values of a loop's body in a group of copies. Its end forgets
+/// all that was built with them, so that the next iteration builds it anew.
 class BoundIteration {
   public:
     /// `region`: of the lowered kernel; `carried`: by member of the group.

@@ -35,7 +35,7 @@ class Choices {
     bool masked_;
     double load_;             // operations that take as long as a load
     std::vector<int> home_;   // region that evaluates a node
-    std::vector<int> owner_;  // For or Branch of a region
+    std::vector<int> owner_;  // the For or Branch node of a region
     std::vector<std::vector<int>>
         users_;  // in the same region; loops and branches stand for the nodes inside them
     std::vector<bool> outside_;  // used by more than nodes of its region

@@ -10,7 +10,7 @@ namespace firn {
 /// neighbours can become one block. Each invocation must store at an element of its own. Does so
 /// only if the guard mostly holds or the element is loaded anyway, if the value needs no loop
 /// (which may take long for elements that do not need it), and if nothing else is stored to the
-/// buffer. Takes and gives lowered kernels, before mapping. Not placed.
+/// buffer. Takes and gives lowered kernels (not placed), before mapping.
 KernelCode complete_stores(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

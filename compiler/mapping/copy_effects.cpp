@@ -59,7 +59,7 @@ int copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
     return run.b.branch(condition, region, -1, n.guard);
 }
 
-/// At a computed index, of one element.
+/// Stores one element, at a computed index.
 int copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     const int index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);

@@ -201,7 +201,7 @@ class Waiter : public Rebuild {
         return out;
     }
 
-    /// Iterations that do without leave the carried value as it is.
+    /// Iterations without the work do not change the carried value.
     bool is_kept(const KernelRegion& body, const Awaited& awaited, size_t k) const {
         int id = body.yields[k];
         while (std::count(awaited.selects.begin(), awaited.selects.end(), id))

@@ -13,8 +13,8 @@ namespace firn {
 /// the same values in the same order as before. Three kinds of kernel stay as they are: loops that
 /// only sum up or that store; kernels that would exceed the driver's limit of back edges; and
 /// kernels whose invocations have several elements, where one element's expensive work fills the
-/// gaps of another's, and all of them would wait for the last. Takes and gives lowered kernels,
-/// before mapping. Not placed.
+/// gaps of another's, and all of them would wait for the last. Takes and gives lowered kernels
+/// (not placed), before mapping.
 KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
                                   const SymbolFacts& facts);
 

@@ -185,7 +185,7 @@ int append_integer(KernelCode& code, int64_t value) {
     return id;
 }
 
-/// One more value that a loop carries, from `init` on: the argument.
+/// Adds a value that a loop carries, from `init` on. Returns its argument.
 int add_carried(KernelCode& code, int loop, int init) {
     const int region = code.nodes[loop].region;
     const int arg = append(code, KernelOp::RegionArg, i32, {});

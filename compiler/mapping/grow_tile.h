@@ -7,10 +7,10 @@
 
 namespace firn {
 
-/// Iterations of the longest innermost loop that is written out where an iteration is short enough:
-/// of at most `longest`; 1: there is none.
+/// Returns the iterations, at most `longest`, of the longest innermost loop whose iteration is
+/// short enough to be written out; 1: there is none.
 int64_t short_iterations(KernelCode ready, int64_t longest);
-/// A body with so many iterations of innermost loops written out is none that is too long.
+/// Returns whether a body with so many iterations of innermost loops written out is short enough.
 bool fits_written_out(const TileModel& model, const std::vector<int64_t>& tile, int64_t iterations,
                       double most_operations);
 /// Returns the work of tiles along a range as a multiple of the needed work: more than 1 if they do

@@ -9,7 +9,7 @@ namespace firn {
 /// loop reads in another iteration, no inner loop reads so, and the new inner loop is then written
 /// out as a whole: a window over the neighbours is loaded once for all of it. Only for nests that
 /// gather terms, whose order does not matter, and whose trip counts do not depend on one another.
-/// Takes and gives lowered kernels, before mapping. Not placed.
+/// Takes and gives lowered kernels (not placed), before mapping.
 KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
                              const SymbolFacts& facts);
 

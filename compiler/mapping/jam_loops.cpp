@@ -1,4 +1,4 @@
-// One new loop for some iterations of an old one.
+// Builds one new loop for some iterations of an old one.
 #include "compiler/mapping/jam_loops.h"
 
 #include <deque>
@@ -122,7 +122,7 @@ class JammedLoop {
         alive_ = g == 0 ? next_on_[0] : b_.make(KernelOp::Or, boolean, {alive_, next_on_[g]});
     }
 
-    /// One of the iterations that are unrolled, of all copies.
+    /// Builds one of the unrolled iterations, for all copies.
     void iteration(int base, int64_t unrolled, bool gathers) {
         const int index = b_.add(base, b_.integer(part_.deal.at(unrolled)));
         const BoundIteration bound(run_, node_.region, jam_.group, index, current_);

@@ -1,5 +1,5 @@
-// One new loop for some iterations of an old one, in which several copies of the kernel's body go
-// together.
+// Builds one new loop for some iterations of an old one, which several copies of the kernel's body
+// share.
 #pragma once
 #include <vector>
 

@@ -9,10 +9,10 @@ namespace firn {
 
 struct MappingRun;
 
-/// The lanes of a subgroup share the loop's iterations. `loop`: a For node of the lowered kernel,
-/// as everywhere here.
+/// Returns whether the lanes of a subgroup share the loop's iterations. `loop`: a For node of the
+/// lowered kernel, as everywhere here.
 bool is_split(const MappingRun& run, int loop);
-/// No other loop stands in the values of this loop's body. `region`: the body.
+/// Returns whether no other loop is in this loop's body. `region`: the body.
 bool is_innermost(const MappingRun& run, int region);
 /// Deals the iterations `unrolled` at once, or fewer if there are not as many; also to the lanes if
 /// they share the loop. `extent`: the trip count, a node that is built.

@@ -13,7 +13,7 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 /// lanes share an index, reductions end in SubgroupReduce and the first lane stores; where operands
 /// are staged, loops read what their group has loaded into shared memory; neighbouring loads and
 /// stores are merged; read-only buffers have the profile's form; one guard per tail; group_size,
-/// groups and guards are set. Not placed.
+/// groups and guards are set. The result is not placed.
 KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);
 
@@ -22,7 +22,7 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
 /// has ended counts, and goes through the loops inside once more; both sides of a branch are gone
 /// through.
 int64_t count_back_edges(const KernelCode& code);
-/// Loops of a region, those inside of others too.
+/// Returns the loops of a region, with those inside of others.
 int64_t count_loops(const KernelCode& code, int region);
 
 }  // namespace firn

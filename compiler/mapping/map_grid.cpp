@@ -55,7 +55,7 @@ class GridMapper {
     }
 
   private:
-    /// How a Grid range is divided. A unit is the work of one invocation along it: `tile`
+    /// The division of a Grid range. A unit is the work of one invocation along it: `tile`
     /// neighbours, or `strides` such blocks that stand the width of a group apart.
     struct Axis {
         Size extent, blocks, units;  // indices; tiles of neighbours; units

@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// One of the copies of the body in the same invocation.
+/// A copy of the body in the same invocation.
 struct GridCopy {
     std::vector<int> index;  // per Grid range (x first): the index in this copy
     int guard = -1;          // condition under which it exists beyond the copy before; -1: always
@@ -38,23 +38,22 @@ struct MappedGrid {
 
 /// The extents of the grid, x first.
 std::vector<Size> grid_extents(const KernelCode& code);
-/// A Load or Store at the index of the grid, or at a constant one.
+/// Returns whether it is a Load or Store at the index of the grid, or at a constant one.
 bool is_at_own_index(const KernelCode& code, const KernelNode& access);
 /// Returns whether the last tile of four of a kernel with one Grid range may reach behind the
 /// range's end: the kernel only loads and stores, at the grid's index, elements of at most four
 /// bytes, and memory is allocated in blocks of 16 bytes.
 bool may_pass_the_end(const KernelCode& ready);
 
-/// All that a kernel of one range does is to store each at its own index, so that the copies of a
-/// block may store behind the end whatever they have.
+/// Returns whether a kernel of one range only stores each element at its own index, so that the
+/// copies of a block may store anything behind the end.
 bool stores_pass_the_end(const KernelCode& ready);
 
-/// Returns whether some tile does not divide its range and the kernel is none that
-/// may_pass_the_end(): copies behind the end then load the nearest element inside, and store
-/// nothing.
+/// Returns whether some tile does not divide its range and may_pass_the_end() is false for the
+/// kernel: copies behind the end then load the nearest element inside, and store nothing.
 bool pads_tiles(const KernelCode& ready, const Mapping& mapping);
 
-/// Why the grid cannot have a number for each range: it has fewer. Empty: it can.
+/// Returns why the grid cannot have a number for each range: it has fewer ranges. Empty: it can.
 std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& numbers);
 
 /// Adds the Group, Invocation and Subgroup ranges of `mapping` to the kernel that `b` builds, and
@@ -62,10 +61,10 @@ std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& n
 MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& mapping,
                     const DeviceProfile& profile);
 
-/// A new index: of the invocation in its subgroup.
+/// Returns a new index: that of the invocation in its subgroup.
 int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile);
-/// A new index: of the invocation in its group, which is a row. The grid's own is assumed to lie
-/// inside of the grid, which is not so of all invocations.
+/// Returns a new index: that of the invocation in its group, which is a row. The grid's own index
+/// is assumed to lie inside of the grid, which does not hold for all invocations.
 int invocation_of_group(KernelBuilder& b, const Mapping& mapping);
 
 }  // namespace firn

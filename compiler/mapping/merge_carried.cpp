@@ -11,11 +11,11 @@
 namespace firn {
 namespace {
 
-/// By For node, for every value that the loop carries: the first carried value that equals it.
+/// The first carried value that equals each value that a loop carries, by For node.
 using EqualCarried = std::unordered_map<int, std::vector<int>>;
 
 /// Names nodes so that two have the same name only where they have the same value, if the carried
-/// values of a loop are equal as it is assumed.
+/// values of a loop are equal as assumed.
 class ValueNames {
   public:
     ValueNames(const KernelCode& code, const EqualCarried& known, int loop,

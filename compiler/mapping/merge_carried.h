@@ -4,10 +4,9 @@
 
 namespace firn {
 
-/// Values that a loop carries, that begin alike and that every iteration changes alike are one
-/// value: joined loops (fuse_loops) that begin with the same sum carry it once for each of them.
-/// Loops with effects stay as they are. Takes and gives lowered kernels, before mapping. Not
-/// placed.
+/// Merges values that a loop carries if they begin alike and every iteration changes them alike:
+/// joined loops (fuse_loops) that begin with the same sum carry it once for each of them. Loops
+/// with effects stay as they are. Takes and gives lowered kernels (not placed), before mapping.
 KernelCode merge_carried(KernelCode code, const SymbolFacts& facts);
 
 }  // namespace firn

@@ -11,7 +11,7 @@
 
 namespace firn {
 
-/// No loop stands in the region, which is placed.
+/// Returns whether no loop is in the region, which is placed.
 bool is_innermost(const KernelCode& code, const KernelRegion& region);
 
 /// Finds nodes that compute at x what another node computes at x + step. Compares their texts, in

@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-/// One iteration of the grid, on all cores.
+/// Returns the seconds of an iteration of the grid, on all cores.
 double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
     const KernelRegion& r = code.regions[static_cast<size_t>(region)];
     const double operation = 1 / profile.operations_per_second;
@@ -193,7 +193,7 @@ std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DevicePr
     const Mapping walk = walking(lowered, mapping, *grid, 1, band_group_size(profile), 1, facts);
     KernelCode code = map_kernel(lowered, walk, profile, facts, passes);
     if (code.back_edges < 0 || code.in_order) return std::nullopt;
-    // One axis of groups: the bands.
+    // The groups lie along one axis: the bands.
     int axes = 0;
     for (const Size& groups : code.groups) {
         if (groups.is(1)) continue;

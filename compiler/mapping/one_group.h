@@ -25,8 +25,8 @@ std::optional<OneGroupKernel> map_to_one_group(const KernelCode& lowered, uint32
                                                const SymbolFacts& facts,
                                                const KernelPassOptions& passes);
 
-/// The kernel mapped to a group for each index of its outermost axis, the bands (bands.h), which
-/// walks all others. Nothing where a mapping by itself has more than that: lanes that share work,
+/// Returns the kernel mapped to a group for each index of its outermost axis, the bands (bands.h),
+/// which walks all others. Nothing if its own mapping has more than that: lanes that share work,
 /// operands that groups load together, matrix units, copies of targets.
 std::optional<KernelCode> map_to_bands(const KernelCode& lowered, const DeviceProfile& profile,
                                        const SymbolFacts& facts, const KernelPassOptions& passes);

@@ -156,7 +156,7 @@ bool needs_no_launches(const KernelList& list, const ListedLoop& loop, const Lis
     return bands && stays_in_bands(*kernel.ready, *bands);
 }
 
-/// The steps that the loop becomes; nothing where it stays as it is.
+/// Returns the steps that replace the loop; nothing if it does not change.
 std::optional<std::vector<ListedStep>> raised(const KernelList& list, const ListedLoop& loop,
                                               const ListTarget& target) {
     for (const RadixStages& stages : find_stages(*list.program, loop)) {

@@ -32,7 +32,7 @@ class Exchange {
     Exchange(KernelBuilder& b, const RowGroup& group, ReduceOp op, std::vector<int>& effects)
         : b_(b), group_(group), op_(op), effects_(effects) {}
 
-    /// At most as many values as there are lanes.
+    /// Reduces at most as many values as there are lanes.
     std::vector<int> run(const std::vector<int>& values) {
         const int all =
             group_.subgroups > group_.lanes ? in_two_steps(values) : in_one_step(values);

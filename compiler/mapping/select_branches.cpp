@@ -230,7 +230,7 @@ bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
            (count(KernelOp::Select) && (!rules_of(profile).masked || count(KernelOp::For)));
 }
 
-/// Returns whether the kernel as it is would have a tile that reduces the work to less than half:
+/// Returns whether the unchanged kernel would have a tile that reduces the work to less than half:
 /// what remains if half of all indices skip the loops.
 bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(),

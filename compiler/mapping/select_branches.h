@@ -11,7 +11,7 @@ namespace firn {
 /// that no lane enters ends at once. If a register tile of the loops saves more than skipping them,
 /// choices stay, because a branch separates values that a tile shares. Branches by one condition
 /// become one, so that values that their results share stay inside. Takes and gives lowered
-/// kernels, before mapping. Not placed.
+/// kernels (not placed), before mapping.
 KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

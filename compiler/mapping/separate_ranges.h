@@ -9,7 +9,7 @@ namespace firn {
 /// more. The walk joins short last dimensions, such as the taps of a filter, to one range that is
 /// as long as a group's rows. If the lanes of a subgroup share each index, rows of the grid need no
 /// length, and tiles along single dimensions share reads at the sum of a tap and an iteration, and
-/// their bounds checks. Takes and gives lowered kernels, before mapping. Not placed.
+/// their bounds checks. Takes and gives lowered kernels (not placed), before mapping.
 KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
 
 }  // namespace firn

@@ -127,7 +127,7 @@ SequenceNeeds::Own SequenceNeeds::unseen_buffers() const {
 
 OwnMemory SequenceNeeds::own_memory() const {
     Own own = unseen_buffers();
-    // In bound memory each iteration would wait for the stores of the one before it.
+    // Each iteration would wait for the stores of the one before it if they were in bound memory.
     if (context_.bands || !repeats_ || context_.profile.shared_loads > 1)
         return {std::move(own.buffers), {}};
     std::vector<int> seen;

@@ -10,14 +10,14 @@
 
 namespace firn {
 
-/// Loop back edges that one group takes.
+/// Returns the loop back edges that one group takes.
 int64_t most_back_edges(const DeviceProfile& profile);
 
 /// Buffers that lie in the memory of the group.
 struct OwnMemory {
     std::set<int> buffers;
-    /// Those of `buffers` that other steps see too: stored to in loops, copied before and behind
-    /// all. No other step sees the others.
+    /// The `buffers` that other steps see too: they are stored to in loops, and copied before and
+    /// after all pieces. No other step sees the others.
     std::vector<int> copied;
 };
 
@@ -29,7 +29,7 @@ class SequenceNeeds {
     void add(const ListedStep& step, const SequencePiece& piece);
     void add(const ListedLoop& loop, const SequencePiece& piece);
 
-    /// The device takes them as one kernel.
+    /// Returns whether the device can run them as one kernel.
     bool fits() const;
     /// Returns whether more steps may fit although these alone do not: a buffer that only these
     /// steps use needs no binding.
@@ -69,7 +69,7 @@ class SequenceNeeds {
     std::map<int, int> uses_;
     std::set<int> live_, stored_;  // see find_live
     double operations_ = 0;        // simple ones
-    bool repeats_ = false;         // there is a loop
+    bool repeats_ = false;         // whether there is a loop
     int64_t back_edges_ = 0;
 };
 

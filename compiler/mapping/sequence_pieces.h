@@ -40,7 +40,7 @@ struct SequenceContext {
     KernelPassOptions passes = {};    // of the kernels
 };
 
-/// For one group of the first of the sizes that it may have.
+/// Returns the context for one group, of the first size that it may have.
 SequenceContext sequence_context(const KernelList& list, const ListTarget& target);
 
 /// Adds, by buffer, how often `steps` name it: as bindings, in copies and rotations, and as the end
@@ -51,15 +51,15 @@ void count_uses(const ListedLoop& loop, std::map<int, int>& uses);
 /// stored to. `stored`: the buffers that were stored to before; those of the pieces are added.
 void find_live(std::span<const SequencePiece> pieces, std::set<int>& live, std::set<int>& stored);
 
-/// Nothing where one group cannot run the step, or a kernel takes more than so many launches longer
-/// than on all cores, or a loop takes longer than its steps with the launches they need at least;
-/// where there are bands: where the step leaves them.
+/// Returns the piece of a step; nothing if one group cannot run it, if a kernel takes more than
+/// `launches` launches longer than on all cores, if a loop takes longer than its steps with the
+/// launches they need at least, or, with bands, if the step leaves them.
 std::optional<SequencePiece> piece_of(const SequenceContext& context, const ListedStep& step,
                                       size_t launches);
 /// Returns the cost of the step beside others, with its piece if it has one.
 CutStep cut_step(const SequenceContext& context, const std::optional<SequencePiece>& piece);
 
-/// A kernel of the group that stores all elements of the buffer where they are.
+/// Returns a kernel of the group that stores all elements of the buffer in place.
 std::optional<KernelCode> copied_in_place(const SequenceContext& context, int buffer);
 
 /// Iterations of a loop: `trips` from `first` on, `most` at most.

@@ -10,7 +10,8 @@
 
 namespace firn {
 
-/// How the parts of a carried value combine: two at a time by `step`, over the lanes by `reduce`.
+/// The combination of the parts of a carried value: two at a time by `step`, over the lanes by
+/// `reduce`.
 struct Combine {
     KernelOp step = KernelOp::Add;
     ReduceOp reduce = ReduceOp::Sum;
@@ -37,8 +38,8 @@ std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bo
 /// The step `lanes` (steps.h).
 std::string why_lanes_do_not_share(const MappingCase& of);
 
-/// The loop that the body of another one (a For node) does nothing but hand its carried values
-/// through; -1: none.
+/// Returns the loop through which the body of another one (a For node) only passes its carried
+/// values; -1: none.
 int handed_through(const KernelCode& code, int loop);
 
 /// The operation by which a body only gathers terms (arg = arg + term) into its carried value k,

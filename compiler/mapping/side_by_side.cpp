@@ -45,7 +45,7 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
            stores * costs::kStoreOnCpu;
 }
 
-/// How a part's indices are dealt to invocations, in whole subgroups.
+/// The distribution of a part's indices to invocations, in whole subgroups.
 struct Runs {
     int64_t count = 0, invocations = 0, length = 0;
 };

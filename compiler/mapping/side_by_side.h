@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// It has one Grid range of a known length, short enough that a dispatch of its own costs more than
-/// its work does, and stores in plain order: it may stand beside others.
+/// Returns whether the kernel may stand beside others: it has one Grid range of a known length,
+/// short enough that its dispatch costs more than its work, and stores in plain order.
 bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 
 /// Returns whether one dispatch can bind the buffers of `parts` and `next`, which are independent,
@@ -17,15 +17,15 @@ bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile);
 bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& next,
                       const DeviceProfile& profile, const SymbolFacts& facts);
 
-/// It has more indices than all parts together.
+/// Returns whether the kernel has more indices than all parts together.
 bool is_larger(const KernelCode& code, const std::vector<KernelCode>& parts);
 
 /// Returns whether neither kernel reads or writes what the other writes, so that their order does
 /// not matter.
 bool independent(const KernelCode& a, const KernelCode& b);
 
-/// One kernel over the indices of all parts, one after the other; for a CPU driver over runs of
-/// them. Takes and gives kernels that are Ready.
+/// Returns one kernel over the indices of all parts, one after the other; for a CPU driver over
+/// runs of them. Takes and gives kernels that are Ready.
 KernelCode side_by_side(const std::vector<KernelCode>& parts, const DeviceProfile& profile,
                         const SymbolFacts& facts);
 

@@ -44,7 +44,7 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
 }
 
 DType staged_type(DType value) {
-    if (value.is_half()) return f32;  // kept as it is computed, so that reading it costs nothing
+    if (value.is_half()) return f32;  // as computed, so that reading converts nothing
     if (value.is_narrow()) return value.is_signed() ? i32 : u32;
     return value;
 }

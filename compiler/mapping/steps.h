@@ -14,10 +14,11 @@ struct Choice;
 struct KernelTarget;
 struct Variations;
 
-/// Every function may be null: there is nothing to say then. A step without `map` and `finish` is
+/// Every function may be null; the step then has no such rule. A step without `map` and `finish` is
 /// carried out while the kernel is walked (map.cpp).
 struct StepRules {
-    /// Steps that it cannot stand beside, by their words, with spaces between: one of two says so.
+    /// The steps that exclude this one, by their words, with spaces between; one of two steps names
+    /// the other.
     std::string_view excludes = {};
     /// Returns in words why the kernel cannot take the step with the other steps of the mapping;
     /// empty: it can.
@@ -25,11 +26,12 @@ struct StepRules {
     /// Chooses the step in the template of the device's class, after the steps before it
     /// (choice.h).
     void (*choose)(Choice&) = nullptr;
-    /// A mapping that is sized around this step, in place of the template, where that is faster.
+    /// Returns a mapping that is sized around this step, instead of the template, if that is
+    /// faster.
     std::optional<Mapping> (*choose_whole_mapping)(const Choice&) = nullptr;
     /// Adds mappings that differ from one in this step, for tuning (vary_mapping.h).
     void (*vary)(Variations&) = nullptr;
-    /// Maps a kernel in place of the walk.
+    /// Maps a kernel instead of the walk.
     KernelCode (*map)(const MappingCase&) = nullptr;
     /// Does the step's remaining work on the mapped kernel.
     void (*finish)(KernelCode&, const KernelTarget&) = nullptr;
@@ -48,7 +50,8 @@ struct MappingStep {
     void (*leave_out)(Mapping&);
     /// Returns the argument behind the step's name; empty for a step that is taken or not.
     std::string (*words)(const Mapping&);
-    /// Takes such words, and none for a step that has none. False: they are not.
+    /// Reads the argument from such words; no words for a step without one. Returns false if they
+    /// are malformed.
     bool (*read)(Mapping&, const std::string&);
 };
 /// Returns the steps in the order of steps.def.
@@ -57,8 +60,8 @@ std::span<const MappingStep> mapping_steps();
 /// Leaves these steps out.
 void drop(Mapping& mapping, std::initializer_list<std::string_view> steps);
 
-/// Why the kernel cannot be mapped so: the first step that does not fit, and the reason. Empty: it
-/// can.
+/// Returns why the kernel cannot be mapped so: the first step that does not fit, and the reason.
+/// Empty: it can.
 std::string why_illegal(const MappingCase& of);
 
 }  // namespace firn

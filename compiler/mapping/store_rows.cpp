@@ -26,7 +26,7 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
     if (trips == 0) return;
     const KernelRegion& body = run.from.regions[n.region];
     const Range& old = run.from.ranges[body.range];
-    // One iteration needs no loop, except for the part of a lane.
+    // A single iteration needs no loop, except for the part of a lane.
     const bool whole = trips == 1 && run.mapping.lanes == 1;
     const int range_id = whole ? -1 : b.add_range(range_of_part(b, old, part));
     const int region = whole ? -1 : b.add_region();

@@ -8,7 +8,8 @@ namespace firn {
 struct KernelNode;
 struct MappingRun;
 
-/// A loop of stores and nothing else, each of them to a buffer of its own; or of one such loop.
+/// Returns whether the effect is a loop of stores only, each to a buffer of its own, or a loop of
+/// one such loop.
 bool is_row(const MappingRun& run, int effect);
 /// Adds the loops that walk a row for one copy: over `unroll` iterations at once, and over the
 /// remainder.

@@ -138,7 +138,7 @@ class Pruner {
         if (fired_) ++(*fired_)[rule];
     }
 
-    /// For each carried value the one it always has, null where it changes. An unchanged value may
+    /// Returns the constant value of each carried value, null if it changes. An unchanged value may
     /// also be another unchanged one that started the same.
     std::vector<Ref> unchanged_values(const Node& loop) {
         const auto& attr = loop.as<LoopAttr>();

@@ -124,7 +124,7 @@ class Needs {
     std::unordered_map<const Node*, std::vector<Args>> carried_;
 };
 
-/// By carried value, its replacement outside; null for those that stay.
+/// The replacement outside of each carried value; null for those that stay.
 using Hoisted = std::vector<Ref>;
 
 Hoisted hoisted(NodeTable& table, const Ref& loop, const std::vector<bool>& leaves) {

@@ -221,8 +221,8 @@ class NestedChoices {
         return out;
     }
 
-    /// Whether an iteration changes nothing if the facts hold, or nothing but the sign of a zero,
-    /// to which it adds one.
+    /// Tells whether an iteration changes nothing if the facts hold, or nothing but the sign of a
+    /// zero, to which it adds one.
     struct Still {
         bool holds = false, adds_zeros = false;
     };

@@ -39,8 +39,8 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 /// chooses for each element, by a condition outside of it, whether it takes part at all is selected
 /// as a whole. A Loop that, by a condition of its carried values alone, leaves them as they are,
 /// ends there: masked iterations, as numpy writes them. A value that others need unchanged, or that
-/// both sides of a condition need, is left as it is: otherwise it would be computed in several
-/// forms. Ensures: a value that only elements themselves can see is selected once. After
+/// both sides of a condition need, is not changed: otherwise it would be computed in several forms.
+/// Ensures: a value that only elements themselves can see is selected once. After
 /// branches_to_select, which makes Selects of Ifs; before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
@@ -133,7 +133,7 @@ struct GraphPass {
     PassInfo info;
     GraphStage takes, gives;
     Graph (*run)(const Graph&, const GraphTarget&, RuleCounts& fired);
-    /// The pass leaves a graph without any of these operations as it is.
+    /// The pass does not change a graph without any of these operations.
     std::bitset<kOpCount> changes;
     /// The row runs only if the last run of this pass changed the graph; null: always.
     const char* only_after = nullptr;

@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// The dtypes of the (last) operand that an algebra row holds for. Floats obey few of the laws that
-/// integers obey: nan, infinities and the sign of zero must come out the same.
+/// The dtypes of the (last) operand that an algebra row holds for. Few of the laws of integers hold
+/// for floats: nan, infinities and the sign of zero must come out the same.
 enum class RuleTypes : uint8_t { Any, Signed, Integer, Float, Bool, IntegerOrBool };
 bool holds_for(RuleTypes types, DType dtype);
 

@@ -153,8 +153,8 @@ std::vector<Pair> in_order(const std::vector<Pair>& pairs) {
 }
 
 /// Takes the results of each part from its whole loop. The whole loops are rebuilt first: one that
-/// uses results of another part stands for its own part as it is rebuilt, so that no loop is there
-/// twice, before and after.
+/// uses results of another part stands for its own part in its rebuilt form, so that no loop is
+/// there twice, before and after.
 std::vector<Ref> with_wholes(NodeTable& table, const std::vector<Ref>& results,
                              const std::vector<Pair>& pairs) {
     std::vector<Ref> roots;

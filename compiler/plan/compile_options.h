@@ -29,8 +29,8 @@ struct CompileOptions {
     std::string name = "program";
     /// Assumptions of this variant about the symbols; checked at the call. Empty: none.
     SymbolFacts facts;
-    /// By argument: whether the caller donates its memory, so that results may be written over it.
-    /// Empty: none.
+    /// Tells by argument whether the caller donates its memory, so that results may be written over
+    /// it. Empty: none.
     std::vector<bool> donated;
     bool spirv = true;  // false: stop at GLSL
     std::string

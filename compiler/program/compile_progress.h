@@ -15,7 +15,7 @@ struct CompileProgress {
 /// `compiling wave.cpp:12, 3 of 8 kernels`.
 std::string text(const CompileProgress& progress);
 
-/// An exception that it throws ends the compile and reaches the caller who waits for it.
+/// An exception that it throws ends the compile and reaches the waiting caller.
 using CompileWatch = std::function<void(const CompileProgress&)>;
 
 }  // namespace firn

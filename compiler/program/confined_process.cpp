@@ -116,7 +116,7 @@ void confine() {
     limit(RLIMIT_NOFILE, 1024);
     const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0 && write(score, "1000", 4) < 0) {
-        // Without the score the system treats the child as any other process.
+        // The system then treats the child as any other process.
     }
     close_descriptor(score);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // else a program may be told to save its core

@@ -1,4 +1,4 @@
-// How kernels are best written for each class of devices.
+// The best form of kernels for each class of devices.
 #include "compiler/program/device_class.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How kernels are best written for each class of devices: one row for each class. A class that runs
+// The best form of kernels for each class of devices: one row for each class. A class that runs
 // kernels like another one takes its row as a start.
 #pragma once
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace firn {
 struct ClassRules {
     // --- How kernels run.
 
-    /// A core runs the subgroups of a group one after the other, and its lanes access memory one by
-    /// one; else the subgroups of a group run together, and hide one another's memory latency.
+    /// A core runs the subgroups of a group one after the other, and their lanes access memory one
+    /// by one; otherwise the subgroups of a group run together, and hide one another's memory
+    /// latency.
     bool subgroups_run_serially = false;
     /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
     /// nothing but loops, and entering a loop copies all that it carries.

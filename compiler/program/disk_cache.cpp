@@ -99,9 +99,9 @@ bool write_all(int file, const void* from, size_t bytes) {
     return true;
 }
 
-/// One store in so many looks after the whole folder.
+/// The whole folder is checked once in this many stores.
 constexpr unsigned kStoresPerTidy = 256;
-/// No writer needs as long: an older file was left by one that was killed.
+/// No writer needs this long: an older file was left by a writer that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
 /// Files of any version of Firn begin so; others that lie in the folder are left alone.

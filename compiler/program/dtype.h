@@ -14,7 +14,7 @@ enum class Type : uint8_t { F32, F16, BF16, F64, I32, U32, I64, U64, I16, U16, I
 
 struct ArgSpec;
 
-/// One dimension of an ArgSpec: a number, or a symbol by name.
+/// A dimension of an ArgSpec: a number, or a symbol by name.
 struct Dim {
     /// A symbol by its name, a size, or a number.
     /// @{
@@ -124,8 +124,8 @@ ArgSpec DType::operator()(Dims&&... dims) const {
     return ArgSpec{*this, Shape{Dim(std::forward<Dims>(dims)).size...}};
 }
 
-/// One scalar value with its type. Floats of every width live in `f`, integers and bools in `i`
-/// (u64 by its bits); a value is always already rounded or wrapped to `dtype`.
+/// A scalar value with its type. Floats of every width live in `f`, integers and bools in `i` (u64
+/// by its bits); a value is always already rounded or wrapped to `dtype`.
 ///
 /// Examples: `scalar_float(-2.9).to(i32).i` is `-2`, `scalar_float(300).to(u8).i` is `255`,
 /// `scalar_int(300).to(u8).i` is `44`.

@@ -40,8 +40,8 @@ enum class HostOp : uint8_t {
     Pow,  // of `a` and `b`
 };
 
-/// One of them; operands are numbers before it in Program::host_scalars. Its size may hold
-/// inductions of loops of steps, not scalar arguments.
+/// A number that the host computes; operands are numbers before it in Program::host_scalars. Its
+/// size may hold inductions of loops of steps, not scalar arguments.
 struct HostScalar {
     HostOp op = HostOp::Constant;
     double constant = 0;
@@ -57,7 +57,7 @@ class PlacedNumbers {
     /// Number `k` of `scalars` with the symbols of a step: its place in the list that host_values()
     /// takes.
     int place(const std::vector<HostScalar>& scalars, int k, const SizeEnv& env);
-    /// Without sizes; operands are places.
+    /// The numbers without sizes; their operands are places.
     const std::vector<HostScalar>& placed() const { return placed_; }
 
   private:

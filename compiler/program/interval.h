@@ -21,7 +21,7 @@ Interval operator-(const Interval& a, const Interval& b);
 Interval operator*(const Interval& a, const Interval& b);
 Interval min(const Interval& a, const Interval& b);
 Interval max(const Interval& a, const Interval& b);
-/// One of the two.
+/// Contains the values of either interval.
 Interval join(const Interval& a, const Interval& b);
 /// Quotient rounded down, and its remainder, which has the sign of b. x / 0 and x % 0 are 0.
 Interval floor_div(const Interval& a, const Interval& b);

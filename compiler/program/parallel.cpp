@@ -22,8 +22,8 @@ class Pieces {
     Pieces(size_t count, const std::function<void(size_t)>& work)
         : count_(count), work_(work), failures_(count) {}
 
-    /// Until none is left. Taken in order: all before the first failure have been started, so that
-    /// it is the same in every run.
+    /// Takes pieces until none is left. They are taken in order, so that all before the first
+    /// failure have been started, and it is the same in every run.
     void take() {
         for (size_t k = next_++; k < count_ && !failed_; k = next_++) {
             try {

@@ -29,7 +29,7 @@ enum class BindingForm : uint8_t {
               // larger than a binding
 };
 
-/// One binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
+/// A binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
 struct BindingInfo {
     BindingForm form = BindingForm::Storage;
     DType dtype = f32;  // stored type
@@ -41,8 +41,8 @@ struct BindingInfo {
 struct ParamInfo {
     DType dtype = i32;
     Size size;  // the value, when `scalar` is -1
-    /// Else: index into Program::arguments of a scalar argument; those behind them are
-    /// Program::host_scalars.
+    /// The index of the value: a scalar argument in Program::arguments or, behind these, a number
+    /// in Program::host_scalars. -1: `size` is the value.
     int scalar = -1;
     friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
 };

@@ -14,7 +14,7 @@ struct ProgramStats {
     int64_t guards = 0;      // conditions that keep stores or invocations inside their ranges
     int64_t back_edges = 0;  // the largest bound of a kernel
     int64_t peak_bytes = 0;  // temporaries after packing
-    /// For a function: the last call ran a program that assumes less of its sizes than it could,
+    /// The last call of a function ran a program that assumes less of its sizes than it could,
     /// until the one that fits is compiled in the background.
     bool better_is_compiling = false;
 };

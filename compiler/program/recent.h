@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// At most `most` values by key (at least 1). Finding and putting one make it the newest; the
-/// oldest is let go of where there are more. A value stays where it is as long as it is kept.
+/// Keeps at most `most` values by key (at least 1). Finding or putting a value makes it the newest;
+/// beyond `most` the oldest is dropped. A value does not move while it is kept.
 template <class Key, class Value>
 class Recent {
   public:

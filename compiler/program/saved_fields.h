@@ -60,7 +60,7 @@ void fields(auto& v, Is<ParamInfo> auto& x) {
     v("dtype", dtype), v("size", size), v("scalar", scalar);
 }
 
-/// Without the code that only the kernel interpreter runs.
+/// The code that only the kernel interpreter runs is not saved.
 void fields(auto& v, Is<KernelInfo> auto& x) {
     auto& [name, glsl, spirv, group_size, bindings, param_types, params_in_buffer,
            keeps_special_floats, shared_bytes, matrix_unit, back_edges, guards, lines, code,

@@ -162,7 +162,7 @@ Size log2(const Size& n);
 
 /// The data symbols inside, each once, in the order of their names.
 std::vector<SizeAtom> data_symbols(const Size& size);
-/// Without data symbols: at least (at most) the value that `size` can have.
+/// Return a size without data symbols that is at least (at most) the value of `size`.
 /// @{
 Size largest(const Size& size);
 Size smallest(const Size& size);

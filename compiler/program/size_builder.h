@@ -17,7 +17,7 @@ class SizeBuilder {
     static Size make(std::vector<SizeTerm> terms, int64_t constant);
     static Size atom(SizeAtom atom);
     static Size atom(SizeAtom::Kind kind, const Size& a, const Size& b);
-    /// One term as a size.
+    /// Returns a term as a size.
     static Size from(const SizeTerm& term);
 };
 

@@ -21,7 +21,7 @@ struct StepVisitor {
     virtual void outermost_iteration(const RepeatStep&, int64_t /*iteration*/, int64_t /*trips*/) {}
 };
 
-/// By slot: the other slots in whose memory it lies.
+/// The other slots that share the memory of each slot.
 using SlotSets = std::vector<std::vector<int>>;
 
 /// Visits every step that does something. Steps that touch memory which `shared` says is the same

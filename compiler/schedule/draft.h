@@ -20,7 +20,7 @@ struct Round {
     std::unordered_map<const Node*, int> inner;
     /// The products that the kernel of each root computes (see products.h).
     std::unordered_map<const Node*, std::vector<const Node*>> products;
-    /// For roots whose groups hold rows: the reductions that the group combines.
+    /// The reductions that the group combines, for roots whose groups hold rows.
     std::unordered_map<const Node*, std::vector<const Node*>> row_reductions;
 };
 

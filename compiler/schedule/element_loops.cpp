@@ -99,8 +99,8 @@ class ElementLoop {
     bool visit(const Node& node, int map) {
         if (node.op == Op::RegionArg) {
             if (facts_.arg_owner.at(&node) != &loop_) {
-                // In an inner loop the carried value starts from, and continues as, values at the
-                // same index.
+                // An inner loop's carried value starts from, and continues as, values at the same
+                // index.
                 const Node& inner = *facts_.arg_owner.at(&node);
                 const int k = facts_.arg_index.at(&node) - 1;
                 if (k < 0) return true;

@@ -7,7 +7,7 @@
 
 namespace firn {
 
-/// How often each value is an input of a node or a result of a region.
+/// Counts how often each value is an input of a node or a result of a region.
 using UseCounts = std::unordered_map<const Node*, int>;
 UseCounts count_uses(const std::vector<Ref>& order);
 

@@ -54,7 +54,7 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
         const Node& root = *a.root;
         if (is_stored_by_hand(root)) return 0;  // its grid is chosen by hand
         const int inner = inner_dimensions(draft, a);
-        // In the iterations of a loop only neighbouring elements share what they compute.
+        // Only neighbouring elements share values that they compute in the iterations of a loop.
         const double trips = draft.maps.trips(a.map);
         if (inner <= 0 || draft.findings.holds_rows.contains(&root) ||
             (trips > 1 && !is_short_row(root.shape, inner)))

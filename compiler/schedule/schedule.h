@@ -16,8 +16,8 @@ enum class Verdict : uint8_t {
     Materialised,  // in memory
 };
 
-/// One value's verdict with the costs that competed, in seconds over the whole program. `reason` is
-/// one of the codes below.
+/// The verdict of a value with the costs that competed, in seconds over the whole program. `reason`
+/// is one of the codes below.
 struct ValueVerdict {
     Ref value;
     Verdict verdict = Verdict::Inlined;

@@ -5,7 +5,7 @@
 namespace firn {
 
 /// Returns the seconds that all kernels which ask for a value in memory take to read it again: the
-/// first of them reads it as it is written.
+/// first of them reads it while it is written.
 double streamed_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks);
 
 /// Returns the seconds that the asking kernels, if each computes the value, take to read again the

@@ -52,7 +52,7 @@ bool exceeds_back_edges(const Draft& draft, const Node& node, const std::set<Ask
     if (!facts.profile.max_back_edges || !loop) return false;
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
         const double trips = draft.maps.trips(a.map);
-        // One is for the end of the inner loop, one for the outer loop's own back edge.
+        // The end of the inner loop takes one, and the outer loop's own back edge another.
         const double inside = most_trips(*loop, facts.numbers, facts.profile, facts.symbols) + 2;
         return trips > 1 && costs::kSymbolShare * trips * inside > facts.profile.max_back_edges;
     });

@@ -20,7 +20,7 @@ LaneForm lane_form(DType dtype);
 /// Bytes of one lane.
 size_t lane_bytes(DType dtype);
 
-/// One value per lane. Several neighbouring values (a vector load) lie one after the other.
+/// A value for each lane. Several neighbouring values (a vector load) lie one after the other.
 struct Lanes {
     DType dtype = f32;
     std::byte* data = nullptr;
@@ -49,7 +49,8 @@ void copy_lanes(const Lanes& target, const Lanes& source, const LaneMask& mask);
 /// target = condition ? a : b, on all lanes.
 void select_lanes(const Lanes& target, const uint8_t* condition, const Lanes& a, const Lanes& b,
                   int lanes);
-/// One elementwise operation, with the results of `evaluate`. Lanes that do not run get any value.
+/// Runs an elementwise operation, with the results of `evaluate`. Lanes that do not run get any
+/// value.
 void evaluate_lanes(KernelOp op, const Lanes& target, std::span<const Lanes> args,
                     const LaneMask& mask);
 

@@ -84,7 +84,7 @@ void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
             if (index == body.range)
                 std::fill_n(run.values[id].words(), run.lanes, static_cast<int32_t>(iteration));
         run_region(run, n.region, mask);
-        // A region argument may be the condition: it counts as it is before it is carried.
+        // A region argument may be the condition: it counts before it is carried.
         LaneMask next = mask;
         if (body.alive >= 0) next = restricted(mask, run.values[body.alive].words(), true);
         carry(run, body, mask);

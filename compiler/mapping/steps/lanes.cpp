@@ -126,8 +126,8 @@ std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
     return best;
 }
 
-/// With few indices each invocation has one or a few; if lanes share indices there are enough
-/// invocations for tiles, whose copies share reads.
+/// Returns whether tiles are worth it: with few indices each invocation has one or a few, but if
+/// lanes share indices there are enough invocations for tiles, whose copies share reads.
 bool tiles_pay(const Choice& c) {
     const KernelTraits& traits = c.traits;
     if (!traits.plain() || traits.grid.empty()) return false;
@@ -157,7 +157,7 @@ bool pays(const Choice& c) {
     const uint32_t lanes = profile.subgroup_size;
     const Sharing sharing = inspect_sharing(c.ready, profile);
     const ClassRules& rules = c.rules();
-    // In a nest that lanes share only the end costs an exchange; on a CPU driver entering a loop of
+    // Lanes that share a nest exchange values only at its end; on a CPU driver entering a loop of
     // few iterations costs more than the iterations do.
     const bool nested = !rules.subgroups_run_serially && sharing.iterations >= lanes;
     const int64_t iterations = nested ? sharing.all_iterations : sharing.iterations;

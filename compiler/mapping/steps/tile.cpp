@@ -158,7 +158,7 @@ void choose(Choice& c) {
                         traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
     if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || serial))
         m.tile[0] = 4;
-    // In a short body a core waits for one operation after the other: elements side by side fill
+    // A core waits for one operation after the other in a short body: elements side by side fill
     // the gaps, though they run until the last one ends. Reads at places that values decide leave
     // no gaps: each lane's read is an operation of its own, also for elements that have ended.
     if (c.rules().subgroups_run_serially && traits.ends_early && !traits.gathers_to_its_end &&

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// How the results of a loop leave its kernel: each as a separate tensor, or joined as parts of one
-/// tensor for each type and shape (see join_crowded_results).
+/// The form in which the results of a loop leave its kernel: each as a separate tensor, or joined
+/// as parts of one tensor for each type and shape (see join_crowded_results).
 enum class LoopResults : uint8_t { Each, Joined };
 /// Returns the loops inside kernels that read and write more tensors than a kernel can bind.
 NodeSet crowded_loops(const RegionFacts& regions, const DeviceProfile& profile,

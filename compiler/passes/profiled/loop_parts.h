@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// One flag for each carried value.
+/// A flag for each carried value.
 using Flags = std::vector<bool>;
 
 /// The values of a loop's body, without those inside the loops and branches in it.
@@ -16,8 +16,8 @@ struct LoopParts {
     NodeSet inside;          // they depend on the iteration or on carried values
     NodeSet recurrent;       // they depend on earlier iterations
     NodeSet single;          // no operation does the same for all iterations at once
-    /// For each carried value, what an iteration adds to it; null if it is used for anything else.
-    /// `negated`: it is subtracted.
+    /// The term that an iteration adds to each carried value; null if the value is used for
+    /// anything else. `negated`: it is subtracted.
     std::vector<Ref> terms;
     Flags negated;
 
