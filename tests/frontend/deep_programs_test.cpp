@@ -170,7 +170,7 @@ TEST(TooDeep, ReadsOfOneAnotherInOneKernel) {
                      c.to_vector<int>();
                  }),
                  {"more than 4000 reads and reductions",
-                  "give some of them a loop, or a kernel of their own", "deep_programs_test.cpp:"});
+                  "move some into a loop or kernel of their own", "deep_programs_test.cpp:"});
 }
 
 /// Every iteration of a count uses the one before twice.

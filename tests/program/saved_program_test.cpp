@@ -321,8 +321,8 @@ const Unfit kUnfit[] = {
          loop_of(p).rotation = {{1, 4}, {4, 1}};
      }},
     {"asks no bool", [](Program& p) { loop_of(p).alive = 1; }},
-    {"host number 2 has an operand", [](Program& p) { p.host_scalars[2].b = 2; }},
-    {"host number 4 has an operand", [](Program& p) { p.host_scalars[4].a = -1; }},
+    {"host number 2 has an invalid operand", [](Program& p) { p.host_scalars[2].b = 2; }},
+    {"host number 4 has an invalid operand", [](Program& p) { p.host_scalars[4].a = -1; }},
     {"host number 0 names an argument", [](Program& p) { p.host_scalars[0].argument = 0; }},
     {"argument 0 names a buffer", [](Program& p) { p.arguments[0].buffer = 50; }},
     {"argument 0 lies in a buffer of another", [](Program& p) { p.arguments[0].buffer = 1; }},
@@ -343,7 +343,7 @@ const Unfit kUnfit[] = {
          p.kernels[1].bindings[0].form = BindingForm::Address;
          p.kernels[1].param_types.push_back(i32);
      }},
-    {"its device has a rate", [](Program& p) { p.profile.bytes_per_second = -1; }},
+    {"its device has an invalid rate", [](Program& p) { p.profile.bytes_per_second = -1; }},
     {"a guard depends on the size 'x'", [](Program& p) { p.guards[0].left = Size::symbol("x"); }},
 };
 

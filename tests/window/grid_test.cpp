@@ -223,7 +223,7 @@ TEST_F(GridTest, WhatCannotBeShownIsRefused) {
     DrawScene scene = picture({0, 0, 0}, {1, 1, 3}, {.colour_bar = true});
     EXPECT_NE(refusal(scene).find("show one channel"), std::string::npos);
     scene.options = {.opacity = std::numeric_limits<float>::quiet_NaN()};
-    EXPECT_NE(refusal(scene).find("give 0, transparent, to 1"), std::string::npos);
+    EXPECT_NE(refusal(scene).find("is not from 0 (transparent) to 1"), std::string::npos);
     scene.options = {};
     scene.colour_bar = ColourBar{Colormap::Viridis, {1, 1}, ""};
     EXPECT_NE(refusal(scene).find("give finite ends that differ"), std::string::npos);

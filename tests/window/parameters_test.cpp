@@ -249,7 +249,8 @@ TEST_F(ParametersTest, ARangeMayHaveOneEnd) {
 TEST_F(ParametersTest, ASliderGoesNoFurtherThanTheRange) {
     Parameter far{.name = "far", .variable = &dt, .low = 0, .high = 1};
     far.soft_low = 0, far.soft_high = 2;
-    EXPECT_NE(message_of([&] { more.add(far); }).find("soft limits lie inside"), std::string::npos);
+    EXPECT_NE(message_of([&] { more.add(far); }).find("soft limits are outside of its range"),
+              std::string::npos);
     far.low = 2, far.soft_high = 0;
     EXPECT_NE(message_of([&] { more.add(far); }).find("swap them"), std::string::npos);
 }
