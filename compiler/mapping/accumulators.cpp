@@ -14,7 +14,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kBytes = 4;  // of an element of a copy
+constexpr int64_t kBytes = 4;  // the bytes of an element of a copy
 
 int range_of(KernelBuilder& b, int64_t trips) {
     Range range;
@@ -188,8 +188,8 @@ void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
         }));
 }
 
-/// Condition that `came` differs from the identity: otherwise the target keeps its value, and a
-/// zero keeps its sign.
+/// Returns the condition that `came` differs from the identity: otherwise the target keeps its
+/// value, and a zero keeps its sign.
 int Accumulators::changes(const AccumulatedTarget& t, int came) {
     return b_.make(KernelOp::NotEqual, boolean,
                    {came, b_.constant(reduce_identity(t.reduce, t.dtype))});

@@ -11,14 +11,14 @@ namespace {
 
 bool is_power(int64_t value) { return value > 0 && std::has_single_bit(uint64_t(value)); }
 
-/// A sum of these atoms alone.
+/// Returns a sum of only these atoms.
 bool is_made_of(const BandSum& s, std::initializer_list<int> atoms) {
     return std::all_of(s.terms.begin(), s.terms.end(), [&](const auto& term) {
         return std::find(atoms.begin(), atoms.end(), term.first) != atoms.end();
     });
 }
 
-/// w of w * 2^exponent, a power of two; 0: it is no such distance.
+/// Returns w of w * 2^exponent, a power of two; 0: it is no such distance.
 int64_t distance_of(const BandSum& s) {
     if (s.offset != 0 || !is_made_of(s, {kFar})) return 0;
     const int64_t times = coefficient_of(s, kFar);
@@ -37,7 +37,7 @@ std::optional<BandSum> product(const BandSum& a, const BandSum& b) {
     return std::nullopt;
 }
 
-/// w where 2^s is w * 2^exponent; 0: it is not.
+/// Returns w if 2^s is w * 2^exponent, else 0.
 int64_t power_of(const BandSum& s) {
     const bool is_exponent = is_made_of(s, {kExponent}) && coefficient_of(s, kExponent) == 1;
     return is_exponent && s.offset >= 0 && s.offset < 31 ? int64_t(1) << s.offset : 0;
@@ -121,7 +121,7 @@ std::optional<BandSum> BandAlgebra::combined(KernelOp op, const BandSum& a,
     }
 }
 
-/// The quotient by a number, and the remainder, where each is a part of the sum.
+/// Divides by a number if the quotient and the remainder are each a part of the sum.
 std::pair<std::optional<BandSum>, std::optional<BandSum>> BandAlgebra::parts(const BandSum& a,
                                                                              int64_t by) const {
     if (a.offset < 0 || by <= 0) return {};
@@ -162,7 +162,7 @@ std::optional<BandSum> BandAlgebra::bits_of(const BandSum& a, const BandSum& mas
     return atom(kFar, coefficient_of(a, kFar) & w);
 }
 
-/// a is a multiple of a power of two that b stays below.
+/// Returns whether a is a multiple of a power of two that b stays below.
 bool BandAlgebra::are_apart(const BandSum& a, const BandSum& b) const {
     const int64_t high = coefficient_of(a, kHighFar), far = coefficient_of(a, kFar);
     const int64_t bits = high | far, least = bits & -bits;  // of 2^exponent
@@ -177,7 +177,7 @@ std::optional<BandSum> BandAlgebra::bit_changed(KernelOp op, const BandSum& a,
     return plus(a, atom(kFar, (op == KernelOp::Xor ? far ^ w : far | w) - far), 1);
 }
 
-/// a + 1 - less <= the size b.
+/// Returns whether a + 1 - less <= the size b.
 bool BandAlgebra::stays_below(const BandSum& a, const BandSum& b, int64_t less) const {
     const auto limit = limit_of(a);
     const auto bound = is_number(b) ? Size(b.offset) : size_of(b);
@@ -187,7 +187,7 @@ bool BandAlgebra::stays_below(const BandSum& a, const BandSum& b, int64_t less) 
 /// Returns the result of a comparison where it is known.
 std::optional<bool> BandAlgebra::compared(KernelOp op, const BandSum& a, const BandSum& b) const {
     const BandSum between = plus(a, b, -1);  // 2^exponent is at least 1
-    // Others may have wrapped around.
+    // other sums may have wrapped around
     const bool exact = (is_number(a) && is_number(b)) || (limit_of(a) && limit_of(b));
     if (exact && (is_number(between) || (between.offset == 0 && is_made_of(between, {kFar})))) {
         const int64_t sign = is_number(between) ? between.offset : coefficient_of(between, kFar);

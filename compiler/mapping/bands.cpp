@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// The outermost range of the grid; -1: there is no grid.
+/// Returns the outermost range of the grid; -1: there is no grid.
 int outermost(const KernelCode& code) {
     for (size_t r = 0; r < code.ranges.size(); ++r)
         if (code.ranges[r].kind == RangeKind::Grid) return static_cast<int>(r);

@@ -111,7 +111,7 @@ double Choices::cost(int id) const {
     if (n.op == KernelOp::Load) return load_ * n.width;
     if (n.op == KernelOp::Branch)
         return region_cost(n.region) + (n.else_region >= 0 ? region_cost(n.else_region) : 0);
-    // Under masks all of an operation's text is run.
+    // Drivers that use masks run all of an operation's code.
     if (n.op != KernelOp::For)
         return !is_elementwise(n.op) ? 0 : masked_ ? body_cost(info(n.op)) : operation_cost(n.op);
     const int64_t most = code_.ranges[code_.regions[n.region].range].max_trips;

@@ -10,7 +10,8 @@
 namespace firn {
 namespace {
 
-/// Groups would load together where each invocation has one index, or neighbours along some range.
+/// Returns whether groups would load together if each invocation had one index, or neighbours along
+/// some range.
 bool stages_loads(const KernelCode& ready, const DeviceProfile& profile, size_t dims) {
     Mapping m;
     m.group.x =
@@ -47,7 +48,7 @@ Mapping choose_mapping(const KernelCode& ready, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
     const bool may_stage = rules_of(profile).stages_loads;
     const Mapping m = mapping_of_class(ready, profile, facts, may_stage);
-    // A tile that was to be fed from shared memory is another one where it is not.
+    // If nothing is staged, the tile that was sized for staging is sized again.
     return may_stage && m.staged_iterations == 1 ? mapping_of_class(ready, profile, facts, false)
                                                  : m;
 }

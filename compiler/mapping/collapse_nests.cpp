@@ -25,14 +25,15 @@ int64_t most_iterations(const MappingRun& run, int loop) {
     return most < 0 ? kMostJoined : std::max<int64_t>(most, 1);
 }
 
-/// The order of the loop's iterations does not matter.
+/// Returns whether the order of the loop's iterations does not matter.
 bool only_gathers(const MappingRun& run, const KernelRegion& body) {
     for (size_t k = 0; k < body.yields.size(); ++k)
         if (!gathered_term(run.from, body, k)) return false;
     return true;
 }
 
-/// The trip count is the same in every copy and in every iteration of the loops around it.
+/// Returns whether the trip count is the same in every copy and in every iteration of the loops
+/// around it.
 bool has_fixed_trips(const MappingRun& run, int loop, const std::vector<int>& around) {
     const int extent = run.from.ranges[body_of(run, loop).range].extent_node;
     const std::vector<int>& needs = run.needs[extent];

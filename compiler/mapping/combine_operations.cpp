@@ -1,4 +1,4 @@
-// Operations of which there is one that does the work of several.
+// Replaces several operations by one that does their work.
 #include "compiler/mapping/combine_operations.h"
 
 #include <algorithm>

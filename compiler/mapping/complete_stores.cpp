@@ -15,7 +15,7 @@
 namespace firn {
 namespace {
 
-/// The store that a guard guards, and nothing else; -1: the effect is another one.
+/// Returns the store that is all that a guard guards; -1: the effect is no such guard.
 int guarded_store(const KernelCode& code, int effect) {
     const KernelNode& n = code.nodes[effect];
     if (n.op != KernelOp::Branch || !n.guard || n.else_region >= 0) return -1;
@@ -63,7 +63,7 @@ bool mostly_holds(const KernelCode& code, int part) {
 }
 
 /// The place in an element's own part of memory where an index stands, which is another part for
-/// each invocation; none where that cannot be seen.
+/// each invocation; nothing if that is not known.
 std::optional<int64_t> own_place(const KernelCode& code, int index, const Size& elements) {
     const IndexForm form = IndexForms(code).of(index);
     if (!form.is_sum() || !form.sum.offset.is_constant()) return {};
@@ -93,7 +93,7 @@ class Completer : public Rebuild {
   public:
     Completer(const KernelCode& code, KernelBuilder& b) : Rebuild(code, b), code_(code), b_(b) {}
 
-    /// Copies the kernel; true where a store has become another.
+    /// Copies the kernel; returns whether a store has changed.
     bool run() {
         copy_grid();
         std::map<int, Complete> own;  // by effect
@@ -110,7 +110,7 @@ class Completer : public Rebuild {
     }
 
   private:
-    /// A store as one that every invocation makes.
+    /// Builds the store that every invocation makes.
     struct Complete {
         int store = -1, condition = -1, index = -1;
         int64_t place = 0;
@@ -163,7 +163,7 @@ class Completer : public Rebuild {
         return code_.nodes[id].op == KernelOp::Constant && code_.nodes[id].constant.i == 0;
     }
     /// Returns the select of an index or a negative number that `part` requires not to be negative;
-    /// -1: it is another condition.
+    /// -1: the condition requires something else.
     int choice_in(int part) const {
         const KernelNode& n = code_.nodes[part];
         if (n.op != KernelOp::LessEqual || !is_zero(n.args[0])) return -1;
@@ -174,7 +174,7 @@ class Completer : public Rebuild {
         return chooses ? n.args[1] : -1;
     }
 
-    /// The choice is `side` in the store's index, bounded or not.
+    /// Replaces the choice in the store's index, bounded or not, by `side`.
     void take(Rebuild& free, int choice, int side) const {
         const int taken = free.value(side);
         free.bind(choice, taken);

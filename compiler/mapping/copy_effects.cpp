@@ -89,8 +89,8 @@ void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<
     store_run(run, n, index, value, effects);
 }
 
-/// The same behind a condition, where it is the same one for these copies and nothing but stores
-/// stands behind it. False: it is not so.
+/// The same behind a condition that is the same for these copies, and guards only stores. Returns
+/// false if there is none.
 bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<int>& effects) {
     const std::vector<int>& behind = run.from.regions[n.region].effects;
     const auto stores = [&](int e) { return run.from.nodes[e].op == KernelOp::Store; };
@@ -162,7 +162,7 @@ void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by
         return take_together(run, effect, by_copy[0]);
     const bool row = is_row(run, effect);
     const auto width = static_cast<size_t>(run.mapping.tile_of(0));
-    // All its indices lie behind the end.
+    // Returns whether all its indices lie behind the end.
     const auto is_outside = [&](size_t copy) {
         const int inside = run.copies[copy].inside;
         return inside >= 0 && run.b.is_constant(inside);

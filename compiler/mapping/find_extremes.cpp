@@ -37,13 +37,13 @@ class Alike {
         return true;
     }
 
-    /// The ranges of two loops: as many iterations.
+    /// Returns whether the ranges of two loops have as many iterations.
     bool same_range(int a, int b) {
         const Range &x = code_.ranges[a], &y = code_.ranges[b];
         return x.kind == y.kind && (*this)(x.extent_node, y.extent_node);
     }
 
-    /// Iterations and carried values of two bodies are the same.
+    /// Returns whether the iterations and carried values of two bodies are the same.
     void pair_bodies(const KernelRegion& a, const KernelRegion& b) {
         for (size_t k = 0; k < a.args.size(); ++k) same_.insert({a.args[k], b.args[k]});
         const int i = index_of(a.range), j = index_of(b.range);

@@ -87,7 +87,7 @@ void add_dimensions(const KernelCode& code, int range, std::vector<PointAxis>& a
     }
 }
 
-/// The axes of the kernel's points, the slowest first; none where it has other ranges.
+/// The axes of the kernel's points, the slowest first; nothing if it has other ranges.
 std::vector<PointAxis> axes_of(const KernelCode& code, IndexForms& forms) {
     std::vector<PointAxis> grid, mapped(3);
     for (size_t r = 0; r < code.ranges.size(); ++r) {

@@ -116,7 +116,7 @@ bool can_fuse(const KernelCode& code, const KernelNode& n) {
     return body.alive < 0 && body.effects.empty();
 }
 
-/// The groups of more than one loop. `code` is placed.
+/// Returns the groups of more than one loop. `code` is placed.
 Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
     struct Candidate {
         std::vector<int> loops;

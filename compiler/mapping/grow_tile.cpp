@@ -75,7 +75,8 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                     model.carried(larger) > costs::kMostCarried || nodes_of(larger) > most_nodes ||
                     !fits_written_out(model, larger, iterations, most_operations))
                     continue;
-                // A step of three is worth more than one of two.
+                // Times are compared per doubling: a factor of three grows the tile more than a
+                // factor of two.
                 const double time = std::pow(time_of(larger) / now, 1 / std::log2(factor)) * now;
                 if (time >= best) continue;
                 best = time;

@@ -144,7 +144,7 @@ int InSequence::range(const Range& range, const std::vector<int>& nodes) {
         if (trips >= 0) trips = nodes[static_cast<size_t>(trips)];
         return static_cast<int>(code_.ranges.size()) - 1;
     }
-    const bool band = range.kind == RangeKind::Group;  // whatever axis the part had them on
+    const bool band = range.kind == RangeKind::Group;  // on whichever axis the part has them
     const auto same = [&](const Range& r) {
         return r.kind == range.kind && (band || r.dim == range.dim) && r.extent == range.extent;
     };
@@ -228,8 +228,8 @@ int InSequence::place(const KernelCode& part, int dim) {
     return out;
 }
 
-/// Along dimensions of its group that the part does not use: whether this is the first of those
-/// that would do the same. -1: it uses all.
+/// Returns whether this invocation is the first of those that would do the same, along dimensions
+/// of the group that the part does not use. -1: it uses all.
 int InSequence::first_of_unused(const KernelCode& part) {
     int out = -1;
     for (int dim = 0; dim < 2; ++dim) {
@@ -395,7 +395,7 @@ KernelCode InSequence::finish() {
     ensure(loops_.size() == 1, "sequence: a loop is open");
     for (KernelBuffer& b : code_.buffers)
         if (b.space != MemorySpace::Bound)
-            b.buffer = -1;  // no other kernel knows it
+            b.buffer = -1;  // no other kernel uses it
         else
             for (const KernelBuffer& other : code_.buffers)
                 b.coherent |= other.written && other.buffer == b.buffer;

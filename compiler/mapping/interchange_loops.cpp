@@ -1,4 +1,4 @@
-// A nest of two loops in the other order.
+// Interchanges a nest of two loops.
 #include "compiler/mapping/interchange_loops.h"
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 namespace firn {
 namespace {
 
-/// Trips that everybody knows before the nest begins.
+/// Returns whether the trip count is known before the nest begins.
 bool has_own_trips(const KernelCode& code, const KernelRegion& body) {
     const KernelOp op = code.nodes[code.ranges[body.range].extent_node].op;
     return body.alive < 0 && (op == KernelOp::Constant || op == KernelOp::Param);
 }
 
-/// The loop that is all of the body of `outer`, where one may be the other; -1: there is none.
+/// Returns the loop that is all of the body of `outer`, if the two may be interchanged; -1: there
+/// is none.
 int turnable(const KernelCode& code, int outer) {
     const KernelNode& n = code.nodes[outer];
     if (n.op != KernelOp::For || !has_own_trips(code, code.regions[n.region])) return -1;

@@ -143,7 +143,8 @@ class JammedLoop {
             run_.effects.insert(run_.effects.end(), of_copy.begin(), of_copy.end());
     }
 
-    /// Keeps the term that this iteration adds to a carried value. False: it does more than that.
+    /// Keeps the term that this iteration adds to a carried value. Returns false if it does more
+    /// than that.
     bool gather(size_t g, size_t k) {
         const std::optional<GatheredTerm> gathered = gathered_term(run_.from, old_, k);
         if (gathered) terms_[g][k].push_back(copy_value(run_, gathered->term, jam_.group[g]));

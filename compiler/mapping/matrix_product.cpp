@@ -36,14 +36,15 @@ class Finder {
   private:
     const KernelNode& node(int id) const { return code_.nodes[static_cast<size_t>(id)]; }
 
-    /// One that lanes can hand elements round of.
+    /// Returns whether lanes can exchange elements of the type.
     bool has_unit() const {
         return profile_.matrix_unit.rows > 0 && lanes_share(profile_) && profile_.storage_16bit &&
                profile_.matrix_unit.rows * profile_.matrix_unit.columns % profile_.subgroup_size ==
                    0;
     }
 
-    /// The only loop of the kernel, which only stores, and computes no more than values around it.
+    /// Returns the only loop of the kernel, which only stores, and computes no more than values
+    /// around it.
     bool find_loop() {
         const KernelRegion& root = code_.regions[0];
         std::vector<int> queue = root.effects;
@@ -128,8 +129,8 @@ class Finder {
         int64_t unit;  // indices that the unit takes at once
     };
 
-    /// A matrix [down, across] that a load or a store touches; nothing where it does not lie in
-    /// memory as one.
+    /// A matrix [down, across] that a load or a store touches; nothing if it is no matrix in
+    /// memory.
     std::optional<MatrixPlace> place_of(int access, Side down, Side across, DType stored) {
         const IndexForm& form = forms_.of(node(access).args[0]);
         if (form.carried) return std::nullopt;

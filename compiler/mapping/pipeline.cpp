@@ -30,7 +30,7 @@ namespace {
 
 using enum KernelStage;
 
-/// A step that is taken has something left to do.
+/// Returns whether a step of the mapping has work left to do.
 bool finishes(const MappingStep& step, const KernelTarget& t) {
     return step.rules.finish && step.is_taken(*t.mapping);
 }
@@ -42,7 +42,7 @@ void finish_steps(KernelCode& code, const KernelTarget& t) {
     for (const MappingStep& step : mapping_steps())
         if (finishes(step, t)) step.rules.finish(code, t);
 }
-// Matrices load their own way.
+// Matrices load in another way.
 bool has_blocks(const KernelTarget& t) { return !t.mapping || !t.mapping->matrix; }
 bool is_tiled(const KernelTarget& t) { return t.mapping && !t.mapping->matrix; }
 bool is_not_tiled(const KernelTarget& t) { return !is_tiled(t); }

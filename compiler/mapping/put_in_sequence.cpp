@@ -75,7 +75,7 @@ std::pair<std::set<int>, std::vector<KernelCode>> own_memory(const SequenceConte
     return {std::move(own.buffers), std::move(copies)};
 }
 
-/// `steps` as the kernel of these pieces, which need this.
+/// Returns `steps` as the kernel of these pieces, with their needs.
 ListedKernel in_one_kernel(const ListTarget& target, const SequenceContext& context,
                            std::span<const SequencePiece> pieces, std::span<const ListedStep> steps,
                            const SequenceNeeds& needs) {
@@ -97,7 +97,7 @@ ListedKernel in_one_kernel(const ListTarget& target, const SequenceContext& cont
 
 // --- loops that are too long for one kernel
 
-/// Iterations of a loop that fit into one kernel.
+/// Returns how many iterations of a loop fit into one kernel.
 struct Chunk {
     int64_t most = 0;
     SequencePiece piece;
@@ -203,7 +203,7 @@ size_t longest_fitting(const SequenceContext& context, std::span<const ListedSte
     return count;
 }
 
-/// Empty where one group of the size does not run them all.
+/// Empty if one group of the size does not run them all.
 Pieces pieces_of(const SequenceContext& context, std::span<const ListedStep> steps) {
     Pieces out;
     for (const ListedStep& step : steps) {
@@ -214,8 +214,8 @@ Pieces pieces_of(const SequenceContext& context, std::span<const ListedStep> ste
     return out;
 }
 
-/// Steps of which each may be a piece of a kernel: one kernel where several follow one another and
-/// fit, else as they are. `pieces` are those of the best group; another one is taken where it runs
+/// Steps of which each may be a piece of a kernel: one kernel if several follow one another and
+/// fit, else unchanged. `pieces` are those of the best group; another one is taken where it runs
 /// more of them.
 void close(const SequenceRun& run, std::vector<ListedStep> steps, Pieces pieces,
            std::vector<ListedStep>& out) {

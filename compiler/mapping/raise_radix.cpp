@@ -17,12 +17,12 @@
 namespace firn {
 namespace {
 
-/// 1 where a <= b, else 0.
+/// Returns 1 if a <= b, else 0.
 Size is_at_most(const Size& a, const Size& b) {
     return min(Size(1), max(Size(0), b - a + Size(1)));
 }
 
-/// The exponent of the largest power of two that divides a size; 30 where that is more.
+/// Returns the exponent of the largest power of two that divides a size, at most 30.
 Size power_in(const Size& size) {
     Size out(0);
     for (int k = 1; k <= 30; ++k)
@@ -66,7 +66,7 @@ ListedLoop one_by_one(RaiseRun& run, const Size& first, const Size& trips, int64
     return out;
 }
 
-/// `count` iterations in one launch, where `used` is 1; else `used` is 0.
+/// Returns a loop that runs `count` iterations in one launch, `used` times: 1 or 0.
 std::optional<ListedLoop> joined(RaiseRun& run, int count, const Size& first, BandDistance distance,
                                  const Size& used) {
     auto stages = join_stages(run.stages, count, first, distance, run.facts);
@@ -84,7 +84,7 @@ std::optional<ListedLoop> joined(RaiseRun& run, int count, const Size& first, Ba
     return out;
 }
 
-/// 1 where a kernel of the distance may take `count` iterations from `first` on, else 0.
+/// Returns 1 if a kernel of the distance may take `count` iterations from `first` on, else 0.
 Size may_use(const RaiseRun& run, int count, const Size& first, BandDistance distance) {
     const RadixStages& stages = run.stages;
     const Size exponent = least_exponent(stages, count, first);
@@ -102,7 +102,7 @@ Size may_use(const RaiseRun& run, int count, const Size& first, BandDistance dis
 }
 
 /// Adds `trips` iterations from `first` on, as many in one kernel as can be: `count`, half of that
-/// for those that are left, and so on. False where they cannot be joined.
+/// for those that are left, and so on. Returns false if they cannot be joined.
 bool add_iterations(RaiseRun& run, const Size& first, const Size& trips, int count,
                     std::vector<ListedStep>& out) {
     const int64_t most = std::max<int64_t>(trips.upper_bound(run.facts.largest), 0);

@@ -81,15 +81,15 @@ class Sharer {
   private:
     const KernelRegion& body(int loop) const { return code_.regions[code_.nodes[loop].region]; }
 
-    /// Also where the loop that it stands in does: an inner loop need not know the outer index
-    /// itself.
+    /// Returns whether the node, or a loop that it depends on, is in a shared loop: an inner loop
+    /// need not use the outer index itself.
     bool in_shared_loop(int id) const {
         return std::any_of(needs_[id].begin(), needs_[id].end(), [&](int region) {
             return differs_[region] || (owner_[region] >= 0 && in_shared_loop(owner_[region]));
         });
     }
 
-    /// False where an effect stands in anything but plain loops around it: it cannot be dealt.
+    /// Returns false if an effect is in anything but plain loops: it cannot be dealt.
     bool share_stores(int effect) {
         std::vector<int> loops;
         while (code_.nodes[effect].op == KernelOp::For) {
@@ -158,7 +158,7 @@ class Sharer {
         return nest;
     }
 
-    /// A loop that only hands its carried values through another one.
+    /// Returns the nest of a loop that only passes its carried values through another one.
     std::optional<Nest> nest_around(int loop) const {
         const int inner = handed_through(code_, loop);
         if (inner < 0) return std::nullopt;

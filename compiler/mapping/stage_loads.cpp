@@ -66,7 +66,7 @@ class StagedLoops {
                    : effects.empty();
     }
 
-    /// A loop around a body is staged.
+    /// Returns whether a loop around a body is staged.
     bool is_inside(int body, const std::map<int, StagedLoop>& staged) const {
         for (int at = parents_[body]; at >= 0; at = parents_[at])
             if (owner_[at] >= 0 && staged.contains(owner_[at])) return true;
@@ -119,7 +119,7 @@ class StagedLoops {
     }
 
     /// The outermost loop around a body where all invocations take the same iterations of each; -1
-    /// where they do not.
+    /// if they do not.
     int outermost(int body) const {
         int out = -1;
         for (int at = body; at != 0; at = parents_[at]) {
@@ -130,7 +130,8 @@ class StagedLoops {
         return out;
     }
 
-    /// The same for all invocations: of sizes, arguments and iterations.
+    /// Returns whether a value is the same for all invocations: it depends on sizes, arguments and
+    /// iterations only.
     bool is_uniform(int id) const { return facts_[id].uniform; }
 
     /// Finds the nodes that are the same for all invocations, those that any invocation can compute

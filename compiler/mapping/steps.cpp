@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kLargest = 1 << 16;  // of any number in a mapping
+constexpr int64_t kLargest = 1 << 16;  // the largest number in a mapping
 
 /// `4x8`.
 std::string join(const std::vector<int64_t>& numbers) {
@@ -20,7 +20,7 @@ std::string join(const std::vector<int64_t>& numbers) {
     for (int64_t number : numbers) out += (out.empty() ? "" : "x") + std::to_string(number);
     return out;
 }
-/// None: these are none.
+/// Returns nothing if these are no numbers.
 std::vector<int64_t> split(const std::string& words) {
     std::vector<int64_t> out;
     std::istringstream in(words);

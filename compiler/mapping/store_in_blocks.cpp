@@ -41,7 +41,7 @@ struct Stores {
 
 using Effects = std::vector<int>;
 
-/// Adds the store at place `k` of the run; false where it may meet one of these.
+/// Adds the store at place `k` of the run; returns false if it may meet one of these.
 bool add(const KernelCode& code, const Effects& run, size_t k, Stores& to) {
     const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
     const Place place = place_of(code, n.args[0]);

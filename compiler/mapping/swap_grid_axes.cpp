@@ -131,7 +131,7 @@ std::optional<Cost> cost_of(const KernelCode& code, const DeviceProfile& profile
     return out;
 }
 
-/// It saves enough time, and does not pay for that with reads from places apart.
+/// Returns whether it saves enough time without reads from places apart.
 bool is_better(const Cost& after, const Cost& before) {
     return after.time < costs::kLeastSaving * before.time &&
            (after.apart == 0 || after.apart < before.apart);

@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-/// Notes the ranges on which a value depends; false where it depends on anything else.
+/// Notes the ranges on which a value depends; returns false if it depends on anything else.
 bool depends_on_ranges(const KernelCode& code, int id, std::set<int>& ranges) {
     const KernelNode& n = code.nodes[id];
     if (n.op == KernelOp::Constant) return true;
