@@ -52,10 +52,10 @@ std::vector<Ref> batch_loop(BatchRun& run, const Ref& self) {
     Ref goes_on;  // bool [count]: the sample's bounds are not reached
     if (bounds) {
         const OwnBounds by_sample = own_bounds(run, *self);
-        const Ref turn = expand(b, body.args[0], {run.count});
+        const Ref iteration = expand(b, body.args[0], {run.count});
         run.values[one.args[0].get()] = elementwise(
-            b, Op::Add, {by_sample.begin, elementwise(b, Op::Mul, {turn, by_sample.step})});
-        goes_on = elementwise(b, Op::Less, {turn, by_sample.trips});
+            b, Op::Add, {by_sample.begin, elementwise(b, Op::Mul, {iteration, by_sample.step})});
+        goes_on = elementwise(b, Op::Less, {iteration, by_sample.trips});
         const Ref most = run.count.is(0) ? constant_int(b, 0)
                                          : reduce(b, ReduceOp::Max, by_sample.trips, {}, false);
         bounds_of_all = {constant_int(b, 0), most, constant_int(b, 1)};
@@ -68,7 +68,7 @@ std::vector<Ref> batch_loop(BatchRun& run, const Ref& self) {
     }
     if (bounds || attr.active >= 0) run.note_lockstep(one.results);
     batch_sweep(run, one.results);
-    // Of a sample alone the loop ends when no element is active, whatever the body does then.
+    // A sample by itself ends its loop when no element is active, whatever the body does then.
     if (attr.active >= 0) {
         const Ref& active = body.args[static_cast<size_t>(attr.active) + 1];
         std::vector<int> axes;

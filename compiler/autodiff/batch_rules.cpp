@@ -57,7 +57,7 @@ Ref batch_access(BatchRun& run, const Ref& self) {
 
 namespace {
 
-/// What stands for one sample while a rule of single samples is asked.
+/// The placeholders of one sample while a rule of single samples is applied.
 struct OneSample {
     Builder b;
     std::vector<Ref> placeholders, samples;

@@ -16,7 +16,7 @@ struct Row {
     const char* by_b = nullptr;
 };
 
-/// By a function below.
+/// Marks a derivative that a function below builds.
 constexpr const char* kByFunction = "by a function";
 
 // Literals: ln 2, 1 / ln 2, 2 / sqrt(pi). Of pow: an exponent so large that b - 1 is not odd but
@@ -74,8 +74,9 @@ Ref slope_of_tanh(const Builder& b, const Ref& a) {
     return times(b, elementwise(b, Op::Mul, {y, logistic_complement(b, twice, y)}), 4);
 }
 
-/// Of the angle y of the point (x, a): x / (x x + a a) by a, and -a / (x x + a a) by x, with both
-/// over the larger one, so that no square overflows. 0 in the origin and at infinity.
+/// The derivatives of the angle y of the point (x, a) are x / (x x + a a) by a, and -a / (x x + a
+/// a) by x, with both divided by the larger one, so that no square overflows; 0 in the origin and
+/// at infinity.
 Ref slope_of_angle(const Builder& b, const Ref& y, const Ref& a, const Ref& x, int k) {
     const auto op = [&](Op op, const std::vector<Ref>& inputs) {
         return elementwise(b, op, inputs);
@@ -107,7 +108,7 @@ Ref partial_derivative(const Builder& b, const Ref& node, int k) {
     value = node;
     for (size_t i = 0; i < node->inputs.size(); ++i) bound[i] = node->inputs[i];
     // f16 and bf16 neither hold the powers on the way nor, rounded, the digits that a difference
-    // leaves: the value is computed again. A single operand or value is a factor as it is.
+    // leaves: the value is computed again. A single operand or value is a factor unchanged.
     if (node->dtype.is_half() && text.size() > 1) {
         std::vector<Ref> wide;
         for (size_t i = 0; i < node->inputs.size(); ++i)

@@ -43,7 +43,7 @@ Ref forward_smooth(ForwardRun& run, const Ref& self) {
     return out;
 }
 
-/// Of the input that is taken; of two equal ones the mean.
+/// The tangent of the input that is taken, or the mean of both if they are equal.
 Ref forward_extreme(ForwardRun& run, const Ref& self) {
     const Ref &a = self->inputs[0], &b = self->inputs[1];
     const Ref ta = run.tangent_or_zeros(a), tb = run.tangent_or_zeros(b);
@@ -58,7 +58,8 @@ Ref forward_extreme(ForwardRun& run, const Ref& self) {
     return op(Op::Select, {op(Op::Equal, {a, b}), mean, taken});
 }
 
-/// What a store that takes the extreme changes by: the mean of those that are it.
+/// The tangent of a store that takes the extreme: the mean of the tangents of all elements that
+/// equal it.
 Ref forward_extreme_store(ForwardRun& run, const Ref& self, const Ref& target, const Ref& values) {
     const ExtremeShares shares = extreme_shares(run.b, self);
     const DType wide = wide_float(self->dtype);

@@ -18,21 +18,21 @@ namespace {
 
 using Replaced = std::unordered_map<const Node*, Ref>;
 
-/// Terms of a reduction from which on it is dear: what it gives is kept as it was, and not computed
-/// again, where there is room. Its kernel stores it and loads it either way. Counted over gradients
-/// of 20 iterations, with 4 to 64 terms, kept or not: products of 512 rows take a fifth to a
-/// quarter fewer operations with their values kept (with 4 terms 3.9 times the value's instead
-/// of 4.7, with 16 3.3 instead of 4.2) and 1.8 times the memory; softmax and normalisation of 4,096
-/// rows mostly take within a tenth as many either way (on the GPU profile softmax with 16 terms
-/// takes half when kept, normalisation with 64 terms a third more).
-constexpr int64_t kDearTerms = 16;
-/// Bytes of all dear values together that one loop keeps: a limit where a tensor may have
+/// Terms of a reduction from which on it is expensive: its values are kept, not computed again, if
+/// there is room. Its kernel stores it and loads it either way. Counted over gradients of 20
+/// iterations, with 4 to 64 terms, kept or not: products of 512 rows take a fifth to a quarter
+/// fewer operations with their values kept (with 4 terms 3.9 times the value's instead of 4.7, with
+/// 16 3.3 instead of 4.2) and 1.8 times the memory; softmax and normalisation of 4,096 rows mostly
+/// take within a tenth as many either way (on the GPU profile softmax with 16 terms takes half when
+/// kept, normalisation with 64 terms a third more).
+constexpr int64_t kExpensiveTerms = 16;
+/// Bytes of all expensive values together that one loop keeps: a limit where a tensor may have
 /// gigabytes. Half of it or twice as much changes no kernel of firn_bench, for the CPU driver or
 /// the GPU profile, nor one of the mixtures, networks and recurrent steps of firn_bench_gradients.
 constexpr int64_t kMostKeptBytes = int64_t{1} << 27;
 
 /// A reduction of many terms in the body of a loop, which its iterations backwards may ask for.
-struct DearValue {
+struct ExpensiveValue {
     Ref forwards, backwards;  // as the loop computes it, and as an iteration backwards would
     Ref kept;                 // what stands for it there; null: it is computed again
 };
@@ -40,23 +40,24 @@ struct DearValue {
 /// One iteration of a loop backwards, as a function of what is only known when loops are made of
 /// it.
 struct Backwards {
-    Ref turn;                    // the iteration that is turned round (i32, rank 0)
+    Ref iteration;               // the iteration that is reversed (i32, rank 0)
     std::vector<Ref> states;     // by carried value: what it was when that began
     std::vector<Ref> ends;       // the same behind it; null where nothing asks for it so
     std::vector<size_t> floats;  // carried values that have cotangents
     std::vector<Ref> outside;    // see active_outside()
     std::vector<bool> needed;    // by carried value: whether its states are asked for
-    std::vector<DearValue> dear;
+    std::vector<ExpensiveValue> expensive;
     // Cotangents of `floats`, then sums for `outside` (see wide_float): before the iteration, and
     // after it.
     std::vector<Ref> args, results;
 };
 
 /// `most`: what is known of the number of iterations, for loops inside that count by them.
-Ref bounded_turn(const Builder& b, const Ref& turn, const std::optional<Size>& most) {
-    if (!most) return turn;
+Ref bounded_iteration(const Builder& b, const Ref& iteration, const std::optional<Size>& most) {
+    if (!most) return iteration;
     const Ref last = size_value(b, *most - Size(1));
-    return elementwise(b, Op::Max, {elementwise(b, Op::Min, {turn, last}), constant_int(b, 0)});
+    return elementwise(b, Op::Max,
+                       {elementwise(b, Op::Min, {iteration, last}), constant_int(b, 0)});
 }
 
 std::vector<bool> asked_for(const std::vector<Ref>& states, const std::vector<Ref>& results) {
@@ -89,7 +90,7 @@ void read_ends(const Builder& b, Backwards& backwards, const std::vector<Ref>& n
 
 /// Returns the reductions of many terms that a body computes once, operands first: those in the
 /// loops of the body have a value for each of their iterations.
-std::vector<Ref> dear_values(const Region& body) {
+std::vector<Ref> expensive_values(const Region& body) {
     const std::vector<Ref> order = topological(body.results);
     const std::unordered_set<const Node*> in_loops = inside_of_loops(order);
     std::vector<Ref> out;
@@ -98,39 +99,40 @@ std::vector<Ref> dear_values(const Region& body) {
         Size terms(1);
         for (int axis : node->as<ReduceAttr>().axes)
             terms = terms * node->inputs[0]->shape[static_cast<size_t>(axis)];
-        if (terms.is_constant() && terms.constant() >= kDearTerms) out.push_back(node);
+        if (terms.is_constant() && terms.constant() >= kExpensiveTerms) out.push_back(node);
     }
     return out;
 }
 
-/// Lets iterations backwards ask for what was kept of dear values that differ from iteration to
+/// Lets iterations backwards read the kept expensive values that differ from iteration to
 /// iteration, of `most` iterations, as far as there is room for all of them.
-void keep_dear_values(const Builder& b, Backwards& backwards, const Size& most,
-                      int64_t most_bytes) {
+void keep_expensive_values(const Builder& b, Backwards& backwards, const Size& most,
+                           int64_t most_bytes) {
     const auto among = [](const std::vector<Ref>& nodes) {
         std::unordered_set<const Node*> out;
         for (const Ref& node : nodes) out.insert(node.get());
         return out;
     };
     // Those that others are computed from last: behind these they may not be asked for.
-    for (size_t k = backwards.dear.size(); k-- > 0;) {
-        DearValue& dear = backwards.dear[k];
-        const Node& value = *dear.backwards;
+    for (size_t k = backwards.expensive.size(); k-- > 0;) {
+        ExpensiveValue& expensive = backwards.expensive[k];
+        const Node& value = *expensive.backwards;
         const Size bytes = most * element_count(value.shape) * Size(value.dtype.bytes());
         if (!bytes.is_constant() || bytes.constant() > most_bytes ||
             !among(topological(backwards.results)).contains(&value))
             continue;
-        const auto below = among(topological({dear.backwards}));
+        const auto below = among(topological({expensive.backwards}));
         const bool differs =
-            below.contains(backwards.turn.get()) ||
+            below.contains(backwards.iteration.get()) ||
             std::any_of(backwards.states.begin(), backwards.states.end(),
                         [&](const Ref& state) { return below.contains(state.get()); });
         if (!differs) continue;
         most_bytes -= bytes.constant();
-        dear.kept = region_arg(b, value.dtype, value.shape);
-        backwards.results = substitute(b.table, backwards.results, {{&value, dear.kept}});
+        expensive.kept = region_arg(b, value.dtype, value.shape);
+        backwards.results = substitute(b.table, backwards.results, {{&value, expensive.kept}});
     }
-    std::erase_if(backwards.dear, [](const DearValue& dear) { return !dear.kept; });
+    std::erase_if(backwards.expensive,
+                  [](const ExpensiveValue& expensive) { return !expensive.kept; });
     const auto below = among(topological(backwards.results));
     for (size_t k = 0; k < backwards.states.size(); ++k)
         backwards.needed[k] =
@@ -142,8 +144,9 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
     const Builder& b = run.b;
     const Region& forward = *loop.as<LoopAttr>().body;
     Backwards out;
-    out.turn = region_arg(b, i32, {});
-    const Ref passed = elementwise(b, Op::Mul, {bounded_turn(b, out.turn, most), loop.inputs[2]});
+    out.iteration = region_arg(b, i32, {});
+    const Ref passed =
+        elementwise(b, Op::Mul, {bounded_iteration(b, out.iteration, most), loop.inputs[2]});
     Replaced replaced{{forward.args[0].get(), elementwise(b, Op::Add, {loop.inputs[0], passed})}};
     for (size_t k = 0; k + 1 < forward.args.size(); ++k) {
         const Ref& arg = forward.args[k + 1];
@@ -152,12 +155,12 @@ Backwards backwards_of(ReverseRun& run, const Node& loop, const std::optional<Si
         if (arg->dtype.is_float()) out.floats.push_back(k);
     }
     out.outside = active_outside(run, loop);
-    const std::vector<Ref> dear = dear_values(forward);
+    const std::vector<Ref> expensive = expensive_values(forward);
     std::vector<Ref> next = forward.results;
-    next.insert(next.end(), dear.begin(), dear.end());
+    next.insert(next.end(), expensive.begin(), expensive.end());
     next = substitute(b.table, next, replaced);
-    for (size_t k = 0; k < dear.size(); ++k)
-        out.dear.push_back({dear[k], next[forward.results.size() + k], nullptr});
+    for (size_t k = 0; k < expensive.size(); ++k)
+        out.expensive.push_back({expensive[k], next[forward.results.size() + k], nullptr});
     next.resize(forward.results.size());
     std::vector<Ref> results, targets;
     for (size_t k : out.floats) {
@@ -187,29 +190,30 @@ bool any(const std::vector<bool>& flags) {
     return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
 
-/// What is kept of every `every`-th iteration: where others are computed again, all that that
-/// takes.
+/// Returns which carried values of every `every`-th iteration are kept: if other iterations are
+/// computed again, all that this needs.
 std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed, int64_t every) {
     return every > 1 ? carried_dependencies(*loop.as<LoopAttr>().body, needed) : needed;
 }
 
-/// Turns `count` iterations from `first` (null: 0) on round, of which the tapes keep the states,
-/// and what is behind the last one where that is asked for. `values`: of every iteration, what it
-/// computed of dear values that were kept. `inits`: what `args` begin as.
-std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, const Ref& first,
-                              const Ref& count, const Tapes& tapes, const std::vector<Ref>& values,
-                              std::vector<Ref> inits) {
+/// Builds the backward loop of `count` iterations from `first` (null: 0) on, whose states the tapes
+/// keep, with the state after the last one if it is needed. `values`: the kept expensive values of
+/// every iteration. `inits`: what `args` begin as.
+std::vector<Ref> reversed_iterations(const Builder& b, const Backwards& backwards, const Ref& first,
+                                     const Ref& count, const Tapes& tapes,
+                                     const std::vector<Ref>& values, std::vector<Ref> inits) {
     const Ref iteration = region_arg(b, i32, {});
     const Ref last = elementwise(b, Op::Sub, {count, constant_int(b, 1)});
     const Ref slot = elementwise(b, Op::Sub, {last, iteration});
-    Replaced known{{backwards.turn.get(), first ? elementwise(b, Op::Add, {first, slot}) : slot}};
+    Replaced known{
+        {backwards.iteration.get(), first ? elementwise(b, Op::Add, {first, slot}) : slot}};
     const Ref behind = elementwise(b, Op::Add, {slot, constant_int(b, 1)});
     for (size_t k = 0; k < tapes.size(); ++k) {
         if (tapes[k]) known[backwards.states[k].get()] = state_at(b, tapes[k], slot);
         if (backwards.ends[k]) known[backwards.ends[k].get()] = state_at(b, tapes[k], behind);
     }
     for (size_t k = 0; k < values.size(); ++k)
-        known[backwards.dear[k].kept.get()] = state_at(b, values[k], slot);
+        known[backwards.expensive[k].kept.get()] = state_at(b, values[k], slot);
     Region body;
     body.args.push_back(iteration);
     body.args.insert(body.args.end(), backwards.args.begin(), backwards.args.end());
@@ -225,14 +229,12 @@ std::vector<Ref> turned_round(const Builder& b, const Backwards& backwards, cons
 /// The same from states that are kept of every distances[0]-th iteration: those between are
 /// computed again, part by part from the last one, and so are those of a part by the distances that
 /// follow.
-std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
-                                       const Backwards& backwards, const Ref& begin,
-                                       const Ref& count, const Recorded& kept,
-                                       std::vector<int64_t> distances,
-                                       const std::vector<Ref>& inits) {
+std::vector<Ref> reversed_by_parts(const Builder& b, const Node& loop, const Backwards& backwards,
+                                   const Ref& begin, const Ref& count, const Recorded& kept,
+                                   std::vector<int64_t> distances, const std::vector<Ref>& inits) {
     const Tapes& tapes = kept.tapes;
     if (distances.empty())
-        return turned_round(b, backwards, begin, count, tapes, kept.values, inits);
+        return reversed_iterations(b, backwards, begin, count, tapes, kept.values, inits);
     const auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
     const int64_t every = distances[0];
     distances.erase(distances.begin());
@@ -261,8 +263,8 @@ std::vector<Ref> turned_round_by_parts(const Builder& b, const Node& loop,
         body.args.push_back(tape);
     }
     const Tapes again = recorded_again(b, loop, first, length, states, room, inner);
-    body.results = turned_round_by_parts(b, loop, backwards, first, length, {again, {}, nullptr},
-                                         distances, args);
+    body.results =
+        reversed_by_parts(b, loop, backwards, first, length, {again, {}, nullptr}, distances, args);
     for (const Ref& tape : again)
         if (tape) body.results.push_back(tape);
     const Ref made =
@@ -346,11 +348,12 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     if (keeps) distances = checkpoint_distances(run, *self, most, backwards.needed);
     const int64_t every = distances.empty() ? 1 : distances[0];
     if (keeps && !breaks && distances.empty())
-        keep_dear_values(b, backwards, most, std::min(run.most_tape_bytes, kMostKeptBytes));
+        keep_expensive_values(b, backwards, most, std::min(run.most_tape_bytes, kMostKeptBytes));
     else
-        backwards.dear.clear();
+        backwards.expensive.clear();
     std::vector<Ref> values;
-    for (const DearValue& dear : backwards.dear) values.push_back(dear.forwards);
+    for (const ExpensiveValue& expensive : backwards.expensive)
+        values.push_back(expensive.forwards);
     const std::vector<bool> kept = kept_values(*self, backwards.needed, every);
     Recorded kept_states{Tapes(kept.size()), {}, nullptr};
     if (keeps || breaks)
@@ -366,8 +369,8 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
         const Ref* sum = sum_of(run, *value);
         inits.push_back(sum ? *sum : cast(b, zeros_like(run, *value), wide_float(value->dtype)));
     }
-    const std::vector<Ref> found = turned_round_by_parts(b, *self, backwards, nullptr, count,
-                                                         kept_states, std::move(distances), inits);
+    const std::vector<Ref> found = reversed_by_parts(b, *self, backwards, nullptr, count,
+                                                     kept_states, std::move(distances), inits);
     for (size_t k = 0; k < found.size(); ++k) {
         const Ref& to = k < backwards.floats.size()
                             ? self->inputs[3 + backwards.floats[k]]

@@ -8,14 +8,14 @@
 namespace firn {
 namespace {
 
-/// The slot of iteration `turn`, where every `every`-th has one.
-Ref slot_of(const Builder& b, const Ref& turn, int64_t every) {
-    if (every == 1) return turn;
+/// The slot of iteration `iteration`, where every `every`-th has one.
+Ref slot_of(const Builder& b, const Ref& iteration, int64_t every) {
+    if (every == 1) return iteration;
     const Ref pace = constant_int(b, every);
     const Ref whole =
-        elementwise(b, Op::Equal, {elementwise(b, Op::Mod, {turn, pace}), constant_int(b, 0)});
+        elementwise(b, Op::Equal, {elementwise(b, Op::Mod, {iteration, pace}), constant_int(b, 0)});
     return elementwise(b, Op::Select,
-                       {whole, elementwise(b, Op::Div, {turn, pace}), constant_int(b, -1)});
+                       {whole, elementwise(b, Op::Div, {iteration, pace}), constant_int(b, -1)});
 }
 
 /// A loop that is made longer by what it keeps.
@@ -38,12 +38,14 @@ struct Keeping {
     }
     /// The same of carried value `k` as iterations begin: of all, from the first slot on. What the
     /// last one ends with stands behind, but where elements may break off: they have no such value.
-    size_t keep_begins(size_t k, const Ref& room, const Ref& turn, int64_t every, bool breaks) {
+    size_t keep_begins(size_t k, const Ref& room, const Ref& iteration, int64_t every,
+                       bool breaks) {
         const Ref &arg = body.args[k + 1], &init = inits[k];
-        if (breaks || every > 1) return keep(arg, room, slot_of(b, turn, every));
+        if (breaks || every > 1) return keep(arg, room, slot_of(b, iteration, every));
         const Ref first =
             with_state(b, room, expand(b, init, arg->shape), constant_int(b, 0), true);
-        return keep(body.results[k], first, elementwise(b, Op::Add, {turn, constant_int(b, 1)}));
+        return keep(body.results[k], first,
+                    elementwise(b, Op::Add, {iteration, constant_int(b, 1)}));
     }
 };
 
@@ -97,13 +99,13 @@ Recorded recorded(const Builder& b, const Node& loop, const Size& length,
     const std::vector<Ref> again(own, made.body.results.end());
     made.body.results.erase(own, made.body.results.end());
     const Ref passed = elementwise(b, Op::Sub, {made.body.args[0], loop.inputs[0]});
-    const Ref turn = elementwise(b, Op::Div, {passed, loop.inputs[2]});
+    const Ref iteration = elementwise(b, Op::Div, {passed, loop.inputs[2]});
     std::vector<std::optional<size_t>> places(kept.size());
     for (size_t k = 0; k < kept.size(); ++k)
-        if (kept[k]) places[k] = made.keep_begins(k, room[k], turn, every, attr.active >= 0);
+        if (kept[k]) places[k] = made.keep_begins(k, room[k], iteration, every, attr.active >= 0);
     std::vector<size_t> places_of_values;
     for (const Ref& value : again)
-        places_of_values.push_back(made.keep(value, empty_tape(b, *value, most), turn));
+        places_of_values.push_back(made.keep(value, empty_tape(b, *value, most), iteration));
     const size_t counter = counts ? count_iterations(made, attr.active) : 0;
     const Ref node =
         firn::loop(b, loop.inputs[0], loop.inputs[1], loop.inputs[2], std::move(made.inits),
@@ -124,11 +126,11 @@ Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const
     Keeping made{b, {}, {}};
     const Ref own = region_arg(b, i32, {});
     made.body.args.push_back(own);
-    const Ref turn = elementwise(b, Op::Add, {first, own});
+    const Ref iteration = elementwise(b, Op::Add, {first, own});
     std::unordered_map<const Node*, Ref> replaced{
         {forward.args[0].get(),
          elementwise(b, Op::Add,
-                     {loop.inputs[0], elementwise(b, Op::Mul, {turn, loop.inputs[2]})})}};
+                     {loop.inputs[0], elementwise(b, Op::Mul, {iteration, loop.inputs[2]})})}};
     std::vector<Ref> args(states.size()), next;
     std::vector<size_t> carried(states.size());
     for (size_t k = 0; k < states.size(); ++k) {

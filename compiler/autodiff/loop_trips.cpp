@@ -1,4 +1,4 @@
-// How often a loop runs, as far as its bounds tell.
+// The trip count of a loop, as far as its bounds tell.
 #include "compiler/autodiff/loop_trips.h"
 
 #include <cstdlib>

@@ -14,7 +14,7 @@ struct Trips {
     /// Iterations that the bounds allow (i32, rank 0): those that take place, where none is left
     /// out by a break.
     Ref count;
-    /// No more than that; nothing where the host knows no bound.
+    /// An upper bound of the count; nothing if the host knows none.
     std::optional<Size> most;
 };
 /// UserError where only the data says which way the loop counts.

@@ -1,4 +1,4 @@
-// What derivatives of reductions are made of.
+// The parts of derivatives of reductions.
 #include "compiler/autodiff/reduce_parts.h"
 
 namespace firn {

@@ -7,8 +7,8 @@ namespace firn {
 
 /// A value of the reduction's shape at every element that it was made from.
 Ref spread(const Builder& b, const Node& reduction, const Ref& value);
-/// For each element the product of all others: the whole over the element, or where one is 0, the
-/// product without it.
+/// Returns, for each element, the product of all others: the whole divided by the element or, if
+/// one is 0, the product without it.
 Ref product_of_others(const Builder& b, const Ref& reduction);
 /// f32 where x is a narrower float: what sums of it are made in.
 DType wide_float(DType x);

@@ -1,4 +1,4 @@
-// What bodies of loops and branches read from outside.
+// The values that bodies of loops and branches read from outside.
 #include "compiler/autodiff/region_values.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Nodes set_of(const std::vector<Ref>& nodes) {
     return out;
 }
 
-/// What is evaluated outside of a branch: it is needed by other nodes, or by both sides.
+/// Returns the nodes that are evaluated outside of a branch: other nodes need them, or both sides.
 Nodes shared_outside(const ReverseRun& run, const Node& branch) {
     std::vector<Ref> others = run.roots;
     others.push_back(branch.inputs[0]);

@@ -17,11 +17,11 @@ struct ReverseOptions {
     std::vector<Ref> sums = {};
 };
 
-/// For every target the sum over results k and their elements of seeds[k] times the derivative by
-/// the target's element: of the target's shape and dtype (or of its sum's, see ReverseOptions),
-/// null where no result depends on it and there is no sum. seeds[k] has the shape and dtype of
-/// results[k]. One sweep, whatever the number of targets; a target may be computed from another
-/// one. Throws UserError, with the user's line, at an operation that has no rule.
+/// Returns, for every target, the sum over results k and their elements of seeds[k] times the
+/// derivative by the target's element, of the target's shape and dtype (or of its sum's, see
+/// ReverseOptions), null where no result depends on it and there is no sum. seeds[k] has the shape
+/// and dtype of results[k]. One sweep, whatever the number of targets; a target may be computed
+/// from another one. Throws UserError, with the user's line, at an operation that has no rule.
 std::vector<Ref> reverse_gradients(const Builder& b, const std::vector<Ref>& results,
                                    const std::vector<Ref>& seeds, const std::vector<Ref>& targets,
                                    const ReverseOptions& options = {});

@@ -16,7 +16,7 @@ struct Cotangent {
     /// All of it came through choices that may have left the value out: where it is 0, the value
     /// may be anything.
     bool chosen = false;
-    /// For 16-bit floats, from the second part on: the sum in f32 that `value` rounds. A sum that
+    /// The sum in f32 that `value` rounds, for 16-bit floats, from the second part on. A sum that
     /// is rounded at each part stops growing when there are many.
     Ref wide = nullptr;
 };

@@ -1,4 +1,4 @@
-// Reads at the own index plus an offset, turned round.
+// Transposes reads at the own index plus an offset.
 #include "compiler/autodiff/shifted_reads.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kMostAtEdge = 8;  // elements beyond an edge that are added up one by one
 
-/// How a Gather reads one axis of its source: at offset + the index along `axis` of its result,
-/// which has `extent` indices (axis -1: at offset).
+/// The indices at which a Gather reads one axis of its source: offset + the index along `axis` of
+/// its result, which has `extent` indices (axis -1: only offset).
 struct Shift {
     int axis = -1;
     Size extent = Size(1), offset;
@@ -24,7 +24,7 @@ bool is_inside(const Shift& shift, const Size& source) {
            (source - shift.offset - shift.extent).lower_bound() >= 0;
 }
 
-/// What may be done with it: the mode that it comes to, nothing where there is no rule.
+/// Returns the shift with its mode simplified; nothing if there is no rule for it.
 std::optional<Shift> simplified(Shift shift, const Size& source) {
     if (shift.mode == Bounds::Unchecked || is_inside(shift, source)) shift.mode = Bounds::Constant;
     if (shift.mode == Bounds::Constant) return shift;
@@ -32,7 +32,7 @@ std::optional<Shift> simplified(Shift shift, const Size& source) {
     if (shift.mode == Bounds::Wrap) return shift;
     if (!shift.offset.is_constant()) return std::nullopt;
     const int64_t by = std::abs(shift.offset.constant());
-    // Where an axis is shorter than that, a mirror meets elements again.
+    // A mirror meets elements again if the axis is shorter than that.
     const int64_t reach = shift.mode == Bounds::Reflect ? by + 1 : by;
     const bool may_meet = (shift.mode == Bounds::Mirror || shift.mode == Bounds::Reflect) &&
                           (source - Size(reach)).lower_bound() < 0;
@@ -140,7 +140,7 @@ Ref from_beyond(const Along& along, const Shift& shift, const Size& source) {
     return out;
 }
 
-Ref turned_round(ReverseRun& run, const Ref& g, const Shift& shift, const Size& source, int axis) {
+Ref transposed(ReverseRun& run, const Ref& g, const Shift& shift, const Size& source, int axis) {
     if (shift.offset.is(0) && shift.extent == source) return g;
     Along along{run, g, g->shape, axis};
     along.shape[static_cast<size_t>(axis)] = source;
@@ -158,7 +158,7 @@ std::optional<Ref> reverse_shifted_read(ReverseRun& run, const Node& gather, con
     Ref out = aligned(run, *shifts, g);
     const Shape& source = gather.inputs[0]->shape;
     for (size_t k = 0; k < source.size(); ++k)
-        out = turned_round(run, out, (*shifts)[k], source[k], static_cast<int>(k));
+        out = transposed(run, out, (*shifts)[k], source[k], static_cast<int>(k));
     return out;
 }
 

@@ -1,4 +1,4 @@
-// Reads at the own index plus an offset, turned round.
+// Transposes reads at the own index plus an offset.
 #pragma once
 #include <optional>
 

@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// What the kernel's own nodes read from outside: it stays as it is, other kernels among it.
+/// Keeps what the kernel's own nodes read from outside, including other kernels.
 void keep_outside(const Node& kernel, std::unordered_map<const Node*, Ref>& replace) {
     const OwnNodes own(*kernel.as<LoopAttr>().body);
     const auto keep = [&](const std::vector<Ref>& nodes) {
