@@ -2,6 +2,7 @@
 #include "compiler/mapping/matrix_units.h"
 
 #include "compiler/kernel/kernel_builder.h"
+#include "compiler/kernel/launch_groups.h"
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/map_grid.h"
 #include "compiler/program/error.h"
