@@ -127,13 +127,13 @@ inline constexpr int64_t kNearRows = 32;
 /// [10000, 16] 21 and 25; with [10000, 32] 89 and 80, and 169 and 81 where the result has three
 /// axes.
 inline constexpr double kLittleLeft = 8;
-/// Bytes of a run's operands that stay near a core while its tiles are computed. On a driver with 2
-/// MiB of second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 256
-/// rows (180 KiB), 15 of 1024 (720 KiB).
+/// Bytes of a run's operands that stay near a core while its tiles are computed. With 2 MiB of
+/// second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 180 KiB, 15
+/// of 720. Of firn_bench and six gradients one mixture's has runs, as fast without (half of it).
 inline constexpr double kRunBytes = 1 << 20;
 /// Results of a product per element of a factor, from which on two tiles of registers read the
-/// element. With fewer, lanes share the whole product: [50000, 12] by [50000, 12] takes 2 ms so,
-/// and 3 in runs.
+/// element. With fewer, lanes share the product: [50000, 12] by [50000, 12] takes 2 ms so, and 3 in
+/// runs. With half of it or twice as many no kernel of the same benchmarks differs.
 inline constexpr double kReadAgain = 16;
 /// Times kNearRows that make a walk down columns worth cutting. Not measured.
 inline constexpr int64_t kFarWalk = 8;
