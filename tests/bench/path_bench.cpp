@@ -226,7 +226,7 @@ Tensor panorama() {
 }
 
 // A rounding may change a path: returns the share of pixels that differ.
-double share_that_differs(const std::vector<float>& a, const std::vector<float>& b) {
+double share_of_other_paths(const std::vector<float>& a, const std::vector<float>& b) {
     size_t count = 0;
     for (size_t k = 0; k < a.size(); ++k)
         count += !(std::abs(a[k] - b[k]) <= 0.01f * (1 + std::abs(b[k])));
@@ -295,7 +295,7 @@ Contest path_contest(int height, int width) {
             .best = by_hand("path", numbers, picture, true),
             .plain = by_hand("plain_path", numbers, picture, false),
             .tolerance = 0.05,
-            .difference = share_that_differs};
+            .difference = share_of_other_paths};
 }
 
 void add_path(std::vector<Case>& cases) {

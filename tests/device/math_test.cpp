@@ -14,7 +14,7 @@ using Reference = double (*)(double);
 /// `ulps`: the largest error that is allowed, in units in the last place of the exact result;
 /// arguments beyond 1e5 may add an error of `huge_error`, relative to results beyond 1. Numbers
 /// beyond `most` are none of its arguments.
-struct Function {
+struct MathFunction {
     const char* name;
     Reference reference;
     double ulps;
@@ -24,7 +24,7 @@ struct Function {
 
 double one_plus_tanh(double x) { return 2 / (1 + std::exp(-2 * x)); }
 
-const Function kFunctions[] = {
+const MathFunction kFunctions[] = {
     {"firn_exp", std::exp, 2},
     {"firn_exp2", std::exp2, 2},
     {"firn_expm1", std::expm1, 2},
@@ -108,10 +108,10 @@ std::vector<float> evaluated(const std::shared_ptr<Device>& device, const std::s
     return out;
 }
 
-class MathTest : public DeviceTest, public testing::WithParamInterface<Function> {};
+class MathTest : public DeviceTest, public testing::WithParamInterface<MathFunction> {};
 
 TEST_P(MathTest, StaysWithinItsStatedError) {
-    const Function& function = GetParam();
+    const MathFunction& function = GetParam();
     const std::vector<float> x = arguments();
     const std::vector<float> got = evaluated(device, std::string(function.name) + "(v0)", {x});
     double worst = 0;

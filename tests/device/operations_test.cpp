@@ -9,15 +9,15 @@
 namespace firn {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<Scalar> ugly_values(DType dtype) {
     std::vector<Scalar> out;
     if (dtype.is_bool()) return {scalar_bool(false), scalar_bool(true)};
     if (dtype.is_float()) {
-        for (double v : {0.0,  -0.0,    1.0,  -1.0, 0.5,   -0.5,  1.5,    2.5,
-                         -2.5, 3.0,     -7.0, 1e-3, 100.0, 255.5, -128.5, 6e4,
-                         -6e4, 65519.0, 6e-8, 0.1,  -0.3,  kInf,  -kInf,  std::nan("")})
+        for (double v : {0.0,  -0.0,    1.0,  -1.0, 0.5,   -0.5,      1.5,        2.5,
+                         -2.5, 3.0,     -7.0, 1e-3, 100.0, 255.5,     -128.5,     6e4,
+                         -6e4, 65519.0, 6e-8, 0.1,  -0.3,  kInfinity, -kInfinity, std::nan("")})
             out.push_back(scalar_float(v, dtype));
         for (double v :
              {3.4028235e38, 1.17549435e-38, -1e-30, 16777217.0, 2147483647.0, 2147483648.0,

@@ -250,9 +250,9 @@ concept RangesAtATensor = requires(T x) {
 || requires(T x) { range(x(0), x(1)); };
 static_assert(!RangesAtATensor<Tensor>);
 
-using Step = decltype(compile([](Tensor x, Tensor y) { return x + y; }, {f32("n"), f32("n")}));
-static_assert(std::invocable<Step, Tensor, float> && !std::invocable<Step, Tensor> &&
-              !std::invocable<Step, Tensor, Tensor, Tensor>);
+using Sum = decltype(compile([](Tensor x, Tensor y) { return x + y; }, {f32("n"), f32("n")}));
+static_assert(std::invocable<Sum, Tensor, float> && !std::invocable<Step, Tensor> &&
+              !std::invocable<Sum, Tensor, Tensor, Tensor>);
 
 template <class V>
 concept RepeatsLettersOnTheLeft = requires(V p, vec2 q) {

@@ -9,7 +9,7 @@ namespace {
 /// Two sizes have programs of their own, the third one that serves all.
 constexpr size_t kPrograms = 3;
 
-Ints counted(int n) {
+Ints counted_to(int n) {
     Ints out;
     for (int k = 0; k < n; ++k) out.push_back(k);
     return out;
@@ -27,10 +27,10 @@ struct SizedCase {
 
 const SizedCase kSizedCases[] = {
     {"zeros", [](int n) { return zeros({n}); }},
-    {"range", [](int n) { return tensor(counted(200))(range(n)); }},
+    {"range", [](int n) { return tensor(counted_to(200))(range(n)); }},
     {"elementwise",
      [](int n) {
-         return tensor(counted(n), {n}) * 3 + reshape(arange(n * 4), {n, 4})(all, 1);
+         return tensor(counted_to(n), {n}) * 3 + reshape(arange(n * 4), {n, 4})(all, 1);
      }},
     {"sums",
      [](int n) {

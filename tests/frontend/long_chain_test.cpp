@@ -7,7 +7,7 @@ namespace firn {
 namespace {
 
 constexpr int kMillion = 500'000;  // steps of two nodes each
-constexpr int kLong = 10'000;
+constexpr int kChain = 10'000;
 
 /// Steps of chains that are compiled: FIRN_CHAIN_STEPS, else what takes seconds.
 int compiled_steps() {
@@ -34,19 +34,19 @@ INSTANTIATE_TEST_SUITE_P(Executors, LongChains, ::testing::Values("oracle", "cpu
 
 TEST_P(LongChains, InALoop) {
     Tensor x = tensor({1.0f, 5.0f});
-    for (Tensor t : loop(2)) x = halved(x, kLong);
+    for (Tensor t : loop(2)) x = halved(x, kChain);
     EXPECT_EQ(x.to_vector<float>(), (Floats{2, 2}));
 }
 
 TEST_P(LongChains, InABranch) {
     Tensor x = tensor({1.0f, 5.0f});
-    if_(x > 3.0f, [&] { x = halved(x, kLong); });
+    if_(x > 3.0f, [&] { x = halved(x, kChain); });
     EXPECT_EQ(x.to_vector<float>(), (Floats{1, 2}));
 }
 
 TEST_P(LongChains, InAKernelByHand) {
     Tensor c = zeros({3});
-    kernel({3}, [&](Tensor i) { c(i) = halved(i.as(f32), kLong); });
+    kernel({3}, [&](Tensor i) { c(i) = halved(i.as(f32), kChain); });
     EXPECT_EQ(c.to_vector<float>(), (Floats{2, 2, 2}));
 }
 
