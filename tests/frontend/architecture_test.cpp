@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
+#include "tests/pattern.h"
 
 namespace firn {
 namespace {
@@ -43,12 +43,12 @@ std::string source() {
 
 /// Returns the text without the lines of the user's program.
 std::string plain(const std::string& text) {
-    static const std::regex place(
-        "  # .*|  \\(architecture_test.*| architecture_test.cpp:[0-9]+| $");
     std::stringstream in(text);
     std::string out;
     for (std::string line; std::getline(in, line);)
-        out += std::regex_replace(line, place, "") + "\n";
+        out += replace_matches(line,
+                               "  # .*|  \\(architecture_test.*| architecture_test.cpp:[0-9]+| $") +
+               "\n";
     return out;
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "compiler/language.h"
 #include "compiler/program/error.h"
 #include "tests/habits/page.h"
+#include "tests/pattern.h"
 
 namespace firn {
 namespace {
@@ -46,9 +46,9 @@ std::string message_of(const Refusal& row) {
                 reshape(arange(6).as(f32), {2, 3}), arange(3), tensor({1, 0, 1}) == 1)
             .to_vector<double>();
     } catch (const UserError& error) {
-        const std::string text = std::regex_replace(
-            std::string(error.what()), std::regex(" ?\\([^()]*\\.(def|cpp):[0-9]+[^()]*\\)"), "");
-        return std::regex_replace(text, std::regex("refusals.def:[0-9]+"), "its line");
+        const std::string text =
+            replace_matches(error.what(), " ?\\([^()]*\\.(def|cpp):[0-9]+[^()]*\\)");
+        return replace_matches(text, "refusals.def:[0-9]+", "its line");
     }
     return "";
 }

@@ -7,11 +7,12 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/pattern.h"
 
 namespace firn {
 namespace {
@@ -33,18 +34,17 @@ std::vector<std::filesystem::path> sources(const std::string& folder) {
 
 /// Every include of every source in `folder` must be `allowed`.
 void check_includes(const std::string& folder, const Allowed& allowed) {
-    static const std::regex kInclude("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*");
     for (const auto& path : sources(folder)) {
         std::string file = std::filesystem::relative(path, kRoot).string();
-        std::ifstream in(path);
-        int number = 0;
-        for (std::string line; std::getline(in, line);) {
-            ++number;
-            std::smatch match;
-            if (!std::regex_match(line, match, kInclude)) continue;
-            EXPECT_TRUE(allowed(file, match[1]))
-                << file << ":" << number << " includes " << match[1];
-        }
+        std::stringstream text;
+        text << std::ifstream(path).rdbuf();
+        const std::string all = text.str();
+        each_match(all, "^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"]+)[>\"]",
+                   [&](size_t at, size_t, const std::string& name) {
+                       EXPECT_TRUE(allowed(file, name))
+                           << file << ":" << 1 + std::count(all.begin(), all.begin() + at, '\n')
+                           << " includes " << name;
+                   });
     }
 }
 
