@@ -30,9 +30,6 @@ void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
     kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
 }
 
-namespace {
-
-/// Compiles the SPIR-V of every kernel.
 void compile_kernels(Program& program, const CompileOptions& options) {
     const auto one = [&](size_t k) {
         check_stop(options);
@@ -46,6 +43,8 @@ void compile_kernels(Program& program, const CompileOptions& options) {
     }
     for (size_t k = 0; k < count; ++k) one(k);
 }
+
+namespace {
 
 /// Runs the passes over the graph from one stage to another; the trace keeps what each makes.
 Graph transformed(const Graph& graph, GraphStage from, GraphStage to, const GraphTarget& target,

@@ -14,8 +14,10 @@
 #include "compiler/ir/text.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/tuned.h"
+#include "compiler/program/check_program.h"
 #include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
+#include "compiler/program/saved_body.h"
 #include "compiler/program/saved_program.h"
 #include "compiler/program/stage_timer.h"
 
@@ -76,6 +78,20 @@ bool is_tuned_as_now(const Program& program, const CompileOptions& options) {
            (options.cuts || !find_tuned_cuts(cuts_key(program, options), options));
 }
 
+/// Reads a kept program, with its modules from their own entries; null where the bytes are none.
+std::shared_ptr<Program> read(std::span<const std::byte> bytes, const CompileOptions& options) {
+    try {
+        SavedProgram saved = read_body(bytes);
+        auto program = std::make_shared<Program>(*saved.program);
+        compile_kernels(*program, options);
+        saved.program = program;
+        check_saved(saved);
+        return program;
+    } catch (const UserError&) {
+        return nullptr;  // it is compiled and stored anew
+    }
+}
+
 std::shared_ptr<const Program> find(const std::string& key, const DeviceProfile& profile,
                                     const CompileOptions& options) {
     double milliseconds = 0;
@@ -83,14 +99,8 @@ std::shared_ptr<const Program> find(const std::string& key, const DeviceProfile&
     {
         const StageTimer timer(milliseconds);
         const auto kept = cache_find_text(options.cache_directory, kKind, key);
-        if (!kept) return nullptr;
-        try {
-            program = std::make_shared<Program>(
-                *program_from_bytes(std::as_bytes(std::span(*kept)), options.name).program);
-        } catch (const UserError&) {
-            return nullptr;  // it is compiled and stored anew
-        }
-        if (!is_tuned_as_now(*program, options)) return nullptr;
+        if (kept) program = read(std::as_bytes(std::span(*kept)), options);
+        if (!program || !is_tuned_as_now(*program, options)) return nullptr;
     }
     program->profile = profile;
     program->source = options.source;
@@ -98,16 +108,18 @@ std::shared_ptr<const Program> find(const std::string& key, const DeviceProfile&
     return program;
 }
 
-void keep(const std::string& key, const std::shared_ptr<const Program>& program,
-          const CompileOptions& options) {
-    if (!program->cuts.empty() && !options.cuts) return;
+/// Stores a program without its modules, which have entries of their own.
+void keep(const std::string& key, const Program& program, const CompileOptions& options) {
+    if (!program.cuts.empty() && !options.cuts) return;
+    auto bare = std::make_shared<Program>(program);
+    for (KernelInfo& kernel : bare->kernels) kernel.spirv.clear();
     SavedProgram saved;
-    saved.name = program->name, saved.program = program;
-    for (const ArgumentInfo& argument : program->arguments) {
+    saved.name = bare->name, saved.program = bare;
+    for (const ArgumentInfo& argument : bare->arguments) {
         saved.scalars.push_back({.dtype = argument.dtype});
         saved.shapes.emplace_back(argument.shape.size());
     }
-    const std::vector<std::byte> bytes = program_bytes(saved);
+    const std::vector<uint8_t> bytes = write_body(saved);
     cache_put_text(options.cache_directory, kKind, key,
                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -129,7 +141,7 @@ std::shared_ptr<const Program> compile_source(const std::shared_ptr<ProgramSourc
     auto program = compiled();
     const double milliseconds =
         times.passes + times.schedule + times.lower + times.map + times.emit + times.plan;
-    if (milliseconds >= kWorthKeeping) keep(key, program, options);
+    if (milliseconds >= kWorthKeeping) keep(key, *program, options);
     return program;
 }
 
