@@ -32,7 +32,8 @@ constexpr const char* kKind = "program";  // of entries in the cache
 constexpr double kWorthKeeping = 20;
 
 bool is_kept(const CompileOptions& options) {
-    return options.spirv && !options.cache_directory.empty() && !options.trace && !options.times;
+    return options.reuse && options.spirv && !options.cache_directory.empty() && !options.trace &&
+           !options.times;
 }
 
 /// The user's lines of the arguments of the graph and of its regions, which its text leaves out.

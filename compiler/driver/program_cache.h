@@ -14,10 +14,10 @@ const char* compiler_fingerprint();
 /// Compiles `source` as compile_graph() does, or returns the program that an earlier run of this
 /// compiler made of the same graph for the same device, options and tuned mappings. A program from
 /// disk lacks the code of its kernels before GLSL (see with_code()), and its excess work was logged
-/// by the run that compiled it. Nothing is read or kept where the options name no directory, stop
-/// at GLSL, or ask for a trace or times, which only a compile has. Programs that compile within
-/// milliseconds are not kept, nor those with tuned cuts: the key of the cuts is that of a program
-/// without them.
+/// by the run that compiled it. Nothing is read or kept where the options do not allow it
+/// (CompileOptions::reuse), name no directory, stop at GLSL, or ask for a trace or times, which
+/// only a compile has. Programs that compile within milliseconds are not kept, nor those with tuned
+/// cuts: the key of the cuts is that of a program without them.
 std::shared_ptr<const Program> compile_source(const std::shared_ptr<ProgramSource>& source,
                                               const DeviceProfile& profile, CompileOptions options);
 

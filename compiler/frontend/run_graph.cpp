@@ -133,6 +133,7 @@ CompileOptions compile_options(SessionState& session, CompileOptions options) {
     options.spirv = session.needs_spirv;
     options.verify |= !session.needs_spirv;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
+    options.reuse = !executor_of(session).needs_kernel_code();
     options.tuned = &session.tuned;
     options.skipped = session.skipped;
     options.trace = trace_for(session);

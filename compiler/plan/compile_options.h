@@ -53,6 +53,7 @@ struct CompileOptions {
         true;  // every kernel after every pass, see KernelPassOptions
 #endif
     SkippedPasses skipped;  // rows of the tables of passes that are left out
+    bool reuse = false;     // a program from disk will do, which lacks its kernels' code
     bool all_cores = true;  // for SPIR-V; false: this thread alone
     CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
     const std::atomic<bool>* stop =

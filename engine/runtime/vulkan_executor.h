@@ -48,6 +48,7 @@ class VulkanExecutor : public Executor {
     const ExecutorCounts& counts() const { return counts_; }
 
     const DeviceProfile& profile() const override { return device_->profile(); }
+    bool needs_kernel_code() const override { return false; }
     std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string& name) override;
     void write(Memory& memory, uint64_t offset, std::span<const std::byte> data) override;
     void read(const Memory& memory, uint64_t offset, std::span<std::byte> data) override;

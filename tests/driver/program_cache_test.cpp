@@ -29,6 +29,7 @@ class ProgramCache : public testing::Test {
         fs::remove_all(folder_);
         options_.name = "steps";
         options_.cache_directory = folder_.string();
+        options_.reuse = true;
     }
     ~ProgramCache() override { fs::remove_all(folder_); }
 
@@ -152,7 +153,7 @@ TEST_F(ProgramCache, KeepsNothingThatCompilesAtOnce) {
     compiled(1);
     EXPECT_EQ(entries(), 0u);
 }
-TEST_F(ProgramCache, IsNotUsedWhereOnlyACompileHasWhatIsAskedFor) {
+TEST_F(ProgramCache, IsNotUsedWhereOnlyACompileHasWhatIsNeeded) {
     compiled();
     ASSERT_EQ(entries(), 1u);
     CompileTimes times;
@@ -162,6 +163,9 @@ TEST_F(ProgramCache, IsNotUsedWhereOnlyACompileHasWhatIsAskedFor) {
     options_.trace = std::make_shared<CompileTrace>();
     EXPECT_FALSE(from_disk(*compiled()));
     options_.trace.reset();
+    options_.reuse = false;
+    EXPECT_FALSE(from_disk(*compiled()));
+    options_.reuse = true;
     options_.cache_directory.clear();
     EXPECT_FALSE(from_disk(*compiled()));
 }
