@@ -180,7 +180,7 @@ TEST_F(Subscripts, AnAccessKeepsItsVersionAndOutlivesItsTensor) {
         return local(1);
     };
     EXPECT_EQ(Tensor(of_a_local()).item<int>(), 1);
-    expect_message(message_of([&] { of_a_local() = 5; }), {"gone", "subscripts_test.cpp:"});
+    expect_message(message_of([&] { of_a_local() = 5; }), {"destroyed", "subscripts_test.cpp:"});
 }
 
 // --- masks ---------------------------------------------------------------------------------------
