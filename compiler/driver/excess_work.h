@@ -16,8 +16,8 @@ namespace firn {
 /// be kept if a loop inside it became a loop of kernels, if it takes no longer than their launches.
 inline constexpr double kMostExcess = 16;
 
-/// What to cut in kernels that exceed kMostExcess: values to keep in memory, and loops inside
-/// kernels that are to become loops of kernels.
+/// The cuts of kernels that exceed kMostExcess: values to keep in memory, and loops inside kernels
+/// that are to become loops of kernels.
 struct Excess {
     NodeSet values, loops;
     bool empty() const { return values.empty() && loops.empty(); }

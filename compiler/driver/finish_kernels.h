@@ -35,7 +35,7 @@ std::span<const ListPass> list_passes();
 
 struct FinishedKernels {
     KernelList list;
-    /// What is to be cut, see find_excess(). The list is unfinished if there is anything.
+    /// The values and loops to cut, see find_excess(). If there are any, the list is unfinished.
     Excess excess;
     ExcessCensus census;
 };

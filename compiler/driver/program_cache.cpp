@@ -2,7 +2,6 @@
 #include "compiler/driver/program_cache.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <span>
 #include <string>
@@ -27,8 +26,8 @@ namespace {
 constexpr const char* kKind = "program";  // of entries in the cache
 
 /// Milliseconds of the compiling thread from Graph to GLSL (modules have entries of their own). A
-/// program that takes less is not kept: nobody would notice, and programs that are used once
-/// (tests, lazy values) would fill the folder.
+/// program that takes less is not kept: a person does not notice the compile, and the many small
+/// programs of tests and lazy values would fill the folder. Chosen, not measured.
 constexpr double kWorthKeeping = 20;
 
 bool is_kept(const CompileOptions& options) {
@@ -51,8 +50,8 @@ std::string lines_of_arguments(const Graph& graph) {
     return out + '\n';
 }
 
-/// Everything that a program depends on but what tuning found. The text of a graph has megabytes,
-/// so that two hashes of 128 bits stand for it.
+/// Returns the key of an entry: two hashes of 128 bits over everything that a program depends on
+/// except for tuning's results. A graph's text takes megabytes, and is not kept.
 std::string key_of(const ProgramSource& source, const DeviceProfile& profile,
                    const CompileOptions& options) {
     std::string key = std::string(compiler_fingerprint()) + '\n' + shader_compiler_version() +
@@ -68,7 +67,7 @@ std::string key_of(const ProgramSource& source, const DeviceProfile& profile,
     return cache_hash(key) + cache_hash(key + '.');
 }
 
-/// What tuning has found for its kernels is what the program was made with.
+/// Returns whether the program was made with the mappings and cuts that tuning knows now.
 bool is_tuned_as_now(const Program& program, const CompileOptions& options) {
     const auto as_now = [&](const KernelInfo& kernel) {
         if (kernel.tuning_key.empty()) return true;

@@ -15,8 +15,8 @@ struct Cut {
     std::vector<SizeAtom> symbols;    // graph.data_sizes while recording
 };
 
-/// Whether each finite float constant of a graph, in the order of first use, is an argument
-/// although it is worth folding; constants beyond the end are not.
+/// One entry for each finite float constant of a graph, in the order of first use: true if the
+/// constant is an argument although it is worth folding. Constants beyond the end are not.
 using UnfoldedNumbers = std::vector<bool>;
 
 /// The graph of `results` whose Buffers are arguments, in the order of first use, and whose float
