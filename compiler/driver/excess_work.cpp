@@ -136,6 +136,15 @@ bool keep_of(const ExcessRun& run, const std::vector<const Node*>& outputs,
     return out.size() > before;
 }
 
+/// Returns the tensors that a value which is written by position begins with: all their elements
+/// are computed.
+std::vector<Ref> starts_of(const ExcessRun& run, const Node& node) {
+    if (const Written w = written(node, run.regions.host_loops)) return {w.target};
+    if (!is_stored_by_hand(node)) return {};
+    const std::vector<Ref>& inputs = node.inputs[0]->inputs;
+    return {inputs.begin() + 3, inputs.end()};
+}
+
 /// Returns the most evaluations of each value that a kernel computes: those of its consumers, in
 /// every iteration of a reduction. Within one invocation a value is computed once for each of its
 /// elements, unless its indices are computed.
@@ -156,6 +165,8 @@ std::unordered_map<const Node*, double> most_evaluations(const ExcessRun& run,
         if (own == out.end()) continue;
         const double inside =
             own->second * (node.op == Op::Reduce ? reduction_trips(node, run.symbols) : 1);
+        for (const Ref& target : starts_of(run, node))
+            ask(*target, expected_elements(target->shape, run.symbols));
         for (const Ref& input : node.inputs) {
             const double elements = expected_elements(input->shape, run.symbols);
             ask(*input, node.op == Op::Gather ? inside : std::min(inside, grid * elements));

@@ -9,10 +9,14 @@
 namespace firn {
 namespace {
 
-/// Visits the maps at which `root` asks, among all asks of a value.
+/// Visits the maps at which the kernel of `ask` asks, among all asks of a value.
 template <class Visit>
-void for_asks_of(const std::set<Ask>& asks, const Node* root, Visit visit) {
-    for (auto it = asks.lower_bound({root, INT32_MIN}); it != asks.end() && it->root == root; ++it)
+void for_asks_of(const std::set<Ask>& asks, const Ask& ask, Visit visit) {
+    const auto is_of_kernel = [&](const Ask& other) {
+        return other.root == ask.root && other.starts == ask.starts;
+    };
+    for (auto it = asks.lower_bound({ask.root, INT32_MIN, ask.starts});
+         it != asks.end() && is_of_kernel(*it); ++it)
         visit(it->map);
 }
 
@@ -26,7 +30,7 @@ struct Follower {
         double share = 1;
         const auto before = already_loaded.asks.find(&node);
         if (before == already_loaded.asks.end()) return facts.profile.seconds_per_load;
-        for_asks_of(before->second, ask.root, [&](int map) {
+        for_asks_of(before->second, ask, [&](int map) {
             const auto axis = maps.beside(map, ask.map);
             if (!axis || *axis > 1) return;
             const Size& extent = node.shape[node.shape.size() - 1 - static_cast<size_t>(*axis)];
@@ -48,8 +52,9 @@ struct Follower {
             return facts.seconds.at(&node);
         double total = 1 / facts.profile.operations_per_second * own_operations(node);
         for (size_t k = 0; k < node.inputs.size(); ++k)
-            total += seconds(*node.inputs[k],
-                             {ask.root, maps.input_map(node, static_cast<int>(k), ask.map)}, false);
+            total += seconds(
+                *node.inputs[k],
+                {ask.root, maps.input_map(node, static_cast<int>(k), ask.map), ask.starts}, false);
         return total;
     }
 };

@@ -17,7 +17,7 @@ std::vector<const Node*> asked_instead(Draft& draft, const Node& value, int map)
     while (!queue.empty()) {
         const auto [node, at] = queue.back();
         queue.pop_back();
-        for_demand(draft.facts, draft.maps, *node, at, [&](const Node& input, int to) {
+        for_demand(draft.facts, draft.maps, *node, at, [&](const Node& input, int to, bool) {
             if (!draft.findings.memory_readers.contains(&input) || !seen.insert(&input).second)
                 return;
             if (inside_kernel_loop(draft.facts.regions, input))

@@ -50,9 +50,10 @@ void ask(Draft& draft, const Node& node, const Ask& ask) {
 void ask_inputs(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     for (const Ask& a : asks) {
         if (node.op == Op::Pad && draft.maps.in_padding(node, a.map)) continue;
-        for_demand(draft.facts, draft.maps, node, a.map, [&](const Node& input, int map) {
-            ask(draft, input, {a.root, map});
-        });
+        for_demand(draft.facts, draft.maps, node, a.map,
+                   [&](const Node& input, int map, bool starts) {
+                       ask(draft, input, {a.root, map, a.starts || starts});
+                   });
     }
 }
 

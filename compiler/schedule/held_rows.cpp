@@ -86,7 +86,7 @@ bool combines_in_groups(Draft& draft, const Node& node, const std::set<Ask>& ask
 void combine_in_groups(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     for (const Ask& a : asks) {
         draft.round.row_reductions[a.root].push_back(&node);
-        ask(draft, *node.inputs[0], {a.root, draft.maps.identity(a.root->shape)});
+        ask(draft, *node.inputs[0], {a.root, draft.maps.identity(a.root->shape), a.starts});
     }
 }
 

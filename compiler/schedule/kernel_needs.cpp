@@ -44,7 +44,7 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
     out.again = std::move(again);
     add_sizes(out, facts, root);
     std::vector<std::pair<const Node*, int>> queue;
-    const auto push = [&](const Node& node, int map) {
+    const auto push = [&](const Node& node, int map, bool) {
         if (add_value(out, draft, node, map)) queue.push_back({&node, map});
     };
     const auto add_all = [&](bool before) {
@@ -71,11 +71,10 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
     };
     // The values with which a store starts exist before its kernel runs, and so does everything
     // they are computed from.
-    const Node* target = written(facts, root).target.get();
     for (const bool before : {true, false}) {
         for_demand(facts, draft.maps, root, draft.maps.identity(grid_shape(facts.regions, root)),
-                   [&](const Node& node, int map) {
-                       if ((&node == target) == before) push(node, map);
+                   [&](const Node& node, int map, bool starts) {
+                       if (starts == before) push(node, map, starts);
                    });
         add_all(before);
     }

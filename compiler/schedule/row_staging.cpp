@@ -34,7 +34,7 @@ int inner_dimensions(const Draft& draft, const Ask& ask) {
 }  // namespace
 
 double evaluated_at(const Draft& draft, const Ask& ask) {
-    const Shape& shape = grid_shape(draft.facts.regions, *ask.root);
+    const Shape& shape = asking_grid(draft.facts.regions, ask);
     const auto staged = draft.round.inner.find(ask.root);
     const int rank = static_cast<int>(shape.size());
     const bool of_held_row =

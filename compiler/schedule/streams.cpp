@@ -39,7 +39,7 @@ std::vector<const Node*> sources(Draft& draft, const Node& node, const Node* wit
     while (!queue.empty()) {
         const auto [next, map] = queue.back();
         queue.pop_back();
-        for_demand(draft.facts, draft.maps, *next, map, [&](const Node& input, int at) {
+        for_demand(draft.facts, draft.maps, *next, map, [&](const Node& input, int at, bool) {
             if (&input == without || !seen.insert(&input).second) return;
             if (in_memory(draft, input) || draft.facts.required.contains(&input) ||
                 before.contains(&input))

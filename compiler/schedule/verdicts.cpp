@@ -27,7 +27,7 @@ bool leaves_with_its_loop(Draft& draft, const Node& node, const std::set<Ask>& a
     if (it == leaving.end() || it->second != node.shape) return false;
     const int own = draft.maps.identity(node.shape);
     return std::any_of(asks.begin(), asks.end(), [&](const Ask& a) {
-        return a.map != own || grid_shape(draft.facts.regions, *a.root) != node.shape ||
+        return a.starts || a.map != own || grid_shape(draft.facts.regions, *a.root) != node.shape ||
                draft.round.inner.contains(a.root);
     });
 }
@@ -85,7 +85,7 @@ double inline_seconds_beside(Draft& draft, const Node& node, const std::set<Ask>
     const ScheduleFacts& facts = draft.facts;
     double total = 0;
     for (const Ask& a : asks) {
-        const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
+        const double grid = expected_elements(asking_grid(facts.regions, a), facts.symbols);
         const double trips = draft.maps.trips(a.map);
         total +=
             evaluated_at(draft, a) * trips * expected_runs(facts.regions, facts.symbols, *a.root) *
@@ -112,7 +112,7 @@ ValueVerdict costs_of(Draft& draft, const Ref& ref, const std::set<Ask>& asks) {
     for (const Ask& a : asks) {
         const double root_runs = expected_runs(facts.regions, facts.symbols, *a.root),
                      trips = draft.maps.trips(a.map);
-        const double grid = expected_elements(grid_shape(facts.regions, *a.root), facts.symbols);
+        const double grid = expected_elements(asking_grid(facts.regions, a), facts.symbols);
         const double asked = evaluated_at(draft, a) * trips * root_runs;
         v.evaluations += asked;
         const double idle =

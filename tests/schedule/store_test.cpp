@@ -295,5 +295,38 @@ TEST(Stores, WhatIsReadBesideAStoreKeepsItsIndex) {
     });
 }
 
+/// Writes a few elements of a tensor of which each element needs the sum of its column: by a store,
+/// by stores that combine, or by a kernel.
+template <class Write>
+std::string verdict_of_column_sums(Write write) {
+    const auto f = [&](const Tensors& a) {
+        Tensor y = a[0] / sum(exp(a[0]), {.axis = 0});
+        write(y, a[1]);
+        return Tensors{y};
+    };
+    return verdict_of(*program_for(cpu_profile(), f, {f32(192, 256), i32(3)}), "Reduce f32[256]");
+}
+
+// A kernel of its own computes the tensor that a store begins with, at all elements.
+TEST(Stores, WhatAStoreBeginsWithIsJudgedByAllItsElements) {
+    const auto expect = [](auto write) {
+        EXPECT_EQ(verdict_of_column_sums(write), "materialised: dearer-recomputed");
+    };
+    expect([](Tensor& y, const Tensor& at) { y(at(0), at(1)) = 2.0f; });
+    expect([](Tensor& y, const Tensor& at) { scatter_add(y(at, at), 2.0f); });
+    expect([](Tensor& y, const Tensor& at) { kernel({3}, [&](Tensor i) { y(at(i), i) = 2.0f; }); });
+}
+
+// Few elements are stored to at many positions: what each begins with is computed once.
+TEST(Stores, WhatAStoreBeginsWithIsNotJudgedByItsPositions) {
+    const auto f = [](const Tensors& a) {
+        Tensor y = exp(a[0]) * tanh(a[0]);
+        scatter_add(y(a[1]), 1.0f);
+        return Tensors{y};
+    };
+    const auto program = program_for(cpu_profile(), f, {f32(64), i32(1 << 20)});
+    EXPECT_EQ(verdict_of(*program, "Mul f32[64]"), "inlined: asked-once");
+}
+
 }  // namespace
 }  // namespace firn
