@@ -93,7 +93,7 @@ TEST(Recording, AKeyBeginsAndEndsAVideo) {
     auto ended = std::async(std::launch::async, [&] { return std::system(command.c_str()); });
     const std::string video = folder + "/wave-1.mp4", part = video + ".part.mp4";
     const uintmax_t frame = uintmax_t{128} * 96 * 4;
-    by_hand("wave", "key --window \\$id F9");
+    by_hand("wave", "windowfocus \\$id key F9");
     EXPECT_TRUE(comes_true(
         [&] {
             std::error_code none;
@@ -101,9 +101,9 @@ TEST(Recording, AKeyBeginsAndEndsAVideo) {
             return !none && size > 5 * frame;
         },
         60));
-    by_hand("wave", "key --window \\$id F9");
+    by_hand("wave", "windowfocus \\$id key F9");
     EXPECT_TRUE(comes_true([&] { return fs::exists(video); }, 60));
-    by_hand("wave", "key --window \\$id Escape");
+    by_hand("wave", "windowfocus \\$id key Escape");
     EXPECT_EQ(ended.get(), 0);
     drop_hand("Escape");
     ASSERT_TRUE(fs::exists(video));

@@ -62,7 +62,7 @@ TEST_F(CompilingWindow, LeavesTheScreenAtOnceWhereItIsClosed) {
     ViewWindow window(executor, options("compiling escape"));
     settle(window);
     ASSERT_TRUE(is_on_screen("compiling escape"));
-    by_hand("compiling escape", "key --window \\$id Escape");
+    by_hand("compiling escape", "windowfocus \\$id key Escape");
     bool gone = false;
     compile_until([&] { return gone = !is_on_screen("compiling escape"); });
     EXPECT_TRUE(gone);
@@ -111,7 +111,7 @@ TEST_F(CompilingWindow, EndsTheCompileWhereItIsClosedAndSomebodyCatchesThat) {
     const Session session{SharedPtr<Executor>(std::shared_ptr<Executor>(executor))};
     const SessionScope scope(session);
     const CancelScope cancels;
-    by_hand("ended", "key --window \\$id Escape");
+    by_hand("ended", "windowfocus \\$id key Escape");
     Deadline deadline;
     EXPECT_THROW(while (!deadline.is_over()) long_program().to_vector<float>(), Cancelled);
     EXPECT_FALSE(window.open());
@@ -194,7 +194,7 @@ TEST_F(WorkingWindow, TakesAClickOnThePanel) {
 TEST_F(WorkingWindow, TellsTheWorkThatItWasClosed) {
     ViewWindow window(executor, options("working escape"));
     settle(window);
-    by_hand("working escape", "key --window \\$id Escape");
+    by_hand("working escape", "windowfocus \\$id key Escape");
     work_until([&] { return !goes_on_; });
     EXPECT_FALSE(goes_on_);
     EXPECT_FALSE(window.open());

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 namespace firn {
@@ -81,7 +83,10 @@ inline void await_hand() {
 
 /// Starts xdotool commands on the window of this title, as soon as it is on the screen; `$id` is
 /// the window. Returns at once, but lets the hand of an earlier test finish first: it may still
-/// hold the mouse.
+/// hold the mouse. Keys are pressed by `windowfocus $id key`. By `key --window $id`, xdotool
+/// presses the key of the display and lets go of it in that window: if the key has closed the
+/// window, the display holds it down, repeats it to the next window, and takes no further press of
+/// it.
 inline void by_hand(const std::string& title, const std::string& commands) {
     await_hand();
     std::string script =
@@ -95,6 +100,28 @@ inline void by_hand(const std::string& title, const std::string& commands) {
     }
     if (hand() < 0) std::abort();
 }
+/// Calls a function of Xlib with a connection to the display of its own; false if there is none.
+template <class Use>
+bool with_xlib(const Use& use) {
+    void* x11 = dlopen("libX11.so.6", RTLD_NOW);
+    if (!x11) return false;
+    const auto function = [&](auto type, const char* name) {
+        return reinterpret_cast<decltype(type)>(dlsym(x11, name));
+    };
+    void* display = function((void* (*)(const char*)) nullptr, "XOpenDisplay")(nullptr);
+    if (!display) return false;
+    const bool done = use(display, function);
+    function((int (*)(void*)) nullptr, "XCloseDisplay")(display);
+    return done;
+}
+/// True if the display takes a key for held.
+inline bool holds_a_key() {
+    return with_xlib([](void* display, const auto& function) {
+        char keys[32] = {};  // a bit for each key
+        function((int (*)(void*, char*)) nullptr, "XQueryKeymap")(display, keys);
+        return std::any_of(std::begin(keys), std::end(keys), [](char byte) { return byte != 0; });
+    });
+}
 /// Tells the window of this title to close, as its close button does. (xdotool's windowclose ends
 /// the connection instead.)
 inline bool press_close_button(const std::string& title) {
@@ -103,15 +130,8 @@ inline bool press_close_button(const std::string& title) {
     unsigned long window = 0;
     const bool found = search && fscanf(search, "%lu", &window) == 1;
     if (search) pclose(search);
-    void* x11 = dlopen("libX11.so.6", RTLD_NOW);
-    if (!found || !x11) return false;
-    const auto function = [&](auto type, const char* name) {
-        return reinterpret_cast<decltype(type)>(dlsym(x11, name));
-    };
-    using Display = void*;
+    if (!found) return false;
     using Atom = unsigned long;
-    Display display = function((Display(*)(const char*)) nullptr, "XOpenDisplay")(nullptr);
-    const auto atom = function((Atom(*)(Display, const char*, int)) nullptr, "XInternAtom");
     struct {  // XClientMessageEvent, in the room of an XEvent
         int type = 33;
         unsigned long serial = 0;
@@ -124,12 +144,14 @@ inline bool press_close_button(const std::string& title) {
         long rest[12] = {};
     } event;
     event.window = window;
-    event.message_type = atom(display, "WM_PROTOCOLS", 0);
-    event.data[0] = static_cast<long>(atom(display, "WM_DELETE_WINDOW", 0));
-    const bool sent = function((int (*)(Display, unsigned long, int, long, void*)) nullptr,
-                               "XSendEvent")(display, window, 0, 0, &event) != 0;
-    function((int (*)(Display)) nullptr, "XCloseDisplay")(display);
-    return sent;
+    return with_xlib([&](void* display, const auto& function) {
+        const auto atom = function((Atom(*)(void*, const char*, int)) nullptr, "XInternAtom");
+        event.message_type = atom(display, "WM_PROTOCOLS", 0);
+        event.data[0] = static_cast<long>(atom(display, "WM_DELETE_WINDOW", 0));
+        const auto send =
+            function((int (*)(void*, unsigned long, int, long, void*)) nullptr, "XSendEvent");
+        return send(display, window, 0, 0, &event) != 0;
+    });
 }
 
 /// Ends the commands that are left: their window is gone, and the next one may have its number.

@@ -22,7 +22,7 @@ TEST_F(RealWindow, APausedWindowSleepsUntilSomebodyDoesSomething) {
         window.close_when([&] { return ++looks, std::chrono::steady_clock::now() > end; });
         settle(window);
         if (asks) window.playing();
-        by_hand("sleeps", "key --window \\$id space");
+        by_hand("sleeps", "windowfocus \\$id key space");
         frames_until(window, [] { return false; });
         EXPECT_LT(looks, 70) << "4 seconds are 240 frames";
     }
@@ -36,7 +36,7 @@ TEST_F(RealWindow, SlidersReachAPausedProgramThatAsks) {
     settle(window);
     window.playing();
     Rectangle slider = window.gui().find("dt")->rectangle;
-    by_hand("paused slider", "key --window \\$id space; sleep 1; xdotool " +
+    by_hand("paused slider", "windowfocus \\$id key space; sleep 1; xdotool " +
                                  at(slider.x + slider.width * 0.8f, slider.y + 9) +
                                  "mousedown 1 sleep 0.5 mouseup 1");
     const int before = window.frame();
@@ -63,10 +63,10 @@ TEST_F(RealWindow, PausingOneWindowLeavesTheOtherAlive) {
         first.show(gradient), second.show(gradient);
     }
     Rectangle slider = second.gui().find("dt")->rectangle;
-    by_hand("first paused", "key --window \\$id space");
+    by_hand("first paused", "windowfocus \\$id key space");
     by_hand("second alive", "sleep 0.5 windowraise \\$id sleep 0.3 " +
                                 at(slider.x + slider.width * 0.8f, slider.y + 9) +
-                                "mousedown 1 sleep 0.3 mouseup 1 sleep 0.5 key --window \\$id "
+                                "mousedown 1 sleep 0.3 mouseup 1 sleep 0.5 windowfocus \\$id key "
                                 "Escape");
     Deadline deadline;
     while (!deadline.is_over() && first.open() && second.open())
@@ -80,7 +80,7 @@ TEST_F(RealWindow, APausedWindowDoesNotHoldAnotherWhoseProgramAsks) {
     ViewWindow first(executor, options("first asks")), second(executor, options("second goes on"));
     first.playing(), second.playing();
     close_after(first, 20);
-    by_hand("first asks", "sleep 0.3 key --window \\$id space");
+    by_hand("first asks", "sleep 0.3 windowfocus \\$id key space");
     int went_on = 0;
     Deadline deadline;
     while (went_on < 40 && !deadline.is_over() && first.open() && second.open()) {

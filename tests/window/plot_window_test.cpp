@@ -42,7 +42,7 @@ TEST_F(PlotWindow, FillsWhileTimeGoesOn) {
     const std::vector<float>& values = window.gui().find("x")->plot.series[0].values;
     for (size_t k = 0; k < values.size(); ++k) EXPECT_EQ(values[k], float(k + 1));
     // A pause draws on where the mouse moves, and time stands still.
-    by_hand("plots", "key --window \\$id space");
+    by_hand("plots", "windowfocus \\$id key space");
     EXPECT_TRUE(run_until(window, [&] { return !window.advances(); }));
     window.finish_reads();
     const size_t before = count(window);
@@ -51,7 +51,7 @@ TEST_F(PlotWindow, FillsWhileTimeGoesOn) {
     EXPECT_TRUE(run_until(window, [&] { return ++drawn > 3; }));
     window.finish_reads();
     EXPECT_EQ(count(window), before);
-    by_hand("plots", "key --window \\$id space");
+    by_hand("plots", "windowfocus \\$id key space");
     EXPECT_TRUE(run_until(window, [&] { return count(window) > before + 5; }));
 }
 
@@ -61,9 +61,9 @@ TEST_F(PlotWindow, NobodySeesAHiddenPanel) {
     Window window(options("hidden"));
     EXPECT_TRUE(run_until(window, [&] { return count(window) > 3; }));
     EXPECT_TRUE(window.shows_panel());
-    by_hand("hidden", "key --window \\$id h");
+    by_hand("hidden", "windowfocus \\$id key h");
     EXPECT_TRUE(run_until(window, [&] { return !window.shows_panel(); }));
-    by_hand("hidden", "key --window \\$id h");
+    by_hand("hidden", "windowfocus \\$id key h");
     EXPECT_TRUE(run_until(window, [&] { return window.shows_panel(); }));
 }
 

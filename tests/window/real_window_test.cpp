@@ -134,7 +134,7 @@ TEST_F(RealWindow, ThePanelComesBackAfterOddSizes) {
 TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
     ViewWindow window(executor, options("screen"));
     settle(window);
-    by_hand("screen", "key --window \\$id h");
+    by_hand("screen", "windowfocus \\$id key h");
     EXPECT_TRUE(frames_until(window, [&] { return !window.shows_panel(); }));
     settle(window);
     ViewWindow headless(executor, {.size = {640, 320}, .headless = true});
@@ -171,7 +171,7 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
     std::optional<Deadline> rest;  // behind the step
     window.close_when(
         [&, all = Deadline()]() mutable { return all.is_over() || (rest && rest->is_over()); });
-    by_hand("pause", "key --window \\$id space");
+    by_hand("pause", "windowfocus \\$id key space");
     int stopped = 0, steps = 0, after = 0;
     while (window.open()) {
         if (steps > 0)
@@ -180,7 +180,7 @@ TEST_F(RealWindow, SpacePausesAndNMakesOneStep) {
             ++stopped;
         else if (stopped > 0)
             ++steps, rest.emplace(0.5);
-        if (stopped == 1 && steps == 0) by_hand("pause", "key --window \\$id n");
+        if (stopped == 1 && steps == 0) by_hand("pause", "windowfocus \\$id key n");
         window.show(gradient);
     }
     EXPECT_GT(stopped, 0);
@@ -193,8 +193,7 @@ TEST_F(RealWindow, AProgramThatDoesNotAskIsHeldWhilePaused) {
     settle(window);
     close_after(window, 60);
     by_hand("held",
-            "key --window \\$id space; sleep 1.5; xdotool key --window \\$id n; sleep 0.3; xdotool "
-            "key --window \\$id Escape");
+            "windowfocus \\$id key space; sleep 1.5; xdotool key n; sleep 0.3; xdotool key Escape");
     double longest = 0;
     auto last = std::chrono::steady_clock::now();
     while (window.open()) {
@@ -209,13 +208,9 @@ TEST_F(RealWindow, AProgramThatDoesNotAskIsHeldWhilePaused) {
 TEST_F(RealWindow, EscapeCloses) {
     ViewWindow window(executor, options("escape"));
     settle(window);
-    // Pressed again where the first went by: a loaded machine may map the window late.
-    by_hand("escape",
-            "key --window \\$id Escape sleep 2 key --window \\$id Escape sleep 4 key --window "
-            "\\$id Escape");
+    by_hand("escape", "windowfocus \\$id key Escape");
     EXPECT_FALSE(frames_until(window, [] { return false; }));
     EXPECT_FALSE(window.open());
-    drop_hand("Escape");
 }
 
 TEST_F(RealWindow, AScreenshotThatCannotBeWrittenIsSaidAndTheProgramGoesOn) {
@@ -224,7 +219,7 @@ TEST_F(RealWindow, AScreenshotThatCannotBeWrittenIsSaidAndTheProgramGoesOn) {
     ViewWindow window(executor, wanted);
     settle(window);
     testing::internal::CaptureStderr();
-    by_hand("unwritable", "key --window \\$id s");
+    by_hand("unwritable", "windowfocus \\$id key s");
     await_hand();
     settle(window);
     EXPECT_TRUE(window.open());
@@ -241,11 +236,11 @@ TEST_F(RealWindow, ShortcutsAreKeysWithoutControl) {
     settle(window);
     int keys = 0;
     const auto pressed = [&] { return keys += window.key_pressed('S'), keys > 0; };
-    by_hand("shortcut", "key --window \\$id ctrl+s");
+    by_hand("shortcut", "windowfocus \\$id key ctrl+s");
     EXPECT_TRUE(frames_until(window, pressed));
     settle(window);
     EXPECT_FALSE(std::filesystem::exists(path));
-    by_hand("shortcut", "key --window \\$id s");
+    by_hand("shortcut", "windowfocus \\$id key s");
     EXPECT_TRUE(frames_until(window, [&] { return std::filesystem::exists(path); }));
     std::filesystem::remove(path);
 }

@@ -48,6 +48,7 @@ class RealWindow : public testing::Test {
     }
     void TearDown() override {
         if (!executor) return;
+        EXPECT_FALSE(hand_is_done() && holds_a_key()) << "the next window would get the key";
         executor->wait();
         for (const std::string& message : executor->device().validation_messages())
             ADD_FAILURE() << message;
