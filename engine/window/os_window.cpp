@@ -23,8 +23,9 @@ std::string glfw_error() {
 /// looked up by name, since not every system has them.
 struct Connection {
     void* display = nullptr;
-    int number = -1;                           // of its socket; -1: there is none
-    int (*queued)(void*, int mode) = nullptr;  // events that are there; mode 2: as XPending
+    int number = -1;                            // of its socket; -1: there is none
+    int (*queued)(void*, int mode) = nullptr;   // events that are there; mode 2: as XPending
+    int (*query_keys)(void*, char*) = nullptr;  // what is down: a bit for each key of 256
     bool broken = false;
 };
 Connection connection;
@@ -41,6 +42,7 @@ Connection connection_to_display() {
     const auto display = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "glfwGetX11Display"));
     const auto number = reinterpret_cast<int (*)(void*)>(dlsym(xlib, "XConnectionNumber"));
     out.queued = reinterpret_cast<int (*)(void*, int)>(dlsym(xlib, "XEventsQueued"));
+    out.query_keys = reinterpret_cast<int (*)(void*, char*)>(dlsym(xlib, "XQueryKeymap"));
     if (display && number && out.queued) out.display = display();
     if (out.display) out.number = number(out.display);
     using Error = int (*)(void*);
@@ -73,6 +75,17 @@ void wait_for_display(double seconds) {
 bool display_is_there() {
     if (!connection.broken && connection.number >= 0) wait_for_display(0);
     return !connection.broken;
+}
+
+/// Returns the keys that are down, whatever window they went down in, by their scancodes; none if
+/// the display does not tell.
+std::bitset<256> keys_down() {
+    std::bitset<256> out;
+    if (!connection.display || !connection.query_keys || !display_is_there()) return out;
+    char keys[32] = {};
+    connection.query_keys(connection.display, keys);
+    for (size_t key = 0; key < out.size(); ++key) out[key] = keys[key / 8] >> key % 8 & 1;
+    return out;
 }
 
 /// Returns GLFW, initialised once: there is one per process, so its users must be counted per
@@ -113,7 +126,7 @@ static_assert(static_cast<int>(Key::Escape) == GLFW_KEY_ESCAPE &&
               static_cast<int>(Key::Control) == GLFW_KEY_LEFT_CONTROL);
 
 OsWindow::OsWindow(const std::string& title, int width, int height, float scale, bool fullscreen)
-    : library_(use_glfw()) {
+    : library_(use_glfw()), held_before_(keys_down()) {
     if (!glfwVulkanSupported()) {
         throw UserError("window: GLFW finds no Vulkan for windows (" + glfw_error() +
                         "); install libvulkan1 and a driver, or run headless");
@@ -160,7 +173,7 @@ void OsWindow::note_modifiers(int modifiers) {
 
 void OsWindow::set_callbacks() {
     set_mouse_callbacks();
-    glfwSetKeyCallback(handle_, [](GLFWwindow* handle, int key, int, int action, int modifiers) {
+    const auto note_key = [](GLFWwindow* handle, int key, int scancode, int action, int modifiers) {
         if (key < 0 || key >= 512) return;
         OsWindow& window = of(handle);
         key = key_code(key);
@@ -169,11 +182,16 @@ void OsWindow::set_callbacks() {
         // release.
         if (key == GLFW_KEY_LEFT_CONTROL) window.control_ = action != GLFW_RELEASE;
         if (key == GLFW_KEY_LEFT_SHIFT) window.shift_ = action != GLFW_RELEASE;
+        // GLFW takes the first repeat for a press if the key went down in another window.
+        const size_t place = static_cast<size_t>(scancode);
+        const bool held = place < window.held_before_.size() && window.held_before_[place];
+        if (held && action == GLFW_RELEASE) window.held_before_.reset(place);
         window.note({.kind = InputEvent::Kind::Key,
                      .code = key,
                      .down = action != GLFW_RELEASE,
-                     .repeats = action == GLFW_REPEAT});
-    });
+                     .repeats = action == GLFW_REPEAT || held});
+    };
+    glfwSetKeyCallback(handle_, note_key);
     glfwSetCharCallback(handle_, [](GLFWwindow* handle, unsigned int character) {
         of(handle).note({.kind = InputEvent::Kind::Character, .code = static_cast<int>(character)});
     });
@@ -231,7 +249,10 @@ void OsWindow::poll() {
 }
 
 void OsWindow::listen() {
-    if (has_display()) glfwPollEvents();
+    if (!has_display()) return;
+    // GLFW does not report the release of a key that did not repeat.
+    if (held_before_.any()) held_before_ &= keys_down();
+    glfwPollEvents();
 }
 
 bool OsWindow::is_leaving() const {

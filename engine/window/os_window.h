@@ -1,5 +1,6 @@
 // A window of the operating system and its input, through GLFW.
 #pragma once
+#include <bitset>
 #include <deque>
 #include <memory>
 #include <string>
@@ -76,6 +77,7 @@ class OsWindow {
 
     OwnProcess process_;
     std::shared_ptr<void> library_;  // GLFW ends with its last user
+    std::bitset<256> held_before_;   // keys that have been down since before the window opened
     GLFWwindow* handle_ = nullptr;
     bool fullscreen_ = false;
     int before_[4] = {};  // its former place and size, in GLFW's units

@@ -213,6 +213,24 @@ TEST_F(RealWindow, EscapeCloses) {
     EXPECT_FALSE(window.open());
 }
 
+TEST_F(RealWindow, AKeyThatWasHeldBeforeTheWindowOpenedIsNotPressedByItsRepeats) {
+    ASSERT_EQ(std::system("xdotool keydown Escape"), 0);
+    {
+        ViewWindow window(executor, options("held before"));
+        EXPECT_TRUE(frames_until(window, [&] { return window.key_down(Key::Escape); }));
+        EXPECT_FALSE(window.key_pressed(Key::Escape));
+        settle(window);
+        const bool is_open = window.open();
+        ASSERT_EQ(std::system("xdotool keyup Escape"), 0);
+        ASSERT_TRUE(is_open);
+        EXPECT_TRUE(frames_until(window, [&] { return !window.key_down(Key::Escape); }));
+        by_hand("held before", "windowfocus \\$id key Escape");
+        EXPECT_FALSE(frames_until(window, [] { return false; }));
+        EXPECT_FALSE(window.open());
+    }
+    await_hand();
+}
+
 TEST_F(RealWindow, AScreenshotThatCannotBeWrittenIsSaidAndTheProgramGoesOn) {
     WindowOptions wanted = options("unwritable");
     wanted.screenshot_path = "/proc/none.png";
