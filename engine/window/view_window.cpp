@@ -269,7 +269,9 @@ void ViewWindow::State::present() {
 void ViewWindow::State::draw_first() {
     // A panel knows its size only after it was laid out once.
     for (int settle = 0; settle < 3 && !closed; ++settle) {
+        serves = true;
         take_input();
+        serves = false;
         draw_unasked();
     }
     last = FrameClock::now();

@@ -21,6 +21,17 @@ constexpr std::chrono::milliseconds kMoveTime{400};
 /// The time between checks for things that are no events, such as a signal.
 constexpr double kWaitSeconds = 0.25;
 
+/// True for the shortcuts of undo and redo, which are the window's own.
+bool is_undo(const InputEvent& event) {
+    return event.kind == InputEvent::Kind::Key && event.is_press() && event.code == 'Z' &&
+           event.control && !event.on_panel;
+}
+/// True for the press of a key that a program may ask for.
+bool is_for_program(const InputEvent& event) {
+    return event.kind == InputEvent::Kind::Key && event.is_press() && !event.on_panel &&
+           !is_undo(event);
+}
+
 }  // namespace
 
 void ViewWindow::State::take_input(double wait_seconds) {
@@ -53,12 +64,19 @@ void ViewWindow::State::take_events() {
         what(panel_state(), wanted);
         obey(wanted);
     };
+    while (!serves && !kept_keys.empty() && input.has_room_for(kept_keys.front())) {
+        input.events.push_back(kept_keys.front());
+        kept_keys.pop_front();
+    }
     const VkExtent2D at = extent();
     by_panel([&](const PanelState& state, PanelActions& wanted) {
         panel.begin_input(gui, state, static_cast<float>(at.width), static_cast<float>(at.height),
                           wanted);
     });
-    while (os->next_event() && !closed && (serves || !(step || reset || actions.screenshot))) {
+    const auto frame_is_due = [&] {
+        return !kept_keys.empty() || step || reset || actions.screenshot;
+    };
+    while (os->next_event() && !closed && (serves || !frame_is_due())) {
         InputEvent event = *os->next_event();
         if (event.kind == InputEvent::Kind::Button && event.down)
             end_gesture();  // the next change is another step
@@ -72,6 +90,7 @@ void ViewWindow::State::take_events() {
         });
         if (!event.on_panel) event.on_panel = take_key(event);
         input.add(event);
+        if (serves && is_for_program(event)) kept_keys.push_back(event);
     }
     by_panel([&](const PanelState& state, PanelActions& wanted) {
         panel.end_input(gui, input, state, wanted);
@@ -114,9 +133,7 @@ bool ViewWindow::State::take_key(const InputEvent& event) {
 /// long.
 void ViewWindow::State::take_undo() {
     for (const InputEvent& event : input.events)
-        if (event.kind == InputEvent::Kind::Key && event.is_press() && event.code == 'Z' &&
-            event.control && !event.on_panel)
-            event.shift ? redo() : undo();
+        if (is_undo(event)) event.shift ? redo() : undo();
 }
 
 /// Shows the panel too, which draws the keys.

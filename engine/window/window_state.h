@@ -1,6 +1,7 @@
 // The state of a window from frame to frame.
 #pragma once
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,7 +193,8 @@ struct ViewWindow::State {
     } ending;
     Callback<void(const BufferView&, const std::string&)> write_tensor;
     RawInput input, held;  // of the frame that is under way; and of the last that was taken
-    bool serves = false;   // what is done is seen by no frame of the program: nothing waits for one
+    bool serves = false;   // no frame of the program follows: no input waits for one
+    std::deque<InputEvent> kept_keys;  // that were pressed meanwhile; the next frames report them
     Mouse mouse;
     PanelActions actions;
     std::vector<KernelTime> kernels;

@@ -69,6 +69,21 @@ TEST_F(CompilingWindow, LeavesTheScreenAtOnceWhereItIsClosed) {
     EXPECT_FALSE(window.open());
 }
 
+TEST_F(CompilingWindow, KeysOfTheProgramComeToTheNextFrames) {
+    ViewWindow window(executor, options("compiling keys"));
+    settle(window);
+    by_hand("compiling keys", "windowfocus \\$id key w key w key x");
+    int served = 0;
+    compile_until([&] { return hand_is_done() && ++served > 3; });
+    std::string pressed;
+    for (int frame = 0; frame < 5 && window.open(); ++frame) {
+        for (const char key : {'W', 'X'})
+            if (window.key_pressed(key)) pressed += key;
+        window.show(gradient);
+    }
+    EXPECT_EQ(pressed, "WWX");
+}
+
 TEST_F(CompilingWindow, AsksWhereWorkIsNotSavedAndSavesBehindTheCompile) {
     int saved = 0;
     for (const char* answer : {"Return", "e"}) {
