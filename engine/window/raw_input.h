@@ -57,6 +57,8 @@ struct RawInput {
         if (event.kind == InputEvent::Kind::Key) keys[static_cast<size_t>(event.code)] = event.down;
         changed = true;
     }
+    /// True if the mouse has been in the window.
+    bool has_mouse() const { return x > -1e8f; }
     /// True if a key or a button is down.
     bool holds_something() const { return keys.any() || buttons[0] || buttons[1] || buttons[2]; }
     /// True if Control is held, or was with an event that is not the panel's.

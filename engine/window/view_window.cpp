@@ -391,7 +391,7 @@ void ViewWindow::show_scenes(const std::vector<DrawScene>& scenes, const SceneGr
 }
 
 Gui& ViewWindow::gui() { return state_->gui; }
-const Mouse& ViewWindow::mouse() const { return state_->mouse; }
+const Mouse& ViewWindow::mouse() const { return state_->frame_mouse; }
 
 bool ViewWindow::key_down(Key key) const {
     auto code = static_cast<size_t>(key);

@@ -49,6 +49,7 @@ void ViewWindow::State::take_input(double wait_seconds) {
     take_camera();
     take_zoom();
     note_gesture();
+    note_mouse();
     take_undo();
     save_and_end();
     if (closed && std::exchange(actions.screenshot, false)) screenshot();
@@ -177,7 +178,8 @@ void ViewWindow::State::take_mouse() {
                    input.x < area.x + area.width && input.y < area.y + area.height;
     mouse.i = row(input.y), mouse.j = column(input.x);
     // A drag that begins or ends within the frame is measured from there, or to there.
-    const bool moved_on = active != active_before;  // the units differ
+    // From nowhere, or from other units.
+    const bool moved_on = !std::exchange(has_mouse, input.has_mouse()) || active != active_before;
     float from_i = moved_on ? mouse.i : before.i, from_j = moved_on ? mouse.j : before.j;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};
     const bool held_before[3] = {before.left.down, before.right.down, before.middle.down};
@@ -201,6 +203,34 @@ void ViewWindow::State::take_mouse() {
     for (int k = 0; k < 3; ++k) buttons[k]->released |= held_before[k] && !buttons[k]->down;
     mouse.di = mouse.i - from_i;
     mouse.dj = mouse.j - from_j;
+}
+
+/// The program's frame gets what the mouse did since the last one, served or not. A stroke that
+/// ended meanwhile stays where it ended.
+void ViewWindow::State::note_mouse() {
+    Mouse all = mouse;
+    if (const auto& before = kept_mouse) {
+        const auto any = [](const Mouse& of, bool MouseButton::*what) {
+            return of.left.*what || of.right.*what || of.middle.*what;
+        };
+        if (any(*before, &MouseButton::released) && !any(mouse, &MouseButton::down))
+            all = *before;
+        else if (before->view == mouse.view && !any(mouse, &MouseButton::pressed))
+            all.di += before->di, all.dj += before->dj;
+        all.wheel = before->wheel + mouse.wheel;
+        for (MouseButton Mouse::*which : {&Mouse::left, &Mouse::right, &Mouse::middle}) {
+            const MouseButton &was = (*before).*which, &is = mouse.*which;
+            // A press shorter than a frame is down for that frame.
+            all.*which = {is.down || was.pressed, is.pressed || was.pressed,
+                          is.released || was.released};
+        }
+    }
+    if (serves) {
+        kept_mouse = all;
+    } else {
+        frame_mouse = all;
+        kept_mouse.reset();
+    }
 }
 
 void ViewWindow::State::take_camera() {

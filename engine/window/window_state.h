@@ -132,6 +132,7 @@ struct ViewWindow::State {
     void take_undo();
     void toggle_keys();
     void take_mouse();
+    void note_mouse();
     void choose_view();
     /// Turns, shifts and zooms the camera of a drawing in space.
     void take_camera();
@@ -195,7 +196,9 @@ struct ViewWindow::State {
     RawInput input, held;  // of the frame that is under way; and of the last that was taken
     bool serves = false;   // no frame of the program follows: no input waits for one
     std::deque<InputEvent> kept_keys;  // that were pressed meanwhile; the next frames report them
-    Mouse mouse;
+    Mouse mouse, frame_mouse;          // after the last input; and as the program's frame began
+    std::optional<Mouse> kept_mouse;   // since that frame, for the next one
+    bool has_mouse = false;            // it has been in the window
     PanelActions actions;
     std::vector<KernelTime> kernels;
     std::vector<TraceEvent> events;

@@ -23,13 +23,12 @@ constexpr double kSlowSeconds = 1, kEndlessSeconds = 5;
 void ViewWindow::State::serve(const std::string& text, double share) {
     work = text, work_share = share;
     work_ends = FrameClock::now() + kWorkTime;
-    // The current frame keeps the mouse and the keys with which it began.
-    const Mouse frame_mouse = mouse;
+    // The current frame keeps the keys with which it began.
     const RawInput frame_input = input;
     serves = true;
     take_input();
     serves = false;
-    mouse = frame_mouse, input = frame_input;
+    input = frame_input;
     if (closed)
         os->hide();
     else

@@ -84,6 +84,35 @@ TEST_F(CompilingWindow, KeysOfTheProgramComeToTheNextFrames) {
     EXPECT_EQ(pressed, "WWX");
 }
 
+TEST_F(CompilingWindow, TheMouseOfTheProgramComesToTheNextFrame) {
+    ViewWindow window(executor, options("compiling mouse"));
+    settle(window);
+    const float at_i = window.mouse().i, at_j = window.mouse().j;
+    // A stroke from column 50 to 60, and further without the button; the picture has 80 columns.
+    by_hand("compiling mouse",
+            "windowfocus \\$id " + at(320, 120) + at(400, 160) +
+                "sleep 0.1 mousedown 1 sleep 0.1 " + at(440, 160) + "sleep 0.1 " + at(480, 160) +
+                "sleep 0.1 mouseup 1 sleep 0.1 click 4 sleep 0.1 " + at(600, 40));
+    int served = 0;
+    compile_until([&] { return hand_is_done() && ++served > 3; });
+    EXPECT_EQ(window.mouse().i, at_i) << "the frame keeps the mouse with which it began";
+    EXPECT_EQ(window.mouse().j, at_j);
+    window.show(gradient);
+    ASSERT_TRUE(window.open());
+    const Mouse stroke = window.mouse();
+    EXPECT_TRUE(stroke.left.down && stroke.left.pressed && stroke.left.released);
+    EXPECT_NEAR(stroke.j - stroke.dj, 50, 0.2);
+    EXPECT_NEAR(stroke.j, 60, 0.2);
+    EXPECT_NEAR(stroke.i, 20, 0.2);
+    EXPECT_NEAR(stroke.di, 0, 0.2);
+    EXPECT_EQ(stroke.wheel, 1);
+    window.show(gradient);
+    ASSERT_TRUE(window.open());
+    const Mouse after = window.mouse();
+    EXPECT_FALSE(after.left.down || after.left.pressed || after.left.released);
+    EXPECT_EQ(after.wheel, 0);
+}
+
 TEST_F(CompilingWindow, AsksWhereWorkIsNotSavedAndSavesBehindTheCompile) {
     int saved = 0;
     for (const char* answer : {"Return", "e"}) {

@@ -308,6 +308,24 @@ TEST_F(DrawingWindow, TheCameraTurnsWhileTimeStandsStill) {
     EXPECT_LT(window.camera().distance, before.distance);
     EXPECT_NE(window.picture().rgba, seen);
 }
+TEST_F(DrawingWindow, ADragTurnsTheCameraAsFarWhileKernelsCompile) {
+    ViewWindow window(executor, options("turns"));
+    ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));
+    std::string drag = "windowfocus \\$id " + at(400, 200) + "sleep 0.1 mousedown 1 sleep 0.1 ";
+    for (int x = 410; x <= 460; x += 10) drag += at(static_cast<float>(x), 200) + "sleep 0.05 ";
+    drag += "mouseup 1";
+    const float first = window.camera().yaw;
+    by_hand("turns", drag);
+    ASSERT_TRUE(drawn_until(window, [&] { return hand_is_done(); }));
+    frames_of(window, 3);
+    const float turned = window.camera().yaw - first;
+    ASSERT_NE(turned, 0);
+    by_hand("turns", drag);
+    for (Deadline deadline; !hand_is_done() && !deadline.is_over();)
+        executor->compile_watch()({"slow", 0, 1});
+    frames_of(window, 3);
+    EXPECT_NEAR(window.camera().yaw - first, 2 * turned, 1e-4);
+}
 TEST_F(DrawingWindow, HomePutsTheCameraBack) {
     ViewWindow window(executor, options("home"));
     ASSERT_TRUE(drawn_until(window, [&] { return window.frame() > 3; }));

@@ -152,6 +152,14 @@ TEST_F(RealWindow, TheScreenShowsWhatAHeadlessPictureShows) {
     })) << largest;
 }
 
+TEST_F(RealWindow, TheMouseDoesNotMoveInTheFirstFrame) {
+    ViewWindow window(executor, options("still"));
+    window.show(gradient);
+    ASSERT_TRUE(window.open());
+    EXPECT_EQ(window.mouse().di, 0);
+    EXPECT_EQ(window.mouse().dj, 0);
+}
+
 TEST_F(RealWindow, ThePanelIsThereBeforeTheFirstFrame) {
     ViewWindow window(executor, options("first"));
     ASSERT_TRUE(window.open());
