@@ -11,6 +11,7 @@
 #include "compiler/autodiff/reverse.h"
 #include "compiler/autodiff/whole_kernels.h"
 #include "compiler/ir/host_size.h"
+#include "compiler/ir/narrow_loop.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -306,17 +307,17 @@ std::vector<int64_t> checkpoint_distances(const ReverseRun& run, const Node& loo
     return out;
 }
 
-/// Cotangents behind a kernel by hand.
-void reverse_kernel(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
+/// Cotangents behind a loop whose results are equal to `equal`, which are derived instead.
+void reverse_equal(ReverseRun& run, const Ref& self, const std::vector<Ref>& equal,
+                   const std::vector<Cotangent>& results) {
     std::vector<Ref> sources = active_outside(run, *self);
     for (size_t k = 3; k < self->inputs.size(); ++k)
         if (run.active.contains(self->inputs[k].get()) &&
             std::find(sources.begin(), sources.end(), self->inputs[k]) == sources.end())
             sources.push_back(self->inputs[k]);
-    const std::vector<Ref> whole = whole_kernel(run.b, *self, true, refuse_gradient);
     std::vector<Ref> values, seeds;
     for (size_t k = 0; k < results.size(); ++k)
-        if (results[k].value) values.push_back(whole[k]), seeds.push_back(results[k].value);
+        if (results[k].value) values.push_back(equal[k]), seeds.push_back(results[k].value);
     const bool chosen = all_chosen(results);
     const std::vector<Ref> found =
         reverse_gradients(run.b, values, seeds, sources, {chosen, true, run.most_tape_bytes});
@@ -328,9 +329,12 @@ void reverse_kernel(ReverseRun& run, const Ref& self, const std::vector<Cotangen
 
 void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results) {
     const LoopAttr& attr = self->as<LoopAttr>();
-    if (attr.by_hand()) return reverse_kernel(run, self, results);
-    if (!attr.sizes.empty()) refuse_gradient(*self, "loops that make sizes");
     const Builder& b = run.b;
+    if (attr.by_hand())
+        return reverse_equal(run, self, whole_kernel(b, *self, true, refuse_gradient), results);
+    if (!attr.sizes.empty()) refuse_gradient(*self, "loops that make sizes");
+    if (const std::vector<Ref> narrow = narrowed_loop(b, *self); !narrow.empty())
+        return reverse_equal(run, self, narrow, results);
     const bool chosen = all_chosen(results), breaks = attr.active >= 0;
     Trips trips = trips_of(b, *self);
     // The limit of a while_ that was given none is no number of states to keep.

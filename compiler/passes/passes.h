@@ -50,6 +50,12 @@ Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = n
 Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
+/// Lets a Loop carry only the elements that its iterations touch, of tensors of which they touch
+/// the same few in every iteration (ir/narrow_loop.h): they are read before it and stored behind
+/// it. Not in regions. Before share_loops: gradients narrow the loops that they run again in the
+/// same way.
+Graph narrow_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
+
 /// Replaces a Loop by another one that computes the same values, alone or among others, in the same
 /// iterations; loops inside their iterations are compared too. A gradient runs a loop again to keep
 /// its states. Of equal kernels written by hand one is left. Ensures: no loop is there twice.

@@ -72,6 +72,8 @@ constexpr PassNeeds kFit = kNeedsFacts | kNeedsProfile;
 const auto kPipeline = std::to_array<GraphPass>({
     {{"assume_sizes", "passes/assume_sizes", kNeedsFacts},
      Recorded, Recorded, by_facts<assume_sizes>, ~Ops()},
+    {{"narrow_loops", "passes/narrow_loops"},
+     Recorded, Recorded, by_rules<narrow_loops>, ops({Op::Loop})},
     {{"share_loops", "passes/share_loops"},
      Recorded, Recorded, by_rules<share_loops>, ops({Op::Loop})},
     {{"branches_to_select", "passes/branches_to_select", 0, "kernels branch by numbers only"},

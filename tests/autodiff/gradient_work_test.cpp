@@ -297,6 +297,27 @@ TEST_F(GradientWork, OfLoopsThatCombineIntoOneElementEach) {
     expect([](auto&& place, const Tensor& value) { std::move(place) = value; });
 }
 
+/// Each iteration touches the same element, or the same row: the gradient kept and copied all.
+TEST_F(GradientWork, OfLoopsThatTouchTheSameElements) {
+    const auto one = [](const Tensors& xs) {
+        Tensor state = xs[0];
+        for (Tensor k : loop(512)) {
+            scatter_min(state(3), sin(k * xs[1]));
+            state(3) = state(3) * 0.9f;
+        }
+        return sum(cos(state));
+    };
+    expect_bounded(one, {f32(512), f32()});
+    const auto row = [](const Tensors& xs) {
+        Tensor state = xs[0];
+        for (Tensor k : loop(64)) state(5, all) = sin(state(5, all) * xs[1] + k);
+        return sum(cos(state));
+    };
+    expect_bounded(row, {f32(256, 32), f32()});
+    const GradientCost cost = gradient_cost(RandomFunction(902'434), {f32(4096), f32(4096), f32()});
+    EXPECT_LE(cost.of_most, bound_of(cost));
+}
+
 /// Loops with as many iterations as elements, in chunks that the driver allows.
 TEST_F(GradientWork, OfLongLoops) {
     const ArgSpec x = f32(65536);

@@ -37,17 +37,16 @@ TEST_P(RandomPass, KeepsEveryValueAlone) {
                       return GetParam().run(table, graph, nullptr);
                   }));
 }
-INSTANTIATE_TEST_SUITE_P(Passes, RandomPass,
-                         testing::Values(OnePass{"branches_to_select", branches_to_select},
-                                         OnePass{"simplify", simplify},
-                                         OnePass{"dead_loop_values", dead_loop_values},
-                                         OnePass{"hoist_carried", hoist_carried},
-                                         OnePass{"split_axes", split_axes},
-                                         OnePass{"settle_stores", settle_stores},
-                                         OnePass{"invert_scatters", invert_scatters},
-                                         OnePass{"join_stores", join_stores},
-                                         OnePass{"combine_together", combine_together}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Passes, RandomPass,
+    testing::Values(OnePass{"branches_to_select", branches_to_select},
+                    OnePass{"simplify", simplify}, OnePass{"dead_loop_values", dead_loop_values},
+                    OnePass{"hoist_carried", hoist_carried}, OnePass{"narrow_loops", narrow_loops},
+                    OnePass{"split_axes", split_axes}, OnePass{"settle_stores", settle_stores},
+                    OnePass{"invert_scatters", invert_scatters},
+                    OnePass{"join_stores", join_stores},
+                    OnePass{"combine_together", combine_together}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RandomGraphs, SimplifyIsDoneAfterOneRun) {
     expect_random(random_seeds(1000, 100), {},
