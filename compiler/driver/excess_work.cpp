@@ -151,14 +151,19 @@ std::vector<Ref> starts_of(const ExcessRun& run, const Node& node) {
 std::unordered_map<const Node*, double> most_evaluations(const ExcessRun& run,
                                                          const std::vector<const Node*>& outputs,
                                                          const Computed& computed) {
-    double grid = 1;
-    for (const Node* output : outputs)
-        grid = std::max(grid, expected_elements(grid_shape(run.regions, *output), run.symbols));
+    double positions = 1, grid = 1;
+    for (const Node* output : outputs) {
+        positions =
+            std::max(positions, expected_elements(grid_shape(run.regions, *output), run.symbols));
+        for (const Ref& target : starts_of(run, *output))
+            grid = std::max(grid, expected_elements(target->shape, run.symbols));
+    }
+    grid = std::max(grid, positions);
     std::unordered_map<const Node*, double> out;
     const auto ask = [&](const Node& node, double evaluations) {
         if (computed.all.contains(&node)) out[&node] = std::max(out[&node], evaluations);
     };
-    for (const Node* output : outputs) ask(*output, grid);
+    for (const Node* output : outputs) ask(*output, positions);
     for (size_t k = run.regions.order.size(); k-- > 0;) {  // consumers first
         const Node& node = *run.regions.order[k];
         const auto own = out.find(&node);

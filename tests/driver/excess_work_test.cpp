@@ -205,6 +205,24 @@ TEST(ExcessWork, InALoopOfAKernelIsThatLoop) {
     EXPECT_EQ(kernels.census.cut, 1);
 }
 
+/// The store has one position; a kernel of its own computes what it begins with, at all elements.
+TEST(ExcessWork, InALoopOfAKernelThatAStoreBeginsWithIsThatLoop) {
+    const DeviceProfile profile = cpu_profile();
+    std::string text = sums_in_a_loop("4096", 5);
+    text = text.substr(0, text.find("    return")) +
+           R"(    %16: f32 = Gather %1, %3 modes=[clamp] fill=0.0
+    %17: i32 = Cast %16
+    %18: f32[4096] = Scatter %15, %16, %17 op=last
+    return %18
+}
+)";
+    NodeTable table;
+    const Graph graph = parse(table, text);
+    const FinishedKernels kernels = finished(graph, all_inlined(graph, profile), profile);
+    EXPECT_EQ(kernels.excess.loops.size(), 1u);
+    EXPECT_EQ(kernels.census.cut, 1);
+}
+
 TEST(ExcessWork, InALoopOfAKernelThatTakesLessThanItsLaunchesIsLeft) {
     const DeviceProfile profile = cpu_profile();
     NodeTable table;
