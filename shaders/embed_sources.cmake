@@ -8,7 +8,7 @@ foreach(file IN LISTS FILES)
     math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE "${OUTPUT}" "// Generated from shaders/*.glsl.
-#include \"compiler/codegen/shader_library.h\"
+#include \"compiler/target/glsl/shader_library.h\"
 
 #include <array>
 #include <string>

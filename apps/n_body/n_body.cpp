@@ -19,7 +19,7 @@ constexpr int kLeastBodies = 64, kMostBodies = 32768;
 /// Returns the default number of bodies: as long as every body has a lane of its own, more of them
 /// take no longer.
 int default_bodies() {
-    bool cpu = current_session().executor().profile().device_class == DeviceClass::Cpu;
+    bool cpu = current_session().executor().profile().device_class == DeviceClass::CpuDriver;
     return cpu ? 2048 : 16384;
 }
 

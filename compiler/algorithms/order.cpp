@@ -207,7 +207,7 @@ Tensor order_by_merging(Tensor key) {
 
 bool counts_digits_in_runs() {
     const Session session = current_session();
-    return session.compiles() && session.profile().device_class == DeviceClass::Cpu;
+    return session.compiles() && session.runs_subgroups_serially();
 }
 
 Tensor order_by_digits(Tensor key) {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/codegen/spirv.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
@@ -20,21 +19,18 @@
 #include "compiler/program/stage_timer.h"
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 
-void compile_kernel(KernelInfo& kernel, const CompileOptions& options) {
-    SpirvOptions spirv;
-    spirv.cache_directory = options.cache_directory;
-    spirv.validate = options.validate;
-    kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name, spirv);
+void compile_kernel(Program& program, size_t kernel, const CompileOptions& options) {
+    check_stop(options);
+    target_of(program.profile)
+        .build(program.kernels[kernel], {options.cache_directory, options.validate});
 }
 
 void compile_kernels(Program& program, const CompileOptions& options) {
-    const auto one = [&](size_t k) {
-        check_stop(options);
-        compile_kernel(program.kernels[k], options);
-    };
+    const auto one = [&](size_t k) { compile_kernel(program, k, options); };
     const size_t count = program.kernels.size();
     if (options.all_cores) {
         std::function<void(size_t)> watch;
@@ -270,8 +266,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
     program->source = options.source;
     program->compile_milliseconds = milliseconds(start);
     const auto emitted = std::chrono::steady_clock::now();
-    if (options.spirv) compile_kernels(*program, options);
-    program->spirv_milliseconds = times.spirv = milliseconds(emitted);
+    if (options.emission == Emission::Binary) compile_kernels(*program, options);
+    program->build_milliseconds = times.build = milliseconds(emitted);
     if (options.times) *options.times = times;
     return program;
 }

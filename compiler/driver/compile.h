@@ -15,9 +15,8 @@ std::shared_ptr<const Program> compile_graph(NodeTable& table, const Graph& grap
                                              const DeviceProfile& profile,
                                              const CompileOptions& options = {});
 
-/// Compiles the SPIR-V of every kernel of a program.
+/// Builds every kernel of a program from its text (Target::build).
 void compile_kernels(Program& program, const CompileOptions& options);
-/// Compiles the GLSL of one kernel to SPIR-V.
-void compile_kernel(KernelInfo& kernel, const CompileOptions& options);
+void compile_kernel(Program& program, size_t kernel, const CompileOptions& options);
 
 }  // namespace firn

@@ -9,7 +9,7 @@
 #include "compiler/ir/host_size.h"
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/error.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/costs.h"

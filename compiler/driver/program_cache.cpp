@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "compiler/codegen/spirv.h"
 #include "compiler/driver/compile.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/ir/text.h"
@@ -19,19 +18,20 @@
 #include "compiler/program/saved_body.h"
 #include "compiler/program/saved_program.h"
 #include "compiler/program/stage_timer.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
 
 constexpr const char* kKind = "program";  // of entries in the cache
 
-/// Milliseconds of the compiling thread from Graph to GLSL (modules have entries of their own). A
+/// Milliseconds of the compiling thread from Graph to the texts of kernels (built ones have entries of their own). A
 /// program that takes less is not kept: a person does not notice the compile, and the many small
 /// programs of tests and lazy values would fill the folder. Chosen, not measured.
 constexpr double kWorthKeeping = 20;
 
 bool is_kept(const CompileOptions& options) {
-    return options.reuse && options.spirv && !options.cache_directory.empty() && !options.trace &&
+    return options.reuse && options.emission == Emission::Binary && !options.cache_directory.empty() && !options.trace &&
            !options.times;
 }
 
@@ -54,7 +54,7 @@ std::string lines_of_arguments(const Graph& graph) {
 /// except for tuning's results. A graph's text takes megabytes, and is not kept.
 std::string key_of(const ProgramSource& source, const DeviceProfile& profile,
                    const CompileOptions& options) {
-    std::string key = std::string(compiler_fingerprint()) + '\n' + shader_compiler_version() +
+    std::string key = std::string(compiler_fingerprint()) + '\n' + target_of(profile).version() +
                       '\n' + profile.name + '\n' + profile.driver + '\n' + cache_key(profile) +
                       '\n' + options.name + "\ndonated ";
     for (const bool donated : options.donated) key += donated ? '1' : '0';
@@ -78,7 +78,7 @@ bool is_tuned_as_now(const Program& program, const CompileOptions& options) {
            (options.cuts || !find_tuned_cuts(cuts_key(program, options), options));
 }
 
-/// Reads a kept program, with its modules from their own entries; null where the bytes are none.
+/// Reads a kept program, with its kernels from their own entries; null where the bytes are none.
 std::shared_ptr<Program> read(std::span<const std::byte> bytes, const CompileOptions& options) {
     try {
         SavedProgram saved = read_body(bytes);
@@ -104,15 +104,15 @@ std::shared_ptr<const Program> find(const std::string& key, const DeviceProfile&
     }
     program->profile = profile;
     program->source = options.source;
-    program->compile_milliseconds = milliseconds, program->spirv_milliseconds = 0;
+    program->compile_milliseconds = milliseconds, program->build_milliseconds = 0;
     return program;
 }
 
-/// Stores a program without its modules, which have entries of their own.
+/// Stores a program without the words of its kernels, which have entries of their own.
 void keep(const std::string& key, const Program& program, const CompileOptions& options) {
     if (!program.cuts.empty() && !options.cuts) return;
     auto bare = std::make_shared<Program>(program);
-    for (KernelInfo& kernel : bare->kernels) kernel.spirv.clear();
+    for (KernelInfo& kernel : bare->kernels) kernel.artefact.words.clear();
     SavedProgram saved;
     saved.name = bare->name, saved.program = bare;
     for (const ArgumentInfo& argument : bare->arguments) {
@@ -145,7 +145,7 @@ std::shared_ptr<const Program> compile_source(const std::shared_ptr<ProgramSourc
     return program;
 }
 
-std::shared_ptr<const Program> compile_again(const Program& program, bool spirv,
+std::shared_ptr<const Program> compile_again(const Program& program, Emission emission,
                                              std::shared_ptr<CompileTrace> trace) {
     if (!program.source)
         throw UserError("program '" + program.name +
@@ -161,7 +161,7 @@ std::shared_ptr<const Program> compile_again(const Program& program, bool spirv,
     options.skipped = source.skipped;
     options.tuned = &tuned;
     options.cuts = parse_cut_weights(program.cuts).value_or(CutWeights{});
-    options.spirv = spirv;
+    options.emission = emission;
     options.trace = std::move(trace);
     options.source = program.source;
     NodeTable table;
@@ -171,7 +171,7 @@ std::shared_ptr<const Program> compile_again(const Program& program, bool spirv,
 std::shared_ptr<const Program> with_code(std::shared_ptr<const Program> program) {
     const auto has_code = [](const KernelInfo& kernel) { return kernel.code != nullptr; };
     if (std::all_of(program->kernels.begin(), program->kernels.end(), has_code)) return program;
-    return compile_again(*program, true);
+    return compile_again(*program, Emission::Binary);
 }
 
 }  // namespace firn

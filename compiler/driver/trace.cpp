@@ -18,7 +18,7 @@ std::string behind_name(const std::string& text) { return text.substr(text.find(
 
 CompileTrace trace_of(const Program& program) {
     const auto trace = std::make_shared<CompileTrace>();
-    const std::shared_ptr<const Program> again = compile_again(program, false, trace);
+    const std::shared_ptr<const Program> again = compile_again(program, Emission::Nothing, trace);
     CompileTrace out = std::move(*trace);
     for (size_t k = 0; k < program.kernels.size(); ++k) {
         const KernelInfo& kernel = program.kernels[k];

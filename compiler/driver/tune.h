@@ -13,7 +13,7 @@ namespace firn {
 std::vector<Mapping> other_mappings(const Program& program, int kernel, const Mapping& mapping,
                                     const SymbolFacts& facts);
 /// Returns the program, which was compiled with these options, with one kernel in another mapping,
-/// without that kernel's SPIR-V. Throws UserError if the device's limits forbid it, and
+/// without that kernel built. Throws UserError if the device's limits forbid it, and
 /// InternalError if the mapping is impossible.
 std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const Mapping& mapping,
                                       const CompileOptions& options);

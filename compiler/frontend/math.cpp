@@ -60,8 +60,8 @@ Tensor kept_between(const Tensor& value, const Tensors& x_low_high, bool keeps_n
 }  // namespace
 
 // Defines a function for each row of the table that names one.
-#define ELEMENT(name, arity, types, result, glsl, properties)
-#define FUNCTION(name, function, types, result, glsl, properties) \
+#define ELEMENT(name, arity, types, result, properties)
+#define FUNCTION(name, function, types, result, properties) \
     Tensor function(const Operand& x) { return apply(Op::name, {x}); }
 #include "compiler/ir/elementwise.def"
 

@@ -18,6 +18,7 @@
 #include "compiler/ir/one_thread.h"
 #include "compiler/program/pass_info.h"
 #include "compiler/program/recent.h"
+#include "compiler/target/emission.h"
 
 namespace firn {
 
@@ -159,7 +160,7 @@ struct SessionState {
     std::shared_ptr<Executor> executor;
     bool started = false;                // the executor has been used
     bool oracle = false;                 // evaluates graphs, compiles nothing
-    bool needs_spirv = true;             // false where nothing reads it
+    Emission emission = Emission::Binary;  // Nothing where no executor reads it
     std::vector<Scope> scopes{Scope{}};  // the first is the root
     uint64_t last_id = 0;
     uint64_t next_stream = 0;  // the next stream of random numbers without a seed

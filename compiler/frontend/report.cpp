@@ -16,6 +16,7 @@
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/error.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -90,7 +91,9 @@ void dump(const std::filesystem::path& folder, const Graph& graph, const Program
     write_text(folder / file_name(stem + ".explain"), explain(program));
     if (trace) dump_trace(folder, stem, *trace);
     for (const KernelInfo& kernel : program.kernels) {
-        write_text(folder / file_name(stem + "_" + kernel.name + ".comp"), kernel.glsl);
+        write_text(folder / file_name(stem + "_" + kernel.name + '.' +
+                                      target_of(program.profile).extension),
+                   kernel.artefact.text);
         if (kernel.code)
             write_text(folder / file_name(stem + "_" + kernel.name + ".kernel"),
                        print(*kernel.code));
@@ -131,13 +134,13 @@ void report_program(SessionState& session, const Graph& graph, const Program& pr
     report_trace(session, trace);
     if (session.debug < 1) return;
     char times[80];
-    std::snprintf(times, sizeof times, ", compiled in %.1f ms, SPIR-V in %.1f ms\n",
-                  program.compile_milliseconds, program.spirv_milliseconds);
+    std::snprintf(times, sizeof times, ", compiled in %.1f ms, built in %.1f ms\n",
+                  program.compile_milliseconds, program.build_milliseconds);
     say("firn: " + program.name + ", " + std::to_string(program.kernels.size()) + " kernels" +
         times);
     for (const KernelInfo& kernel : program.kernels) {
         say("  " + kernel.name + "\n");
-        if (session.debug >= 2) say(kernel.glsl + "\n");
+        if (session.debug >= 2) say(kernel.artefact.text + "\n");
     }
     if (session.debug >= 4) say(explain(program));
 }

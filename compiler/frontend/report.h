@@ -12,7 +12,7 @@ std::shared_ptr<CompileTrace> trace_for(const SessionState& session);
 /// Prints, at FIRN_DEBUG 3 and up, the graph before and after the passes; at 4, graphs and kernels
 /// after every pass; at 5, times and rules that fired. `trace` may be null.
 void report_trace(const SessionState& session, const CompileTrace* trace);
-/// Prints also, at FIRN_DEBUG 1 and up, the kernels; at 2, their GLSL; at 4, the verdicts. Writes
+/// Prints also, at FIRN_DEBUG 1 and up, the kernels; at 2, their texts; at 4, the verdicts. Writes
 /// all of it as files to FIRN_DUMP_DIR.
 void report_program(SessionState& session, const Graph& graph, const Program& program,
                     const CompileTrace* trace);

@@ -118,7 +118,7 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     options = compile_options(session, std::move(options));
     std::shared_ptr<const Program> program;
     try {
-        program = session.needs_spirv
+        program = session.emission == Emission::Binary
                       ? compile_watched(graph, executor, options)
                       : compile_graph(session.nodes, graph, executor.profile(), options);
     } catch (...) {
@@ -130,8 +130,9 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 }
 
 CompileOptions compile_options(SessionState& session, CompileOptions options) {
-    options.spirv = session.needs_spirv;
-    options.verify |= !session.needs_spirv;  // the interpreter is there to find faults
+    const bool shown = session.debug >= 2 || environment("FIRN_DUMP_DIR");
+    options.emission = shown ? std::max(session.emission, Emission::Text) : session.emission;
+    options.verify |= session.emission != Emission::Binary;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
     options.reuse = !executor_of(session).needs_kernel_code();
     options.tuned = &session.tuned;

@@ -28,14 +28,14 @@ void refuse_effects(const FunctionState& state) {
 }
 
 /// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
-/// fits the call; with its SPIR-V, whatever executor the session has.
+/// fits the call; with its kernels built, whatever executor the session has.
 std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
                                                const SizeEnv& symbols) {
     SessionState& session = *state.session;
     const auto compiled = [&](bool bindable) {
         CompileOptions options = compile_options(session, {.name = text(state.line)});
         options.facts.bindable = bindable;
-        options.spirv = true;
+        options.emission = Emission::Binary;
         options.trace.reset();
         return compile_graph(session.nodes, graph, executor_of(session).profile(), options);
     };

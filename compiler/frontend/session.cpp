@@ -15,6 +15,7 @@
 #include "compiler/frontend/report.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/program/error.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {
@@ -34,7 +35,7 @@ void choose_executor(SessionState& session) {
         session.executor = make_host_executor();
     } else if (choice == "interpret" || (choice.empty() && !factory)) {
         session.executor = make_interpreter();
-        session.needs_spirv = false;
+        session.emission = Emission::Nothing;
     } else if (choice.empty() || choice == "device") {
         if (!factory)
             throw UserError(
@@ -91,12 +92,13 @@ Session Session::oracle() {
 
 Session Session::interpreter(DeviceProfile profile) {
     Session session(std::shared_ptr<Executor>(make_interpreter(std::move(profile))));
-    session.state_->needs_spirv = false;
+    session.state_->emission = Emission::Nothing;
     return session;
 }
 
 Executor& Session::executor() const { return executor_of(*state_); }
 const DeviceProfile& Session::profile() const { return executor().profile(); }
+bool Session::runs_subgroups_serially() const { return rules_of(profile()).subgroups_run_serially; }
 bool Session::compiles() const { return !state_->oracle; }
 void Session::on_print(Callback<void(const std::string&)> write) const {
     state_->print = std::move(write);

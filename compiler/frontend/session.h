@@ -35,6 +35,9 @@ class Session {
     Executor& executor() const;
     /// Limits and rates of the device that it compiles for.
     const DeviceProfile& profile() const;
+    /// Returns whether a core of the device runs the subgroups of a group one after the other: an
+    /// invocation can then count over a long run of elements by itself.
+    bool runs_subgroups_serially() const;
     /// False for the oracle, which evaluates whole tensors, node by node.
     bool compiles() const;
     /// Sets the callback for the lines of print_value; without one they go to stdout.

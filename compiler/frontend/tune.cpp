@@ -61,11 +61,11 @@ class Search {
           trial_(*session.executor, *best_, std::move(call)) {
         compile_.name = best_->name, compile_.facts = variant.facts,
         compile_.donated = variant.donated;
-        compile_.spirv = session.needs_spirv;
+        compile_.emission = session.emission;
         compile_.cache_directory = default_cache_directory();
         compile_.tuned = &session.tuned;
         compile_.skipped = session.skipped;
-        compile_.verify |= !session.needs_spirv;
+        compile_.verify |= session.emission != Emission::Binary;
     }
 
     TuneReport run() {
@@ -248,8 +248,8 @@ class Search {
             out[k].words = text(mappings[k]);
             try {
                 auto program = with_mapping(*best_, kernel, mappings[k], compile_);
-                if (compile_.spirv)
-                    compile_kernel(program->kernels[static_cast<size_t>(kernel)], compile_);
+                if (compile_.emission == Emission::Binary)
+                    compile_kernel(*program, static_cast<size_t>(kernel), compile_);
                 out[k].program = std::move(program);
             } catch (const std::exception& error) {
                 out[k].refused = error.what();

@@ -188,7 +188,7 @@ std::shared_ptr<Variant> general_in_work(FunctionState& state, const std::string
 }
 
 bool compiles_in_background(const SessionState& session) {
-    return session.compiles_in_background.value_or(session.needs_spirv);
+    return session.compiles_in_background.value_or(session.emission == Emission::Binary);
 }
 
 void compile_in_background(FunctionState& state, Variant& variant) {
@@ -301,7 +301,7 @@ std::string kernel_after(FunctionState& state, const Variant& variant, const std
                          const std::string& pass) {
     SessionState& session = *state.session;
     CompileOptions options = compile_options(session, options_of(state, variant));
-    options.spirv = false;
+    options.emission = Emission::Text;
     options.trace = std::make_shared<CompileTrace>();
     compile_graph(session.nodes, variant.graph, executor_of(session).profile(), options);
     std::string known, out;

@@ -11,9 +11,9 @@ namespace {
 using namespace op_table;
 
 constexpr std::array<OpInfo, kOpCount> kOps = {{
-#define ELEMENT(name, arity, types, result, glsl, properties) \
-    {#name, arity, result, glsl, properties, types},
-#define OP(name, arity, result, glsl, properties) {#name, arity, result, glsl, properties},
+#define ELEMENT(name, arity, types, result, properties) \
+    {#name, arity, result, properties, types},
+#define OP(name, arity, result, properties) {#name, arity, result, properties},
 #include "compiler/ir/ops.def"
 #undef OP
 }};

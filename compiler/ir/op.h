@@ -8,7 +8,7 @@
 namespace firn {
 
 enum class Op : uint8_t {
-#define OP(name, arity, result, glsl, properties) name,
+#define OP(name, arity, result, properties) name,
 #include "compiler/ir/ops.def"
 #undef OP
 };
@@ -37,7 +37,6 @@ struct OpInfo {
     const char* name;
     int arity;
     ResultRule result;
-    const char* glsl;
     uint32_t properties;
     uint32_t types = 0;  // OpTypes of elementwise operations
 };
@@ -68,12 +67,12 @@ constexpr bool is_sound(const OpInfo& row) {
         return false;
     if ((row.properties & kCommutative) && row.arity != 2) return false;
     if ((row.properties & kEffect) && row.result != ResultRule::None) return false;
-    return elementwise || row.glsl[0] == 0;
+    return true;
 }
 /// The operation by its name (`Add`); nothing where there is none.
 std::optional<Op> find_op(std::string_view name);
 inline constexpr int kOpCount = 0
-#define OP(name, arity, result, glsl, properties) +1
+#define OP(name, arity, result, properties) +1
 #include "compiler/ir/ops.def"
 #undef OP
     ;

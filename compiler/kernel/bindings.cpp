@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 
@@ -41,21 +42,9 @@ void scalarise_underused_vectors(KernelCode& code, size_t least, const DevicePro
 
 namespace {
 
-/// Returns the size that the device limits in a binding of the form, and its limit. If only the
-/// device knows how much is in a buffer, the size is the room that the call makes for it.
-AssumedSize counted(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile) {
-    if (form == BindingForm::Address) return {Size(0), 0};
-    const Size bytes =
-        ceil_div(largest(buffer.elements) * Size(buffer.dtype.bytes()), 16) * Size(16);
-    if (form == BindingForm::Storage)
-        return {bytes, static_cast<int64_t>(profile.max_storage_range)};
-    return {floor_div(bytes, Size(buffer.dtype.bytes() * buffer.width)),
-            static_cast<int64_t>(profile.max_texel_elements)};
-}
-
-bool takes(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile,
-           const SymbolFacts& facts) {
-    const AssumedSize size = counted(buffer, form, profile);
+/// Returns whether the limited size is within its limit: at the least that symbolic sizes may be
+/// where the call sees to it that they are, else at the most.
+bool is_within(const AssumedSize& size, const SymbolFacts& facts) {
     const int64_t count =
         facts.bindable ? size.size.lower_bound() : size.size.upper_bound(facts.largest);
     return count <= size.most;
@@ -65,11 +54,7 @@ bool takes(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& pr
 
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                          const SymbolFacts& facts) {
-    const bool texels = !buffer.written && buffer.dtype.bytes() == 4 && profile.texel_loads;
-    if (texels && takes(buffer, BindingForm::Texel, profile, facts)) return BindingForm::Texel;
-    const bool by_address =
-        profile.buffer_addresses && !takes(buffer, BindingForm::Storage, profile, facts);
-    return by_address ? BindingForm::Address : BindingForm::Storage;
+    return target_of(profile).binding_form(buffer, profile, facts);
 }
 
 void bind(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
@@ -78,30 +63,34 @@ void bind(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& fac
 }
 
 AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile) {
-    return counted(buffer, buffer.form, profile);
+    return target_of(profile).limited_size(buffer, buffer.form, profile);
 }
-
-namespace {
-
-void count_form(BindingCount& count, BindingForm form, int64_t by) {
-    if (form == BindingForm::Texel) count.texels += by;
-    if (form == BindingForm::Storage) count.storage += by;
-}
-
-}  // namespace
 
 void BindingCount::add(const KernelBuffer& buffer, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
-    count_form(*this, binding_form(buffer, profile, facts), 1);
+    ++(*this)[binding_form(buffer, profile, facts)];
 }
 
 void BindingCount::remove(const KernelBuffer& buffer, const DeviceProfile& profile,
                           const SymbolFacts& facts) {
-    count_form(*this, binding_form(buffer, profile, facts), -1);
+    --(*this)[binding_form(buffer, profile, facts)];
 }
 
 bool BindingCount::fits(const DeviceProfile& profile) const {
-    return texels <= profile.max_texel_buffers && storage <= profile.max_storage_buffers;
+    for (size_t form = 0; form < kBindingForms; ++form)
+        if (of[form] > target_of(profile).most_bindings(BindingForm(form), profile)) return false;
+    return true;
+}
+
+bool takes_any_form(const KernelBuffer& buffer, const DeviceProfile& profile,
+                    const SymbolFacts& facts) {
+    for (size_t form = 0; form < kBindingForms; ++form) {
+        if (target_of(profile).most_bindings(BindingForm(form), profile) == 0) continue;
+        const AssumedSize size =
+            target_of(profile).limited_size(buffer, BindingForm(form), profile);
+        if (size.size.upper_bound(facts.largest) > size.most) return false;
+    }
+    return true;
 }
 
 namespace {
@@ -110,9 +99,10 @@ namespace {
 BindingCount bound_by(const KernelCode& code) {
     BindingCount bound;
     for (const KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound) count_form(bound, b.form, 1);
+        if (b.space == MemorySpace::Bound) ++bound[b.form];
     const auto on_device = [](const Size& size) { return !data_symbols(size).empty(); };
-    bound.storage += std::any_of(code.groups.begin(), code.groups.end(), on_device) ||
+    bound[BindingForm::Storage] +=
+        std::any_of(code.groups.begin(), code.groups.end(), on_device) ||
                      std::any_of(code.params.begin(), code.params.end(), [&](const ParamInfo& p) {
                          return p.scalar < 0 && on_device(p.size);
                      });
@@ -128,16 +118,16 @@ void use_other_forms(KernelCode& code, const DeviceProfile& profile, const Symbo
     const auto most = [&](const KernelBuffer* b) { return b->elements.upper_bound(facts.largest); };
     std::stable_sort(smallest.begin(), smallest.end(),
                      [&](const auto* a, const auto* b) { return most(a) < most(b); });
-    const auto rebind = [&](BindingForm from, BindingForm to, int64_t excess) {
+    const Target& target = target_of(profile);
+    for (const BindingForm from : {BindingForm::View, BindingForm::Storage}) {
+        const BindingForm to = target.instead_of(from, profile);
+        int64_t excess = bound_by(code)[from] - target.most_bindings(from, profile);
+        if (to == from) continue;
         for (KernelBuffer* b : smallest)
-            if (excess > 0 && b->form == from && takes(*b, to, profile, facts))
+            if (excess > 0 && b->form == from &&
+                is_within(target.limited_size(*b, to, profile), facts))
                 b->form = to, --excess;
-    };
-    rebind(BindingForm::Texel, BindingForm::Storage,
-           bound_by(code).texels - profile.max_texel_buffers);
-    if (profile.buffer_addresses)
-        rebind(BindingForm::Storage, BindingForm::Address,
-               bound_by(code).storage - profile.max_storage_buffers);
+    }
 }
 
 void join_widths(KernelCode& code, const DeviceProfile& profile) {

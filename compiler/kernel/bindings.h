@@ -1,5 +1,8 @@
 // The bindings of a mapped kernel, once it is known which loads are left.
 #pragma once
+#include <array>
+#include <cstdint>
+
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
 
@@ -14,23 +17,29 @@ BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profil
                          const SymbolFacts& facts);
 /// Every bound buffer in the form of its width.
 void bind(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
-/// The most elements (texels, or bytes) that its form takes, and how many there are.
+/// The size that the device limits in the buffer's form of binding, and its limit.
 AssumedSize assumed_size(const KernelBuffer& buffer, const DeviceProfile& profile);
 
-/// Bindings by form, before a kernel is mapped: one for each tensor.
+/// Bindings by form; a buffer that is reached by its address has none.
 struct BindingCount {
-    int64_t texels = 0, storage = 0;
+    std::array<int64_t, kBindingForms> of{};
 
+    int64_t& operator[](BindingForm form) { return of[static_cast<size_t>(form)]; }
+    int64_t operator[](BindingForm form) const { return of[static_cast<size_t>(form)]; }
+    /// Counts a buffer of a kernel that is not yet mapped, and no longer.
     void add(const KernelBuffer& buffer, const DeviceProfile& profile, const SymbolFacts& facts);
     void remove(const KernelBuffer& buffer, const DeviceProfile& profile, const SymbolFacts& facts);
     bool fits(const DeviceProfile& profile) const;
 };
+/// Returns whether a device binds a buffer of so many elements in each form.
+bool takes_any_form(const KernelBuffer& buffer, const DeviceProfile& profile,
+                    const SymbolFacts& facts);
 /// Reads a buffer's elements from its blocks of four, so that both are one binding, if the kernel
 /// binds more than the device allows. Placed code stays placed. The sizes that the device computes
 /// count as one more binding.
 void join_widths(KernelCode& code, const DeviceProfile& profile);
 /// Changes the form of the smallest buffers if the kernel binds more in one form than the device
-/// allows: texels become storage buffers, and storage buffers are reached by their addresses.
+/// allows (Target::instead_of).
 void use_other_forms(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts);
 /// Returns how many of the buffers are bound; these stand first.
 size_t bound_buffers(const KernelCode& code);

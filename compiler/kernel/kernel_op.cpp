@@ -12,9 +12,9 @@ namespace {
 using namespace op_table;
 
 constexpr auto kOps = std::to_array<OpInfo>({
-#define ELEMENT(name, arity, types, result, glsl, properties) \
-    {#name, arity, result, glsl, properties, types},
-#define OP(name, arity, result, glsl, properties) {#name, arity, result, glsl, properties},
+#define ELEMENT(name, arity, types, result, properties) \
+    {#name, arity, result, properties, types},
+#define OP(name, arity, result, properties) {#name, arity, result, properties},
 #include "compiler/kernel/kernel_ops.def"
 #undef OP
 });
@@ -22,7 +22,7 @@ static_assert(std::all_of(kOps.begin(), kOps.end(), is_sound),
               "a row of kernel_ops.def contradicts itself");
 
 // Both tables begin with the same rows.
-#define OP(name, arity, result, glsl, properties) \
+#define OP(name, arity, result, properties) \
     static_assert(static_cast<int>(Op::name) == static_cast<int>(KernelOp::name));
 #include "compiler/ir/elementwise.def"
 #undef OP

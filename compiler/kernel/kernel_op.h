@@ -6,7 +6,7 @@
 namespace firn {
 
 enum class KernelOp : uint8_t {
-#define OP(name, arity, result, glsl, properties) name,
+#define OP(name, arity, result, properties) name,
 #include "compiler/kernel/kernel_ops.def"
 #undef OP
 };
@@ -21,7 +21,7 @@ inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }
 /// The operation by its name (`Add`); nothing where there is none.
 std::optional<KernelOp> find_kernel_op(std::string_view name);
 inline constexpr int kElementwiseCount = 0
-#define OP(name, arity, result, glsl, properties) +1
+#define OP(name, arity, result, properties) +1
 #include "compiler/ir/elementwise.def"
 #undef OP
     ;

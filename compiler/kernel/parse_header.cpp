@@ -28,8 +28,8 @@ void parse_buffer(ParseRun& run, int number) {
         b.space = MemorySpace::Shared;
     else if (accept(run, "private"))
         b.space = MemorySpace::Private;
-    else if (accept(run, "texel"))
-        b.form = BindingForm::Texel;
+    else if (accept(run, "view"))
+        b.form = BindingForm::View;
     else if (accept(run, "address"))
         b.form = BindingForm::Address;
     else if (!accept(run, "storage"))

@@ -20,7 +20,7 @@ const char* space_name(const KernelBuffer& buffer) {
         case MemorySpace::Bound: break;
     }
     switch (buffer.form) {
-        case BindingForm::Texel: return "texel";
+        case BindingForm::View: return "view";
         case BindingForm::Address: return "address";
         case BindingForm::Storage: return "storage";
     }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "compiler/program/disk_cache.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -212,6 +213,16 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 }
 
 }  // namespace
+
+std::string identity_of(const KernelStructure& structure) {
+    std::string all;
+#define OP(name, arity, result, properties) all += #name " ";
+#include "compiler/kernel/kernel_ops.def"
+#undef OP
+    all.append(reinterpret_cast<const char*>(structure.words.data()),
+               sizeof(uint64_t) * structure.words.size());
+    return cache_hash(all);
+}
 
 void widen(KernelCode& code, const KernelCode& equal) {
     const StructureWriter own = written(code), other = written(equal);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/lower/walk_state.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

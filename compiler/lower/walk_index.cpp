@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "compiler/ir/reshape_blocks.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 

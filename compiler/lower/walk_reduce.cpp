@@ -3,7 +3,7 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/lower/walk_state.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {

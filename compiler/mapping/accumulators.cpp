@@ -8,7 +8,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/one_group.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {

@@ -7,8 +7,8 @@
 #include "compiler/mapping/kernel_traits.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/mapping/tile_model.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 
@@ -47,7 +47,7 @@ struct Choice {
     /// by one lane each and shuffled to the others: on a CPU driver a load of one element by all
     /// lanes costs as much as loads of different ones, and a shuffle is cheap.
     bool may_hand_round() const {
-        return rules().subgroups_run_serially && profile.texel_loads && lanes_share(profile) &&
+        return rules().subgroups_run_serially && profile.view_loads && lanes_share(profile) &&
                traits.plain() && traits.loops && reads_in_sequence(ready, profile.subgroup_size);
     }
     /// `factor` times as many copies have few enough values that wait for stores of one element.

@@ -8,8 +8,8 @@
 #include "compiler/mapping/loop_parts.h"
 #include "compiler/mapping/mapping_run.h"
 #include "compiler/mapping/share_loops.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

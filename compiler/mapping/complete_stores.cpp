@@ -10,7 +10,7 @@
 
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/rebuild.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

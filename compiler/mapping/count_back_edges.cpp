@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/kernel/loop_chains.h"
 #include "compiler/mapping/map.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -34,8 +34,8 @@ int64_t count_loops(const KernelCode& code, int region) {
     return loops;
 }
 
-int64_t count_back_edges(const KernelCode& code) {
-    const std::set<int> apart = loops_apart(code);
+int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile) {
+    const std::set<int> apart = target_of(profile).loops_apart(code, profile);
     auto count = [&](auto&& self, int region_id) -> int64_t {
         int64_t total = 0;
         auto add = [&](int id) {

@@ -13,8 +13,8 @@
 #include "compiler/mapping/choices.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/share_loops.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {
@@ -282,7 +282,7 @@ KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
     Waiter(placed, b, profile, loops).copy_kernel();
     KernelCode counted = made;
     place(counted);
-    const int64_t edges = count_back_edges(counted);
+    const int64_t edges = count_back_edges(counted, profile);
     return profile.max_back_edges && (edges < 0 || edges > profile.max_back_edges) ? code : made;
 }
 

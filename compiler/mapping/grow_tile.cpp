@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "compiler/kernel/place.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 

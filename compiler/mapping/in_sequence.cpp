@@ -391,7 +391,7 @@ void InSequence::close_loop() {
     order().push_back(new_node(std::move(node)));
 }
 
-KernelCode InSequence::finish() {
+KernelCode InSequence::finish(const DeviceProfile& profile) {
     ensure(loops_.size() == 1, "sequence: a loop is open");
     for (KernelBuffer& b : code_.buffers)
         if (b.space != MemorySpace::Bound)
@@ -400,7 +400,7 @@ KernelCode InSequence::finish() {
             for (const KernelBuffer& other : code_.buffers)
                 b.coherent |= other.written && other.buffer == b.buffer;
     drop_unused_buffers(code_);
-    code_.back_edges = count_back_edges(code_);
+    code_.back_edges = count_back_edges(code_, profile);
     return std::move(code_);
 }
 

@@ -39,7 +39,7 @@ class InSequence {
     }
     void forget_iteration(const std::string& induction) { iterations_.erase(induction); }
     /// The kernel. Bound buffers that it writes are coherent.
-    KernelCode finish();
+    KernelCode finish(const DeviceProfile& profile);
 
   private:
     struct Loop {

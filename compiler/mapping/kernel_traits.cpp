@@ -6,7 +6,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/map_grid.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compiler/mapping/copy_values.h"
 #include "compiler/mapping/mapping_run.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

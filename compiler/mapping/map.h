@@ -21,7 +21,7 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
 /// symbols. Counts as drivers do that run lanes under masks: the pass in which a loop sees that it
 /// has ended counts, and goes through the loops inside once more; both sides of a branch are gone
 /// through.
-int64_t count_back_edges(const KernelCode& code);
+int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile);
 /// Returns the loops of a region, with those inside of others.
 int64_t count_loops(const KernelCode& code, int region);
 

@@ -2,7 +2,7 @@
 #include "compiler/mapping/mapping_run.h"
 
 #include "compiler/kernel/place.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/error.h"
 
 namespace firn {

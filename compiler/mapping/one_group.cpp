@@ -8,8 +8,8 @@
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/op.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -22,7 +22,7 @@
 #include "compiler/mapping/swap_grid_axes.h"
 #include "compiler/mapping/unroll_nests.h"
 #include "compiler/mapping/write_out_own.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/error.h"
 
 namespace firn {
@@ -87,8 +87,8 @@ void map(KernelCode& code, const KernelTarget& t) {
 void split_blocks(KernelCode& code, const KernelTarget& t) {
     scalarise_underused_vectors(code, least_of_block(t), t.profile, t.facts);
 }
-void count_edges(KernelCode& code, const KernelTarget&) {
-    code.back_edges = count_back_edges(code);
+void count_edges(KernelCode& code, const KernelTarget& t) {
+    code.back_edges = count_back_edges(code, t.profile);
 }
 
 constexpr PassNeeds kFit = kNeedsFacts | kNeedsProfile, kMapped = kFit | kNeedsMapping;

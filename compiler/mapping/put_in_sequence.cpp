@@ -12,8 +12,8 @@
 #include "compiler/mapping/rotated_pieces.h"
 #include "compiler/mapping/sequence_needs.h"
 #include "compiler/mapping/sequence_pieces.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {
@@ -87,7 +87,7 @@ ListedKernel in_one_kernel(const ListTarget& target, const SequenceContext& cont
     for (const KernelCode& copy : copies) sequence.add_copy(copy, false);
     ListedKernel made;
     describe(steps, Size(1), made);
-    made.code = sequence.finish();
+    made.code = sequence.finish(target.profile);
     made.mapping =
         bands ? "a group for each band, kernels in sequence" : "one group, kernels in sequence";
     verify(made.code, KernelStage::Placed, "in_sequence");

@@ -11,8 +11,8 @@
 #include "compiler/mapping/list_passes.h"
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/radix_stages.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

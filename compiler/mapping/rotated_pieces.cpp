@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "compiler/mapping/in_sequence.h"
 #include "compiler/mapping/map.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 
@@ -56,12 +56,10 @@ void SequenceNeeds::add(const SequencePiece& piece) {
     for (const KernelBuffer& b : piece.kernel->buffers) {
         const int type = static_cast<int>(b.dtype.type);
         types_[b.buffer].insert(type);
-        const bool texel = b.form == BindingForm::Texel;
         if (b.form == BindingForm::Address ||
-            !bound_.emplace(b.buffer, texel, type, b.width).second)
+            !bound_.emplace(b.buffer, b.form, type, b.width).second)
             continue;
-        for (Bound* bound : {&all_bound_, &bound_by_buffer_[b.buffer]})
-            ++(texel ? bound->texels : bound->storage);
+        ++all_bound_[b.form], ++bound_by_buffer_[b.buffer][b.form];
     }
     for (const KernelNode& n : piece.kernel->nodes) operations_ += operations_of(n);
 }
@@ -71,11 +69,6 @@ bool SequenceNeeds::may_grow() const {
     const double body =
         std::min<double>(context_.profile.max_body_operations, costs::kSequenceBody);
     return operations_ <= bodies * body && back_edges_ <= most_back_edges(context_.profile);
-}
-
-bool SequenceNeeds::may_bind(const Bound& bound) const {
-    return bound.texels <= context_.profile.max_texel_buffers &&
-           bound.storage <= context_.profile.max_storage_buffers;
 }
 
 bool SequenceNeeds::fits() const { return may_grow() && may_bind(unseen_buffers().left); }
@@ -107,10 +100,9 @@ void SequenceNeeds::add_smallest(const std::vector<int>& buffers, bool no_more, 
             break;
         own.bytes += size;
         own.buffers.insert(buffer);
-        if (const auto bound = bound_by_buffer_.find(buffer); bound != bound_by_buffer_.end()) {
-            own.left.texels -= bound->second.texels;
-            own.left.storage -= bound->second.storage;
-        }
+        if (const auto bound = bound_by_buffer_.find(buffer); bound != bound_by_buffer_.end())
+            for (size_t form = 0; form < kBindingForms; ++form)
+                own.left.of[form] -= bound->second.of[form];
     }
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/kernel/bindings.h"
 #include "compiler/mapping/sequence_pieces.h"
 
 namespace firn {
@@ -41,19 +42,15 @@ class SequenceNeeds {
     OwnMemory own_memory() const;
 
   private:
-    using Binding = std::tuple<int, bool, int, int>;  // buffer, a texel buffer, type, width
-    /// Numbers of bindings.
-    struct Bound {
-        int64_t texels = 0, storage = 0;
-    };
+    using Binding = std::tuple<int, BindingForm, int, int>;  // buffer, form, type, width
     /// Buffers in the group's memory, and what is left to bind beside them.
     struct Own {
         std::set<int> buffers;
         int64_t bytes = 0;
-        Bound left;
+        BindingCount left;
     };
     void add(const SequencePiece& piece);
-    bool may_bind(const Bound& bound) const;
+    bool may_bind(const BindingCount& bound) const { return bound.fits(context_.profile); }
     bool may_be_own(int buffer) const;
     bool is_seen(int buffer) const;
     /// Adds buffers of `buffers`, the smallest first, until they fill the memory; if `no_more` than
@@ -63,8 +60,8 @@ class SequenceNeeds {
 
     const SequenceContext& context_;
     std::set<Binding> bound_;
-    std::map<int, Bound> bound_by_buffer_;
-    Bound all_bound_;
+    std::map<int, BindingCount> bound_by_buffer_;
+    BindingCount all_bound_;
     std::map<int, std::set<int>> types_;  // by buffer, addressed ones too
     std::map<int, int> uses_;
     std::set<int> live_, stored_;  // see find_live

@@ -13,8 +13,8 @@
 #include "compiler/mapping/in_sequence.h"
 #include "compiler/mapping/one_group.h"
 #include "compiler/mapping/rotated_pieces.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

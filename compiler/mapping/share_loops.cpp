@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {

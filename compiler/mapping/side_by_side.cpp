@@ -8,8 +8,8 @@
 #include "compiler/kernel/count.h"
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

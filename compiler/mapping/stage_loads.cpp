@@ -7,8 +7,8 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/row_groups.h"
 #include "compiler/mapping/staged_tile.h"
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

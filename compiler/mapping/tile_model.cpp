@@ -11,7 +11,7 @@
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/moved_nodes.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {}  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 

@@ -11,7 +11,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/share_loops.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 

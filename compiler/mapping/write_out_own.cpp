@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

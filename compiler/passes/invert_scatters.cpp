@@ -7,7 +7,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/distinct_positions.h"
 #include "compiler/passes/passes.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

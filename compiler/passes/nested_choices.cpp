@@ -10,7 +10,7 @@
 #include "compiler/ir/node_map.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

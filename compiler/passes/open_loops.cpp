@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "compiler/ir/builder.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/regions.h"
 
 namespace firn {

@@ -14,15 +14,16 @@
 #include "compiler/program/size_env.h"
 #include "compiler/program/stop.h"
 #include "compiler/schedule/cut_weights.h"
+#include "compiler/target/emission.h"
 
 namespace firn {
 
 struct ProgramSource;  // program_source.h
 
 /// Milliseconds of the stages of one compile, as the compiling thread counts them: others on the
-/// machine do not matter. `spirv`: by the clock, on all cores.
+/// machine do not matter. `build`: by the clock, on all cores.
 struct CompileTimes {
-    double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, spirv = 0;
+    double passes = 0, schedule = 0, lower = 0, map = 0, emit = 0, plan = 0, build = 0;
 };
 
 struct CompileOptions {
@@ -32,9 +33,9 @@ struct CompileOptions {
     /// Tells by argument whether the caller donates its memory, so that results may be written over
     /// it. Empty: none.
     std::vector<bool> donated;
-    bool spirv = true;  // false: stop at GLSL
-    std::string
-        cache_directory;  // where SPIR-V and tuned mappings are kept between runs; empty: nowhere
+    Emission emission = Emission::Binary;
+    std::string cache_directory;  // where built kernels and tuned mappings are kept between runs;
+                                  // empty: nowhere
     /// Winners of tuning: mappings by KernelInfo::tuning_key, cuts by cuts_key(); looked up before
     /// the directory. Null: none.
     const std::map<std::string, std::string>* tuned = nullptr;
@@ -44,7 +45,7 @@ struct CompileOptions {
 #ifdef NDEBUG
         false;
 #else
-        true;  // run spirv-val on every module that no cache has
+        true;  // check every built kernel that no cache has
 #endif
     bool verify =
 #ifdef NDEBUG
@@ -54,8 +55,8 @@ struct CompileOptions {
 #endif
     SkippedPasses skipped;  // rows of the tables of passes that are left out
     bool reuse = false;     // a program from disk will do, which lacks its kernels' code
-    bool all_cores = true;  // for SPIR-V; false: this thread alone
-    CompileWatch watch;     // told how many kernels have their SPIR-V, with all cores only
+    bool all_cores = true;  // for building kernels; false: this thread alone
+    CompileWatch watch;     // told how many kernels are built, with all cores only
     const std::atomic<bool>* stop =
         nullptr;                          // if it becomes true, the compile ends early by Stopped
     std::string excess_log;               // a file for append_excess(); empty: none

@@ -1,4 +1,4 @@
-// GLSL of the kernels of a list, and mappings that tuning found.
+// The kernels of a list as the target makes them, and mappings that tuning found.
 #include "compiler/plan/emit_kernels.h"
 
 #include <utility>
@@ -18,13 +18,17 @@ struct EmitRun {
 
 EmittedKernel& emitted(EmitRun& run, const KernelCode& code) {
     const auto [at, added] = run.emitted.try_emplace(structure_of(code));
-    if (added) at->second.info = std::make_shared<KernelInfo>(kernel_info(code, run.profile));
+    if (added) {
+        auto info = std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
+        info->identity = identity_of(at->first);
+        at->second.info = std::move(info);
+    }
     return at->second;
 }
 
 const KernelTuning& tuning_of(EmitRun& run, EmittedKernel& kernel) {
     if (!kernel.tuning) {
-        const std::string key = tuning_key(kernel.info->glsl, run.profile, run.options);
+        const std::string key = tuning_key(kernel.info->identity, run.profile, run.options);
         kernel.tuning = {key, find_tuned(key, run.options)};
     }
     return *kernel.tuning;

@@ -1,4 +1,4 @@
-// GLSL of the kernels of a list, and mappings that tuning found.
+// The kernels of a list as the target makes them, and mappings that tuning found.
 #pragma once
 #include <memory>
 #include <optional>

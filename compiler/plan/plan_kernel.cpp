@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/codegen/glsl.h"
 #include "compiler/kernel/bindings.h"
+#include "compiler/kernel/device_needs.h"
 #include "compiler/program/error.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 
@@ -30,23 +31,22 @@ MatrixUnit used_matrix_unit(const KernelCode& code) {
     return {};
 }
 
-/// Refuses 64-bit types, which devices may lack, in a kernel that has any.
-void check_types(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
-    const auto lacks = [&](DType type) {
-        return type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
+/// Refuses what the target cannot express on this device.
+void check_expressible(const KernelCode& code, const DeviceProfile& profile,
+                       const std::string& at) {
+    const Target& target = target_of(profile);
+    const auto check = [&](const KernelNode& node) {
+        const std::string why = target.cannot(node, profile);
+        if (!why.empty())
+            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
     };
-    const auto refuse = [&](DType type, const std::string& where) {
-        throw UserError(std::string(type.name()) + " is not available on this device; cast to " +
-                        (type == f64 ? "f32" : "i32") + where);
-    };
-    for (const KernelBuffer& b : code.buffers)
-        if (lacks(b.dtype)) refuse(b.dtype, at);
+    for (const KernelBuffer& b : code.buffers) {
+        KernelNode load;
+        load.op = KernelOp::Load, load.dtype = b.dtype;
+        check(load);
+    }
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order) {
-            const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-            if (lacks(n.dtype))
-                refuse(n.dtype, n.lines.empty() ? at : " (" + text(n.lines[0]) + ")");
-        }
+        for (int id : region.order) check(code.nodes[static_cast<size_t>(id)]);
 }
 
 void check_ranges(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
@@ -74,12 +74,12 @@ std::string unordered_lines(const KernelCode& code) {
 
 }  // namespace
 
-KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile) {
+KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emission emission) {
     KernelInfo info;
-    info.params_in_buffer = needs_param_buffer(code, profile);
-    info.keeps_special_floats = keeps_special_floats(code, profile);
-    info.glsl = emit_glsl(code, profile);
-    info.group_size = launched_group(code, profile);
+    const Target& target = target_of(profile);
+    target.describe(code, profile, info);
+    if (emission != Emission::Nothing) info.artefact.text = target.emit(code, profile);
+    info.needs = needs_of(code, profile);
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});
@@ -106,12 +106,11 @@ bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile) 
 }
 
 void check_limits(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
-    uint32_t texels = 0, storage = 0;
     const int64_t shared = shared_bytes(code);
+    BindingCount bound;
     for (const KernelBuffer& b : code.buffers)
-        if (b.space == MemorySpace::Bound && !is_addressed(b))
-            ++(b.form == BindingForm::Texel ? texels : storage);
-    check_types(code, profile, at);
+        if (b.space == MemorySpace::Bound) ++bound[b.form];
+    check_expressible(code, profile, at);
     check_ranges(code, profile, at);
     const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
     if (shared > static_cast<int64_t>(profile.shared_bytes))
@@ -122,7 +121,7 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
         throw UserError("a group of this kernel has " + std::to_string(members) +
                         " invocations and this device allows " +
                         std::to_string(profile.max_group_size) + "; make it smaller" + at);
-    const std::array<uint32_t, 3> launched = launched_group(code, profile);
+    const std::array<uint32_t, 3> launched = target_of(profile).launched_group(code, profile);
     for (size_t dim = 0; dim < 3; ++dim)
         if (launched[dim] > profile.max_group_extent[dim])
             throw UserError("a group of this kernel is " + std::to_string(launched[dim]) +
@@ -133,13 +132,18 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
                                  : ": where lanes exchange values all invocations stand in one "
                                    "row; make the group smaller") +
                             at);
-    if (texels > profile.max_texel_buffers || storage > profile.max_storage_buffers)
-        throw UserError("a kernel reads " + std::to_string(texels) +
-                        " tensors as texels and binds " + std::to_string(storage) +
-                        " others, and this device binds " +
-                        std::to_string(profile.max_texel_buffers) + " and " +
-                        std::to_string(profile.max_storage_buffers) +
+    if (!bound.fits(profile)) {
+        const Target& target = target_of(profile);
+        const auto most = [&](BindingForm form) {
+            return std::to_string(target.most_bindings(form, profile));
+        };
+        throw UserError("a kernel reads " + std::to_string(bound[BindingForm::View]) +
+                        " tensors through views and binds " +
+                        std::to_string(bound[BindingForm::Storage]) +
+                        " others, and this device binds " + most(BindingForm::View) + " and " +
+                        most(BindingForm::Storage) +
                         " at once; split the kernel by hand, or concatenate some tensors" + at);
+    }
     if (is_within_back_edges(code, profile)) return;
     if (code.back_edges < 0)
         throw UserError(

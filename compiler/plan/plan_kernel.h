@@ -5,12 +5,15 @@
 
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/mapping/passes.h"
+#include "compiler/plan/compile_options.h"
 #include "compiler/program/program.h"
 
 namespace firn {
 
-/// Returns its GLSL and all data that a launch needs. Without name, lines and SPIR-V.
-KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile);
+/// Returns all data that a launch needs, and the kernel's text unless `emission` is Nothing.
+/// Without name and lines, and not yet built.
+KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
+                       Emission emission = Emission::Text);
 /// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
 /// No invocation takes more iterations than the driver lets it take.

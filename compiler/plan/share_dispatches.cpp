@@ -15,7 +15,7 @@
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/larger_buffers.h"
 #include "compiler/mapping/sequence_pieces.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {
@@ -298,12 +298,11 @@ class Sharing {
 
     /// Returns whether all of them fit as one buffer into every form of binding.
     bool is_bindable(const std::vector<int>& parts) const {
-        const Size whole = stride_of(info(parts[0])) * Size(static_cast<int64_t>(parts.size()));
-        const auto most = static_cast<uint64_t>(whole.upper_bound(target_.facts.largest));
-        const auto bytes = static_cast<uint64_t>(info(parts[0]).dtype.bytes());
-        const DeviceProfile& profile = target_.profile;
-        return most <= INT32_MAX && most <= profile.max_storage_range / bytes &&
-               (!profile.texel_loads || most <= profile.max_texel_elements);
+        KernelBuffer whole;
+        whole.dtype = info(parts[0]).dtype;
+        whole.elements = stride_of(info(parts[0])) * Size(static_cast<int64_t>(parts.size()));
+        return whole.elements.upper_bound(target_.facts.largest) <= INT32_MAX &&
+               takes_any_form(whole, target_.profile, target_.facts);
     }
 
     /// Steps that fill parts of one buffer wait for one another.

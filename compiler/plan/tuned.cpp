@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kMappings = "mapping";  // kinds of entries in the cache
 constexpr const char* kCuts = "cuts";
-constexpr const char* kVersion = "1";  // of the meaning of their words
+constexpr const char* kVersion = "2";  // of their keys and of the meaning of their words
 
 /// The words that were kept under a key.
 std::optional<std::string> find_words(const char* kind, const std::string& key,
@@ -23,7 +23,7 @@ std::optional<std::string> find_words(const char* kind, const std::string& key,
 
 }  // namespace
 
-std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
+std::string tuning_key(const std::string& kernel, const DeviceProfile& profile,
                        const CompileOptions& options) {
     std::ostringstream key;
     key << kVersion << '\n'
@@ -31,7 +31,7 @@ std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
         << profile.driver << '\n'
         << cache_key(profile) << '\n';
     for (const std::string& pass : options.skipped) key << "without " << pass << '\n';
-    key << text(options.facts) << '\n' << glsl;
+    key << text(options.facts) << '\n' << kernel;
     return cache_hash(key.str());
 }
 
@@ -47,7 +47,7 @@ void keep_tuned(const std::string& key, const Mapping& mapping, const std::strin
 std::string cuts_key(const Program& program, const CompileOptions& options) {
     std::string kernels;
     for (const KernelInfo& kernel : program.kernels)
-        kernels += kernel.tuning_key.empty() ? kernel.glsl : kernel.tuning_key;
+        kernels += kernel.tuning_key.empty() ? kernel.identity : kernel.tuning_key;
     return tuning_key(kCuts + kernels, program.profile, options);
 }
 

@@ -9,9 +9,10 @@
 
 namespace firn {
 
-/// Returns the key of a tuned mapping: the kernel as the heuristics map it (its GLSL), the
-/// assumptions about its sizes, the passes that are left out, the device with its driver and rates.
-std::string tuning_key(const std::string& glsl, const DeviceProfile& profile,
+/// Returns the key of a tuned mapping: the kernel as the heuristics map it (KernelInfo::identity),
+/// the assumptions about its sizes, the passes that are left out, the device with its driver and
+/// rates.
+std::string tuning_key(const std::string& kernel, const DeviceProfile& profile,
                        const CompileOptions& options);
 
 /// The mapping that was kept under `key`, in the options' table or on disk; a damaged entry is

@@ -1,9 +1,9 @@
-// Checks whether a device can run a program: limits that kernels state, and capabilities that their
-// code declares.
+// Checks whether a device can run a program: the limits and the features that its kernels state.
 #include "compiler/program/check_device.h"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "compiler/program/error.h"
 
@@ -26,48 +26,21 @@ std::string unit_text(const MatrixUnit& unit) {
            std::to_string(unit.depth);
 }
 
-/// Visits the capabilities that a module declares: they are its first instructions.
-template <class Visit>
-void for_capabilities(std::span<const uint32_t> spirv, const Visit& visit) {
-    constexpr uint32_t kCapability = 2u << 16 | 17u;
-    constexpr size_t kHeader = 5;
-    for (size_t at = kHeader; at + 1 < spirv.size() && spirv[at] == kCapability; at += 2)
-        visit(spirv[at + 1]);
-}
-
-bool divides_or_roots(std::span<const uint32_t> spirv) {
-    constexpr uint32_t kDivision = 136, kExtended = 12, kSqrt = 31;
-    constexpr size_t kHeader = 5;
-    for (size_t at = kHeader; at < spirv.size(); at += std::max(1u, spirv[at] >> 16)) {
-        const uint32_t op = spirv[at] & 0xffffu;
-        if (op == kDivision) return true;
-        if (op == kExtended && at + 4 < spirv.size() && spirv[at + 4] == kSqrt) return true;
-    }
-    return false;
-}
-
-/// A capability of SPIR-V, by its number there, and the feature that it stands for.
-struct CapabilityNeed {
-    uint32_t capability;
+/// A need of kernels, and the feature of a device that meets it.
+struct FeatureNeed {
+    bool DeviceNeeds::*need;
     bool DeviceProfile::*feature;
     const char* what;
 };
-constexpr CapabilityNeed kCapabilityNeeds[] = {
-    {10, &DeviceProfile::has_f64, "floats of 64 bits"},
-    {11, &DeviceProfile::has_i64, "integers of 64 bits"},
-    {12, &DeviceProfile::wide_atomics, "atomics of 64 bits"},
-    {9, &DeviceProfile::storage_16bit, "values of 16 bits"},
-    {4433, &DeviceProfile::storage_16bit, "values of 16 bits"},
-    {4434, &DeviceProfile::storage_16bit, "values of 16 bits"},
-    {39, &DeviceProfile::storage_8bit, "values of 8 bits"},
-    {4448, &DeviceProfile::storage_8bit, "values of 8 bits"},
-    {4449, &DeviceProfile::storage_8bit, "values of 8 bits"},
-    {5347, &DeviceProfile::buffer_addresses, "buffers by address"},
-    {6033, &DeviceProfile::float_atomic_add, "atomic sums of floats"},
+constexpr FeatureNeed kFeatureNeeds[] = {
+    {&DeviceNeeds::f64, &DeviceProfile::has_f64, "floats of 64 bits"},
+    {&DeviceNeeds::i64, &DeviceProfile::has_i64, "integers of 64 bits"},
+    {&DeviceNeeds::wide_atomics, &DeviceProfile::wide_atomics, "atomics of 64 bits"},
+    {&DeviceNeeds::bits_16, &DeviceProfile::storage_16bit, "values of 16 bits"},
+    {&DeviceNeeds::bits_8, &DeviceProfile::storage_8bit, "values of 8 bits"},
+    {&DeviceNeeds::addresses, &DeviceProfile::buffer_addresses, "buffers by address"},
+    {&DeviceNeeds::float_atomics, &DeviceProfile::float_atomic_add, "atomic sums of floats"},
 };
-
-/// All capabilities of operations over subgroups.
-bool is_of_subgroups(uint32_t capability) { return capability >= 61 && capability <= 68; }
 
 void check_bindings(const KernelInfo& kernel, const DeviceProfile& device) {
     const auto count = [&](BindingForm form) {
@@ -77,16 +50,16 @@ void check_bindings(const KernelInfo& kernel, const DeviceProfile& device) {
     };
     require_limit(kernel, "storage buffers", count(BindingForm::Storage),
                   device.max_storage_buffers);
-    require_limit(kernel, "texel buffers", count(BindingForm::Texel), device.max_texel_buffers);
+    require_limit(kernel, "typed views", count(BindingForm::View), device.max_views);
     require_limit(kernel, "buffers by address", count(BindingForm::Address),
                   device.buffer_addresses ? kernel.bindings.size() : 0);
 }
 
 /// Checks the properties that two devices must share so that a kernel made for the first is correct
 /// on the second.
-void check_meaning(const KernelInfo& kernel, const DeviceProfile& made_for,
-                   const DeviceProfile& device) {
-    if (uses_subgroups(kernel.spirv)) {
+void check_meaning(const KernelInfo& kernel, const DeviceNeeds& needs,
+                   const DeviceProfile& made_for, const DeviceProfile& device) {
+    if (needs.subgroups) {
         if (!lanes_share(device))
             refuse_kernel(kernel,
                           "exchanges values between the lanes of a subgroup, which this device "
@@ -97,12 +70,10 @@ void check_meaning(const KernelInfo& kernel, const DeviceProfile& made_for,
                                       " lanes of a subgroup and this device has subgroups of " +
                                       std::to_string(device.subgroup_size));
     }
-    bool wide = false;
-    for_capabilities(kernel.spirv, [&](uint32_t capability) { wide |= capability == 11; });
-    if (wide && made_for.compares_widened && !device.compares_widened)
+    if (needs.i64 && made_for.compares_widened && !device.compares_widened)
         refuse_kernel(kernel,
                       "compares integers of 64 bits, which the driver of this device gets wrong");
-    if (made_for.rounds_exactly && !device.rounds_exactly && divides_or_roots(kernel.spirv))
+    if (made_for.rounds_exactly && !device.rounds_exactly && needs.exact_division)
         refuse_kernel(kernel,
                       "takes quotients or roots of floats as they are, and this device is off by "
                       "some units in the last place");
@@ -118,13 +89,7 @@ void check_meaning(const KernelInfo& kernel, const DeviceProfile& made_for,
 
 }  // namespace
 
-bool uses_subgroups(std::span<const uint32_t> spirv) {
-    bool uses = false;
-    for_capabilities(spirv, [&](uint32_t capability) { uses |= is_of_subgroups(capability); });
-    return uses;
-}
-
-void check_kernel(const KernelInfo& kernel, const DeviceProfile& device) {
+void check_kernel(const KernelInfo& kernel, const DeviceNeeds& needs, const DeviceProfile& device) {
     uint64_t group = 1;
     for (size_t i = 0; i < 3; ++i) {
         require_limit(kernel, "invocations in one extent of a workgroup", kernel.group_size[i],
@@ -149,19 +114,23 @@ void check_kernel(const KernelInfo& kernel, const DeviceProfile& device) {
     if (device.max_back_edges > 0 && kernel.back_edges > 0)
         require_limit(kernel, "loop iterations in one invocation",
                       static_cast<uint64_t>(kernel.back_edges), device.max_back_edges);
-    for_capabilities(kernel.spirv, [&](uint32_t capability) {
-        for (const CapabilityNeed& need : kCapabilityNeeds)
-            if (need.capability == capability && !(device.*need.feature))
-                refuse_kernel(kernel,
-                              "uses " + std::string(need.what) + ", which this device lacks");
-    });
+    for (const FeatureNeed& row : kFeatureNeeds)
+        if (needs.*row.need && !(device.*row.feature))
+            refuse_kernel(kernel, "uses " + std::string(row.what) + ", which this device lacks");
+}
+
+void check_device(const Program& program, std::span<const DeviceNeeds> needs,
+                  const DeviceProfile& device) {
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        check_kernel(program.kernels[k], needs[k], device);
+        check_meaning(program.kernels[k], needs[k], program.profile, device);
+    }
 }
 
 void check_device(const Program& program, const DeviceProfile& device) {
-    for (const KernelInfo& kernel : program.kernels) {
-        check_kernel(kernel, device);
-        check_meaning(kernel, program.profile, device);
-    }
+    std::vector<DeviceNeeds> needs;
+    for (const KernelInfo& kernel : program.kernels) needs.push_back(kernel.needs);
+    check_device(program, needs, device);
 }
 
 }  // namespace firn

@@ -155,10 +155,7 @@ class ProgramCheck {
 
     static void check_code(const KernelInfo& kernel) {
         const std::string who = "kernel '" + kernel.name + "'";
-        constexpr uint32_t kSpirvMagic = 0x07230203;
-        constexpr size_t kSpirvHeader = 5;
-        fits(kernel.spirv.size() > kSpirvHeader && kernel.spirv[0] == kSpirvMagic,
-             who + " has no SPIR-V");
+        fits(!kernel.artefact.words.empty(), who + " has no code that a device runs");
         uint64_t group = 1;
         for (uint32_t extent : kernel.group_size) {
             fits(extent > 0 && extent <= (1u << 20), who + " has no workgroup");
@@ -169,9 +166,9 @@ class ProgramCheck {
             const bool whole = binding.width == 1 || binding.width == 2 || binding.width == 4 ||
                                binding.width == 8 || binding.width == 16;
             fits(whole, who + " has a binding of no width");
-            if (binding.form == BindingForm::Texel)
+            if (binding.form == BindingForm::View)
                 fits(binding.dtype.bytes() == 4 && binding.width <= 4 && !binding.written,
-                     who + " has a texel binding of no texels");
+                     who + " has a view of no elements");
         }
     }
 

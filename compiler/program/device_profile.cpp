@@ -18,13 +18,13 @@ DeviceProfile gpu_profile() {
     profile.max_groups[0] = 2147483647;
     profile.shared_bytes = 49152;
     profile.push_constant_bytes = 256;
-    profile.max_texel_buffers = 0;
+    profile.max_views = 0;
     profile.max_storage_range = 4294967295;
     profile.buffer_alignment = 256;
     profile.max_back_edges = 0;
     profile.max_body_operations = 3072;
     profile.rounds_exactly = false;  // few do, and Vulkan requires less
-    profile.texel_loads = false;
+    profile.view_loads = false;
     profile.float_atomic_add = false;  // an extension: a device says so itself
     profile.operations_per_second = 8e12;
     profile.bytes_per_second = 350e9;
@@ -60,9 +60,9 @@ DeviceProfile least(DeviceProfile profile) {
     at_most(profile.shared_bytes, 16384);
     at_most(profile.push_constant_bytes, 128);
     at_most(profile.max_storage_buffers, 4);
-    at_most(profile.max_texel_buffers, 4);
+    at_most(profile.max_views, 4);
     at_most(profile.max_storage_range, 1u << 27);
-    at_most(profile.max_texel_elements, 65536);
+    at_most(profile.max_view_elements, 65536);
     profile.buffer_alignment = std::max(profile.buffer_alignment, 256u);
     profile.storage_8bit = profile.storage_16bit = profile.has_f64 = profile.has_i64 = false;
     profile.buffer_addresses = profile.subgroup_shuffle = profile.float_atomic_add = false;
@@ -75,15 +75,15 @@ DeviceProfile least(DeviceProfile profile) {
 std::string cache_key(const DeviceProfile& p) {
     std::ostringstream key;
     key.precision(17);
-    key << (p.device_class == DeviceClass::Cpu ? "cpu" : "gpu") << " subgroup " << p.subgroup_size
+    key << (p.device_class == DeviceClass::CpuDriver ? "cpu" : "gpu") << " subgroup " << p.subgroup_size
         << " group " << p.max_group_size;
     for (uint32_t extent : p.max_group_extent) key << ' ' << extent;
     key << " groups";
     for (uint32_t groups : p.max_groups) key << ' ' << groups;
     key << " shared " << p.shared_bytes << " push " << p.push_constant_bytes << " buffers "
-        << p.max_storage_buffers << ' ' << p.max_texel_buffers << " range " << p.max_storage_range
-        << ' ' << p.max_texel_elements << " align " << p.buffer_alignment << " edges "
-        << p.max_back_edges << " body " << p.max_body_operations << " features " << p.texel_loads
+        << p.max_storage_buffers << ' ' << p.max_views << " range " << p.max_storage_range
+        << ' ' << p.max_view_elements << " align " << p.buffer_alignment << " edges "
+        << p.max_back_edges << " body " << p.max_body_operations << " features " << p.view_loads
         << p.buffer_addresses << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64
         << p.subgroup_shuffle << p.float_atomic_add << p.wide_atomics << p.keeps_special_floats
         << p.compares_widened << p.rounds_exactly << " matrix " << p.matrix_unit.rows << ' '

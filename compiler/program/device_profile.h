@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// Decides schedule templates: a driver that runs shaders on the CPU, or a GPU.
-enum class DeviceClass : uint8_t { Cpu, Gpu };
+/// Decides the target and its rules: a Vulkan driver that runs kernels on the CPU, or a GPU.
+enum class DeviceClass : uint8_t { CpuDriver, Gpu };
 
 /// The shape that a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth,
 /// columns] of f16, with sums in f32. No rows: there is no unit.
@@ -22,7 +22,7 @@ struct DeviceProfile {
     std::string name = "reference CPU driver";
     std::string driver;  // stands for the driver and its version; what was measured on it holds for
                          // no other
-    DeviceClass device_class = DeviceClass::Cpu;
+    DeviceClass device_class = DeviceClass::CpuDriver;
 
     // Limits.
     uint32_t subgroup_size = 8;
@@ -32,9 +32,9 @@ struct DeviceProfile {
     uint32_t shared_bytes = 32768;
     uint32_t push_constant_bytes = 128;
     uint32_t max_storage_buffers = 32;          // per stage
-    uint32_t max_texel_buffers = 64;            // storage texel buffers per stage
+    uint32_t max_views = 64;                    // typed views per stage
     uint64_t max_storage_range = 128ull << 20;  // bytes of one storage binding
-    uint64_t max_texel_elements = 1ull << 27;   // texels of one view
+    uint64_t max_view_elements = 1ull << 27;    // elements, or blocks of four, of one view
     uint32_t buffer_alignment = 64;             // for offsets of any binding form
     /// Loop back edges that one invocation may take before the driver cuts it off; 0: no limit.
     uint32_t max_back_edges = 65535;
@@ -45,7 +45,7 @@ struct DeviceProfile {
     uint32_t max_body_operations = 6144;
 
     // Features.
-    bool texel_loads = true;  // read-only tensors are fastest as storage texel buffers
+    bool view_loads = true;  // read-only tensors load fastest through typed views
     bool buffer_addresses =
         true;  // kernels may reach a buffer by its address: slower, but of any size
     bool storage_8bit = true, storage_16bit = true;

@@ -23,17 +23,19 @@ struct ProgramSource;  // compiler/driver/program_source.h; the same
 
 /// The form in which a kernel binds a buffer.
 enum class BindingForm : uint8_t {
-    Storage,  // std430 storage buffer
-    Texel,    // storage texel buffer (`imageBuffer`), read only
+    Storage,  // the memory itself
+    View,     // a view of it as elements of one type, read only
     Address,  // no binding: its address is a parameter behind the others, 8 bytes; for buffers
               // larger than a binding
 };
+
+inline constexpr size_t kBindingForms = 3;
 
 /// A binding of a kernel; its index in KernelInfo::bindings is its binding number in set 0.
 struct BindingInfo {
     BindingForm form = BindingForm::Storage;
     DType dtype = f32;  // stored type
-    int width = 1;      // elements per access: a Texel of width 4 is rgba32f (or rgba32i, rgba32ui)
+    int width = 1;      // elements per access
     bool written = false;
 };
 
@@ -47,14 +49,34 @@ struct ParamInfo {
     friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
 };
 
+/// What a target makes of a kernel: text, and words that its executor runs.
+struct Artefact {
+    std::string format = "spirv";  // of the words
+    std::string text;
+    std::vector<uint32_t> words;
+    friend bool operator==(const Artefact&, const Artefact&) = default;
+};
+
+/// The features of a device without which a kernel cannot run, or gives other results.
+struct DeviceNeeds {
+    bool known = false;  // false in files of older versions: its executor finds them in the words
+    bool f64 = false, i64 = false;
+    bool bits_16 = false, bits_8 = false;  // memory with elements of so many bits
+    bool subgroups = false;                // lanes exchange values
+    bool wide_atomics = false, float_atomics = false;
+    bool addresses = false;       // buffers are reached by their addresses
+    bool exact_division = false;  // it takes quotients or roots of floats as the device rounds them
+    friend bool operator==(const DeviceNeeds&, const DeviceNeeds&) = default;
+};
+
 /// A kernel and the limits it assumes. Parameters are push constants in the order of
 /// DispatchStep::params, then the addresses of Address bindings (u64), at the offsets of
 /// param_offsets(); when they exceed the device's limit (`params_in_buffer`) they are a uniform
 /// buffer at the binding after the last.
 struct KernelInfo {
     std::string name;  // unique in the program, made of the user's lines
-    std::string glsl;
-    std::vector<uint32_t> spirv;
+    Artefact artefact;
+    DeviceNeeds needs;
     std::array<uint32_t, 3> group_size{1, 1, 1};
     std::vector<BindingInfo> bindings;
     std::vector<DType> param_types;
@@ -68,6 +90,7 @@ struct KernelInfo {
     std::vector<std::string> lines;          // the user's lines
     std::shared_ptr<const KernelCode> code;  // for the host interpreter; absent in a saved program
     std::string mapping;     // how its ranges are mapped; empty where its user said it
+    std::string identity;    // the same for kernels of equal structure, in any run
     std::string tuning_key;  // the key of a mapping found by tuning; empty if none can be
     bool tuned = false;      // the mapping is one that tuning found
     std::string ranges;      // its ranges before they were mapped, for people: `y n, x m; 2 loops`
@@ -202,8 +225,8 @@ struct Program {
     std::vector<std::string> rounds;  // what was done again, why, and passes that were left out
     std::string cuts;       // tuning's factors of the costs behind the verdicts; empty: none
     DeviceProfile profile;  // the device that it was compiled for
-    double compile_milliseconds = 0;  // from Graph to GLSL
-    double spirv_milliseconds = 0;    // from GLSL to SPIR-V, by the shader compiler or its cache
+    double compile_milliseconds = 0;  // from Graph to the texts of kernels
+    double build_milliseconds = 0;    // from these to their words, by Target::build or its cache
     /// The source of the program, for diagnostics; may be null.
     std::shared_ptr<const ProgramSource> source;
 };

@@ -23,9 +23,9 @@ void fields(auto& v, Is<MatrixUnit> auto& x) {
 
 void fields(auto& v, Is<DeviceProfile> auto& x) {
     auto& [name, driver, device_class, subgroup_size, max_group_size, max_group_extent, max_groups,
-           shared_bytes, push_constant_bytes, max_storage_buffers, max_texel_buffers,
-           max_storage_range, max_texel_elements, buffer_alignment, max_back_edges,
-           max_body_operations, texel_loads, buffer_addresses, storage_8bit, storage_16bit, has_f64,
+           shared_bytes, push_constant_bytes, max_storage_buffers, max_views,
+           max_storage_range, max_view_elements, buffer_alignment, max_back_edges,
+           max_body_operations, view_loads, buffer_addresses, storage_8bit, storage_16bit, has_f64,
            has_i64, subgroup_shuffle, float_atomic_add, wide_atomics, keeps_special_floats,
            compares_widened, rounds_exactly, matrix_unit, operations_per_second, bytes_per_second,
            cache_bytes, seconds_per_load, shared_loads, seconds_per_launch, parallel_invocations,
@@ -34,10 +34,10 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
     v("subgroup_size", subgroup_size), v("max_group_size", max_group_size);
     v("max_group_extent", max_group_extent), v("max_groups", max_groups);
     v("shared_bytes", shared_bytes), v("push_constant_bytes", push_constant_bytes);
-    v("max_storage_buffers", max_storage_buffers), v("max_texel_buffers", max_texel_buffers);
-    v("max_storage_range", max_storage_range), v("max_texel_elements", max_texel_elements);
+    v("max_storage_buffers", max_storage_buffers), v("max_texel_buffers", max_views);
+    v("max_storage_range", max_storage_range), v("max_texel_elements", max_view_elements);
     v("buffer_alignment", buffer_alignment), v("max_back_edges", max_back_edges);
-    v("max_body_operations", max_body_operations), v("texel_loads", texel_loads);
+    v("max_body_operations", max_body_operations), v("texel_loads", view_loads);
     v("buffer_addresses", buffer_addresses), v("storage_8bit", storage_8bit);
     v("storage_16bit", storage_16bit), v("has_f64", has_f64), v("has_i64", has_i64);
     v("subgroup_shuffle", subgroup_shuffle), v("float_atomic_add", float_atomic_add);
@@ -60,17 +60,29 @@ void fields(auto& v, Is<ParamInfo> auto& x) {
     v("dtype", dtype), v("size", size), v("scalar", scalar);
 }
 
-/// The code that only the kernel interpreter runs is not saved.
+void fields(auto& v, Is<DeviceNeeds> auto& x) {
+    auto& [known, f64, i64, bits_16, bits_8, subgroups, wide_atomics, float_atomics, addresses,
+           exact_division] = x;
+    v("known", known), v("f64", f64), v("i64", i64), v("bits_16", bits_16), v("bits_8", bits_8);
+    v("subgroups", subgroups), v("wide_atomics", wide_atomics);
+    v("float_atomics", float_atomics), v("addresses", addresses);
+    v("exact_division", exact_division);
+}
+
+/// The code that only the kernel interpreter runs is not saved. The artefact has the names that
+/// files had when there was one format.
 void fields(auto& v, Is<KernelInfo> auto& x) {
-    auto& [name, glsl, spirv, group_size, bindings, param_types, params_in_buffer,
+    auto& [name, artefact, needs, group_size, bindings, param_types, params_in_buffer,
            keeps_special_floats, shared_bytes, matrix_unit, back_edges, guards, lines, code,
-           mapping, tuning_key, tuned, ranges, unordered] = x;
-    v("name", name), v("glsl", glsl), v("spirv", spirv), v("group_size", group_size);
+           mapping, identity, tuning_key, tuned, ranges, unordered] = x;
+    auto& [format, text, words] = artefact;
+    v("name", name), v("glsl", text), v("spirv", words), v("group_size", group_size);
     v("bindings", bindings), v("param_types", param_types);
     v("params_in_buffer", params_in_buffer), v("keeps_special_floats", keeps_special_floats);
     v("shared_bytes", shared_bytes), v("matrix_unit", matrix_unit), v("back_edges", back_edges);
     v("guards", guards), v("lines", lines), v("mapping", mapping), v("tuning_key", tuning_key);
     v("tuned", tuned), v.later("ranges", ranges), v.later("unordered", unordered);
+    v.later("format", format), v.later("needs", needs), v.later("identity", identity);
 }
 
 void fields(auto& v, Is<BufferInfo> auto& x) {
@@ -144,14 +156,14 @@ void fields(auto& v, Is<VerdictInfo> auto& x) {
 /// Visits all fields but the source.
 void fields(auto& v, Is<Program> auto& x) {
     auto& [name, arguments, results, data_sizes, guards, assumed, host_scalars, buffers, kernels,
-           steps, verdicts, rounds, cuts, profile, compile_milliseconds, spirv_milliseconds,
+           steps, verdicts, rounds, cuts, profile, compile_milliseconds, build_milliseconds,
            source] = x;
     v("name", name), v("arguments", arguments), v("results", results);
     v("data_sizes", data_sizes), v("guards", guards), v("assumed", assumed);
     v("host_scalars", host_scalars), v("buffers", buffers), v("kernels", kernels);
     v("steps", steps), v("verdicts", verdicts), v.later("rounds", rounds), v("cuts", cuts);
     v("profile", profile);
-    v("compile_milliseconds", compile_milliseconds), v("spirv_milliseconds", spirv_milliseconds);
+    v("compile_milliseconds", compile_milliseconds), v("spirv_milliseconds", build_milliseconds);
 }
 
 void fields(auto& v, Is<ProgramParameter> auto& x) {

@@ -15,7 +15,7 @@ struct EnumNames<DeviceClass> {
 };
 template <>
 struct EnumNames<BindingForm> {
-    static constexpr const char* kAll[] = {"storage", "texel", "address"};
+    static constexpr const char* kAll[] = {"storage", "texel", "address"};  // texel: a View
 };
 template <>
 struct EnumNames<BufferRole> {

@@ -7,7 +7,7 @@
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 
 namespace firn {

@@ -68,7 +68,9 @@ bool BindingPressure::exceeds(const Node& root, const Node& value,
     for (const Node* input : inputs)
         if (!kernel.asked.contains(input) && seen.insert(input).second)
             after.add(bound_value(*input, false), profile_, facts_);
-    const bool grows = after.texels > kernel.count.texels || after.storage > kernel.count.storage;
+    bool grows = false;
+    for (size_t form = 0; form < kBindingForms; ++form)
+        grows |= after.of[form] > kernel.count.of[form];
     return grows && !after.fits(profile_);
 }
 

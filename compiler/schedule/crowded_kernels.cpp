@@ -35,8 +35,8 @@ bool note_crowded_kernels(Draft& draft) {
     const std::vector<Ref>& order = draft.facts.regions.order;
     const auto loaded = [&](const Node& node) { return is_loaded(draft, node); };
     BindingCount all;
-    all.texels = all.storage =
-        std::count_if(order.begin(), order.end(), [&](const Ref& ref) { return loaded(*ref); });
+    all.of.fill(
+        std::count_if(order.begin(), order.end(), [&](const Ref& ref) { return loaded(*ref); }));
     if (all.fits(draft.facts.profile)) return false;
     bool changed = false, crowded = false;
     for (const ValueVerdict& v : draft.round.verdicts) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 

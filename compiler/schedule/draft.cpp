@@ -1,7 +1,7 @@
 // A schedule in the making: one round of verdicts, and the findings of earlier rounds.
 #include "compiler/schedule/draft.h"
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 

@@ -5,7 +5,7 @@
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/access.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
 #include "compiler/schedule/products.h"

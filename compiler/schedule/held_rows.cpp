@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "compiler/kernel/rows.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/ir/host_op.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

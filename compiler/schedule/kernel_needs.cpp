@@ -98,7 +98,7 @@ bool add_value(KernelNeeds& needs, const Draft& draft, const Node& node, int map
 bool fits_device(const std::vector<Ref>& outputs, const KernelNeeds& needs,
                  const ScheduleFacts& facts) {
     BindingCount count;
-    count.storage = needs.sizes ? 1 : 0;
+    count[BindingForm::Storage] = needs.sizes ? 1 : 0;
     for (const Ref& output : outputs)
         count.add(bound_value(*output, true), facts.profile, facts.symbols);
     for (const Node* load : needs.loads) {

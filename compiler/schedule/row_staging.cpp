@@ -2,7 +2,7 @@
 #include "compiler/schedule/row_staging.h"
 
 #include "compiler/kernel/rows.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/early_cuts.h"
 #include "compiler/schedule/groups.h"

@@ -1,8 +1,8 @@
 // Finds loops whose steps are so small that one group may run them all.
 #include "compiler/schedule/small_loops.h"
 
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/schedule/trip_counts.h"
 
 namespace firn {

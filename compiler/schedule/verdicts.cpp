@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/program/cost_table.h"
-#include "compiler/program/device_class.h"
+#include "compiler/target/cost_table.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"

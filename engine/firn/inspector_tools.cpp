@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "compiler/codegen/spirv.h"
+#include "compiler/target/glsl/spirv.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/trace.h"
 #include "compiler/files/stored_tensor.h"

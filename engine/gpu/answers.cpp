@@ -29,7 +29,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     KernelInfo kernel;
     kernel.name = question.kept_as;
     std::span<const uint32_t> spirv = shader_module(question.shader);
-    kernel.spirv.assign(spirv.begin(), spirv.end());
+    kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {question.invocations, 1, 1};
     kernel.bindings = {{BindingForm::Storage, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};
     Pipeline pipeline(device, kernel);

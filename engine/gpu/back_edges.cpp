@@ -21,7 +21,7 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
     KernelInfo kernel;
     kernel.name = "back edge probe";
     std::span<const uint32_t> spirv = shader_module("back_edges.comp");
-    kernel.spirv.assign(spirv.begin(), spirv.end());
+    kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {8, 1, 1};
     kernel.bindings = {{BindingForm::Storage, u32, 1, true}};
     kernel.param_types = {u32};

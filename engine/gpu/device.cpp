@@ -67,15 +67,15 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->pipeline_cache_ = std::make_unique<PipelineCache>(*device, options.cache_directory);
     device->memory_ = std::make_unique<MemoryPool>(*device);
     device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
-    if (device->profile_.device_class == DeviceClass::Cpu)
+    if (device->profile_.device_class == DeviceClass::CpuDriver)
         device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
     device->profile_.subgroup_shuffle = probe_subgroup_numbers(device, options.cache_directory);
     device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
     device->profile_.rounds_exactly = probe_rounding(device, options.cache_directory);
-    if (device->profile_.texel_loads)
-        device->profile_.texel_loads = options.measure_rates
+    if (device->profile_.view_loads)
+        device->profile_.view_loads = options.measure_rates
                                            ? probe_texel_rate(device, options.cache_directory)
-                                           : device->profile_.device_class == DeviceClass::Cpu;
+                                           : device->profile_.device_class == DeviceClass::CpuDriver;
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     if (options.measure_rates)
         if (const auto rates = probe_rates(device, options.cache_directory))

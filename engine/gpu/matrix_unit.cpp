@@ -31,7 +31,7 @@ KernelInfo trial_kernel(const MatrixUnit& unit, uint32_t subgroup) {
     KernelInfo kernel;
     kernel.name = "matrix unit probe";
     std::span<const uint32_t> spirv = shader_module("matrix_unit.comp");
-    kernel.spirv.assign(spirv.begin(), spirv.end());
+    kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {subgroup, 1, 1};
     kernel.bindings = {{BindingForm::Storage, f16, 1, false},
                        {BindingForm::Storage, f16, 1, false},

@@ -142,16 +142,16 @@ class Copies {
 Estimate copy_rate(const std::shared_ptr<Device>& device, Stopwatch& watch, double seconds,
                    int cores) {
     const DeviceProfile& profile = device->profile();
-    const BindingForm form = profile.texel_loads ? BindingForm::Texel : BindingForm::Storage;
+    const BindingForm form = profile.view_loads ? BindingForm::View : BindingForm::Storage;
     const uint32_t group = std::bit_floor(std::min(kCopyGroup, profile.max_group_size));
     const Pipeline pipeline(
         *device,
-        measured_kernel(profile.texel_loads ? "copy_texels.comp" : "copy_storage.comp", group,
+        measured_kernel(profile.view_loads ? "copy_texels.comp" : "copy_storage.comp", group,
                         {{form, f32, 4, false}, {BindingForm::Storage, f32, 4, true}}),
         {&group, 1});
     const uint64_t most = std::min(
         {kMostBytes, profile.max_storage_range,
-         profile.texel_loads ? 16 * profile.max_texel_elements : kMostBytes,
+         profile.view_loads ? 16 * profile.max_view_elements : kMostBytes,
          profile.max_groups[0] * group * kInvocationBytes, device->memory().use().free / 8});
     // The buffers are so large that twice the size of a cache is moved between two uses of a byte.
     uint64_t bytes = (2 * profile.cache_bytes + kSliceBytes - 1) / kSliceBytes * kSliceBytes;
@@ -253,7 +253,7 @@ MeasuredRates measure_rates(const std::shared_ptr<Device>& device, double second
         Chains chains(device);
         const Run run = [&](int n) { return chains.time(watch, n); };
         int cores = 0;
-        if (device->profile().device_class == DeviceClass::Cpu) {
+        if (device->profile().device_class == DeviceClass::CpuDriver) {
             const int amount = std::min(kMostIterations, 4 * enough(run, 8, kMostIterations, 1));
             cores = count_cores([&] { run(amount); });
         }

@@ -12,7 +12,7 @@ KernelInfo measured_kernel(const char* shader, uint32_t group, std::vector<Bindi
     KernelInfo out;
     out.name = shader;
     const std::span<const uint32_t> spirv = shader_module(shader);
-    out.spirv.assign(spirv.begin(), spirv.end());
+    out.artefact.words.assign(spirv.begin(), spirv.end());
     out.group_size = {group, 1, 1};
     out.bindings = std::move(bindings);
     out.param_types = {i32};

@@ -6,6 +6,7 @@
 
 #include "compiler/program/check_device.h"
 #include "compiler/program/index_limits.h"
+#include "engine/gpu/module_needs.h"
 #include "engine/gpu/pipeline_cache.h"
 
 namespace firn {
@@ -14,7 +15,7 @@ namespace {
 VkDescriptorType descriptor_type(BindingForm form) {
     switch (form) {
         case BindingForm::Storage: return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        case BindingForm::Texel: return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+        case BindingForm::View: return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
         case BindingForm::Address: break;
     }
     throw InternalError("a binding has no descriptor");
@@ -51,12 +52,15 @@ void check_storage_range(const Device& device, const BufferRange& range, const s
 
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants)
     : device_(device), name_(kernel.name), bindings_(kernel.bindings) {
-    check_kernel(kernel, device.profile());
-    if (kernel.spirv.empty())
+    check_kernel(kernel, needs_of(kernel), device.profile());
+    if (kernel.artefact.format != "spirv")
+        throw UserError("kernel '" + kernel.name + "' is of the format '" + kernel.artefact.format +
+                        "' and this device runs SPIR-V; compile the program for this device");
+    if (kernel.artefact.words.empty())
         throw InternalError("kernel '" + kernel.name + "' has no SPIR-V; compile it to the end");
     constexpr uint32_t kMagic = 0x07230203;
     constexpr size_t kHeaderWords = 5;
-    if (kernel.spirv.size() < kHeaderWords || kernel.spirv[0] != kMagic)
+    if (kernel.artefact.words.size() < kHeaderWords || kernel.artefact.words[0] != kMagic)
         throw UserError("kernel '" + kernel.name +
                         "' is no SPIR-V; the program was damaged: compile it again");
     params_in_buffer_ = kernel.params_in_buffer;
@@ -83,13 +87,13 @@ std::string identity(const KernelInfo& kernel) {
     for (const DType dtype : kernel.param_types) key << dtype.name() << ' ';
     key << kernel.params_in_buffer << ' ' << kernel.group_size[0] << '\n';
     return key.str() +
-           std::string(reinterpret_cast<const char*>(kernel.spirv.data()), 4 * kernel.spirv.size());
+           std::string(reinterpret_cast<const char*>(kernel.artefact.words.data()), 4 * kernel.artefact.words.size());
 }
 
 }  // namespace
 
 std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo& kernel) {
-    check_kernel(kernel, device.profile());
+    check_kernel(kernel, needs_of(kernel), device.profile());
     const std::string key = identity(kernel);
     SharedPipelines& shared = device.shared_pipelines();
     {
@@ -143,7 +147,7 @@ void Pipeline::create_layouts() {
 }
 
 void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_t> constants) {
-    const std::span<const uint32_t> spirv = kernel.spirv;
+    const std::span<const uint32_t> spirv = kernel.artefact.words;
     const VolkDeviceTable& vk = device_.vk();
     const PipelineCache::Handle cache = device_.pipeline_cache().take();
     std::vector<VkSpecializationMapEntry> entries;
@@ -160,7 +164,7 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
     info.stage.module = module;
     info.stage.pName = "main";
     const bool whole = kernel.group_size[0] % device_.profile().subgroup_size == 0;
-    if (device_.full_subgroups() && whole && uses_subgroups(spirv))
+    if (device_.full_subgroups() && whole && needs_of(kernel).subgroups)
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
     const VkSpecializationInfo special{static_cast<uint32_t>(entries.size()), entries.data(),
                                        constants.size_bytes(), constants.data()};
@@ -210,7 +214,7 @@ void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std
         dynamic += request.pipeline->params_in_buffer();
         for (const BindingInfo& binding : request.pipeline->bindings())
             if (binding.form != BindingForm::Address)
-                ++(binding.form == BindingForm::Texel ? texel : storage);
+                ++(binding.form == BindingForm::View ? texel : storage);
     }
     std::vector<VkDescriptorPoolSize> sizes;
     if (storage > 0) sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage});
@@ -256,7 +260,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
         check_elements(range, bindings[i].dtype, name, request.pipeline->name());
         if (bindings[i].form == BindingForm::Address) continue;
         VkWriteDescriptorSet& write = add(i, descriptor_type(bindings[i].form));
-        if (bindings[i].form == BindingForm::Texel) {
+        if (bindings[i].form == BindingForm::View) {
             views[i] =
                 create_texel_view(device_, range, bindings[i].dtype, bindings[i].width, name);
             views_.push_back(views[i]);

@@ -127,7 +127,7 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     DeviceProfile profile = cpu ? cpu_profile() : gpu_profile();
     profile.name = info.name;
     profile.driver = cache_hash(driver_key(vk, info.handle));
-    profile.device_class = cpu ? DeviceClass::Cpu : DeviceClass::Gpu;
+    profile.device_class = cpu ? DeviceClass::CpuDriver : DeviceClass::Gpu;
     profile.subgroup_size = vulkan11.subgroupSize;
     profile.max_group_size = limits.maxComputeWorkGroupInvocations;
     for (int i = 0; i < 3; ++i) {
@@ -138,18 +138,18 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     profile.push_constant_bytes = limits.maxPushConstantsSize;
     profile.max_storage_buffers = clamp_count(std::min(limits.maxPerStageDescriptorStorageBuffers,
                                                        limits.maxDescriptorSetStorageBuffers));
-    profile.max_texel_buffers = clamp_count(
+    profile.max_views = clamp_count(
         std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages));
     // Both kinds together, and the buffer of parameters.
     profile.max_storage_buffers =
         std::min(profile.max_storage_buffers, limits.maxPerStageResources / 2);
-    profile.max_texel_buffers = std::min(
-        profile.max_texel_buffers, limits.maxPerStageResources - profile.max_storage_buffers - 1);
+    profile.max_views = std::min(
+        profile.max_views, limits.maxPerStageResources - profile.max_storage_buffers - 1);
     profile.max_storage_range = limits.maxStorageBufferRange;
-    profile.max_texel_elements = limits.maxTexelBufferElements;
+    profile.max_view_elements = limits.maxTexelBufferElements;
     profile.buffer_alignment = static_cast<uint32_t>(std::max<uint64_t>(
         {64, limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment}));
-    profile.texel_loads = loads_texels(vk, info.handle);
+    profile.view_loads = loads_texels(vk, info.handle);
     profile.buffer_addresses = features.vulkan12.bufferDeviceAddress;
     profile.storage_8bit =
         features.vulkan12.storageBuffer8BitAccess && features.vulkan12.shaderInt8;

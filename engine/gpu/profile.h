@@ -35,7 +35,7 @@ struct DeviceFeatures {
 };
 
 /// Limits and features of a device, with rates by its class; `max_back_edges` is that of its class,
-/// and `texel_loads` says whether the device could.
+/// and `view_loads` says whether the device could.
 DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
                             const DeviceFeatures& features);
 
@@ -49,7 +49,7 @@ uint32_t probe_back_edges(const std::shared_ptr<Device>& device,
                           const std::string& cache_directory);
 /// Lets the lanes of a group of one row exchange values, and returns whether the numbers of
 /// subgroups and lanes count every invocation once, and match the lanes of exchanges. Kernels use
-/// nothing else of a driver's numbering (compiler/codegen/subgroups.h).
+/// nothing else of a driver's numbering (compiler/target/glsl/subgroups.h).
 bool probe_subgroup_numbers(const std::shared_ptr<Device>& device,
                             const std::string& cache_directory);
 /// Compares 64-bit integers that were 32-bit ones with constants, and returns whether the driver

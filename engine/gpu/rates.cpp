@@ -27,7 +27,7 @@ struct Steps {
     double below, above;
 };
 Steps steps_of(DeviceClass device_class) {
-    return device_class == DeviceClass::Cpu ? Steps{-4, 3} : Steps{-7, 5};
+    return device_class == DeviceClass::CpuDriver ? Steps{-4, 3} : Steps{-7, 5};
 }
 
 double rounded(const Estimate& measured, double reference, const Steps& steps) {

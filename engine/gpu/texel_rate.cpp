@@ -49,7 +49,7 @@ class Loads {
                 words_->used_at(point, false);
                 sums_->used_at(point, true);
             });
-        const bool on_cpu = device_.profile().device_class == DeviceClass::Cpu;
+        const bool on_cpu = device_.profile().device_class == DeviceClass::CpuDriver;
         return on_cpu ? taken.processor_seconds : taken.seconds;
     }
 
@@ -62,7 +62,7 @@ class Loads {
 };
 
 bool are_faster(const std::shared_ptr<Device>& device) {
-    Loads texels(device, BindingForm::Texel, "texel_rate.comp"),
+    Loads texels(device, BindingForm::View, "texel_rate.comp"),
         storage(device, BindingForm::Storage, "storage_rate.comp");
     Stopwatch watch(*device);
     texels.seconds(watch), storage.seconds(watch);  // some drivers compile at the first dispatch

@@ -43,7 +43,7 @@ std::string scaled_text(double value, const char* unit) {
 const char* form_text(BindingForm form) {
     switch (form) {
         case BindingForm::Storage: return "buffer";
-        case BindingForm::Texel: return "texels";
+        case BindingForm::View: return "texels";
         case BindingForm::Address: return "address";
     }
     return "";
@@ -160,7 +160,7 @@ void Inspector::choose_kernel(size_t kernel) {
     selected_.kernel = kernel;
     const auto changed = edited_.find({selected_.program.get(), kernel});
     const std::string& text =
-        changed != edited_.end() ? changed->second : selected_.program->kernels.at(kernel).glsl;
+        changed != edited_.end() ? changed->second : selected_.program->kernels.at(kernel).artefact.text;
     text_.assign(text.begin(), text.end());
     text_.resize(text.size() + kRoom);
     errors_.clear();
@@ -255,7 +255,7 @@ void Inspector::draw_code() {
     if (tools_.disassemble)
         tab("SPIR-V", "inspector spirv", [&](float height) {
             const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
-            if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.spirv);
+            if (spirv_.empty()) spirv_ = tools_.disassemble(kernel.artefact.words);
             ImGui::BeginChild("##text", {-1, height}, true, ImGuiWindowFlags_HorizontalScrollbar);
             ImGui::PushFont(code_font());
             ImGui::TextUnformatted(spirv_.data(), spirv_.data() + spirv_.size());

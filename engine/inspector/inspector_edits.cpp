@@ -77,13 +77,14 @@ void Inspector::swap_in() {
     errors_.clear();
     said_.clear();
     try {
-        if (declarations(text) != declarations(generated.glsl))
+        if (declarations(text) != declarations(generated.artefact.text))
             throw UserError(
                 "0: lines with layout(...) must not change, since the kernel's bindings are "
                 "fixed");
         KernelInfo edited = generated;
-        edited.glsl = text;
-        edited.spirv = tools_.compile(text, generated.name);
+        edited.artefact.text = text;
+        edited.needs = {};  // those of the edited module
+        edited.artefact.words = tools_.compile(text, generated.name);
         executor_->replace_kernel(selected_.program, selected_.kernel, edited);
         Times& times = times_of(generated);
         const std::pair key{selected_.program.get(), selected_.kernel};
@@ -154,7 +155,7 @@ float Inspector::height_below_editor() const {
 
 void Inspector::draw_glsl(float height) {
     const KernelInfo& kernel = selected_.program->kernels[selected_.kernel];
-    const bool can_edit = tools_.compile && !kernel.glsl.empty();
+    const bool can_edit = tools_.compile && !kernel.artefact.text.empty();
     ImGui::PushFont(code_font());
     const float numbers = ImGui::CalcTextSize("0000 ").x;
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + numbers);

@@ -4,6 +4,7 @@
 
 #include "compiler/program/check_device.h"
 #include "compiler/program/parallel.h"
+#include "engine/gpu/module_needs.h"
 #include "engine/runtime/record.h"
 
 namespace firn {
@@ -31,7 +32,9 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Device> device, const Program& prog
       name_(program.name),
       symbols_(plan_symbols(program)),
       symbols_in_parts_(plan_symbols(program, true)) {
-    check_device(program, device_->profile());
+    std::vector<DeviceNeeds> needs;
+    for (const KernelInfo& kernel : program.kernels) needs.push_back(needs_of(kernel));
+    check_device(program, needs, device_->profile());
     // The driver compiles here, which is most of a program's start.
     pipelines_.resize(program.kernels.size());
     std::function<void(size_t)> watch;

@@ -192,7 +192,7 @@ VulkanExecutor::Loaded& VulkanExecutor::load(const std::shared_ptr<const Program
     if (tracing_) {
         // Its compiler recorded how long it took; its first call follows at once.
         const double compiled =
-            (program->compile_milliseconds + program->spirv_milliseconds) * 1e-3;
+            (program->compile_milliseconds + program->build_milliseconds) * 1e-3;
         trace_.push_back({"compile", "compile " + program->name, begin - compiled, begin});
         trace_.push_back({"compile", "pipelines of " + program->name, begin, trace_now()});
     }

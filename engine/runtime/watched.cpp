@@ -89,7 +89,7 @@ void VulkanExecutor::replace_kernel(const std::shared_ptr<const Program>& progra
     Loaded& loaded = load(program);
     loaded.loaded->replace_pipeline(kernel, shared_pipeline(*device_, code));
     const std::string& name = program->kernels[kernel].name;
-    const bool edited = code.spirv != program->kernels[kernel].spirv;
+    const bool edited = code.artefact.words != program->kernels[kernel].artefact.words;
     device_->suspect(edited ? "the edited kernel '" + name + "'" : "");
     forget_entries(loaded);
     if (observed_.program && observed_.of.lock() == program) {

@@ -130,7 +130,7 @@ void FramePainter::present(const Frame& frame) {
 void FramePainter::present_drawn() {
     if (!drawn_) return;
     // CPU drivers wait inside this call, during which nothing could serve the window.
-    if (device_->profile().device_class == DeviceClass::Cpu) device_->wait(drawn_until_);
+    if (device_->profile().device_class == DeviceClass::CpuDriver) device_->wait(drawn_until_);
     swapchain_->present(*drawn_);
     drawn_.reset();
 }

@@ -40,13 +40,13 @@ DeviceProfile with_small_groups(DeviceProfile profile) {
 
 DeviceProfile with_few_bindings(DeviceProfile profile) {
     profile.max_storage_buffers = 4;
-    profile.max_texel_buffers = std::min(profile.max_texel_buffers, 4u);
+    profile.max_views = std::min(profile.max_views, 4u);
     return profile;
 }
 
 /// So little that ordinary tensors are larger than a binding.
 DeviceProfile with_addresses(DeviceProfile profile) {
-    profile.max_texel_elements = 64;
+    profile.max_view_elements = 64;
     profile.max_storage_range = 1024;
     return profile;
 }
@@ -57,7 +57,7 @@ DeviceProfile with_all(DeviceProfile profile) {
 }
 
 const Limit kLimits[] = {
-    {"TexelElements", with<&DeviceProfile::max_texel_elements, 65536u>},
+    {"TexelElements", with<&DeviceProfile::max_view_elements, 65536u>},
     {"StorageRange", with_addresses},
     {"SharedMemory", with<&DeviceProfile::shared_bytes, 16384u>},
     {"Groups", with_small_groups},
@@ -74,7 +74,7 @@ const Limit kLimits[] = {
     {"NoF64", with<&DeviceProfile::has_f64, false>},
     {"NoI64", with<&DeviceProfile::has_i64, false>},
     {"NoFloatAtomics", with<&DeviceProfile::float_atomic_add, false>},
-    {"NoTexelLoads", with<&DeviceProfile::texel_loads, false>},
+    {"NoTexelLoads", with<&DeviceProfile::view_loads, false>},
     {"NoAddresses", with<&DeviceProfile::buffer_addresses, false>},
     {"Least1", with_all<1>},
     {"Least8", with_all<8>},
@@ -250,7 +250,7 @@ class Limits : public testing::TestWithParam<Limit> {
 
     static void expect_programs(const DeviceProfile& profile) {
         const Session session = Session::interpreter(profile);
-        session.state()->needs_spirv = true;  // the driver's input is valid, too
+        session.state()->emission = Emission::Binary;  // the driver's input is valid, too
         for (const Program& program : kPrograms) {
             SCOPED_TRACE(program.name);
             try {

@@ -235,7 +235,7 @@ TEST(Sorts, ShortRowsAreOneKernel) {
             compile([](Tensor x) { return argsort(x); }, {i32(2, 1025)}).program()->kernels.size(),
             compile(
                 [&](Tensor x) {
-                    const auto way = profile.device_class == DeviceClass::Cpu ? SortMethod::Radix
+                    const auto way = profile.device_class == DeviceClass::CpuDriver ? SortMethod::Radix
                                                                               : SortMethod::Merge;
                     return argsort(x, {.method = way});
                 },

@@ -1,7 +1,7 @@
 // Programs with kernels in hand-written GLSL.
 #include "tests/bench/hand_written.h"
 
-#include "compiler/codegen/spirv.h"
+#include "compiler/target/glsl/spirv.h"
 
 namespace firn::bench {
 namespace {
@@ -72,14 +72,14 @@ std::string full_text(const HandKernel& kernel) {
 KernelInfo kernel_info(const HandKernel& kernel) {
     KernelInfo info;
     info.name = kernel.name;
-    info.glsl = full_text(kernel);
-    info.spirv = glsl_to_spirv(info.glsl, kernel.name);
+    info.artefact.text = full_text(kernel);
+    info.artefact.words = glsl_to_spirv(info.artefact.text, kernel.name);
     info.group_size = kernel.group_size;
     info.matrix_unit = kernel.matrix_unit;
     for (const HandBinding& binding : kernel.bindings) {
         const bool texel = is_texel(binding.as), ints = binding.as == As::IntTexels;
         const int width = binding.as == As::Texels4 || binding.as == As::Vec4s ? 4 : 1;
-        info.bindings.push_back({texel ? BindingForm::Texel : BindingForm::Storage,
+        info.bindings.push_back({texel ? BindingForm::View : BindingForm::Storage,
                                  ints ? i32 : f32, width, binding.written});
     }
     return info;

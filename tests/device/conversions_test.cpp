@@ -152,8 +152,8 @@ void expect_answers(const std::shared_ptr<Device>& device, DType from, DType to,
     program->profile = device->profile();
     KernelInfo kernel;
     kernel.name = std::string(from.name()) + " to " + to.name();
-    kernel.glsl = glsl_of(all, from, to, device->profile());
-    kernel.spirv = glsl_to_spirv(kernel.glsl, kernel.name);
+    kernel.artefact.text = glsl_of(all, from, to, device->profile());
+    kernel.artefact.words = glsl_to_spirv(kernel.artefact.text, kernel.name);
     kernel.group_size = {64, 1, 1};
     kernel.param_types = {i32};
     DispatchStep dispatch;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/codegen/memory.h"
-#include "compiler/codegen/operations.h"
-#include "compiler/codegen/spirv.h"
+#include "compiler/target/glsl/memory.h"
+#include "compiler/target/glsl/operations.h"
+#include "compiler/target/glsl/spirv.h"
 #include "compiler/kernel/kernel_op.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
@@ -80,9 +80,9 @@ inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int
     program->name = "element";
     KernelInfo info;
     info.name = kernel.expression.substr(0, 40);
-    info.glsl = element_glsl(kernel, profile);
-    info.spirv = glsl_to_spirv(info.glsl, info.name);
-    validate_spirv(info.spirv, info.name);
+    info.artefact.text = element_glsl(kernel, profile);
+    info.artefact.words = glsl_to_spirv(info.artefact.text, info.name);
+    validate_spirv(info.artefact.words, info.name);
     info.group_size = {64, 1, 1};
     info.param_types = {i32};
     DispatchStep dispatch;

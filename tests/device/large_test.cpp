@@ -10,7 +10,7 @@ namespace {
 DeviceProfile with_small_bindings(const DeviceProfile& device) {
     DeviceProfile profile = device;
     profile.max_storage_range = 65536;
-    profile.max_texel_elements = 4096;
+    profile.max_view_elements = 4096;
     return profile;
 }
 

@@ -292,7 +292,7 @@ TEST_F(SavedOnDevice, LanesOfAnotherNumberAreRefused) {
     SavedProgram saved = read_program(path_);
     Program program = *saved.program;
     if (std::none_of(program.kernels.begin(), program.kernels.end(),
-                     [](const KernelInfo& kernel) { return uses_subgroups(kernel.spirv); }))
+                     [](const KernelInfo& kernel) { return uses_subgroups(kernel.artefact.words); }))
         GTEST_SKIP() << "its lanes share nothing";
     program.profile.subgroup_size *= 2;  // as if another device had compiled it
     auto& runs = static_cast<VulkanExecutor&>(executor());
@@ -320,7 +320,7 @@ TEST_F(SavedOnDevice, SizesBeyondWhatItBindsAreRefused) {
 // If the call exceeds the limits of the fastest bindings, the file's program does without them.
 TEST_F(SavedOnDevice, OneThatIsSavedWithLargeTensorsBindsThem) {
     DeviceProfile few_texels = session_->profile();
-    few_texels.max_texel_elements = 4096;
+    few_texels.max_view_elements = 4096;
     const Session small = device_session(
         {.validation = true, .limit = [=](const DeviceProfile&) { return few_texels; }});
     SessionScope scope(small);

@@ -14,7 +14,7 @@ std::shared_ptr<const Program> compiled(NodeTable& table, const Graph& graph,
                                         const DeviceProfile& profile,
                                         const SkippedPasses& skipped = {}) {
     CompileOptions options;
-    options.spirv = false;
+    options.emission = Emission::Text;
     options.skipped = skipped;
     options.excess_log = excess_file();
     return compile_graph(table, graph, profile, options);
@@ -89,7 +89,7 @@ DeviceProfile never_idle(DeviceProfile profile) {
 DeviceProfile four_bindings(DeviceProfile profile) {
     profile.max_back_edges = 0;
     profile.max_storage_buffers = 4;
-    profile.max_texel_buffers = std::min(profile.max_texel_buffers, 4u);
+    profile.max_views = std::min(profile.max_views, 4u);
     return profile;
 }
 
@@ -222,7 +222,7 @@ TEST(CompiledRandomLanes, DoShare) {
         const RandomProgram random = RandomGraphs(table, seed, with_regions(true)).make();
         const auto program = compiled(table, random.graph, pairs_of_lanes());
         for (const KernelInfo& kernel : program->kernels)
-            shared += kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
+            shared += kernel.artefact.text.find("subgroupShuffleXor") != std::string::npos;
     }
     EXPECT_GT(shared, 10);
 }

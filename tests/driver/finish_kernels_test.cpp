@@ -118,7 +118,7 @@ TEST(CutAgain, WhatCanNeverRunIsTheUsersToChange) {
 TEST(CutAgain, TheTraceKeepsWhatAKernelWasThatCannotRun) {
     SessionScope scope(Session::interpreter(cpu_profile()));
     const auto function = compile([&](const Tensors& a) { return by_hand(a); }, kArgs);
-    CompileOptions options{.spirv = false};
+    CompileOptions options{.emission = Emission::Text};
     options.trace = std::make_shared<CompileTrace>();
     EXPECT_THROW(compile_graph(current_session().state()->nodes, function.graph(), short_breath(20),
                                options),

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -64,8 +65,8 @@ void expect_oracles(OfOne f) {
 }
 
 std::string text_of_guarded(OfOne f) {
-    SessionScope scope(Session::interpreter());
-    return compile([=](Tensor x) { return f(x); }, {f32(64, 64)}).program()->kernels.at(0).glsl;
+    SessionScope scope(emitting());
+    return compile([=](Tensor x) { return f(x); }, {f32(64, 64)}).program()->kernels.at(0).artefact.text;
 }
 /// Loads of single elements, where others are of four.
 size_t single_loads(OfOne f) {
@@ -98,9 +99,9 @@ TEST(GuardedLoads, WhatIsPromisedIsNotAskedOutside) {
         x(in, in) = unchecked(line)(places(in, in));
         return x;
     };
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto compiled = compile(read, {f32(kSide, kSide), i32(kSide, kSide), f32(50)});
-    const std::string glsl = compiled.program()->kernels.at(0).glsl;
+    const std::string glsl = compiled.program()->kernels.at(0).artefact.text;
     EXPECT_NE(glsl.find("max(0, "), std::string::npos) << glsl;
     std::vector<int> places(kSide * kSide, kFar);
     for (int64_t i = 1; i < kSide - 1; ++i)

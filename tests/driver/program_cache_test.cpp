@@ -69,8 +69,8 @@ void expect_same(const Program& a, const Program& b) {
     ASSERT_EQ(a.kernels.size(), b.kernels.size());
     for (size_t k = 0; k < a.kernels.size(); ++k) {
         EXPECT_EQ(a.kernels[k].name, b.kernels[k].name);
-        EXPECT_EQ(a.kernels[k].glsl, b.kernels[k].glsl);
-        EXPECT_EQ(a.kernels[k].spirv, b.kernels[k].spirv);
+        EXPECT_EQ(a.kernels[k].artefact.text, b.kernels[k].artefact.text);
+        EXPECT_EQ(a.kernels[k].artefact.words, b.kernels[k].artefact.words);
     }
     const SizeEnv sizes{{"n", 33}, {"m", 70}};
     EXPECT_EQ(explain(a, sizes), explain(b, sizes));

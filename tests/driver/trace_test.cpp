@@ -18,7 +18,7 @@ namespace {
 template <class Fn, size_t N>
 std::shared_ptr<const Program> program_of(Fn f, const ArgSpec (&specs)[N],
                                           const DeviceProfile& profile = cpu_profile(),
-                                          CompileOptions options = {.spirv = false}) {
+                                          CompileOptions options = {.emission = Emission::Text}) {
     SessionScope scope(Session::interpreter(profile));
     const auto function = compile(f, specs);
     const auto source = source_of(function.graph(), options);
@@ -37,7 +37,7 @@ TEST(Trace, HasTheTextsOfTheCompileBefore) {
     SessionScope scope(Session::interpreter());
     const auto f =
         compile([](Tensor x) { return sum(sqrt(x) * 2.0f, {.axis = 1}); }, {f32("n", "m")});
-    CompileOptions options{.spirv = false};
+    CompileOptions options{.emission = Emission::Text};
     options.trace = std::make_shared<CompileTrace>();
     options.source = source_of(f.graph(), options);
     const auto program =

@@ -12,6 +12,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 #include "tests/pattern.h"
 
 namespace firn {
@@ -56,9 +57,9 @@ std::string main_of(const std::string& glsl) { return glsl.substr(glsl.find("voi
 
 /// Returns the expected text of each block of the page, by the words behind its fence.
 std::map<std::string, std::string> blocks() {
-    SessionScope scope(Session::interpreter(gpu_profile()));
+    SessionScope scope(emitting(gpu_profile()));
     const auto function = compile(step, {f32("n")});
-    CompileOptions options{.name = "step", .spirv = false};
+    CompileOptions options{.name = "step", .emission = Emission::Text};
     options.trace = std::make_shared<CompileTrace>();
     const auto program =
         compile_graph(current_session().state()->nodes, function.graph(), gpu_profile(), options);
@@ -69,7 +70,7 @@ std::map<std::string, std::string> blocks() {
     out["text simplified"] = plain(trace.graph.back().text);
     for (const CompileTrace::Pass& pass : trace.kernels.at(0).passes)
         out["text " + pass.name] = plain(pass.text);
-    out["glsl"] = main_of(program->kernels.at(0).glsl);
+    out["glsl"] = main_of(program->kernels.at(0).artefact.text);
     out["text explained"] = plain(explain(*program, {{"n", 1000}}));
     return out;
 }

@@ -144,7 +144,7 @@ constexpr int kOfATexelView = 64, kOfAStorageBuffer = 256;  // f32 that one of t
 
 DeviceProfile with_small_bindings(bool addresses) {
     DeviceProfile profile = least(cpu_profile());
-    profile.max_texel_elements = kOfATexelView;
+    profile.max_view_elements = kOfATexelView;
     profile.max_storage_range = 4 * kOfAStorageBuffer;
     profile.buffer_addresses = addresses;
     return profile;

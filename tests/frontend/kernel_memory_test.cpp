@@ -1,5 +1,6 @@
 // Kernels by hand: atomics, arrays of their own and of groups, subgroups.
 #include "compiler/ir/regions.h"
+#include "tests/emitting.h"
 #include "tests/frontend/kernels.h"
 
 namespace firn {
@@ -277,7 +278,7 @@ Tensor sums_of_fours(const Tensor& x) {
 }
 
 TEST(KernelBlocks, NeighboursAreReadAsOneBlock) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(
         [](Tensor x) {
             Tensor sums = zeros({16});
@@ -288,14 +289,14 @@ TEST(KernelBlocks, NeighboursAreReadAsOneBlock) {
         },
         {f32(64)});
     EXPECT_EQ(f(cast<float>(arange(64)))(15).item<float>(), 4 * 60 + 6);
-    const std::string& glsl = f.program()->kernels.back().glsl;
+    const std::string& glsl = f.program()->kernels.back().artefact.text;
     EXPECT_NE(glsl.find("rgba32f"), std::string::npos) << glsl;
     EXPECT_EQ(glsl.find("r32f)"), std::string::npos) << glsl;
 }
 
 TEST(KernelBlocks, EndWhereTheTensorDoes) {
     for (int n : {1, 2, 3, 4, 5, 63, 64, 66}) {
-        SessionScope scope(Session::interpreter());
+        SessionScope scope(emitting());
         std::vector<float> expected(size_t(n + 3) / 4);
         for (int k = 0; k < n; ++k) expected[size_t(k) / 4] += float(k + 1);
         EXPECT_EQ(sums_of_fours(cast<float>(arange(n)) + 1.0f).to_vector<float>(), expected) << n;
@@ -314,22 +315,22 @@ auto turned(F store_four) {
         {f32(64)});
 }
 bool stores_blocks(const Function& f) {
-    return f.program()->kernels.back().glsl.find("{ vec4 ") != std::string::npos;
+    return f.program()->kernels.back().artefact.text.find("{ vec4 ") != std::string::npos;
 }
 
 TEST(KernelBlocks, NeighboursAreStoredAsOneBlock) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
         for (int k : {2, 0, 3, 1}) out(to + k) = x(from + k);
     });
     const std::vector<float> values = f(cast<float>(arange(64))).to_vector<float>();
     for (size_t k = 0; k < 64; ++k) EXPECT_EQ(values[k], float(60 - k / 4 * 4 + k % 4)) << k;
-    EXPECT_TRUE(stores_blocks(f)) << f.program()->kernels.back().glsl;
+    EXPECT_TRUE(stores_blocks(f)) << f.program()->kernels.back().artefact.text;
 }
 
 /// Two bindings of one memory would leave open which store comes last.
 TEST(KernelBlocks, WhatElseIsStoredOrReadKeepsAllStoresSingle) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto twice = turned([](Tensor& out, const Tensor& x, const Tensor& to, const Tensor& from) {
         for (int k = 0; k < 4; ++k) out(to + k) = x(from + k);
         if_(x(from) > 50.0f, [&] { out(to) = 1.0f; });
@@ -367,7 +368,7 @@ Tensor row_of_kernels(int count) {
 
 /// Otherwise the time of a program of many kernels would grow with the square of their number.
 TEST(KernelRows, AKernelDoesNotLookIntoThoseBeforeIt) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const Placement few = place_by_hand({row_of_kernels(2).node()}),
                     many = place_by_hand({row_of_kernels(20).node()});
     EXPECT_EQ(many.regions.size(), few.regions.size());

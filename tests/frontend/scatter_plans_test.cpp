@@ -169,7 +169,7 @@ TEST(ScatterPlans, SumsIntoSeveralTensorsAreOneKernelForThreeOfThem) {
     EXPECT_EQ(kernels_of_splats(2, true), 2) << "the second reads what the first one leaves";
     EXPECT_EQ(kernels_of_splats(3, true), 2);
     DeviceProfile least = cpu_profile();
-    least.max_storage_buffers = least.max_texel_buffers = 4;
+    least.max_storage_buffers = least.max_views = 4;
     EXPECT_EQ(kernels_of_splats(3, false, least), 1);
 }
 

@@ -176,7 +176,7 @@ class Planted : public Executor {
 TunedKernel with_planted(std::function<void(std::vector<float>&)> change) {
     const auto executor = std::make_shared<Planted>(std::move(change));
     Session session(executor);
-    session.state()->needs_spirv = false;
+    session.state()->emission = Emission::Nothing;
     SessionScope scope(session);
     auto f = compile([](Tensor x) { return sum(x, {.axis = 1}); }, {f32(8, 96)});
     auto [i, j] = indices<2>({8, 96});

@@ -118,7 +118,7 @@ TEST_F(DeviceTest, ValidationReportsAMissingBarrier) {
 
 TEST_F(DeviceTest, ACpuDriverIsOfItsClass) {
     if (device->info().type != VK_PHYSICAL_DEVICE_TYPE_CPU) GTEST_SKIP() << "not a CPU driver";
-    EXPECT_EQ(device->profile().device_class, DeviceClass::Cpu);
+    EXPECT_EQ(device->profile().device_class, DeviceClass::CpuDriver);
 }
 
 TEST_F(DeviceTest, ACpuDriverOfMesa22LoadsTexelsAndCutsLoopsOff) {

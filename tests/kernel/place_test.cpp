@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/codegen/glsl.h"
+#include "compiler/target/glsl/glsl.h"
 #include "compiler/mapping/order_values.h"
 #include "tests/kernel/kernel_by_hand.h"
 

@@ -142,7 +142,7 @@ TEST(KernelStructure, TheOrderOfEffectsCounts) {
 TEST(KernelStructure, TypesAndMemoryCount) {
     expect_other("p1 f32", "p1 i32");
     expect_other("b2 i32[n]", "b2 u32[n]");
-    expect_other("b0 f32[n] storage", "b0 f32[n] texel");
+    expect_other("b0 f32[n] storage", "b0 f32[n] view");
     expect_other("b0 f32[n] storage", "b0 f32x4[n] storage");
     expect_other("b0 f32[n] storage of", "b0 f32[n] storage written of");
     expect_other("group_size 64", "group_size 32");

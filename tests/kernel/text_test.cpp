@@ -13,6 +13,7 @@
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/program/error.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -204,7 +205,7 @@ TEST(KernelVerifier, FindsValuesThatAreAskedWhereTheyAreNotKnown) {
 void expect_same_glsl(const DeviceProfile& profile,
                       const std::function<Tensor(Tensor, Tensor)>& function,
                       const std::vector<ArgSpec>& specs) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     const auto program =
         compile([&](const std::vector<Tensor>& args) { return function(args[0], args[1]); }, specs)
             .program();
@@ -212,12 +213,12 @@ void expect_same_glsl(const DeviceProfile& profile,
     for_dispatches(program->steps, [&](const DispatchStep& step) {
         const KernelInfo& kernel = program->kernels[static_cast<size_t>(step.kernel)];
         const KernelCode mapped = parse_kernel(print(*kernel.code));
-        EXPECT_EQ(kernel_info(mapped, profile).glsl, kernel.glsl);
+        EXPECT_EQ(kernel_info(mapped, profile).artefact.text, kernel.artefact.text);
         ++compared;
         if (!step.lowered) return;
         const KernelCode again = map_kernel(parse_kernel(print(*step.lowered)),
                                             *parse_mapping(kernel.mapping), profile, {});
-        EXPECT_EQ(kernel_info(again, profile).glsl, kernel.glsl);
+        EXPECT_EQ(kernel_info(again, profile).artefact.text, kernel.artefact.text);
     });
     EXPECT_GT(compared, 0);
 }

@@ -15,7 +15,7 @@ namespace {
 /// and %12 to %14 follow them.
 KernelCode with_effects(const std::string& effects) {
     std::string text =
-        "kernel\n  group_size 64 1 1\n  groups 1; 1; 1\n  b0 f32x4[1024] texel of 0\n"
+        "kernel\n  group_size 64 1 1\n  groups 1; 1; 1\n  b0 f32x4[1024] view of 0\n"
         "  b1 f32[1024] storage written of 1\n  b2 f32[1024] storage written of 2\n"
         "  p0 i32 = n\n  t0 invocation < 64\n{\n  %1 = Mul i32 t0 4 in 0 252 mod 4 0\n"
         "  %10 = Mul i32 p0 4 mod 4 0\n  %11 = Add i32 %1 %10 mod 4 0\n";

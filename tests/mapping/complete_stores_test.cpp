@@ -8,6 +8,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -107,11 +108,11 @@ std::vector<float> completed(OfTwo f, int64_t side, const Session& session) {
 }
 /// Returns whether the kernel stores under a guard.
 bool asks(OfTwo f, const DeviceProfile& profile = cpu_profile()) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     const auto program =
         compile([=](Tensor y, Tensor x) { return f(y, x); }, {f32(64, 64), f32(64, 64)}).program();
     EXPECT_EQ(program->kernels.size(), 1u);
-    return program->kernels.at(0).glsl.find("if (") != std::string::npos;
+    return program->kernels.at(0).artefact.text.find("if (") != std::string::npos;
 }
 void expect_equal_values(OfTwo f) {
     for (int64_t side : {64, 65})

@@ -3,6 +3,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -48,10 +49,10 @@ void expect_elements_side_by_side(F function) {
         return function(arange(kElements) % 971).template to_vector<int>();
     };
     EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto program = compile([=](Tensor x) { return function(x); }, {i32(kElements)}).program();
     ASSERT_EQ(program->kernels.size(), 1u);
-    const std::string& text = program->kernels[0].glsl;
+    const std::string& text = program->kernels[0].artefact.text;
     EXPECT_NE(text.find("] = ivec4("), std::string::npos) << text;  // four are stored together
     EXPECT_NE(text.find("break;"), std::string::npos) << text;
     EXPECT_EQ(text.find("break;"), text.rfind("break;")) << text;  // of one loop
@@ -64,7 +65,7 @@ TEST(EndTogether, StoresUnderMasks) { expect_elements_side_by_side(stored_steps_
 TEST(EndTogether, WhatHasEndedStays) { expect_elements_side_by_side(until_its_turn); }
 
 TEST(EndTogether, ElementsThatReadWhereValuesSayEndAlone) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto length = [](Tensor next, Tensor x) {
         Tensor out = zeros(x.shape(), i32);
         kernel(x.shape(), [&](Tensor i) {
@@ -77,8 +78,8 @@ TEST(EndTogether, ElementsThatReadWhereValuesSayEndAlone) {
     const auto program = compile(length, {i32(kElements), i32(kElements)}).program();
     int loops = 0;
     for (const KernelInfo& kernel : program->kernels) {
-        if (kernel.glsl.find("break;") == std::string::npos) continue;
-        EXPECT_EQ(kernel.glsl.find("= ivec4("), std::string::npos) << kernel.glsl;
+        if (kernel.artefact.text.find("break;") == std::string::npos) continue;
+        EXPECT_EQ(kernel.artefact.text.find("= ivec4("), std::string::npos) << kernel.artefact.text;
         ++loops;
     }
     EXPECT_EQ(loops, 1);
@@ -104,20 +105,20 @@ TEST(EndTogether, AShortLoopBesideThemIsWrittenOut) {
         return nearest_at_the_end((arange(kElements) % 971).as(f32)).to_vector<float>();
     };
     EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto program =
         compile([](Tensor x) { return nearest_at_the_end(x); }, {f32(kElements)}).program();
     ASSERT_EQ(program->kernels.size(), 1u);
-    const std::string& text = program->kernels[0].glsl;
+    const std::string& text = program->kernels[0].artefact.text;
     EXPECT_NE(text.find("for ("), std::string::npos) << text;
     EXPECT_EQ(text.find("for ("), text.rfind("for (")) << text;
 }
 
 TEST(EndTogether, OnAGpuElementsEndAlone) {
-    SessionScope scope(Session::interpreter(gpu_profile()));
+    SessionScope scope(emitting(gpu_profile()));
     const auto program =
         compile([](Tensor x) { return steps_to_one(x); }, {i32(64 * kElements)}).program();
-    EXPECT_EQ(program->kernels[0].glsl.find("ivec4("), std::string::npos);
+    EXPECT_EQ(program->kernels[0].artefact.text.find("ivec4("), std::string::npos);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -14,10 +15,10 @@ namespace {
 /// The text of all kernels of a function of 4096 numbers.
 template <class F>
 std::string text_of(F function) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     std::string all;
     const auto program = compile([=](Tensor x) { return function(x); }, {f32(4096)}).program();
-    for (const KernelInfo& kernel : program->kernels) all += kernel.glsl;
+    for (const KernelInfo& kernel : program->kernels) all += kernel.artefact.text;
     return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -16,12 +17,12 @@ using Tensors = std::vector<Tensor>;
 /// Loops in the text of all kernels.
 template <class F>
 int loops_of(F function, const std::vector<ArgSpec>& specs) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto program = compile([&](const Tensors& a) { return function(a); }, specs).program();
     int count = 0;
     for (const KernelInfo& kernel : program->kernels)
-        for (size_t at = kernel.glsl.find("for (int "); at != std::string::npos;
-             at = kernel.glsl.find("for (int ", at + 1))
+        for (size_t at = kernel.artefact.text.find("for (int "); at != std::string::npos;
+             at = kernel.artefact.text.find("for (int ", at + 1))
             ++count;
     return count;
 }

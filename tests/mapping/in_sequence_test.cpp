@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -216,7 +217,7 @@ DeviceProfile with_back_edges(int64_t most) {
 }
 
 TEST_P(InSequence_, TakesFewDispatches) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile([&](const Tensors& a) { return GetParam().function(a); },
                      std::vector<ArgSpec>{f32("n", "m"), i32()});
     f.call({ones({16, 32}), 3});
@@ -233,7 +234,7 @@ const KernelInfo& most_shared(const Program& program) {
 }
 
 std::shared_ptr<const Program> sums_of(const DeviceProfile& profile, const Shape& shape) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     auto f = compile(
         [](const Tensors& a) {
             return many_sums({a[0], Tensor(20)});
@@ -275,7 +276,7 @@ Tensor solved(Tensor b) {
 /// One of its kernels alone takes one group longer than a launch.
 TEST(InSequence, ALoopIsOneKernelWhereAllItsLaunchesAreWorthMoreThanAllThatTakesLonger) {
     const auto kernels = [](int n) {
-        SessionScope scope(Session::interpreter(cpu_profile()));
+        SessionScope scope(emitting(cpu_profile()));
         auto f = compile(solved, {f32(n)});
         f(ones({n}));
         return f.program()->kernels.size();
@@ -293,14 +294,14 @@ TEST(InSequence, AGroupsMemoryIsNoLargerThanTheDeviceHas) {
 }
 
 TEST(InSequence, ASubgroupThatRunsAloneIsTheGroupWhereItsLoopsAreShort) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 16), i32()});
     const auto group = [&](int turns) {
         f.call({ones({16, 16}), turns});
         return f.program()->kernels.back().group_size;
     };
     EXPECT_EQ(group(10), (std::array<uint32_t, 3>{8, 1, 1}));
-    SessionScope limited(Session::interpreter(with_back_edges(200)));
+    SessionScope limited(emitting(with_back_edges(200)));
     auto g = compile(
         [](const Tensors& a) {
             return leapfrog({a[0], Tensor(9)});
@@ -312,7 +313,7 @@ TEST(InSequence, ASubgroupThatRunsAloneIsTheGroupWhereItsLoopsAreShort) {
 }
 
 TEST(InSequence, AlongOneAxisStandAllInvocationsOfItsGroup) {
-    SessionScope scope(Session::interpreter(gpu_profile()));
+    SessionScope scope(emitting(gpu_profile()));
     auto f = compile(
         [](Tensor x) {
             for (Tensor turn : loop(100)) x = 0.5f * (x + x(arange(1024) - 1));
@@ -325,7 +326,7 @@ TEST(InSequence, AlongOneAxisStandAllInvocationsOfItsGroup) {
 }
 
 TEST(InSequence, WhatALoopStoresAndOthersSeeLiesInTheGroupsMemory) {
-    SessionScope scope(Session::interpreter(gpu_profile()));
+    SessionScope scope(emitting(gpu_profile()));
     auto f = compile(rows_and_most, std::vector<ArgSpec>{f32(16, 32), i32()});
     f.call({ones({16, 32}), 5});
     EXPECT_EQ(f.stats().dispatches, 1);
@@ -334,7 +335,7 @@ TEST(InSequence, WhatALoopStoresAndOthersSeeLiesInTheGroupsMemory) {
 
 TEST(InSequence, LanesShareWhatHasFewerResultsThanThereAreSubgroups) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        SessionScope scope(Session::interpreter(profile));
+        SessionScope scope(emitting(profile));
         auto f = compile(
             [](Tensor x) {
                 for (Tensor turn : loop(5)) x = 2.0f * x / sqrt(sum(x * x));
@@ -343,13 +344,13 @@ TEST(InSequence, LanesShareWhatHasFewerResultsThanThereAreSubgroups) {
             {f32(512)});
         f.call({ones({512})});
         EXPECT_EQ(f.stats().dispatches, 1);
-        EXPECT_NE(f.program()->kernels.back().glsl.find("subgroupShuffle"), std::string::npos)
+        EXPECT_NE(f.program()->kernels.back().artefact.text.find("subgroupShuffle"), std::string::npos)
             << profile.name;
     }
 }
 
 TEST(InSequence, LargeOnesStayApart) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(1024, 1024), i32()});
     f.call({ones({1024, 1024}), 3});
     EXPECT_EQ(f.program()->kernels.size(), 2u);  // its initial value, and an iteration
@@ -366,7 +367,7 @@ TEST_P(InSequence_, GivesTheSameInChunksOfIterations) {
 }
 
 TEST(InSequence, LongLoopsAreChunksOfIterations) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 16), i32()});
     f.call({ones({16, 16}), 50000});
     EXPECT_LE(f.stats().dispatches, 50);
@@ -375,7 +376,7 @@ TEST(InSequence, LongLoopsAreChunksOfIterations) {
 }
 
 TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     // Three buffers rotate; their iterations are written out, with a remainder of two.
     auto f = compile(
         [](Tensor x) {
@@ -392,7 +393,7 @@ TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
 }
 
 TEST(InSequence, BackEdgesAreThoseOfItsKernel) {
-    SessionScope scope(Session::interpreter(with_back_edges(1000)));
+    SessionScope scope(emitting(with_back_edges(1000)));
     auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});
     f.call({ones({16, 32}), 9});
     EXPECT_LE(f.stats().back_edges, 1000);
@@ -400,7 +401,7 @@ TEST(InSequence, BackEdgesAreThoseOfItsKernel) {
 }
 
 TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
-    SessionScope scope(Session::interpreter(with_back_edges(40)));
+    SessionScope scope(emitting(with_back_edges(40)));
     auto f = compile(pyramid, std::vector<ArgSpec>{f32(16, 32), i32()});
     f.call({ones({16, 32}), 2});
     EXPECT_GT(f.stats().dispatches, 1);
@@ -408,11 +409,11 @@ TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
 }
 
 TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto stores = [](const Shape& shape, int turns) {
         auto f = compile([&](Tensor x) { return smoothed(x, Tensor(turns)); }, {{f32, shape}});
         f(ones(shape));
-        const std::string& glsl = f.program()->kernels[0].glsl;
+        const std::string& glsl = f.program()->kernels[0].artefact.text;
         int out = 0;
         for (size_t at = 0; (at = glsl.find("] = ", at)) != std::string::npos; ++at) ++out;
         return out;
@@ -429,7 +430,7 @@ bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
     expect_near(run(Session::interpreter(profile), row, given, false),
                 run(Session::oracle(), row, given, false),
                 profile.name + " " + text(given.shape) + " turns " + std::to_string(given.turns));
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     auto f = compile([&](const Tensors& a) { return function(a); },
                      std::vector<ArgSpec>{{f32, given.shape}, i32()});
     f.call({ones(given.shape), given.turns});
@@ -454,16 +455,16 @@ TEST(InSequence, OtherRowsHaveNone) {
 }
 
 TEST(InSequence, WhatAGroupStoresIsSeenBehindABarrier) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 32), i32()});
     f.call({ones({16, 32}), 3});
-    const std::string& glsl = f.program()->kernels[0].glsl;
+    const std::string& glsl = f.program()->kernels[0].artefact.text;
     EXPECT_NE(glsl.find("groupMemoryBarrier(); barrier();"), std::string::npos);
     EXPECT_NE(glsl.find("coherent"), std::string::npos);
 }
 
 TEST(InSequence, AnAxisOfNoneOfItsPartsStoresNothing) {
-    SessionScope scope(Session::interpreter(gpu_profile()));
+    SessionScope scope(emitting(gpu_profile()));
     auto f = compile(
         [](const Tensor& x) {
             Tensor many = zeros({2, Size(16) * ceil_div(x.size(0), 64)});
@@ -482,7 +483,7 @@ TEST(InSequence, AnAxisOfNoneOfItsPartsStoresNothing) {
 }
 
 TEST(InSequence, SizesThatDifferByNumbersShareAParameter) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto f = compile(pyramid, std::vector<ArgSpec>{f32("n", "m"), i32()});
     f.call({ones({64, 64}), 2});
     EXPECT_LE(f.program()->kernels[0].param_types.size(), 10u);

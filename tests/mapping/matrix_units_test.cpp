@@ -7,13 +7,14 @@
 #include <cmath>
 #include <ostream>
 
-#include "compiler/codegen/spirv.h"
+#include "compiler/target/glsl/spirv.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/language.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/vary_mapping.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -104,7 +105,7 @@ double allowed(DType dtype, double wanted) {
 }
 
 std::shared_ptr<const Program> program_of(const DeviceProfile& profile, const Product& p) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     return compiled(p).program();
 }
 
@@ -142,8 +143,8 @@ TEST_P(ByMatrixUnit, ComputesTheProductInOneKernel) {
 TEST_P(ByMatrixUnit, KernelsAreValidSpirv) {
     const auto program = program_of(unit_profile(), GetParam());
     for (const KernelInfo& kernel : program->kernels)
-        EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(kernel.glsl, kernel.name), kernel.name))
-            << kernel.glsl;
+        EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(kernel.artefact.text, kernel.name), kernel.name))
+            << kernel.artefact.text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Products, ByMatrixUnit, testing::ValuesIn(kProducts),
@@ -204,7 +205,7 @@ TEST(MatrixUnits, ACallOfWholeMatricesGetsTheUnit) {
         const Product p{
             "", biased, {f16("n", "k"), f16("k", "m"), f32("m")}, {{rows, 32}, {32, 112}, {112}}};
         expect_oracle(p);
-        SessionScope scope(Session::interpreter(unit_profile()));
+        SessionScope scope(emitting(unit_profile()));
         std::vector<Arg> args;
         for (const Tensor& x : arguments(p)) args.push_back(x);
         EXPECT_EQ(compiled(p).explain(args).find("matrix ") != std::string::npos, rows % 16 == 0);

@@ -4,6 +4,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/language.h"
 #include "compiler/mapping/steps.h"
+#include "tests/emitting.h"
 #include "tests/mapping/mapped_case.h"
 
 namespace firn {
@@ -107,14 +108,14 @@ TEST(PaddedTiles, LinesOfAnyLength) {
 }
 
 TEST(PaddedTiles, LinesOfAnyLengthAreStoredInBlocks) {
-    SessionScope scope(Session::interpreter(cpu_profile()));
+    SessionScope scope(emitting(cpu_profile()));
     const auto differences = [](Tensor x) { return x(range(1, none)) - x(range(0, -1)); };
     for (int64_t n = 1 << 18; n < (1 << 18) + 4; ++n) {
-        const auto text = compile(differences, {f32(n)}).program()->kernels.at(0).glsl;
+        const auto text = compile(differences, {f32(n)}).program()->kernels.at(0).artefact.text;
         EXPECT_NE(text.find("= vec4("), std::string::npos) << text;
     }
     // A block of f64 would reach further behind the end than memory does.
-    const auto wide = compile(differences, {f64(1 << 18)}).program()->kernels.at(0).glsl;
+    const auto wide = compile(differences, {f64(1 << 18)}).program()->kernels.at(0).artefact.text;
     EXPECT_NE(wide.find("if ("), std::string::npos) << wide;
 }
 
@@ -134,7 +135,7 @@ TEST(PaddedTiles, ALineInALongerTensorEndsWhereItEnds) {
 }
 
 std::string cross_mapping(int64_t h, int64_t w, const DeviceProfile& profile) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     auto f = compile(
         [](Tensor u) {
             auto [i, j] = indices<2>(u.shape());
@@ -157,7 +158,7 @@ TEST(PaddedTiles, WhereMuchWouldLieBehindTheEndTilesDivide) {
 
 TEST(PaddedTiles, WindowsOfAnySizeShareWhatTheyLoad) {
     const auto mapping = [](int64_t side) {
-        SessionScope scope(Session::interpreter(cpu_profile()));
+        SessionScope scope(emitting(cpu_profile()));
         auto f = compile(
             [](Tensor x, Tensor w) {
                 auto [i, j, k, l] = indices<4>({x.size(0) - 2, x.size(1) - 2, 3, 3});

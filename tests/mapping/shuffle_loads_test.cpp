@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
 #include "compiler/mapping/mapping.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -29,7 +30,7 @@ std::tuple<Tensor, Tensor> pairs(Tensor x, Tensor weight) {
 }
 
 bool hands_round(const Program& program) {
-    return program.kernels.at(0).glsl.find("subgroupShuffle(") != std::string::npos;
+    return program.kernels.at(0).artefact.text.find("subgroupShuffle(") != std::string::npos;
 }
 
 std::vector<float> both(const Session& session, int own, int others) {
@@ -50,16 +51,16 @@ TEST(DealLoads, PairsOfAnyNumberAgreeWithTheOracle) {
 
 TEST(DealLoads, ACpuHandsRoundWhatAllLanesRead) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        SessionScope scope(Session::interpreter(profile));
+        SessionScope scope(emitting(profile));
         auto program = compile(pairs, {f32(4096), f32(4096)}).program();
-        EXPECT_EQ(hands_round(*program), profile.device_class == DeviceClass::Cpu);
+        EXPECT_EQ(hands_round(*program), profile.device_class == DeviceClass::CpuDriver);
     }
 }
 
 /// The gradient by the weights of 3 by 3 windows, of 64 pictures with rows of so many pixels,
 /// behind a mask. Tiles of many filters keep all cores busy; lanes share the sums of few.
 Mapping mapping_of_rows(int64_t row, int64_t filters) {
-    SessionScope scope(Session::interpreter(cpu_profile()));
+    SessionScope scope(emitting(cpu_profile()));
     const auto products = [](Tensor g, Tensor x) {
         auto [o, c, p, q, b, i, j] =
             indices<7>({g.size(1), x.size(1), 3, 3, g.size(0), g.size(2), g.size(3)});
@@ -79,7 +80,7 @@ TEST(DealLoads, RowsThatBeginAnywhereInARoundOfLanesAreNotHandedRound) {
 }
 
 TEST(DealLoads, ALoopThatEachElementLeavesAloneKeepsItsLoads) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     auto search = [](Tensor x, Tensor others) {
         Tensor at = zeros({x.size(0)}, i32);
         for (Tensor j : loop(others.size(0))) {
@@ -105,7 +106,7 @@ std::vector<float> windowed(const Session& session, int out, int in, int places)
 }
 
 TEST(DealLoads, CopiesOfATileHandRoundWhatTheyRead) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     EXPECT_TRUE(hands_round(*compile(windows, {f32(16, 4096), f32(32, 16, 3)}).program()));
     for (int out : {8, 32, 12})
         for (int places : {4096, 1001})

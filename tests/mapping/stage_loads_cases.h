@@ -124,7 +124,7 @@ std::shared_ptr<const Program> staged(std::shared_ptr<const Program> program, Ch
             !why_illegal({*lowered, mapping, program->profile, {}}).empty())
             continue;
         auto changed = with_mapping(*program, static_cast<int>(k), mapping, {});
-        if (!program->kernels[k].spirv.empty()) compile_kernel(changed->kernels[k], {});
+        if (!program->kernels[k].artefact.words.empty()) compile_kernel(*changed, k, {});
         program = changed;
         ++*count;
     }

@@ -39,7 +39,7 @@ TEST(StageLoads, RandomProgramsGiveWhatTheOracleGives) {
     int count = 0;
     const auto staged_is_oracle = [&](NodeTable& table, const RandomProgram& random) {
         CompileOptions options;
-        options.spirv = false;
+        options.emission = Emission::Text;
         auto program = compile_graph(table, random.graph, gpu_profile(), options);
         program = staged(
             program,
@@ -87,7 +87,7 @@ TEST(StageLoads, AGroupReadsEachElementOnce) {
 
 TEST(StageLoads, FourNeighboursOfATileAreReadAtOnce) {
     const auto program = program_for(gpu_profile(), product, {f32(1024, 1024), f32(1024, 1024)});
-    const std::string& glsl = program->kernels.at(0).glsl;
+    const std::string& glsl = program->kernels.at(0).artefact.text;
     EXPECT_NE(glsl.find("shared vec4 b3["), std::string::npos) << glsl;
     const size_t loop = glsl.find("for (int r5");  // of staged iterations
     ASSERT_NE(loop, std::string::npos) << glsl;
@@ -98,8 +98,8 @@ TEST(StageLoads, FourNeighboursOfATileAreReadAtOnce) {
 TEST(StageLoads, BlocksOfFourAreLoadedBehindTheLastWholeTileToo) {
     const auto program = program_for(gpu_profile(), product, {f32(1000, 100), f32(100, 1000)});
     for (const char* buffer : {"vec4 b0[", "vec4 b1["})
-        EXPECT_NE(program->kernels.at(0).glsl.find(buffer), std::string::npos)
-            << program->kernels[0].glsl;
+        EXPECT_NE(program->kernels.at(0).artefact.text.find(buffer), std::string::npos)
+            << program->kernels[0].artefact.text;
 }
 
 TEST(StageLoads, AGpuStagesProductsOfEitherOrder) {

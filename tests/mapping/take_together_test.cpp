@@ -119,7 +119,7 @@ std::string walk_of(Tensor (*function)(const Tensor&), int64_t columns,
     const auto program =
         compile([=](Tensor x) { return function(x); }, {f32(kRows, columns)}).program();
     for (const KernelInfo& kernel : program->kernels)
-        if (kernel.glsl.find("for (int") != std::string::npos) return kernel.glsl;
+        if (kernel.artefact.text.find("for (int") != std::string::npos) return kernel.artefact.text;
     return "";
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/language.h"
 #include "compiler/program/program.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -37,7 +38,7 @@ int64_t loops_of(const Program& program) {
 }
 
 int64_t loops_of_window(int rows, int columns) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     return loops_of(*window(rows, columns, 512, 512).program());
 }
 
@@ -97,7 +98,7 @@ Tensor differences(const Tensor& u, const Tensor& v, int rows, int columns, floa
 }
 
 int64_t loops_of_differences(int rows, int columns) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     return loops_of(*compile([=](Tensor u, Tensor v) { return differences(u, v, rows, columns); },
                              {f32(512, 512), f32(512, 512)})
                          .program());
@@ -110,11 +111,11 @@ TEST(UnrollNests, WindowsWhoseSumsNeighboursShareMayHaveMoreRows) {
 }
 
 TEST(UnrollNests, NeighboursShareTheSumsOfRows) {
-    SessionScope scope(Session::interpreter(cpu_profile()));
+    SessionScope scope(emitting(cpu_profile()));
     const auto program = compile([](Tensor u, Tensor v) { return differences(u, v, 5, 5); },
                                  {f32(512, 512), f32(512, 512)})
                              .program();
-    const std::string& text = program->kernels.at(0).glsl;
+    const std::string& text = program->kernels.at(0).artefact.text;
     const auto count = [&](const std::string& word) {
         int64_t found = 0;
         for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -43,11 +44,11 @@ Tensor most_frequent(int64_t, const Tensor& x) {
 using OwnMemory = Tensor (*)(int64_t, const Tensor&);
 
 std::string text_of(OwnMemory f, int64_t width, const DeviceProfile& profile = cpu_profile()) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     return compile([=](Tensor x) { return f(width, x); }, {f32(1000)})
         .program()
         ->kernels.at(0)
-        .glsl;
+        .artefact.text;
 }
 size_t times(const std::string& text, const std::string& word) {
     size_t out = 0;

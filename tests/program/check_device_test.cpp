@@ -14,12 +14,6 @@ namespace {
 
 using namespace test;
 
-std::vector<uint32_t> declaring(const std::vector<uint32_t>& capabilities) {
-    std::vector<uint32_t> words{0x07230203, 0x00010300, 0, 8, 0};
-    for (uint32_t each : capabilities) words.push_back(2u << 16 | 17u), words.push_back(each);
-    return words;
-}
-
 /// A program with one kernel that needs something of everything.
 Program demanding() {
     Program p;
@@ -29,13 +23,18 @@ Program demanding() {
     KernelInfo& kernel = p.kernels[0];
     kernel.group_size = {256, 1, 1};
     kernel.shared_bytes = 4096;
-    kernel.bindings[1].form = BindingForm::Texel;
+    kernel.bindings[1].form = BindingForm::View;
     kernel.param_types.assign(20, f32);
     kernel.keeps_special_floats = true;
     kernel.back_edges = 60000;
-    // Float64, Int64, Int64Atomics, StorageBuffer16BitAccess, StorageBuffer8BitAccess,
-    // GroupNonUniformShuffle, AtomicFloat32AddEXT.
-    kernel.spirv = declaring({1, 10, 11, 12, 4433, 4448, 65, 6033});
+    kernel.needs = {.known = true,
+                    .f64 = true,
+                    .i64 = true,
+                    .bits_16 = true,
+                    .bits_8 = true,
+                    .subgroups = true,
+                    .wide_atomics = true,
+                    .float_atomics = true};
     p.profile = cpu_profile();
     return p;
 }
@@ -50,7 +49,7 @@ const Lack kLacks[] = {
     {"4096 bytes of shared memory and this device has 2048",
      [](auto& d) { d.shared_bytes = 2048; }},
     {"2 storage buffers", [](auto& d) { d.max_storage_buffers = 1; }},
-    {"1 texel buffers", [](auto& d) { d.max_texel_buffers = 0; }},
+    {"1 typed views", [](auto& d) { d.max_views = 0; }},
     {"80 bytes of push constants", [](auto& d) { d.push_constant_bytes = 64; }},
     {"signed zeros", [](auto& d) { d.keeps_special_floats = false; }},
     {"60000 loop iterations", [](auto& d) { d.max_back_edges = 1000; }},
@@ -83,7 +82,6 @@ TEST(CheckDevice, WhatIsLackingIsNamed) {
 TEST(CheckDevice, WhatNoKernelUsesIsNotAskedFor) {
     Program p = demanding();
     KernelInfo plain;
-    plain.spirv = declaring({1});
     plain.bindings = p.kernels[0].bindings;
     plain.bindings[1].form = BindingForm::Storage;
     p.kernels[0] = plain;
@@ -97,7 +95,7 @@ TEST(CheckDevice, QuotientsAreThoseThatItWasCompiledFor) {
     DeviceProfile device = cpu_profile();
     device.rounds_exactly = false;
     EXPECT_NO_THROW(check_device(p, device));
-    p.kernels[0].spirv.insert(p.kernels[0].spirv.end(), {5u << 16 | 136u, 1, 2, 3, 4});
+    p.kernels[0].needs.exact_division = true;
     EXPECT_NO_THROW(check_device(p, cpu_profile()));
     EXPECT_NE(message<UserError>([&] {
                   check_device(p, device);

@@ -82,9 +82,9 @@ TEST(Stats, CopiesMoveBytes) {
 }
 
 TEST(Profiles, ClassesDiffer) {
-    EXPECT_EQ(cpu_profile().device_class, DeviceClass::Cpu);
+    EXPECT_EQ(cpu_profile().device_class, DeviceClass::CpuDriver);
     EXPECT_EQ(gpu_profile().device_class, DeviceClass::Gpu);
-    EXPECT_FALSE(gpu_profile().texel_loads);
+    EXPECT_FALSE(gpu_profile().view_loads);
 }
 TEST(Profiles, KeyIgnoresTheName) {
     DeviceProfile profile = cpu_profile();

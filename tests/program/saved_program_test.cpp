@@ -81,9 +81,9 @@ Program all_of_it() {
     auto& sized = std::get<DispatchStep>(last.step);
     sized.sizes_binding = 1, sized.sizes_groups = 0;
     p.kernels[2].bindings[1].dtype = i32;
-    p.kernels[0].glsl = "#version 450\nvoid main() {}\n";
+    p.kernels[0].artefact.text = "#version 450\nvoid main() {}\n";
     p.kernels[0].lines = {"all.cpp:3", "all.cpp:4"};
-    for (KernelInfo& kernel : p.kernels) kernel.spirv = module_with({1, 61, 65});
+    for (KernelInfo& kernel : p.kernels) kernel.artefact.words = module_with({1, 61, 65});
     Step loop = repeat(Size::symbol("$2"), {second}, {{v, w}, {w, v}});
     auto& turns = std::get<RepeatStep>(loop.step);
     turns.alive = alive, turns.never_ended = "it never ends", turns.line = "all.cpp:9";
@@ -134,7 +134,7 @@ TEST(SavedPrograms, AreReadAsTheyWereWritten) {
     EXPECT_EQ(a.results[1].shape, b.results[1].shape);
     EXPECT_EQ(data_symbols(b.data_sizes[0].size).size(), 1u);
     EXPECT_EQ(a.assumed, b.assumed);
-    EXPECT_EQ(a.kernels[1].spirv, b.kernels[1].spirv);
+    EXPECT_EQ(a.kernels[1].artefact.words, b.kernels[1].artefact.words);
     EXPECT_EQ(a.kernels[0].lines, b.kernels[0].lines);
     EXPECT_EQ(a.buffers[4].data, b.buffers[4].data);
     EXPECT_EQ(b.host_scalars[1].constant, 0.1);
@@ -165,7 +165,7 @@ TEST(SavedPrograms, LieInFiles) {
 
 TEST(SavedPrograms, OfTheInterpreterHaveNoCodeToRun) {
     Program p = all_of_it();
-    p.kernels[2].spirv.clear();
+    p.kernels[2].artefact.words.clear();
     EXPECT_EQ(message<UserError>([&] { write_program("/nowhere/a.firn", saved_of(p)); }),
               "program /nowhere/a.firn: cannot be written: kernel 'k2' has no SPIR-V");
 }
@@ -337,7 +337,7 @@ const Unfit kUnfit[] = {
     {"has no workgroup", [](Program& p) { p.kernels[0].group_size[1] = 0; }},
     {"has a binding of no width", [](Program& p) { p.kernels[0].bindings[0].width = 3; }},
     {"a texel binding of no texels",
-     [](Program& p) { p.kernels[0].bindings[2].form = BindingForm::Texel; }},
+     [](Program& p) { p.kernels[0].bindings[2].form = BindingForm::View; }},
     {"no place for an address",
      [](Program& p) {
          p.kernels[1].bindings[0].form = BindingForm::Address;

@@ -255,7 +255,7 @@ TEST_F(ExecutorTest, TexelBindingsLoadOneAndFourElements) {
     program->buffers = {buffer("a", kN, BufferRole::Argument), buffer("b", kN, BufferRole::Result)};
     KernelInfo info;
     info.name = "texels";
-    info.glsl = R"(#version 450
+    info.artefact.text = R"(#version 450
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0, r32f) readonly uniform imageBuffer one;
 layout(set = 0, binding = 1, rgba32f) readonly uniform imageBuffer four;
@@ -266,10 +266,10 @@ void main() {
     if (i * 4 >= p.n) return;
     b[i] = imageLoad(four, i) + imageLoad(one, 4 * i).x;
 })";
-    info.spirv = glsl_to_spirv(info.glsl, info.name);
+    info.artefact.words = glsl_to_spirv(info.artefact.text, info.name);
     info.group_size = {64, 1, 1};
-    info.bindings = {{BindingForm::Texel, f32, 1, false},
-                     {BindingForm::Texel, f32, 4, false},
+    info.bindings = {{BindingForm::View, f32, 1, false},
+                     {BindingForm::View, f32, 4, false},
                      {BindingForm::Storage, f32, 4, true}};
     info.param_types = {i32};
     program->kernels = {info};

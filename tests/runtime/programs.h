@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/codegen/spirv.h"
+#include "compiler/target/glsl/spirv.h"
 #include "compiler/program/program.h"
 #include "engine/runtime/vulkan_executor.h"
 
@@ -36,9 +36,9 @@ inline KernelInfo kernel(const std::string& name, int bindings, const std::vecto
         glsl += "} p;\n";
     }
     glsl += "void main() { int i = int(gl_GlobalInvocationID.x);\n" + body + "\n}\n";
-    info.glsl = glsl;
-    info.spirv = glsl_to_spirv(glsl, name);
-    validate_spirv(info.spirv, name);
+    info.artefact.text = glsl;
+    info.artefact.words = glsl_to_spirv(glsl, name);
+    validate_spirv(info.artefact.words, name);
     info.group_size = {64, 1, 1};
     info.param_types = params;
     info.params_in_buffer = params_in_buffer;

@@ -16,7 +16,7 @@ using Tensors = std::vector<Tensor>;
 constexpr int kElements = 6;
 
 DeviceProfile with_bindings(DeviceProfile profile, uint32_t most) {
-    profile.max_storage_buffers = profile.max_texel_buffers = most;
+    profile.max_storage_buffers = profile.max_views = most;
     return profile;
 }
 
@@ -231,7 +231,7 @@ TEST(BindingLimits, AKernelByHandIsRefusedWhereNoFormTakesAllThatItReads) {
         total_by_hand(inputs(8)).to_vector<float>();
         ADD_FAILURE() << "it was not refused";
     } catch (const UserError& error) {
-        expect_message(error.what(), {"reads 4 tensors as texels and binds 5 others",
+        expect_message(error.what(), {"reads 4 tensors through views and binds 5 others",
                                       "this device binds 4 and 4", "bindings_test.cpp:"});
     }
 }
@@ -258,7 +258,7 @@ TEST(BindingLimits, EveryKernelBindsAsManyAsTheDeviceDoes) {
             std::vector<ArgSpec>(300, f32(512, 512)));
         for (const KernelInfo& kernel : program->kernels)
             EXPECT_LE(kernel.bindings.size(),
-                      device.profile.max_storage_buffers + device.profile.max_texel_buffers);
+                      device.profile.max_storage_buffers + device.profile.max_views);
     }
 }
 
@@ -286,7 +286,7 @@ TEST(BindingsOfDataSizes, HoldNoMoreThanADeviceBinds) {
     };
     for (DeviceProfile profile : {cpu_profile(), gpu_profile()}) {
         profile.max_storage_range = 65536;
-        profile.max_texel_elements = 4096;
+        profile.max_view_elements = 4096;
         for (const int elements : {10'000, 40'000}) {  // 40 and 160 kB
             const auto program = program_for(profile, chosen, {i32(elements)});
             EXPECT_GT(largest_storage_binding(*program), 0) << profile.name;

@@ -16,7 +16,7 @@ DeviceProfile patient(DeviceProfile profile) {
 }
 
 int count_sines(const KernelInfo& kernel) {
-    const std::string body = kernel.glsl.substr(kernel.glsl.find("void main"));
+    const std::string body = kernel.artefact.text.substr(kernel.artefact.text.find("void main"));
     int count = 0;
     for (size_t at = body.find("firn_sin("); at != std::string::npos;
          at = body.find("firn_sin(", at + 1))
@@ -81,8 +81,8 @@ TEST(Bodies, HaveFewerTurnsWrittenOutWhereTheyAreLong) {
 
 int count_loops(const KernelInfo& kernel) {
     int count = 0;
-    for (size_t at = kernel.glsl.find("for ("); at != std::string::npos;
-         at = kernel.glsl.find("for (", at + 1))
+    for (size_t at = kernel.artefact.text.find("for ("); at != std::string::npos;
+         at = kernel.artefact.text.find("for (", at + 1))
         ++count;
     return count;
 }

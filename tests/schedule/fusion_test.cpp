@@ -177,7 +177,7 @@ TEST(Fusion, ALargeSumIsDoneInStages) {
 bool lanes_share(const Program& program) {
     return std::all_of(program.kernels.begin(), program.kernels.end(),
                        [](const KernelInfo& kernel) {
-                           return kernel.glsl.find("subgroupShuffleXor") != std::string::npos;
+                           return kernel.artefact.text.find("subgroupShuffleXor") != std::string::npos;
                        });
 }
 

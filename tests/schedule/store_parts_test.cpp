@@ -1,6 +1,7 @@
 // Values that are joined from parts are stored part by part, by one kernel that computes them once.
 #include <gtest/gtest.h>
 
+#include "tests/emitting.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {
@@ -45,7 +46,7 @@ TEST(StoreParts, OneKernelComputesWhatPartsShareOnce) {
         const auto program = program_for(profile, f, {f32(1024, 1024)});
         EXPECT_EQ(program->kernels.size(), 1u) << profile.name;
         EXPECT_EQ(stats(*program, {}).bytes_written, 9 * 4 << 20) << profile.name;
-        const std::string& glsl = program->kernels[0].glsl;
+        const std::string& glsl = program->kernels[0].artefact.text;
         EXPECT_EQ(glsl.find("<", glsl.find("main")), std::string::npos)
             << "a part is chosen, or guarded, by its index:\n"
             << glsl;
@@ -60,7 +61,7 @@ TEST(StoreParts, GivesWhatAChoiceGives) {
 }
 
 TEST(StoreParts, OfAnySize) {
-    SessionScope scope(Session::interpreter());
+    SessionScope scope(emitting());
     const auto f = compile([](Tensor x) { return concat(waves(x), {.axis = 1}); }, {f32("h", "w")});
     for (const auto& [h, w] : {std::pair{300, 200}, {1, 40000}, {40000, 1}, {7, 3}, {0, 5}}) {
         const Tensor x = tensor(numbers(int64_t(h) * w), {h, w});
@@ -127,7 +128,7 @@ TEST(StoreParts, WhatIsJoinedAlongTwoAxesIsOneKernel) {
         const auto program = program_for(
             profile, [](const Tensors& a) { return Tensors{quarters(a[0])}; }, {f32(512, 512)});
         ASSERT_EQ(program->kernels.size(), 1u) << profile.name;
-        const std::string& glsl = program->kernels[0].glsl;
+        const std::string& glsl = program->kernels[0].artefact.text;
         EXPECT_EQ(glsl.find("<", glsl.find("main")), std::string::npos) << glsl;
     }
     expect_agreement(quarters, {64, 48});
@@ -141,7 +142,7 @@ TEST(StoreParts, WhatIsJoinedAlongTwoAxesIsOneKernel) {
 
 TEST(StoreParts, AnAxisMoreAroundWhatIsJoined) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        SessionScope scope(Session::interpreter(profile));
+        SessionScope scope(emitting(profile));
         auto f = compile(
             [](const Tensors& a) {
                 const Tensors w = waves(a[0]);
@@ -219,8 +220,8 @@ TEST(StoreParts, APictureOfChannelsStaysAChoice) {
         },
         {f32(256, 256)});
     ASSERT_EQ(program->kernels.size(), 1u);
-    EXPECT_NE(program->kernels[0].glsl.find("= vec4("), std::string::npos)
-        << program->kernels[0].glsl;
+    EXPECT_NE(program->kernels[0].artefact.text.find("= vec4("), std::string::npos)
+        << program->kernels[0].artefact.text;
 }
 
 }  // namespace

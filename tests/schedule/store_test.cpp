@@ -17,7 +17,7 @@ std::string glsl_of_sums(DeviceProfile profile, bool adds, DType dtype = f32) {
     };
     std::string all;
     const auto program = program_for(profile, sums, {i32("n"), f32("n")});
-    for (const KernelInfo& kernel : program->kernels) all += kernel.glsl;
+    for (const KernelInfo& kernel : program->kernels) all += kernel.artefact.text;
     return all;
 }
 
@@ -147,8 +147,8 @@ TEST(Stores, StatesAreKeptInWholeBlocks) {
     };
     const auto program = program_for(cpu_profile(), gradient, {f32(65536), f32(65536)});
     for (const KernelInfo& kernel : program->kernels) {
-        if (kernel.glsl.find("uniform Params") == std::string::npos) continue;
-        EXPECT_EQ(kernel.glsl.find("if ("), std::string::npos) << kernel.glsl;
+        if (kernel.artefact.text.find("uniform Params") == std::string::npos) continue;
+        EXPECT_EQ(kernel.artefact.text.find("if ("), std::string::npos) << kernel.artefact.text;
     }
     const int64_t tapes = 2 * 100, others = 12;  // states of 65536 elements
     EXPECT_LE(stats(*program, {}).peak_bytes, (tapes + others) * 65536 * 4);
@@ -208,7 +208,7 @@ TEST(Stores, WholeBlocksAreStoredBehindOneCondition) {
     };
     const auto program = program_for(cpu_profile(), row, {f32(4096), f32(64, 4096), i32()});
     ASSERT_EQ(program->kernels.size(), 1u);
-    const std::string& text = program->kernels[0].glsl;
+    const std::string& text = program->kernels[0].artefact.text;
     const size_t branch = text.find("if (");
     ASSERT_NE(branch, std::string::npos) << text;
     EXPECT_NE(text.find(" = vec4(", branch), std::string::npos) << text;
@@ -225,7 +225,7 @@ TEST(Stores, ARowAtAnyPlaceNeedsNoOwner) {
     };
     const auto all = program_for(cpu_profile(), rows, {f32(4096)});
     for (const KernelInfo& kernel : all->kernels)
-        EXPECT_EQ(kernel.glsl.find("atomicMax"), std::string::npos) << kernel.glsl;
+        EXPECT_EQ(kernel.artefact.text.find("atomicMax"), std::string::npos) << kernel.artefact.text;
     EXPECT_LE(stats(*all, {}).dispatches, 2 * 50 + 2);
 }
 
@@ -248,7 +248,7 @@ TEST(Stores, AChainOfStoresGrowsWithItsLength) {
         const auto f = [=](const Tensors& a) { return Tensors{springs(a[0], reach)}; };
         const auto program = program_for(cpu_profile(), f, {f32(4096)});
         size_t all = 0;
-        for (const KernelInfo& kernel : program->kernels) all += kernel.glsl.size();
+        for (const KernelInfo& kernel : program->kernels) all += kernel.artefact.text.size();
         return all;
     };
     EXPECT_LT(text_of(4), 4 * text_of(1));

@@ -201,7 +201,7 @@ TEST(HostNumbers, WhatDependsOnNoIndexIsComputedOncePerCall) {
         EXPECT_EQ(program->steps.size(), 1u) << profile.name;
         EXPECT_EQ(program->host_scalars.size(), 7u);  // two arguments, a size, four operations
         for (const KernelInfo& kernel : program->kernels)
-            EXPECT_EQ(kernel.glsl.find("exp"), std::string::npos) << kernel.glsl;
+            EXPECT_EQ(kernel.artefact.text.find("exp"), std::string::npos) << kernel.artefact.text;
     }
 }
 
@@ -257,7 +257,7 @@ TEST(HostNumbers, ThoseOfATurnAreComputedByTheHost) {
     });
     EXPECT_EQ(in_loops, 1);
     for (const KernelInfo& kernel : program->kernels)
-        EXPECT_EQ(kernel.glsl.find("cos"), std::string::npos) << kernel.glsl;
+        EXPECT_EQ(kernel.artefact.text.find("cos"), std::string::npos) << kernel.artefact.text;
 }
 
 TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {

@@ -14,7 +14,7 @@ class EditedKernel : public Inspected {
     void edit(const std::string& more, const std::string& outside = "") {
         frame();
         const std::string begin = "void main() {";
-        type_all(with(inspector->program()->kernels.at(0).glsl, begin,
+        type_all(with(inspector->program()->kernels.at(0).artefact.text, begin,
                       outside + begin + " int big = 100000000; " + more));
         EXPECT_EQ(inspector->errors(), std::vector<std::string>{});
     }

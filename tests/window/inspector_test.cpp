@@ -494,8 +494,8 @@ TEST_F(InspectedTemporary, AnEditedKernelRunsWhileItIsLookedAt) {
     const std::shared_ptr<const Program> program = g->program();
     const size_t last = program->kernels.size() - 1;
     KernelInfo edited = program->kernels[last];
-    edited.glsl = with(edited.glsl, "- ", "+ ");
-    edited.spirv = inspector_tools().compile(edited.glsl, "edited");
+    edited.artefact.text = with(edited.artefact.text, "- ", "+ ");
+    edited.artefact.words = inspector_tools().compile(edited.artefact.text, "edited");
     executor->replace_kernel(program, last, edited);
     const float changed = run();
     EXPECT_NE(changed, before);

@@ -7,7 +7,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/passes/open_loops.h"
-#include "compiler/program/cost_table.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/program/error.h"
 #include "compiler/schedule/regions.h"
 

@@ -170,7 +170,7 @@ Row measure(const Kind& kind, int nodes, bool spirv) {
     row.record = thread_milliseconds() - start;
     row.nodes = topological(function.graph().results).size();
     CompileOptions options;
-    options.spirv = spirv;
+    options.emission = spirv ? Emission::Binary : Emission::Text;
     options.times = &row.times;
     row.kernels =
         compile_graph(current_session().state()->nodes, function.graph(), cpu_profile(), options)
@@ -191,7 +191,7 @@ Options parse(int argc, char** argv) {
         if (name == "--help" || name == "-h")
             options.help = true;
         else if (name == "--spirv")
-            options.spirv = true;
+            options.emission = Emission::Binary;
         else if (name != "--only" && name != "--most" && name != "--rounds")
             throw UserError("there is no option '" + name + "'; see --help");
         else if (++i == argc)
@@ -210,7 +210,7 @@ void report(const Kind& kind, const Options& options) {
         if (size > options.most) break;
         std::vector<Row> rows(static_cast<size_t>(
             options.rounds > 0 ? options.rounds : std::clamp(5000 / size, 1, 9)));
-        for (Row& row : rows) row = measure(kind, size, options.spirv);
+        for (Row& row : rows) row = measure(kind, size, options.emission == Emission::Binary);
         std::nth_element(rows.begin(), rows.begin() + static_cast<long>(rows.size() / 2),
                          rows.end(),
                          [](const Row& a, const Row& b) { return a.to_glsl() < b.to_glsl(); });
@@ -220,7 +220,7 @@ void report(const Kind& kind, const Options& options) {
                     kind.name, row.nodes, row.kernels, row.record, row.times.passes,
                     row.times.schedule, row.times.lower, row.times.map, row.times.emit,
                     row.times.plan, row.to_glsl(), before > 0 ? each / before : 1);
-        if (options.spirv) std::printf(" %9.1f", row.times.spirv);
+        if (options.emission == Emission::Binary) std::printf(" %9.1f", row.times.build);
         std::printf("\n");
         std::fflush(stdout);
         before = each;
@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
         if (options.help) return std::fputs(kUsage, stdout) < 0;
         std::printf("%-12s %6s %8s %8s %8s %9s %8s %8s %8s %8s %9s %8s%s\n", "ms", "nodes",
                     "kernels", "record", "passes", "schedule", "lower", "map", "emit", "plan",
-                    "to GLSL", "growth", options.spirv ? "     SPIR-V" : "");
+                    "to GLSL", "growth", options.emission == Emission::Binary ? "     SPIR-V" : "");
         bool found = false;
         for (const Kind& kind : kKinds) {
             if (!options.only.empty() && options.only != kind.name) continue;

@@ -59,7 +59,7 @@ class TextKeeper : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call&) override {
         if (!seen_.insert(program).second) return;
         for (const KernelInfo& kernel : program->kernels)
-            glsl += "==== " + kernel.name + "\n" + kernel.glsl;
+            glsl += "==== " + kernel.name + "\n" + kernel.artefact.text;
         explained += explain(*program);
     }
 

@@ -1,0 +1,78 @@
+// The best form of kernels for a class of devices: each target has a row for each of its classes. A
+// class that runs kernels like another one takes its row as a start.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/program/device_profile.h"
+
+namespace firn {
+
+struct ClassRules {
+    // --- How kernels run.
+
+    /// A core runs the subgroups of a group one after the other, and their lanes access memory one
+    /// by one; otherwise the subgroups of a group run together, and hide one another's memory
+    /// latency.
+    bool subgroups_run_serially = false;
+    /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
+    /// nothing but loops, and entering a loop copies all that it carries.
+    bool masked = false;
+    /// Groups gain by loading operands into shared memory together.
+    bool stages_loads = false;
+    /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
+    bool loads_narrow = false;
+
+
+    // --- Properties of its compiler.
+
+    /// It keeps the order in which values are computed.
+    bool keeps_order = false;
+    /// It unrolls loops of constant trip counts further than they are written, and spills.
+    bool unrolls_on = false;
+    /// It takes time with each `else`: some search all ways through a kernel.
+    bool dislikes_else = false;
+    /// Elements of an invocation's private arrays that its compiler can take in one kernel; larger
+    /// ones lie in buffers. 0: any number, and arrays beyond the registers go to memory by
+    /// themselves.
+    int64_t most_own = 0;
+
+    // --- How much is enough. limits.md where it is cited; not measured else.
+
+    /// Elements that each lane of a subgroup reduces in one go.
+    int64_t small_share = 0;
+    /// Results for each invocation that runs at once, which keep the device busy without reducing
+    /// in stages.
+    double results = 0;
+    /// Indices of a kernel that is small enough to run beside others.
+    int64_t small_kernel = 0;
+    /// Invocations for each one that runs at once, which keep it busy: in plain kernels; in those
+    /// with loops, whose invocations end at different times; and in those whose lanes could share a
+    /// loop instead.
+    int64_t waves = 1, waves_of_loops = 1, waves_of_shared = 1;
+    /// Workgroups that share a core evenly.
+    int64_t groups_per_core = 1;
+    /// Subgroups in a group whose lanes share loops.
+    int64_t sharing_subgroups = 1;
+    /// Iterations at once of loops that lanes share.
+    int64_t most_unrolled_shared = 1;
+    /// Invocations of a group along x: enough to pay for the group, or as many as read one line of
+    /// memory.
+    uint32_t wide_group = 1;
+    /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
+    double store_operations = 0;
+    /// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a
+    /// launch.
+    double barrier_of_launch = 1;
+};
+
+const ClassRules& rules_of(const DeviceProfile& profile);
+
+/// Returns the sizes of the one group that runs small kernels in sequence, powers of two: the best
+/// first, others that may take more iterations than a driver allows. On a core that runs subgroups
+/// one after the other, subgroups beyond the first only shorten its loops.
+std::vector<uint32_t> one_group_sizes(const DeviceProfile& profile);
+/// Returns how many such groups the device runs at once.
+double groups_at_once(const DeviceProfile& profile);
+
+}  // namespace firn

@@ -1,0 +1,10 @@
+// Loops of a kernel and the values that they carry.
+#pragma once
+#include "compiler/target/glsl/glsl_run.h"
+
+namespace firn {
+
+/// A For.
+void write_for(GlslRun& run, int id, int indent);
+
+}  // namespace firn

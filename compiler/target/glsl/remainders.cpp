@@ -1,0 +1,68 @@
+// Remainders of floats: which of the functions in arithmetic.glsl takes one.
+#include "compiler/target/glsl/remainders.h"
+
+#include <algorithm>
+
+#include "compiler/target/glsl/operations.h"
+#include "compiler/kernel/long_divisions.h"
+
+namespace firn {
+namespace {
+
+/// Back edges of all long divisions of a region, as one invocation may take them; -1 where only the
+/// data knows.
+int64_t steps_in(const KernelCode& code, FloatRanges& ranges, int region) {
+    constexpr int64_t kMany = int64_t{1} << 40;
+    int64_t steps = 0;
+    const auto add = [&](int id) {
+        const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+        if (is_long_division(n, ranges, code)) steps += steps_of_division(n, code);
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return true;
+        for (int part : {n.region, n.else_region}) {
+            if (part < 0) continue;
+            const int range = code.regions[static_cast<size_t>(part)].range;
+            const int64_t inside = steps_in(code, ranges, part),
+                          trips = range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+            if (inside < 0 || (inside > 0 && trips < 0)) return false;
+            steps = std::min(kMany, steps + inside * std::min(std::max<int64_t>(trips, 0), kMany));
+        }
+        return true;
+    };
+    const KernelRegion& body = code.regions[static_cast<size_t>(region)];
+    for (const std::vector<int>& ids : {body.order, body.effects})
+        for (int id : ids)
+            if (!add(id)) return -1;
+    return steps;
+}
+
+/// The device lets an invocation take all the steps that its divisions may need, and compiles them.
+bool may_loop(const GlslRun& run, FloatRanges& ranges) {
+    const int64_t most = run.profile.max_back_edges;
+    if (most == 0) return true;
+    const auto is_long = [&](const KernelNode& n) { return is_long_division(n, ranges, run.code); };
+    if (std::count_if(run.code.nodes.begin(), run.code.nodes.end(), is_long) > kMostLongDivisions)
+        return false;
+    const int64_t steps = steps_in(run.code, ranges, 0);
+    return steps >= 0 && run.code.back_edges >= 0 && run.code.back_edges + steps <= most;
+}
+
+std::string remainder_function(const GlslRun& run, const KernelNode& n) {
+    FloatRanges ranges(run.code);
+    if (has_small_quotient(n, ranges, run.code)) return "firn_mod_of_few_f32(";
+    return std::string(has_near_divisor(n, run.code) ? "firn_mod_near" : "firn_mod") +
+           (may_loop(run, ranges) ? "" : "_in_steps") + (n.dtype == f64 ? "_f64(" : "_f32(");
+}
+
+}  // namespace
+
+std::string remainder_text(const GlslRun& run, const KernelNode& node,
+                           const std::vector<std::string>& operands) {
+    std::string text =
+        operation_glsl(run.profile, node.op, node.dtype, {node.dtype, node.dtype}, operands);
+    const std::string name = node.dtype == f64 ? "firn_mod_f64(" : "firn_mod_f32(";
+    const size_t at = text.find(name);
+    if (at == std::string::npos) return text;  // by a power of two
+    return text.replace(at, name.size(), remainder_function(run, node));
+}
+
+}  // namespace firn

@@ -1,0 +1,52 @@
+// GLSL for Vulkan as a target: its row.
+#include "compiler/target/target.h"
+
+#include "compiler/target/glsl/binding_forms.h"
+#include "compiler/target/glsl/glsl.h"
+#include "compiler/target/glsl/loop_chains.h"
+#include "compiler/target/glsl/rules.h"
+#include "compiler/target/glsl/spirv.h"
+
+namespace firn {
+namespace {
+
+std::string cannot(const KernelNode& node, const DeviceProfile& profile) {
+    const DType type = node.dtype;
+    const bool lacks = type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
+    if (!lacks) return {};
+    return std::string(type.name()) + " is not available on this device; cast to " +
+           (type == f64 ? "f32" : "i32");
+}
+
+void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info) {
+    info.group_size = launched_group(code, profile);
+    info.params_in_buffer = needs_param_buffer(code, profile);
+    info.keeps_special_floats = keeps_special_floats(code, profile);
+}
+
+void build(KernelInfo& kernel, const BuildOptions& options) {
+    SpirvOptions spirv;
+    spirv.cache_directory = options.cache_directory;
+    spirv.validate = options.validate;
+    kernel.artefact.words = glsl_to_spirv(kernel.artefact.text, kernel.name, spirv);
+}
+
+}  // namespace
+
+extern const Target kGlslTarget;
+const Target kGlslTarget{.name = "GLSL",
+                         .extension = "comp",
+                         .rules = glsl_rules,
+                         .binding_form = glsl_binding_form,
+                         .limited_size = glsl_limited_size,
+                         .most_bindings = glsl_most_bindings,
+                         .instead_of = glsl_instead_of,
+                         .launched_group = launched_group,
+                         .loops_apart = loops_apart,
+                         .cannot = cannot,
+                         .describe = describe,
+                         .emit = emit_glsl,
+                         .build = build,
+                         .version = shader_compiler_version};
+
+}  // namespace firn

@@ -1,0 +1,37 @@
+// The values of a kernel's nodes as variables: their names and types.
+#include "compiler/target/glsl/values.h"
+
+#include "compiler/target/glsl/matrices.h"
+#include "compiler/target/glsl/operations.h"
+
+namespace firn {
+namespace {
+
+std::string vector_type(DType dtype) {
+    return dtype == f32 ? "vec4" : dtype == i32 ? "ivec4" : "uvec4";
+}
+
+}  // namespace
+
+std::string value_name(int id) { return "v" + std::to_string(id); }
+
+std::string branch_value(int id, size_t k) { return value_name(id) + "_" + std::to_string(k); }
+
+std::string value_type(const KernelNode& n) {
+    return n.matrix ? matrix_type(n) : glsl_type(n.dtype);
+}
+
+void define_value(GlslRun& run, int id, const std::string& value, int indent) {
+    const KernelNode& n = run.code.nodes[id];
+    run.text[id] = value_name(id);
+    line(run, indent) << (n.width == 4 ? vector_type(n.dtype) : value_type(n)) << " "
+                      << run.text[id] << " = " << value << ";\n";
+}
+
+std::string result_text(const GlslRun& run, const KernelNode& n) {
+    const KernelNode& owner = run.code.nodes[n.args[0]];
+    if (owner.op == KernelOp::For) return run.text[run.code.regions[owner.region].args[n.position]];
+    return branch_value(n.args[0], static_cast<size_t>(n.position));
+}
+
+}  // namespace firn

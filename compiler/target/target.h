@@ -1,0 +1,68 @@
+// A target turns placed kernel code into something that runs: what the stages before it ask of it,
+// and what they hand to it. Each target has a folder here, and a row in targets.cpp.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "compiler/program/program.h"
+#include "compiler/target/class_rules.h"
+
+namespace firn {
+
+struct KernelBuffer;  // these two: compiler/kernel/kernel_code.h
+struct KernelNode;
+
+/// The options of Target::build.
+struct BuildOptions {
+    std::string cache_directory;  // where built kernels are kept between runs; empty: nowhere
+    bool validate = false;        // check what no cache has
+};
+
+struct Target {
+    const char* name;       // in messages
+    const char* extension;  // of files that hold a kernel's text
+    /// The best form of kernels, by the class of the device.
+    const ClassRules& (*rules)(const DeviceProfile& profile);
+
+    // --- How kernels bind memory.
+
+    /// The form in which a kernel binds a buffer of its width. Symbolic sizes are bounded by the
+    /// facts.
+    BindingForm (*binding_form)(const KernelBuffer& buffer, const DeviceProfile& profile,
+                                const SymbolFacts& facts);
+    /// The size that the device limits in a binding of this form, and its limit. If only the device
+    /// knows how much is in a buffer, the size is the room that the call makes for it.
+    AssumedSize (*limited_size)(const KernelBuffer& buffer, BindingForm form,
+                                const DeviceProfile& profile);
+    /// How many buffers a kernel may bind in this form.
+    int64_t (*most_bindings)(BindingForm form, const DeviceProfile& profile);
+    /// The form to which a kernel changes bindings of `form` if it has too many of them; the same
+    /// form: there is none.
+    BindingForm (*instead_of)(BindingForm form, const DeviceProfile& profile);
+
+    // --- What becomes of placed code.
+
+    /// The group that is launched: the kernel's group_size, or another of as many invocations.
+    std::array<uint32_t, 3> (*launched_group)(const KernelCode& code, const DeviceProfile& profile);
+    /// The For nodes that run inside a loop of one iteration each.
+    std::set<int> (*loops_apart)(const KernelCode& code, const DeviceProfile& profile);
+    /// Returns why this target cannot express a node on this device, and what to do; empty: it can.
+    std::string (*cannot)(const KernelNode& node, const DeviceProfile& profile);
+    /// Writes how the kernel is launched: its group, the way of its parameters, and what it asks of
+    /// floats.
+    void (*describe)(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info);
+    /// Returns the kernel as text. Code of equal structure (kernel/structure.h) gives text of equal
+    /// meaning: one text serves all.
+    std::string (*emit)(const KernelCode& code, const DeviceProfile& profile);
+    /// Completes the artefact of a kernel: its words, from its text. May be called from any thread.
+    void (*build)(KernelInfo& kernel, const BuildOptions& options);
+    /// Names the versions of what builds kernels: others may build other words.
+    std::string (*version)();
+};
+
+/// The target that makes the kernels of a device.
+const Target& target_of(const DeviceProfile& profile);
+
+}  // namespace firn
