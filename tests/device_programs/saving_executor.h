@@ -11,6 +11,7 @@
 #include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "compiler/program/saved_program.h"
+#include "engine/gpu/module_needs.h"
 
 namespace firn {
 
@@ -24,6 +25,23 @@ inline SavedProgram saved_alone(const std::shared_ptr<const Program>& program) {
         saved.shapes.emplace_back(argument.shape.size());
     }
     return saved;
+}
+
+/// Returns a need that the module of some kernel declares and the kernel does not state; empty: none.
+inline std::string unstated_need(const Program& program) {
+    using Row = std::pair<bool DeviceNeeds::*, const char*>;
+    for (KernelInfo kernel : program.kernels) {
+        const DeviceNeeds stated = std::exchange(kernel.needs, {}), declared = needs_of(kernel);
+        for (const auto& [need, name] :
+             {Row{&DeviceNeeds::f64, "f64"}, Row{&DeviceNeeds::i64, "i64"},
+              Row{&DeviceNeeds::bits_16, "bits_16"}, Row{&DeviceNeeds::bits_8, "bits_8"},
+              Row{&DeviceNeeds::subgroups, "subgroups"},
+              Row{&DeviceNeeds::wide_atomics, "wide_atomics"},
+              Row{&DeviceNeeds::float_atomics, "float_atomics"},
+              Row{&DeviceNeeds::addresses, "addresses"}})
+            if (declared.*need && !(stated.*need)) return kernel.name + ": " + name;
+    }
+    return {};
 }
 
 /// Passes all on to the executor of a session, every program through its bytes, which are the same
@@ -66,6 +84,8 @@ class SavingExecutor : public Executor {
         // Random programs run in processes of their own, which do not report expectations.
         if (program_bytes(read) != bytes)
             throw InternalError("program " + program->name + " is another one once it was read");
+        if (const std::string need = unstated_need(*program); !need.empty())
+            throw InternalError("program " + program->name + " has an unstated need: " + need);
         return read.program;
     }
 

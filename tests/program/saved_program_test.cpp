@@ -167,7 +167,7 @@ TEST(SavedPrograms, OfTheInterpreterHaveNoCodeToRun) {
     Program p = all_of_it();
     p.kernels[2].artefact.words.clear();
     EXPECT_EQ(message<UserError>([&] { write_program("/nowhere/a.firn", saved_of(p)); }),
-              "program /nowhere/a.firn: cannot be written: kernel 'k2' has no SPIR-V");
+              "program /nowhere/a.firn: cannot be written: kernel 'k2' has no code that a device runs");
 }
 
 TEST(SavedPrograms, ForeignAndNewerFilesAreRefused) {
@@ -336,7 +336,7 @@ const Unfit kUnfit[] = {
     {"is no constant", [](Program& p) { p.buffers[1].data.resize(4); }},
     {"has no workgroup", [](Program& p) { p.kernels[0].group_size[1] = 0; }},
     {"has a binding of no width", [](Program& p) { p.kernels[0].bindings[0].width = 3; }},
-    {"a texel binding of no texels",
+    {"a view of no elements",
      [](Program& p) { p.kernels[0].bindings[2].form = BindingForm::View; }},
     {"no place for an address",
      [](Program& p) {
