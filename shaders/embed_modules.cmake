@@ -16,7 +16,7 @@ file(WRITE "${OUTPUT}" "// Generated from shaders/*.comp, *.vert and *.frag.
 #include <string>
 #include <utility>
 
-#include \"compiler/program/error.h\"
+#include \"compiler/base/error.h\"
 
 namespace firn {
 namespace {

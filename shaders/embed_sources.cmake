@@ -14,7 +14,7 @@ file(WRITE "${OUTPUT}" "// Generated from shaders/*.glsl.
 #include <string>
 #include <utility>
 
-#include \"compiler/program/error.h\"
+#include \"compiler/base/error.h\"
 
 namespace firn {
 namespace {

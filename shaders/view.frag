@@ -1,7 +1,7 @@
 // Shows a tensor: one channel through a colour map, three or four as colours, straight from its buffer.
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "colour_fits.glsl"  // of compiler/program/colour_fits.h
+#include "colour_fits.glsl"  // of compiler/base/colour_fits.h
 #include "view_buffer.glsl"
 
 layout(constant_id = 2) const int colormap = 0;   // as Colormap of view.h

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn::char_model {
 

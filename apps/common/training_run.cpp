@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 using namespace firn;
 using namespace firn::fluid;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "apps/fluid/sampling.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn::fluid_control {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "apps/path_tracer/trace.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 using namespace firn;
 using namespace firn::path_tracer;

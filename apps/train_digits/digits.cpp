@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn::train_digits {
 namespace {

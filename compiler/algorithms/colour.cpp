@@ -2,8 +2,8 @@
 #include "compiler/algorithms/colour.h"
 
 #include "compiler/algorithms/real.h"
+#include "compiler/base/colour_fits.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/program/colour_fits.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 #include "compiler/autodiff/reverse_run.h"
 #include "compiler/autodiff/shifted_reads.h"
 #include "compiler/autodiff/store_shares.h"
+#include "compiler/base/error.h"
 #include "compiler/ir/value_bounds.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "compiler/autodiff/batch_run.h"
 #include "compiler/autodiff/region_values.h"
+#include "compiler/base/error.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

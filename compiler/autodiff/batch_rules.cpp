@@ -3,7 +3,7 @@
 
 #include "compiler/autodiff/batch.h"
 #include "compiler/autodiff/batch_run.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

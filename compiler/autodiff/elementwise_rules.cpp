@@ -3,7 +3,7 @@
 
 #include "compiler/autodiff/derivatives.h"
 #include "compiler/autodiff/reverse_run.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/autodiff/forward_run.h"
 #include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse_run.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -10,9 +10,9 @@
 #include "compiler/autodiff/region_values.h"
 #include "compiler/autodiff/reverse.h"
 #include "compiler/autodiff/whole_kernels.h"
+#include "compiler/base/error.h"
 #include "compiler/ir/host_size.h"
 #include "compiler/ir/narrow_loop.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

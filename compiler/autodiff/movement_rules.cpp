@@ -1,6 +1,6 @@
 // Cotangents behind movement: each element back to where it came from, sums where it was repeated.
 #include "compiler/autodiff/reverse_run.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -9,9 +9,9 @@
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/reduce_parts.h"
 #include "compiler/autodiff/reverse_run.h"
+#include "compiler/base/error.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/parallel.h"
+#include "compiler/base/stage_timer.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
@@ -15,8 +17,6 @@
 #include "compiler/plan/plan.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/tuned.h"
-#include "compiler/program/parallel.h"
-#include "compiler/program/stage_timer.h"
 #include "compiler/schedule/check_sizes.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/target/target.h"

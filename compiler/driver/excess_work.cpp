@@ -6,15 +6,15 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/host_size.h"
 #include "compiler/kernel/count.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/target/class_rules.h"
-#include "compiler/program/error.h"
 #include "compiler/program/size_env.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <array>
 
+#include "compiler/base/stage_timer.h"
 #include "compiler/lower/lower_graph.h"
 #include "compiler/plan/plan_sizes.h"
 #include "compiler/plan/reuse_arguments.h"
 #include "compiler/plan/share_dispatches.h"
 #include "compiler/plan/update_in_place.h"
-#include "compiler/program/stage_timer.h"
 
 namespace firn {
 namespace {
@@ -32,7 +32,7 @@ constexpr auto kPipeline = std::to_array<ListPass>({
      [](KernelList& list, FinishRun& run) {
          list = lower_graph(run.graph, run.schedule, run.target.profile, run.target.facts);
      }},
-    {{"make_ready", "mapping/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+    {{"make_ready", "mapping/list/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
      Lowered,
      Ready,
      &CompileTimes::lower,
@@ -45,17 +45,17 @@ constexpr auto kPipeline = std::to_array<ListPass>({
          run.excess = find_excess(list, run.graph, run.schedule, run.target.profile,
                                   run.target.facts, run.census);
      }},
-    {{"raise_radix", "mapping/raise_radix", kNeedsFacts | kNeedsProfile},
+    {{"raise_radix", "mapping/list/raise_radix", kNeedsFacts | kNeedsProfile},
      Ready,
      Ready,
      &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { raise_radix(list, run.target); }},
-    {{"put_side_by_side", "mapping/put_side_by_side", kNeedsFacts | kNeedsProfile},
+    {{"put_side_by_side", "mapping/list/put_side_by_side", kNeedsFacts | kNeedsProfile},
      Ready,
      Ready,
      &CompileTimes::map,
      [](KernelList& list, FinishRun& run) { put_side_by_side(list, run.target); }},
-    {{"map_kernels", "mapping/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
+    {{"map_kernels", "mapping/list/map_kernels", kNeedsFacts | kNeedsProfile, kRuns},
      Ready,
      Placed,
      &CompileTimes::map,
@@ -80,7 +80,7 @@ constexpr auto kPipeline = std::to_array<ListPass>({
      Placed,
      &CompileTimes::plan,
      [](KernelList& list, FinishRun& run) { reuse_arguments(list, run.options.donated); }},
-    {{"put_in_sequence", "mapping/put_in_sequence", kNeedsFacts | kNeedsProfile},
+    {{"put_in_sequence", "mapping/list/put_in_sequence", kNeedsFacts | kNeedsProfile},
      Placed,
      Placed,
      &CompileTimes::map,

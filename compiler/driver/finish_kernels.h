@@ -4,7 +4,7 @@
 
 #include "compiler/driver/excess_work.h"
 #include "compiler/kernel/kernel_list.h"
-#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/list/list_passes.h"
 #include "compiler/plan/compile_options.h"
 #include "compiler/plan/emit_kernels.h"
 #include "compiler/schedule/schedule.h"

@@ -6,10 +6,10 @@
 #include <span>
 #include <sstream>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/passes/passes.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -7,17 +7,17 @@
 #include <string>
 #include <utility>
 
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
+#include "compiler/base/stage_timer.h"
 #include "compiler/driver/compile.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/ir/text.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/tuned.h"
 #include "compiler/program/check_program.h"
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
 #include "compiler/program/saved_body.h"
 #include "compiler/program/saved_program.h"
-#include "compiler/program/stage_timer.h"
 #include "compiler/target/target.h"
 
 namespace firn {
@@ -25,14 +25,14 @@ namespace {
 
 constexpr const char* kKind = "program";  // of entries in the cache
 
-/// Milliseconds of the compiling thread from Graph to the texts of kernels (built ones have entries of their own). A
-/// program that takes less is not kept: a person does not notice the compile, and the many small
-/// programs of tests and lazy values would fill the folder. Chosen, not measured.
+/// Milliseconds of the compiling thread from Graph to the texts of kernels (built ones have entries
+/// of their own). A program that takes less is not kept: a person does not notice the compile, and
+/// the many small programs of tests and lazy values would fill the folder. Chosen, not measured.
 constexpr double kWorthKeeping = 20;
 
 bool is_kept(const CompileOptions& options) {
-    return options.reuse && options.emission == Emission::Binary && !options.cache_directory.empty() && !options.trace &&
-           !options.times;
+    return options.reuse && options.emission == Emission::Binary &&
+           !options.cache_directory.empty() && !options.trace && !options.times;
 }
 
 /// The user's lines of the arguments of the graph and of its regions, which its text leaves out.

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/program_cache.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -1,10 +1,10 @@
 // Maps kernels in other ways than the heuristics choose.
 #include "compiler/driver/tune.h"
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/structure.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 // Whole files, with the user's line where they are refused.
 #include "compiler/files/file.h"
 
+#include "compiler/base/error.h"
+#include "compiler/base/whole_file.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/program/error.h"
-#include "compiler/program/whole_file.h"
 
 namespace firn {
 

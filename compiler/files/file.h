@@ -1,4 +1,4 @@
-// Whole files, with the user's line where they are refused (compiler/program/whole_file.h);
+// Whole files, with the user's line where they are refused (compiler/base/whole_file.h);
 // internal.
 #pragma once
 #include <cstddef>

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "compiler/base/whole_file.h"
 #include "compiler/files/file.h"
 #include "compiler/files/npy.h"
 #include "compiler/files/stored_tensor.h"
@@ -14,7 +15,6 @@
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/program/executor.h"
-#include "compiler/program/whole_file.h"
 
 namespace firn {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "compiler/base/own_process.h"
 #include "compiler/driver/program_cache.h"
 #include "compiler/driver/program_source.h"
 #include "compiler/program/executor.h"
-#include "compiler/program/own_process.h"
 
 namespace firn {
 

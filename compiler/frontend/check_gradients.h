@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

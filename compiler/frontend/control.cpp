@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/environment.h"
@@ -13,7 +14,6 @@
 #include "compiler/frontend/widen.h"
 #include "compiler/ir/uniform.h"
 #include "compiler/ir/value_bounds.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

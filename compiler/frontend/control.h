@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/movement.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <unordered_set>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

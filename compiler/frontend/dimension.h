@@ -3,8 +3,8 @@
 #include <concepts>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/source_line.h"
-#include "compiler/program/error.h"
 #include "compiler/program/size.h"
 
 namespace firn {

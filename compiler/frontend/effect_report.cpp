@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstdio>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/shown.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

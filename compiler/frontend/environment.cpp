@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

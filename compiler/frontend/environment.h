@@ -14,10 +14,12 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_HELP", "1 | 2", "print this table; 2: and the passes of the compiler"},
     {"FIRN_DEBUG", "1..5",
-     "print to stderr: 1 kernels, work and times, 2 their texts, 3 the graph before and after the passes, "
+     "print to stderr: 1 kernels, work and times, 2 their texts, 3 the graph before and after the "
+     "passes, "
      "4 graphs and kernels after every pass, and every verdict, 5 times and the rules that fired"},
     {"FIRN_DUMP_DIR", "folder",
-     "write graphs and kernels after every pass, texts of kernels and explain of every compiled program there"},
+     "write graphs and kernels after every pass, texts of kernels and explain of every compiled "
+     "program there"},
     {"FIRN_EXECUTOR", "device | interpret | oracle",
      "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
@@ -37,7 +39,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_SKIP", "pass,pass", "leave passes of the compiler out, to find one with a fault"},
     {"FIRN_STOP_AFTER", "pass", "leave out all optional passes after this one"},
     {"FIRN_NO_CACHE", "1",
-     "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, tuned "
+     "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, "
+     "tuned "
      "mappings (kept below 512 MiB in `~/.cache/firn`)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_FILL_MEMORY", "1",

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
+#include "compiler/base/recent.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/effect_report.h"
@@ -10,8 +12,6 @@
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/variants.h"
 #include "compiler/ir/substitute.h"
-#include "compiler/program/error.h"
-#include "compiler/program/recent.h"
 
 namespace firn {
 

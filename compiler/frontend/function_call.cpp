@@ -1,6 +1,7 @@
 // Calls traced functions.
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
@@ -8,7 +9,6 @@
 #include "compiler/frontend/nan_check.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/variants.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

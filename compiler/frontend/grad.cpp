@@ -7,13 +7,13 @@
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/forward.h"
 #include "compiler/autodiff/reverse.h"
+#include "compiler/base/error.h"
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/used_gradients.h"
 #include "compiler/frontend/with_history.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -3,8 +3,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 
 namespace firn {

@@ -2,11 +2,11 @@
 // sizes given.
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/function_state.h"
 #include "compiler/ir/builder_checks.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

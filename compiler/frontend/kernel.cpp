@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
@@ -10,7 +11,6 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/uniform.h"
 #include "compiler/program/device_profile.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

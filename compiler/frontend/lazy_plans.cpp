@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/variants.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

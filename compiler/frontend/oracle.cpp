@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
-#include "compiler/program/error.h"
-#include "compiler/program/physical_memory.h"
+#include "compiler/base/error.h"
+#include "compiler/base/physical_memory.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "compiler/autodiff/active_values.h"
+#include "compiler/base/error.h"
 #include "compiler/frontend/with_history.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "compiler/frontend/capture.h"
 #include "compiler/ir/builder_checks.h"
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
 
 namespace firn {
 void fail_at(SourceLine line, const std::string& message) {

@@ -11,13 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/base/recent.h"
 #include "compiler/frontend/effect_record.h"
 #include "compiler/frontend/session.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/one_thread.h"
 #include "compiler/program/pass_info.h"
-#include "compiler/program/recent.h"
 #include "compiler/target/emission.h"
 
 namespace firn {
@@ -158,10 +158,10 @@ struct ChangingNumbers {
 struct SessionState {
     NodeTable nodes;
     std::shared_ptr<Executor> executor;
-    bool started = false;                // the executor has been used
-    bool oracle = false;                 // evaluates graphs, compiles nothing
+    bool started = false;                  // the executor has been used
+    bool oracle = false;                   // evaluates graphs, compiles nothing
     Emission emission = Emission::Binary;  // Nothing where no executor reads it
-    std::vector<Scope> scopes{Scope{}};  // the first is the root
+    std::vector<Scope> scopes{Scope{}};    // the first is the root
     uint64_t last_id = 0;
     uint64_t next_stream = 0;  // the next stream of random numbers without a seed
     std::string left_open;     // message about a loop that was left by break

@@ -11,11 +11,11 @@
 #include <functional>
 #include <set>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/error.h"
 #include "compiler/target/target.h"
 
 namespace firn {

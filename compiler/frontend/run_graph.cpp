@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <atomic>
 
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
+#include "compiler/base/parallel.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/program_cache.h"
 #include "compiler/driver/program_source.h"
@@ -15,12 +19,8 @@
 #include "compiler/frontend/report.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/too_large.h"
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
-#include "compiler/program/long_work.h"
 #include "compiler/program/make_call.h"
-#include "compiler/program/parallel.h"
 
 namespace firn {
 namespace {
@@ -132,7 +132,8 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 CompileOptions compile_options(SessionState& session, CompileOptions options) {
     const bool shown = session.debug >= 2 || environment("FIRN_DUMP_DIR");
     options.emission = shown ? std::max(session.emission, Emission::Text) : session.emission;
-    options.verify |= session.emission != Emission::Binary;  // the interpreter is there to find faults
+    options.verify |=
+        session.emission != Emission::Binary;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
     options.reuse = !executor_of(session).needs_kernel_code();
     options.tuned = &session.tuned;

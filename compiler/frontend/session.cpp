@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/pass_list.h"
 #include "compiler/frontend/background.h"
 #include "compiler/frontend/environment.h"
@@ -14,7 +15,6 @@
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/program/error.h"
 #include "compiler/target/class_rules.h"
 
 namespace firn {

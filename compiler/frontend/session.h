@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

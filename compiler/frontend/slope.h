@@ -1,7 +1,7 @@
 // Elementwise functions with an explicit derivative; internal.
 #pragma once
+#include "compiler/base/callback.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

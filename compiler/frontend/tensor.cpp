@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstring>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/apply.h"
 #include "compiler/frontend/data_size.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/run_graph.h"
-#include "compiler/program/error.h"
 #include "compiler/program/make_call.h"
 
 namespace firn {

@@ -11,6 +11,10 @@
 #include <sstream>
 #include <tuple>
 
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
+#include "compiler/base/parallel.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/program_cache.h"
@@ -18,10 +22,6 @@
 #include "compiler/frontend/function_state.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/trial.h"
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
-#include "compiler/program/parallel.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 
 namespace firn {
 

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "compiler/autodiff/batch.h"
+#include "compiler/base/error.h"
 #include "compiler/frontend/effect_report.h"
 #include "compiler/frontend/record.h"
 #include "compiler/ir/builder_checks.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

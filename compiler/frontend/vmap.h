@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/movement.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/record.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

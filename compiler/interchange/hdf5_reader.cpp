@@ -13,12 +13,12 @@
 #include <new>
 #include <utility>
 
+#include "compiler/base/long_work.h"
+#include "compiler/base/physical_memory.h"
+#include "compiler/base/whole_file.h"
 #include "compiler/files/file.h"
 #include "compiler/files/stored_tensor.h"
 #include "compiler/interchange/hdf5_library.h"
-#include "compiler/program/long_work.h"
-#include "compiler/program/physical_memory.h"
-#include "compiler/program/whole_file.h"
 #endif
 
 namespace firn {

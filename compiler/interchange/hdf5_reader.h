@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/confined_process.h"
+#include "compiler/base/confined_process.h"
 #include "compiler/program/dtype.h"
 
 namespace firn {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder_checks.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/builder_checks.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

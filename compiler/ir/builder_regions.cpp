@@ -1,9 +1,9 @@
 // Loops, branches and their results; making a node again with other inputs.
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/builder_checks.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/apart.h"
 #include "compiler/ir/edge_reads.h"
 #include "compiler/ir/stored_together.h"
 #include "compiler/ir/uniform.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

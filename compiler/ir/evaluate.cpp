@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/monoid.h"
-#include "compiler/program/error.h"
 #include "compiler/program/extremes.h"
 
 namespace firn {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/one_thread.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

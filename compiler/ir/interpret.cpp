@@ -5,15 +5,15 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/base/error.h"
+#include "compiler/base/physical_memory.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/interpret_elementwise.h"
 #include "compiler/ir/interpret_tensor.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/too_large.h"
-#include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
-#include "compiler/program/physical_memory.h"
 
 namespace firn {
 namespace {

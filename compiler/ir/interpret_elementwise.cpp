@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/evaluate.h"
-#include "compiler/program/error.h"
 #include "compiler/program/extremes.h"
 
 namespace firn {

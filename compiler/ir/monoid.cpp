@@ -3,8 +3,8 @@
 
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

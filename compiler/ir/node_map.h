@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/graph.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -11,8 +11,7 @@ namespace {
 using namespace op_table;
 
 constexpr std::array<OpInfo, kOpCount> kOps = {{
-#define ELEMENT(name, arity, types, result, properties) \
-    {#name, arity, result, properties, types},
+#define ELEMENT(name, arity, types, result, properties) {#name, arity, result, properties, types},
 #define OP(name, arity, result, properties) {#name, arity, result, properties},
 #include "compiler/ir/ops.def"
 #undef OP

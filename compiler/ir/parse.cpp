@@ -1,10 +1,10 @@
 // Text to Graph: the grammar that print.cpp writes.
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/parse_nodes.h"
 #include "compiler/ir/parse_words.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

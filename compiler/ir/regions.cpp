@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

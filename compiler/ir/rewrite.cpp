@@ -4,11 +4,11 @@
 #include <optional>
 #include <unordered_set>
 
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/node_map.h"
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
 
 namespace firn {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

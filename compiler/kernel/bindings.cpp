@@ -103,9 +103,8 @@ BindingCount bound_by(const KernelCode& code) {
     const auto on_device = [](const Size& size) { return !data_symbols(size).empty(); };
     bound[BindingForm::Storage] +=
         std::any_of(code.groups.begin(), code.groups.end(), on_device) ||
-                     std::any_of(code.params.begin(), code.params.end(), [&](const ParamInfo& p) {
-                         return p.scalar < 0 && on_device(p.size);
-                     });
+        std::any_of(code.params.begin(), code.params.end(),
+                    [&](const ParamInfo& p) { return p.scalar < 0 && on_device(p.size); });
     return bound;
 }
 

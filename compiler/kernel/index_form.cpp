@@ -1,7 +1,7 @@
 // Indices of a lowered kernel as sums over its ranges.
 #include "compiler/kernel/index_form.h"
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/value_bounds.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {
@@ -12,8 +12,7 @@ namespace {
 using namespace op_table;
 
 constexpr auto kOps = std::to_array<OpInfo>({
-#define ELEMENT(name, arity, types, result, properties) \
-    {#name, arity, result, properties, types},
+#define ELEMENT(name, arity, types, result, properties) {#name, arity, result, properties, types},
 #define OP(name, arity, result, properties) {#name, arity, result, properties},
 #include "compiler/kernel/kernel_ops.def"
 #undef OP

@@ -1,9 +1,9 @@
 // The nodes and regions of a kernel's text.
 #include "compiler/kernel/parse_nodes.h"
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
 #include "compiler/kernel/parse_words.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

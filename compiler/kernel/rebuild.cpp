@@ -1,7 +1,7 @@
 // Builds lowered kernels again.
 #include "compiler/kernel/rebuild.h"
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

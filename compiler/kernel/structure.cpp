@@ -6,8 +6,8 @@
 #include <bit>
 #include <utility>
 
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -28,7 +28,8 @@ struct KernelStructure {
 };
 KernelStructure structure_of(const KernelCode& code);
 
-/// Returns the structure as a short name, the same in every run of a compiler with these operations.
+/// Returns the structure as a short name, the same in every run of a compiler with these
+/// operations.
 std::string identity_of(const KernelStructure& structure);
 
 /// Makes the trip counts, back edges and guards of `code` hold for an equal kernel as well: it

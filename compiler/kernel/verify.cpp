@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "compiler/algorithms/sort.h"
+#include "compiler/base/long_work.h"
+#include "compiler/base/own_process.h"
 #include "compiler/files/stored_tensor.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/function.h"
@@ -20,8 +22,6 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/session.h"
-#include "compiler/program/long_work.h"
-#include "compiler/program/own_process.h"
 
 namespace firn {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

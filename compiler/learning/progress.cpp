@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 
 namespace firn {
 namespace {

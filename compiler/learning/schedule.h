@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 
 namespace firn {
 

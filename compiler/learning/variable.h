@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/random.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/callback.h"
 
 namespace firn {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/kernel/place.h"
-#include "compiler/program/error.h"
 #include "compiler/program/size_builder.h"
 
 namespace firn {

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/lower/lower_steps.h"
 #include "compiler/lower/value_buffers.h"
 #include "compiler/lower/value_kernels.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

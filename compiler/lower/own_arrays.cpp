@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/lower/walk_state.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -2,11 +2,11 @@
 // allow.
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/lower/needs_order.h"
 #include "compiler/lower/order_steps.h"
 #include "compiler/lower/walk_by_hand_grid.h"
 #include "compiler/lower/walk_by_hand_state.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -2,8 +2,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/lower/walk_by_hand_state.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

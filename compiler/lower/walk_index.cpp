@@ -5,10 +5,10 @@
 #include <string>
 #include <unordered_set>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/reshape_blocks.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/lower/walk_state.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -1,10 +1,10 @@
 // The demand walk through reductions.
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/lower/walk_state.h"
 #include "compiler/target/cost_table.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

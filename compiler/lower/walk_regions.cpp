@@ -1,10 +1,10 @@
 // The demand walk through loops and branches.
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/lower/walk_state.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

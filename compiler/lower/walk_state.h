@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/fresh_stack.h"
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/lower/walk.h"
 #include "compiler/lower/walk_index.h"
-#include "compiler/program/fresh_stack.h"
 
 namespace firn {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/accumulation.h"
 #include "compiler/lower/value_buffers.h"
 #include "compiler/lower/value_kernels.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -4,26 +4,26 @@
 #include <chrono>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/combine_operations.h"
-#include "compiler/mapping/complete_stores.h"
-#include "compiler/mapping/defer_conditional_work.h"
-#include "compiler/mapping/find_extremes.h"
-#include "compiler/mapping/fuse_loops.h"
-#include "compiler/mapping/interchange_loops.h"
-#include "compiler/mapping/merge_carried.h"
-#include "compiler/mapping/order_values.h"
+#include "compiler/mapping/before/complete_stores.h"
+#include "compiler/mapping/before/defer_conditional_work.h"
+#include "compiler/mapping/before/find_extremes.h"
+#include "compiler/mapping/before/fuse_loops.h"
+#include "compiler/mapping/before/interchange_loops.h"
+#include "compiler/mapping/before/merge_carried.h"
+#include "compiler/mapping/before/select_branches.h"
+#include "compiler/mapping/before/separate_ranges.h"
+#include "compiler/mapping/before/swap_grid_axes.h"
+#include "compiler/mapping/before/unroll_nests.h"
+#include "compiler/mapping/behind/combine_operations.h"
+#include "compiler/mapping/behind/order_values.h"
+#include "compiler/mapping/behind/store_in_blocks.h"
+#include "compiler/mapping/behind/write_out_own.h"
 #include "compiler/mapping/passes.h"
-#include "compiler/mapping/select_branches.h"
-#include "compiler/mapping/separate_ranges.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/store_in_blocks.h"
-#include "compiler/mapping/swap_grid_axes.h"
-#include "compiler/mapping/unroll_nests.h"
-#include "compiler/mapping/write_out_own.h"
 #include "compiler/target/class_rules.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {
@@ -97,28 +97,28 @@ constexpr const char* kBinds = "a kernel binds no more tensors than the device a
 
 // clang-format off
 constexpr auto kPipeline = std::to_array<KernelPass>({
-    {{"complete_stores", "mapping/complete_stores", kFit},
+    {{"complete_stores", "mapping/before/complete_stores", kFit},
      Lowered, Lowered, by_profile<complete_stores>},
-    {{"find_extremes", "mapping/find_extremes", kFit}, Lowered, Lowered, by_profile<find_extremes>},
-    {{"fuse_loops", "mapping/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
-    {{"merge_carried", "mapping/merge_carried", kNeedsFacts},
+    {{"find_extremes", "mapping/before/find_extremes", kFit}, Lowered, Lowered, by_profile<find_extremes>},
+    {{"fuse_loops", "mapping/before/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
+    {{"merge_carried", "mapping/before/merge_carried", kNeedsFacts},
      Lowered, Lowered, by_facts<merge_carried>},
-    {{"defer_conditional_work", "mapping/defer_conditional_work", kFit}, Lowered, Lowered, by_profile<defer_conditional_work>},
-    {{"select_branches", "mapping/select_branches", kFit},
+    {{"defer_conditional_work", "mapping/before/defer_conditional_work", kFit}, Lowered, Lowered, by_profile<defer_conditional_work>},
+    {{"select_branches", "mapping/before/select_branches", kFit},
      Lowered, Lowered, by_profile<select_branches>},
-    {{"separate_ranges", "mapping/separate_ranges", kFit},
+    {{"separate_ranges", "mapping/before/separate_ranges", kFit},
      Lowered, Lowered, by_profile<separate_ranges>},
-    {{"swap_grid_axes", "mapping/swap_grid_axes", kFit}, Lowered, Lowered, by_profile<swap_grid_axes>},
-    {{"interchange_loops", "mapping/interchange_loops", kFit}, Lowered, Lowered, by_profile<interchange_loops>},
-    {{"unroll_nests", "mapping/unroll_nests", kNeedsFacts},
+    {{"swap_grid_axes", "mapping/before/swap_grid_axes", kFit}, Lowered, Lowered, by_profile<swap_grid_axes>},
+    {{"interchange_loops", "mapping/before/interchange_loops", kFit}, Lowered, Lowered, by_profile<interchange_loops>},
+    {{"unroll_nests", "mapping/before/unroll_nests", kNeedsFacts},
      Lowered, Lowered, by_facts<unroll_nests>},
     {{"place", "kernel/place", 0, kPlaces}, Lowered, Ready, in_place<place>},
 
-    {{"choose_mapping", "mapping/choose_mapping", kFit}, Ready, Ready, choose, is_chosen},
-    {{"map", "mapping/map", kMapped, "kernels run in groups of invocations"}, Ready, Mapped, map},
+    {{"choose_mapping", "mapping/choice/choose_mapping", kFit}, Ready, Ready, choose, is_chosen},
+    {{"map", "mapping/walk/map", kMapped, "kernels run in groups of invocations"}, Ready, Mapped, map},
     {{"finish_steps", "mapping/steps", kMapped, "steps of the mapping have begun it"},
      Mapped, Mapped, finish_steps, leaves_something},
-    {{"store_in_blocks", "mapping/store_in_blocks", kMapped},
+    {{"store_in_blocks", "mapping/behind/store_in_blocks", kMapped},
      Mapped, Mapped, in_place_by_profile<store_in_blocks>, has_blocks},
     {{"scalarise_underused_vectors", "kernel/bindings", kMapped}, Mapped, Mapped, split_blocks, has_blocks},
     {{"bind", "kernel/bindings", kMapped}, Mapped, Mapped, in_place_by_profile<bind>, is_not_tiled},
@@ -130,12 +130,12 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      Placed, Placed, in_place_by_limits<join_widths>, has_blocks},
     {{"use_other_forms", "kernel/bindings", kFit, kBinds},
      Placed, Placed, in_place_by_profile<use_other_forms>},
-    {{"order_values", "mapping/order_values"}, Placed, Placed, in_place<order_values>, is_ordered},
-    {{"combine_operations", "mapping/combine_operations"},
+    {{"order_values", "mapping/behind/order_values"}, Placed, Placed, in_place<order_values>, is_ordered},
+    {{"combine_operations", "mapping/behind/combine_operations"},
      Placed, Placed, in_place<combine_operations>},
-    {{"write_out_own", "mapping/write_out_own", kNeedsProfile},
+    {{"write_out_own", "mapping/behind/write_out_own", kNeedsProfile},
      Placed, Placed, in_place_by_limits<write_out_own>},
-    {{"count_back_edges", "mapping/count_back_edges", 0,
+    {{"count_back_edges", "mapping/behind/count_back_edges", 0,
       "a driver may stop an invocation after some thousand iterations"},
      Placed, Placed, count_edges},
 });

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

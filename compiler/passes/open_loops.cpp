@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "compiler/ir/builder.h"
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/regions.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/base/stop.h"
 #include "compiler/ir/graph.h"
 #include "compiler/program/pass_info.h"
-#include "compiler/program/stop.h"
 
 namespace firn {
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/evaluate.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rules.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/stop.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
 #include "compiler/program/pass_info.h"
 #include "compiler/program/size_env.h"
-#include "compiler/program/stop.h"
 #include "compiler/schedule/cut_weights.h"
 #include "compiler/target/emission.h"
 

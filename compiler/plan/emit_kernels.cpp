@@ -19,7 +19,8 @@ struct EmitRun {
 EmittedKernel& emitted(EmitRun& run, const KernelCode& code) {
     const auto [at, added] = run.emitted.try_emplace(structure_of(code));
     if (added) {
-        auto info = std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
+        auto info =
+            std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
         info->identity = identity_of(at->first);
         at->second.info = std::move(info);
     }

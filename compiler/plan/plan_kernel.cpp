@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/device_needs.h"
-#include "compiler/program/error.h"
 #include "compiler/target/target.h"
 
 namespace firn {

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/count.h"
 #include "compiler/lower/data_sizes.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

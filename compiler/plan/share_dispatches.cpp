@@ -14,7 +14,7 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/larger_buffers.h"
-#include "compiler/mapping/sequence_pieces.h"
+#include "compiler/mapping/list/sequence_pieces.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {

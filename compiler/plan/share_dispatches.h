@@ -1,7 +1,7 @@
 // Equal kernels that do not need each other run in one dispatch.
 #pragma once
 #include "compiler/kernel/kernel_list.h"
-#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/list/list_passes.h"
 
 namespace firn {
 

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
+#include "compiler/base/disk_cache.h"
 #include "compiler/mapping/mapping.h"
-#include "compiler/program/disk_cache.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/mapping/sequence_pieces.h"
+#include "compiler/mapping/list/sequence_pieces.h"
 #include "compiler/plan/write_over.h"
 
 namespace firn {

@@ -1,7 +1,7 @@
 // Solves the symbols of a program from the shapes of a call, and refuses calls that do not fit.
 #include <map>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/program.h"
 
 namespace firn {

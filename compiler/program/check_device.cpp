@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -75,22 +75,21 @@ DeviceProfile least(DeviceProfile profile) {
 std::string cache_key(const DeviceProfile& p) {
     std::ostringstream key;
     key.precision(17);
-    key << (p.device_class == DeviceClass::CpuDriver ? "cpu" : "gpu") << " subgroup " << p.subgroup_size
-        << " group " << p.max_group_size;
+    key << (p.device_class == DeviceClass::CpuDriver ? "cpu" : "gpu") << " subgroup "
+        << p.subgroup_size << " group " << p.max_group_size;
     for (uint32_t extent : p.max_group_extent) key << ' ' << extent;
     key << " groups";
     for (uint32_t groups : p.max_groups) key << ' ' << groups;
     key << " shared " << p.shared_bytes << " push " << p.push_constant_bytes << " buffers "
-        << p.max_storage_buffers << ' ' << p.max_views << " range " << p.max_storage_range
-        << ' ' << p.max_view_elements << " align " << p.buffer_alignment << " edges "
-        << p.max_back_edges << " body " << p.max_body_operations << " features " << p.view_loads
-        << p.buffer_addresses << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64
-        << p.subgroup_shuffle << p.float_atomic_add << p.wide_atomics << p.keeps_special_floats
-        << p.compares_widened << p.rounds_exactly << " matrix " << p.matrix_unit.rows << ' '
-        << p.matrix_unit.columns << ' ' << p.matrix_unit.depth << " rates "
-        << p.operations_per_second << ' ' << p.bytes_per_second << ' ' << p.seconds_per_load << ' '
-        << p.seconds_per_launch << ' ' << p.parallel_invocations << ' ' << p.cache_bytes << ' '
-        << p.shared_loads;
+        << p.max_storage_buffers << ' ' << p.max_views << " range " << p.max_storage_range << ' '
+        << p.max_view_elements << " align " << p.buffer_alignment << " edges " << p.max_back_edges
+        << " body " << p.max_body_operations << " features " << p.view_loads << p.buffer_addresses
+        << p.storage_8bit << p.storage_16bit << p.has_f64 << p.has_i64 << p.subgroup_shuffle
+        << p.float_atomic_add << p.wide_atomics << p.keeps_special_floats << p.compares_widened
+        << p.rounds_exactly << " matrix " << p.matrix_unit.rows << ' ' << p.matrix_unit.columns
+        << ' ' << p.matrix_unit.depth << " rates " << p.operations_per_second << ' '
+        << p.bytes_per_second << ' ' << p.seconds_per_load << ' ' << p.seconds_per_launch << ' '
+        << p.parallel_invocations << ' ' << p.cache_bytes << ' ' << p.shared_loads;
     return key.str();
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -58,7 +58,8 @@ class Executor {
     virtual std::byte* map_for_writing(Memory&) { return nullptr; }
     /// Runs in program order with everything else of this executor; may return before it is done.
     virtual void run(const std::shared_ptr<const Program>& program, const Call& call) = 0;
-    /// Returns whether it reads the code of kernels before their target, which programs from disk lack.
+    /// Returns whether it reads the code of kernels before their target, which programs from disk
+    /// lack.
     virtual bool needs_kernel_code() const { return true; }
     /// Prepares for a program's first run, such as by making pipelines; callable from any thread.
     /// The program starts at once as long as the returned pointer is held.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/extremes.h"
 #include "compiler/program/index_limits.h"
 

@@ -1,7 +1,7 @@
 // The limits of the 32-bit indices of kernels.
 #include "compiler/program/index_limits.h"
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/walk.h"
 
 namespace firn {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/program/step_counts.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/saved_body.h"
 #include "compiler/program/saved_names.h"
 

@@ -23,13 +23,12 @@ void fields(auto& v, Is<MatrixUnit> auto& x) {
 
 void fields(auto& v, Is<DeviceProfile> auto& x) {
     auto& [name, driver, device_class, subgroup_size, max_group_size, max_group_extent, max_groups,
-           shared_bytes, push_constant_bytes, max_storage_buffers, max_views,
-           max_storage_range, max_view_elements, buffer_alignment, max_back_edges,
-           max_body_operations, view_loads, buffer_addresses, storage_8bit, storage_16bit, has_f64,
-           has_i64, subgroup_shuffle, float_atomic_add, wide_atomics, keeps_special_floats,
-           compares_widened, rounds_exactly, matrix_unit, operations_per_second, bytes_per_second,
-           cache_bytes, seconds_per_load, shared_loads, seconds_per_launch, parallel_invocations,
-           rates_measured] = x;
+           shared_bytes, push_constant_bytes, max_storage_buffers, max_views, max_storage_range,
+           max_view_elements, buffer_alignment, max_back_edges, max_body_operations, view_loads,
+           buffer_addresses, storage_8bit, storage_16bit, has_f64, has_i64, subgroup_shuffle,
+           float_atomic_add, wide_atomics, keeps_special_floats, compares_widened, rounds_exactly,
+           matrix_unit, operations_per_second, bytes_per_second, cache_bytes, seconds_per_load,
+           shared_loads, seconds_per_launch, parallel_invocations, rates_measured] = x;
     v("name", name), v("driver", driver), v("class", device_class);
     v("subgroup_size", subgroup_size), v("max_group_size", max_group_size);
     v("max_group_extent", max_group_extent), v("max_groups", max_groups);

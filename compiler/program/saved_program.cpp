@@ -7,10 +7,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "compiler/base/error.h"
+#include "compiler/base/whole_file.h"
 #include "compiler/program/check_program.h"
-#include "compiler/program/error.h"
 #include "compiler/program/saved_body.h"
-#include "compiler/program/whole_file.h"
 
 namespace firn {
 namespace {

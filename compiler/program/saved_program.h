@@ -44,9 +44,9 @@ struct SavedProgram {
 };
 
 /// Writes a file that holds all of it except for parts that only a compiler can use
-/// (Program::source and the code of kernels before their target). A reader of such a file sees either all
-/// of it or the file that was there before. Throws UserError if it cannot be written, or if the
-/// program cannot run from a file because it has no built kernels.
+/// (Program::source and the code of kernels before their target). A reader of such a file sees
+/// either all of it or the file that was there before. Throws UserError if it cannot be written, or
+/// if the program cannot run from a file because it has no built kernels.
 void write_program(const std::string& path, const SavedProgram& saved);
 
 /// Reads a file of write_program. Throws UserError that names the file if it is damaged, no file of

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/size_builder.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/shared_ptr.h"
+#include "compiler/base/shared_ptr.h"
 
 namespace firn {
 

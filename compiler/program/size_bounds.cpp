@@ -3,7 +3,7 @@
 #include <numeric>
 #include <optional>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/interval.h"
 #include "compiler/program/size_builder.h"
 

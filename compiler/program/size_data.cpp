@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/size_builder.h"
 
 namespace firn {

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <ostream>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/size_builder.h"
 
 namespace firn {

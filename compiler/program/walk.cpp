@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/guards.h"
 #include "compiler/program/hazards.h"
 #include "compiler/program/step_counts.h"

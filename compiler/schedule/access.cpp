@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/text.h"
 #include "compiler/target/cost_table.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

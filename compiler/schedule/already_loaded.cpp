@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/reshape_blocks.h"
 #include "compiler/ir/too_large.h"
-#include "compiler/program/error.h"
 #include "compiler/program/index_limits.h"
 
 namespace firn {

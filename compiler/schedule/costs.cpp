@@ -5,10 +5,10 @@
 #include <set>
 
 #include "compiler/ir/affine_index.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

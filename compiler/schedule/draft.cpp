@@ -1,9 +1,9 @@
 // A schedule in the making: one round of verdicts, and the findings of earlier rounds.
 #include "compiler/schedule/draft.h"
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 

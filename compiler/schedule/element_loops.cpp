@@ -5,8 +5,8 @@
 
 #include "compiler/ir/accumulation.h"
 #include "compiler/ir/affine_index.h"
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/access.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

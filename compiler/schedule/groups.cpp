@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
 #include "compiler/schedule/products.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {
@@ -98,7 +98,7 @@ bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
 }
 
 /// True if the kernel can take another output. What a step of one group passes on stays with the
-/// group (mapping/sequence_needs), and a loop is not run again for more of its results.
+/// group (mapping/list/sequence_needs), and a loop is not run again for more of its results.
 bool has_room(const Draft& draft, const Group& group, const Candidate& candidate) {
     if (group.item.outputs.size() < costs::kMaxOutputs ||
         in_small_loop(draft.facts, *candidate.root) || is_stored_by_hand(*candidate.root))

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -2,9 +2,9 @@
 #include "compiler/schedule/row_staging.h"
 
 #include "compiler/kernel/rows.h"
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

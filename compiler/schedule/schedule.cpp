@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/early_cuts.h"
 #include "compiler/schedule/groups.h"
 #include "compiler/schedule/held_rows.h"
 #include "compiler/schedule/verdicts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

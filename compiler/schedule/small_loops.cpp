@@ -1,9 +1,9 @@
 // Finds loops whose steps are so small that one group may run them all.
 #include "compiler/schedule/small_loops.h"
 
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

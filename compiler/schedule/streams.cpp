@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

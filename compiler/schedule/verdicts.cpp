@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/crowded_kernels.h"
 #include "compiler/schedule/held_rows.h"
@@ -13,6 +11,8 @@
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/streams.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

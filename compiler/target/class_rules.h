@@ -23,7 +23,6 @@ struct ClassRules {
     /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
     bool loads_narrow = false;
 
-
     // --- Properties of its compiler.
 
     /// It keeps the order in which values are computed.

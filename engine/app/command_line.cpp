@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -21,7 +21,7 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/pictures/whole_picture.h"
 
 namespace firn {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "engine/window/picture.h"
 
 namespace firn {

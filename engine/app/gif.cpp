@@ -8,7 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

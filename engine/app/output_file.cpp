@@ -4,7 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/picture.h"
 
 namespace firn {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "engine/app/exr.h"
 #include "engine/app/gif.h"
 #include "engine/app/output_file.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 extern char** environ;
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "compiler/frontend/environment.h"
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
 #include "engine/app/command_line.h"
 #include "engine/app/end_deadline.h"
 #include "engine/app/interrupt.h"

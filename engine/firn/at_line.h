@@ -1,7 +1,7 @@
 // Adds the user's source line to errors of the engine, which knows no lines; internal.
 #pragma once
+#include "compiler/base/error.h"
 #include "compiler/frontend/line_scope.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

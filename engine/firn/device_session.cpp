@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
+#include "compiler/base/disk_cache.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/record.h"
-#include "compiler/program/disk_cache.h"
 #include "engine/gpu/rates.h"
 #include "engine/runtime/open_executor.h"
 #include "engine/runtime/vulkan_executor.h"

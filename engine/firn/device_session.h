@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
+#include "compiler/base/callback.h"
 #include "compiler/frontend/session.h"
-#include "compiler/program/callback.h"
 #include "compiler/program/device_profile.h"
 
 namespace firn {

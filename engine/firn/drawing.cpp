@@ -1,10 +1,10 @@
 // Drawings of tensors: joins their memory to the engine's scenes.
 #include "engine/firn/drawing.h"
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/realize.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/files/stored_tensor.h"
-#include "compiler/program/error.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/picture.h"
 

@@ -3,11 +3,11 @@
 
 #include <sstream>
 
-#include "compiler/target/glsl/spirv.h"
+#include "compiler/base/error.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/trace.h"
 #include "compiler/files/stored_tensor.h"
-#include "compiler/program/error.h"
+#include "compiler/target/glsl/spirv.h"
 #include "engine/firn/frame_numbers.h"
 
 namespace firn {

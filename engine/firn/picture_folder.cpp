@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "compiler/program/error.h"
-#include "compiler/program/list_folder.h"
-#include "compiler/program/long_work.h"
+#include "compiler/base/error.h"
+#include "compiler/base/list_folder.h"
+#include "compiler/base/long_work.h"
 #include "engine/window/picture_scale.h"
 
 namespace firn {

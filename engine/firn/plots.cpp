@@ -4,12 +4,12 @@
 #include "compiler/algorithms/histogram.h"
 #include "compiler/algorithms/images.h"
 #include "compiler/algorithms/nan_reduce.h"
+#include "compiler/base/error.h"
 #include "compiler/frontend/create.h"
 #include "compiler/frontend/line_scope.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
 #include "compiler/frontend/realize.h"
-#include "compiler/program/error.h"
 #include "engine/firn/window.h"
 #include "engine/window/view.h"
 

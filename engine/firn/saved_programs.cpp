@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/saved_program.h"
 #include "engine/window/program_parameters.h"
 

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/function.h"
-#include "compiler/program/error.h"
 #include "engine/firn/param.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"

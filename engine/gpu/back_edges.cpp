@@ -3,7 +3,7 @@
 #include <cstring>
 #include <span>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"

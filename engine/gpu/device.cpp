@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/matrix_unit.h"
@@ -74,8 +74,8 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->profile_.rounds_exactly = probe_rounding(device, options.cache_directory);
     if (device->profile_.view_loads)
         device->profile_.view_loads = options.measure_rates
-                                           ? probe_texel_rate(device, options.cache_directory)
-                                           : device->profile_.device_class == DeviceClass::CpuDriver;
+                                          ? probe_texel_rate(device, options.cache_directory)
+                                          : device->profile_.device_class == DeviceClass::CpuDriver;
     if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     if (options.measure_rates)
         if (const auto rates = probe_rates(device, options.cache_directory))

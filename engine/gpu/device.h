@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/own_process.h"
 #include "compiler/program/device_profile.h"
-#include "compiler/program/own_process.h"
 #include "engine/gpu/instance.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "compiler/program/dtype.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"

@@ -17,16 +17,16 @@ struct CapabilityNeed {
     bool DeviceNeeds::*need;
 };
 constexpr CapabilityNeed kCapabilityNeeds[] = {
-    {9, &DeviceNeeds::bits_16},          // Float16
-    {10, &DeviceNeeds::f64},             // Float64
-    {11, &DeviceNeeds::i64},             // Int64
-    {12, &DeviceNeeds::wide_atomics},    // Int64Atomics
-    {39, &DeviceNeeds::bits_8},          // Int8
-    {4433, &DeviceNeeds::bits_16},       // StorageBuffer16BitAccess
-    {4434, &DeviceNeeds::bits_16},       // UniformAndStorageBuffer16BitAccess
-    {4448, &DeviceNeeds::bits_8},        // StorageBuffer8BitAccess
-    {4449, &DeviceNeeds::bits_8},        // UniformAndStorageBuffer8BitAccess
-    {5347, &DeviceNeeds::addresses},     // PhysicalStorageBufferAddresses
+    {9, &DeviceNeeds::bits_16},           // Float16
+    {10, &DeviceNeeds::f64},              // Float64
+    {11, &DeviceNeeds::i64},              // Int64
+    {12, &DeviceNeeds::wide_atomics},     // Int64Atomics
+    {39, &DeviceNeeds::bits_8},           // Int8
+    {4433, &DeviceNeeds::bits_16},        // StorageBuffer16BitAccess
+    {4434, &DeviceNeeds::bits_16},        // UniformAndStorageBuffer16BitAccess
+    {4448, &DeviceNeeds::bits_8},         // StorageBuffer8BitAccess
+    {4449, &DeviceNeeds::bits_8},         // UniformAndStorageBuffer8BitAccess
+    {5347, &DeviceNeeds::addresses},      // PhysicalStorageBufferAddresses
     {6033, &DeviceNeeds::float_atomics},  // AtomicFloat32AddEXT
 };
 

@@ -86,8 +86,8 @@ std::string identity(const KernelInfo& kernel) {
             << ',';
     for (const DType dtype : kernel.param_types) key << dtype.name() << ' ';
     key << kernel.params_in_buffer << ' ' << kernel.group_size[0] << '\n';
-    return key.str() +
-           std::string(reinterpret_cast<const char*>(kernel.artefact.words.data()), 4 * kernel.artefact.words.size());
+    return key.str() + std::string(reinterpret_cast<const char*>(kernel.artefact.words.data()),
+                                   4 * kernel.artefact.words.size());
 }
 
 }  // namespace

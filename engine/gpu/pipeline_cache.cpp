@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/profile.h"
 

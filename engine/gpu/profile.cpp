@@ -5,7 +5,7 @@
 #include <sstream>
 #include <thread>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/matrix_unit.h"
 
 namespace firn {
@@ -143,8 +143,8 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
     // Both kinds together, and the buffer of parameters.
     profile.max_storage_buffers =
         std::min(profile.max_storage_buffers, limits.maxPerStageResources / 2);
-    profile.max_views = std::min(
-        profile.max_views, limits.maxPerStageResources - profile.max_storage_buffers - 1);
+    profile.max_views =
+        std::min(profile.max_views, limits.maxPerStageResources - profile.max_storage_buffers - 1);
     profile.max_storage_range = limits.maxStorageBufferRange;
     profile.max_view_elements = limits.maxTexelBufferElements;
     profile.buffer_alignment = static_cast<uint32_t>(std::max<uint64_t>(

@@ -34,7 +34,8 @@ void Timestamps::mark(VkCommandBuffer commands) {
                                      marks_++);
     // A driver that draws and computes on the CPU writes the time with the pixels of its next
     // flush, which may come after the kernels behind the mark have run: the barrier is that flush.
-    if (device_.profile().device_class == DeviceClass::CpuDriver) barrier_compute(device_, commands);
+    if (device_.profile().device_class == DeviceClass::CpuDriver)
+        barrier_compute(device_, commands);
 }
 
 std::vector<uint64_t> Timestamps::ticks() const {

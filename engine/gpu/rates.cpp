@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/device.h"
 
 namespace firn {

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "compiler/program/list_folder.h"
+#include "compiler/base/list_folder.h"
 #include "engine/gpu/commands.h"
 
 namespace firn {

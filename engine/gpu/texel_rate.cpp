@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/measured_kernel.h"
 #include "engine/gpu/pipeline.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

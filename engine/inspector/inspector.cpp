@@ -159,8 +159,9 @@ const WatchedCall* Inspector::selected_call(const std::vector<WatchedCall>& call
 void Inspector::choose_kernel(size_t kernel) {
     selected_.kernel = kernel;
     const auto changed = edited_.find({selected_.program.get(), kernel});
-    const std::string& text =
-        changed != edited_.end() ? changed->second : selected_.program->kernels.at(kernel).artefact.text;
+    const std::string& text = changed != edited_.end()
+                                  ? changed->second
+                                  : selected_.program->kernels.at(kernel).artefact.text;
     text_.assign(text.begin(), text.end());
     text_.resize(text.size() + kRoom);
     errors_.clear();

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "compiler/program/whole_file.h"
+#include "compiler/base/whole_file.h"
 #include "engine/pictures/hdr_file.h"
 #include "engine/pictures/jpeg_file.h"
 #include "engine/pictures/png_file.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "engine/pictures/samples.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

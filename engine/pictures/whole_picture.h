@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 
 namespace firn {
 

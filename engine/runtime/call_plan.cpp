@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/program/step_counts.h"
 

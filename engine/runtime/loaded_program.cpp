@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/parallel.h"
 #include "compiler/program/check_device.h"
-#include "compiler/program/parallel.h"
 #include "engine/gpu/module_needs.h"
 #include "engine/runtime/record.h"
 

@@ -1,7 +1,7 @@
 // A device that runs programs.
 #include "engine/runtime/open_executor.h"
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/runtime/vulkan_executor.h"
 
 namespace firn {

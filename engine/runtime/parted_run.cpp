@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "compiler/program/step_counts.h"
 
 namespace firn {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

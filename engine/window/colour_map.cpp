@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/program/colour_fits.h"
+#include "compiler/base/colour_fits.h"
 
 namespace firn {
 namespace {

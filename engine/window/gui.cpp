@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/widgets.h"
 
 namespace firn {

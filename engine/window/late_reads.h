@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/window/view.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "compiler/program/own_process.h"
+#include "compiler/base/own_process.h"
 #include "engine/gpu/vulkan.h"
 #include "engine/window/raw_input.h"
 

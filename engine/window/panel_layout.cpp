@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/text_file.h"
 
 namespace firn {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/shared_ptr.h"
+#include "compiler/base/shared_ptr.h"
 
 namespace firn {
 

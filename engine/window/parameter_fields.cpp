@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/parameter_text.h"
 
 namespace firn {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

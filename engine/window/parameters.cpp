@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/parameter_text.h"
 
 namespace firn {

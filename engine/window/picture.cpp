@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/pictures/formats.h"
 #include "engine/pictures/hdr_file.h"
 #include "engine/pictures/jpeg_file.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/parameters.h"
 
 namespace firn {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/parameter_text.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/placement.h"
 
 namespace firn {

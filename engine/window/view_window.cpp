@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/camera.h"
 #include "engine/window/widgets.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/callback.h"
+#include "compiler/base/callback.h"
 #include "compiler/program/kernel_time.h"
 #include "engine/window/gui.h"
 #include "engine/window/input.h"

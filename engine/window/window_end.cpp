@@ -1,7 +1,7 @@
 // The end of a window: Escape closes what is open first, and the window asks if work would be lost.
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/window_state.h"
 
 namespace firn {

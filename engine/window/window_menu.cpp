@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/window_state.h"
 
 namespace firn {

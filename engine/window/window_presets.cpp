@@ -1,6 +1,6 @@
 // Actions on all parameters of a window at once: presets, defaults, undo and redo; and the
 // remembered layout of the panel.
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/text_file.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"

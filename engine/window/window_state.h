@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 #include "engine/inspector/inspector.h"
 #include "engine/runtime/trace_event.h"
 #include "engine/window/change_history.h"

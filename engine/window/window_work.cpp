@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"

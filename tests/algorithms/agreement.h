@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "tests/ir/near.h"
 

@@ -235,8 +235,9 @@ TEST(Sorts, ShortRowsAreOneKernel) {
             compile([](Tensor x) { return argsort(x); }, {i32(2, 1025)}).program()->kernels.size(),
             compile(
                 [&](Tensor x) {
-                    const auto way = profile.device_class == DeviceClass::CpuDriver ? SortMethod::Radix
-                                                                              : SortMethod::Merge;
+                    const auto way = profile.device_class == DeviceClass::CpuDriver
+                                         ? SortMethod::Radix
+                                         : SortMethod::Merge;
                     return argsort(x, {.method = way});
                 },
                 {i32(2, 1025)})

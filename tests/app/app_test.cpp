@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/app/exr.h"
 #include "engine/runtime/vulkan_executor.h"
 

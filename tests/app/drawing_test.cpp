@@ -6,7 +6,7 @@
 #include <firn/shading.h>
 #include <gtest/gtest.h>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/firn/frame_numbers.h"
 
 namespace firn {

@@ -18,7 +18,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

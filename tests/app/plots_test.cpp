@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/widgets.h"
 
 namespace firn {

@@ -9,7 +9,7 @@
 #include <random>
 #include <utility>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/saved_program.h"
 #include "engine/window/program_parameters.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/deadline.h"
 #include "tests/window/display.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/parameters.h"
 #include "tests/deadline.h"
 

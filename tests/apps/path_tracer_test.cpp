@@ -15,7 +15,7 @@
 #include <tuple>
 
 #include "apps/path_tracer/trace.h"
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/program.h"
 #include "engine/app/exr.h"
 #include "engine/pictures/formats.h"

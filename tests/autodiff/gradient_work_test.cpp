@@ -8,10 +8,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/pattern.h"
 #include "compiler/kernel/count.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "compiler/program/step_counts.h"
 #include "tests/autodiff/random_function.h"
 #include "tests/ir/random_check.h"

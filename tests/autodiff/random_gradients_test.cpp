@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "tests/autodiff/random_function.h"
 #include "tests/ir/random_check.h"
 

@@ -79,8 +79,8 @@ KernelInfo kernel_info(const HandKernel& kernel) {
     for (const HandBinding& binding : kernel.bindings) {
         const bool texel = is_texel(binding.as), ints = binding.as == As::IntTexels;
         const int width = binding.as == As::Texels4 || binding.as == As::Vec4s ? 4 : 1;
-        info.bindings.push_back({texel ? BindingForm::View : BindingForm::Storage,
-                                 ints ? i32 : f32, width, binding.written});
+        info.bindings.push_back({texel ? BindingForm::View : BindingForm::Storage, ints ? i32 : f32,
+                                 width, binding.written});
     }
     return info;
 }

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/kernel/kernel_op.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/spirv.h"
-#include "compiler/kernel/kernel_op.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/gpu/device_fixture.h"
 

@@ -291,8 +291,9 @@ TEST_F(SavedOnDevice, LanesOfAnotherNumberAreRefused) {
     save_program(path_, sums, zeros({4, 512}));
     SavedProgram saved = read_program(path_);
     Program program = *saved.program;
-    if (std::none_of(program.kernels.begin(), program.kernels.end(),
-                     [](const KernelInfo& kernel) { return uses_subgroups(kernel.artefact.words); }))
+    if (std::none_of(program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
+            return uses_subgroups(kernel.artefact.words);
+        }))
         GTEST_SKIP() << "its lanes share nothing";
     program.profile.subgroup_size *= 2;  // as if another device had compiled it
     auto& runs = static_cast<VulkanExecutor&>(executor());

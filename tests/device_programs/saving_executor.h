@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/session.h"
-#include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "compiler/program/saved_program.h"
 #include "engine/gpu/module_needs.h"
@@ -27,7 +27,8 @@ inline SavedProgram saved_alone(const std::shared_ptr<const Program>& program) {
     return saved;
 }
 
-/// Returns a need that the module of some kernel declares and the kernel does not state; empty: none.
+/// Returns a need that the module of some kernel declares and the kernel does not state; empty:
+/// none.
 inline std::string unstated_need(const Program& program) {
     using Row = std::pair<bool DeviceNeeds::*, const char*>;
     for (KernelInfo kernel : program.kernels) {

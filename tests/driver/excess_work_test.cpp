@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/finish_kernels.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 #include "tests/excess_sum.h"
 
 namespace firn {
@@ -289,7 +289,8 @@ TEST(ExcessWork, OfALoopOfAKernelIsGoneOnceItsIterationsAreSteps) {
 }
 )");
     const std::string file = excess_file() + "_of_a_loop";
-    const auto program = compile_graph(table, graph, profile, {.emission = Emission::Text, .excess_log = file});
+    const auto program =
+        compile_graph(table, graph, profile, {.emission = Emission::Text, .excess_log = file});
     const ExcessCensus census = read_excess(file);
     std::filesystem::remove(file);
     EXPECT_EQ(census.cut, 1);
@@ -332,7 +333,8 @@ TEST(ExcessWork, OfEachCompileIsAppendedToTheFileOfItsOptions) {
     NodeTable table;
     const Graph graph = parse(table, chain(1));
     for (int k = 0; k < 2; ++k)
-        compile_graph(table, graph, cpu_profile(), {.emission = Emission::Text, .excess_log = file});
+        compile_graph(table, graph, cpu_profile(),
+                      {.emission = Emission::Text, .excess_log = file});
     compile_graph(table, graph, cpu_profile(), {.emission = Emission::Text});
     const ExcessCensus sum = read_excess(file);
     std::filesystem::remove(file);

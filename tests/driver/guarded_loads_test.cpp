@@ -66,7 +66,10 @@ void expect_oracles(OfOne f) {
 
 std::string text_of_guarded(OfOne f) {
     SessionScope scope(emitting());
-    return compile([=](Tensor x) { return f(x); }, {f32(64, 64)}).program()->kernels.at(0).artefact.text;
+    return compile([=](Tensor x) { return f(x); }, {f32(64, 64)})
+        .program()
+        ->kernels.at(0)
+        .artefact.text;
 }
 /// Loads of single elements, where others are of four.
 size_t single_loads(OfOne f) {

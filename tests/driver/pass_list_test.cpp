@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/passes/passes.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

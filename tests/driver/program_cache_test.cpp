@@ -8,13 +8,13 @@
 #include <fstream>
 #include <functional>
 
+#include "compiler/base/disk_cache.h"
 #include "compiler/driver/explain.h"
 #include "compiler/driver/trace.h"
 #include "compiler/driver/tune.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
 #include "compiler/plan/tuned.h"
-#include "compiler/program/disk_cache.h"
 
 namespace firn {
 namespace {

@@ -31,7 +31,8 @@ std::string sum_of_remainders(const std::string& type, int count) {
 
 std::string glsl_of(const std::string& text, const DeviceProfile& profile) {
     NodeTable table;
-    const auto program = compile_graph(table, parse(table, text), profile, {.emission = Emission::Text});
+    const auto program =
+        compile_graph(table, parse(table, text), profile, {.emission = Emission::Text});
     return program->kernels[0].artefact.text;
 }
 

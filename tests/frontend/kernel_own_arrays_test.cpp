@@ -1,7 +1,7 @@
 // Kernels by hand whose invocations have large arrays of their own: these lie in buffers.
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/target/cost_table.h"
 #include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 #include "tests/frontend/kernels.h"
 
 namespace firn {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/graph.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 
 namespace firn {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

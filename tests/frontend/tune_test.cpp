@@ -11,12 +11,12 @@
 #include <functional>
 #include <span>
 
+#include "compiler/base/error.h"
+#include "compiler/base/long_work.h"
 #include "compiler/frontend/record.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/language.h"
 #include "compiler/mapping/mapping.h"
-#include "compiler/program/error.h"
-#include "compiler/program/long_work.h"
 
 namespace firn {
 namespace {

@@ -12,8 +12,8 @@
 #include <random>
 #include <string_view>
 
+#include "compiler/base/error.h"
 #include "compiler/frontend/session.h"
-#include "compiler/program/error.h"
 #include "tests/fuzz/formats.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/matrix_unit.h"
 #include "engine/gpu/pipeline.h"

@@ -20,13 +20,13 @@ KernelInfo declaring(const std::vector<uint32_t>& capabilities) {
 
 TEST(ModuleNeeds, EachCapabilityIsOne) {
     const std::pair<uint32_t, bool DeviceNeeds::*> rows[] = {
-        {10, &DeviceNeeds::f64},           // Float64
-        {11, &DeviceNeeds::i64},           // Int64
-        {12, &DeviceNeeds::wide_atomics},  // Int64Atomics
-        {4433, &DeviceNeeds::bits_16},     // StorageBuffer16BitAccess
-        {4448, &DeviceNeeds::bits_8},      // StorageBuffer8BitAccess
-        {65, &DeviceNeeds::subgroups},     // GroupNonUniformShuffle
-        {5347, &DeviceNeeds::addresses},   // PhysicalStorageBufferAddresses
+        {10, &DeviceNeeds::f64},               // Float64
+        {11, &DeviceNeeds::i64},               // Int64
+        {12, &DeviceNeeds::wide_atomics},      // Int64Atomics
+        {4433, &DeviceNeeds::bits_16},         // StorageBuffer16BitAccess
+        {4448, &DeviceNeeds::bits_8},          // StorageBuffer8BitAccess
+        {65, &DeviceNeeds::subgroups},         // GroupNonUniformShuffle
+        {5347, &DeviceNeeds::addresses},       // PhysicalStorageBufferAddresses
         {6033, &DeviceNeeds::float_atomics}};  // AtomicFloat32AddEXT
     for (const auto& [capability, need] : rows) {
         DeviceNeeds only;

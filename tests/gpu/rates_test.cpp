@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 #include "tests/deadline.h"
 #include "tests/gpu/device_fixture.h"
 

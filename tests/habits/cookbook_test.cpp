@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "compiler/shading.h"
 #include "engine/firn/device_session.h"
 #include "tests/habits/page.h"

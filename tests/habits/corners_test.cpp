@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
 #include "compiler/learning/learning.h"
-#include "compiler/program/error.h"
 #include "engine/firn/device_session.h"
 #include "tests/habits/page.h"
 

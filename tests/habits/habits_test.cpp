@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "compiler/program/executor.h"
 #include "engine/firn/device_session.h"
 #include "tests/habits/page.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
 #include "tests/habits/page.h"
 #include "tests/pattern.h"
 

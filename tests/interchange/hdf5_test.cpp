@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "compiler/base/long_work.h"
 #include "compiler/interchange/hdf5_reader.h"
 #include "compiler/interchange/interchange.h"
-#include "compiler/program/long_work.h"
 #include "tests/files/file_test.h"
 
 namespace firn {

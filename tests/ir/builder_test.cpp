@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

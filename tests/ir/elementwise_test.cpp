@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/evaluate.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/program/error.h"
 #include "tests/ir/exact_floats.h"
 
 namespace firn {

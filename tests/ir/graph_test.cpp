@@ -3,11 +3,11 @@
 
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/substitute.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 #include "tests/ir/ending_loop.h"
 
 namespace firn {

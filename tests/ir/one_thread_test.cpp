@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/graph.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/evaluate.h"
-#include "compiler/program/error.h"
 #include "tests/kernel/kernel_by_hand.h"
 
 namespace firn {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/program/error.h"
 #include "tests/kernel/kernel_by_hand.h"
 #include "tests/program/program_builder.h"
 

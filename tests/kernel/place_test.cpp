@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "compiler/mapping/behind/order_values.h"
 #include "compiler/target/glsl/glsl.h"
-#include "compiler/mapping/order_values.h"
 #include "tests/kernel/kernel_by_hand.h"
 
 namespace firn {

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/place.h"
 #include "compiler/language.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/program/error.h"
 #include "tests/emitting.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // Accesses of a kernel to buffers that are divided in bands.
-#include "compiler/mapping/bands.h"
+#include "compiler/mapping/list/bands.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/mapping/store_in_blocks.h"
+#include "compiler/mapping/behind/store_in_blocks.h"
 
 namespace firn {
 namespace {

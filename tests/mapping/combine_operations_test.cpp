@@ -1,5 +1,5 @@
 // Operations of which there is one that does the work of several.
-#include "compiler/mapping/combine_operations.h"
+#include "compiler/mapping/behind/combine_operations.h"
 
 #include <gtest/gtest.h>
 

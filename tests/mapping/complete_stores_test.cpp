@@ -1,5 +1,5 @@
 // Guarded stores that become unconditional and rewrite the old value where the guard is false.
-#include "compiler/mapping/complete_stores.h"
+#include "compiler/mapping/before/complete_stores.h"
 
 #include <gtest/gtest.h>
 

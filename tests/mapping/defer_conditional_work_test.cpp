@@ -1,5 +1,5 @@
 // Expensive work in loops that few iterations need is deferred until every lane needs it.
-#include "compiler/mapping/defer_conditional_work.h"
+#include "compiler/mapping/before/defer_conditional_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The place of the least or largest element, noted by the loop that finds it.
-#include "compiler/mapping/find_extremes.h"
+#include "compiler/mapping/before/find_extremes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Loops side by side that compute much the same become one, and give the same.
-#include "compiler/mapping/fuse_loops.h"
+#include "compiler/mapping/before/fuse_loops.h"
 
 #include <gtest/gtest.h>
 

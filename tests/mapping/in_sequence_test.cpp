@@ -1,5 +1,5 @@
 // Small kernels that need one another run in one dispatch of one group, and give the same.
-#include "compiler/mapping/in_sequence.h"
+#include "compiler/mapping/list/in_sequence.h"
 
 #include <gtest/gtest.h>
 
@@ -344,7 +344,8 @@ TEST(InSequence, LanesShareWhatHasFewerResultsThanThereAreSubgroups) {
             {f32(512)});
         f.call({ones({512})});
         EXPECT_EQ(f.stats().dispatches, 1);
-        EXPECT_NE(f.program()->kernels.back().artefact.text.find("subgroupShuffle"), std::string::npos)
+        EXPECT_NE(f.program()->kernels.back().artefact.text.find("subgroupShuffle"),
+                  std::string::npos)
             << profile.name;
     }
 }

@@ -1,5 +1,5 @@
 // Products of f16 matrices by a matrix unit, on a GPU's profile with one of 16 x 16 x 16.
-#include "compiler/mapping/matrix_units.h"
+#include "compiler/mapping/walk/matrix_units.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <cmath>
 #include <ostream>
 
-#include "compiler/target/glsl/spirv.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/language.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/target/glsl/spirv.h"
 #include "tests/emitting.h"
 
 namespace firn {
@@ -143,7 +143,8 @@ TEST_P(ByMatrixUnit, ComputesTheProductInOneKernel) {
 TEST_P(ByMatrixUnit, KernelsAreValidSpirv) {
     const auto program = program_of(unit_profile(), GetParam());
     for (const KernelInfo& kernel : program->kernels)
-        EXPECT_NO_THROW(validate_spirv(glsl_to_spirv(kernel.artefact.text, kernel.name), kernel.name))
+        EXPECT_NO_THROW(
+            validate_spirv(glsl_to_spirv(kernel.artefact.text, kernel.name), kernel.name))
             << kernel.artefact.text;
 }
 

@@ -1,5 +1,5 @@
 // Equal carried values of a loop are merged, and the loop gives the same results.
-#include "compiler/mapping/merge_carried.h"
+#include "compiler/mapping/before/merge_carried.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Kernels of a list that become one, and their order.
 #include <gtest/gtest.h>
 
-#include "compiler/mapping/list_passes.h"
+#include "compiler/mapping/list/list_passes.h"
 #include "tests/mapping/listed_steps.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // Iterations of a kernel that are joined: those that keep to their bands, and write all of them.
-#include "compiler/mapping/radix_stages.h"
+#include "compiler/mapping/list/radix_stages.h"
 
 #include <gtest/gtest.h>
 

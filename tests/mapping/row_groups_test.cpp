@@ -1,5 +1,5 @@
 // Groups that hold whole rows: values of a row are computed once, and its reductions are combined.
-#include "compiler/mapping/row_groups.h"
+#include "compiler/mapping/walk/row_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/language.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {

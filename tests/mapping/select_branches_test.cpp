@@ -1,5 +1,5 @@
 // Choices with expensive sides become branches; cheap ones stay selects.
-#include "compiler/mapping/select_branches.h"
+#include "compiler/mapping/before/select_branches.h"
 
 #include <gtest/gtest.h>
 

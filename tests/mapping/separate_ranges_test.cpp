@@ -1,5 +1,5 @@
 // Taps that share a range of the grid get ranges of their own where lanes share each index.
-#include "compiler/mapping/separate_ranges.h"
+#include "compiler/mapping/before/separate_ranges.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Cuts of lists of steps into kernels that one group runs.
-#include "compiler/mapping/sequence_cuts.h"
+#include "compiler/mapping/list/sequence_cuts.h"
 
 #include <gtest/gtest.h>
 

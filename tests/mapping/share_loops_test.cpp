@@ -1,6 +1,6 @@
 // Kernels whose lanes share reductions and rows, run lane by lane on the host, give the oracle's
 // results.
-#include "compiler/mapping/share_loops.h"
+#include "compiler/mapping/walk/share_loops.h"
 
 #include <gtest/gtest.h>
 

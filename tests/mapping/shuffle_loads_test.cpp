@@ -1,6 +1,6 @@
 // Elements that all lanes of a subgroup read are loaded by one lane each, and shuffled to the
 // others.
-#include "compiler/mapping/shuffle_loads.h"
+#include "compiler/mapping/walk/shuffle_loads.h"
 
 #include <gtest/gtest.h>
 

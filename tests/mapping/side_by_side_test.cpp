@@ -1,5 +1,5 @@
 // Small kernels that do not need each other run in one dispatch, and give the same.
-#include "compiler/mapping/side_by_side.h"
+#include "compiler/mapping/list/side_by_side.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Operands that the invocations of a group would read again and again are staged in shared memory.
-#include "compiler/mapping/stage_loads.h"
+#include "compiler/mapping/walk/stage_loads.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include "compiler/driver/explain.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
 #include "tests/ir/random_check.h"
 #include "tests/mapping/stage_loads_cases.h"
 #include "tests/schedule/compile_helpers.h"

@@ -12,10 +12,10 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/mapping/passes.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

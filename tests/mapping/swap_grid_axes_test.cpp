@@ -1,5 +1,5 @@
 // Grid axes are swapped so that lanes follow contiguous reads when the last axis is short.
-#include "compiler/mapping/swap_grid_axes.h"
+#include "compiler/mapping/before/swap_grid_axes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The values that the model of register tiles counts as shared.
-#include "compiler/mapping/tile_model.h"
+#include "compiler/mapping/choice/tile_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Loops over arrays of an invocation's own are written out, so that these lie in registers.
-#include "compiler/mapping/write_out_own.h"
+#include "compiler/mapping/behind/write_out_own.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // The runner: order, reports, verification.
 #include <gtest/gtest.h>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/text.h"
-#include "compiler/program/error.h"
 #include "tests/passes/check.h"
 
 namespace firn {

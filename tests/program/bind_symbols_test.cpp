@@ -1,7 +1,7 @@
 // Symbols from the shapes of a call, and the messages for calls that do not fit.
 #include <gtest/gtest.h>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // A confined process that crashes, hangs or takes too much memory ends alone, and its parent hears
 // why.
-#include "compiler/program/confined_process.h"
+#include "compiler/base/confined_process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

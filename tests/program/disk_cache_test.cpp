@@ -1,6 +1,6 @@
 // The cache on disk returns a stored entry or nothing: after damage, on a full disk, and with
 // several processes at once.
-#include "compiler/program/disk_cache.h"
+#include "compiler/base/disk_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/program/parallel.h"
+#include "compiler/base/parallel.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 // Host steps unrolled: order, rotations, barriers.
 #include <gtest/gtest.h>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // Long work reports its progress, and ends on request.
-#include "compiler/program/long_work.h"
+#include "compiler/base/long_work.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Pieces of work on all cores, and waiting for them.
-#include "compiler/program/parallel.h"
+#include "compiler/base/parallel.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // A cache of bounded size.
-#include "compiler/program/recent.h"
+#include "compiler/base/recent.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/walk.h"
 #include "tests/program/program_builder.h"
 
@@ -166,8 +166,9 @@ TEST(SavedPrograms, LieInFiles) {
 TEST(SavedPrograms, OfTheInterpreterHaveNoCodeToRun) {
     Program p = all_of_it();
     p.kernels[2].artefact.words.clear();
-    EXPECT_EQ(message<UserError>([&] { write_program("/nowhere/a.firn", saved_of(p)); }),
-              "program /nowhere/a.firn: cannot be written: kernel 'k2' has no code that a device runs");
+    EXPECT_EQ(
+        message<UserError>([&] { write_program("/nowhere/a.firn", saved_of(p)); }),
+        "program /nowhere/a.firn: cannot be written: kernel 'k2' has no code that a device runs");
 }
 
 TEST(SavedPrograms, ForeignAndNewerFilesAreRefused) {

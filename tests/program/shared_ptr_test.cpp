@@ -1,5 +1,5 @@
 // Ownership by SharedPtr, which is that of the standard's shared pointers.
-#include "compiler/program/shared_ptr.h"
+#include "compiler/base/shared_ptr.h"
 
 #include <gtest/gtest.h>
 

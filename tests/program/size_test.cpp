@@ -6,7 +6,7 @@
 #include <bit>
 #include <random>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/size_env.h"
 
 namespace firn {

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "compiler/program/step_counts.h"
 #include "tests/program/program_builder.h"
 

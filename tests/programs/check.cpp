@@ -6,7 +6,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "tests/ir/random_check.h"
 #include "tests/programs/generate.h"
 #include "tests/programs/isolate.h"

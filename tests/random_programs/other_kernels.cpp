@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/passes.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/plan/plan_kernel.h"
-#include "compiler/program/error.h"
 
 namespace firn::programs {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/target/glsl/spirv.h"
 #include "compiler/program/program.h"
+#include "compiler/target/glsl/spirv.h"
 #include "engine/runtime/vulkan_executor.h"
 
 namespace firn::testing_programs {

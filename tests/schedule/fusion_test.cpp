@@ -175,10 +175,10 @@ TEST(Fusion, ALargeSumIsDoneInStages) {
 }
 
 bool lanes_share(const Program& program) {
-    return std::all_of(program.kernels.begin(), program.kernels.end(),
-                       [](const KernelInfo& kernel) {
-                           return kernel.artefact.text.find("subgroupShuffleXor") != std::string::npos;
-                       });
+    return std::all_of(
+        program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
+            return kernel.artefact.text.find("subgroupShuffleXor") != std::string::npos;
+        });
 }
 
 TEST(Fusion, ALargeSumIsTwoStagesOfSubgroups) {

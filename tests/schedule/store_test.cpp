@@ -225,7 +225,8 @@ TEST(Stores, ARowAtAnyPlaceNeedsNoOwner) {
     };
     const auto all = program_for(cpu_profile(), rows, {f32(4096)});
     for (const KernelInfo& kernel : all->kernels)
-        EXPECT_EQ(kernel.artefact.text.find("atomicMax"), std::string::npos) << kernel.artefact.text;
+        EXPECT_EQ(kernel.artefact.text.find("atomicMax"), std::string::npos)
+            << kernel.artefact.text;
     EXPECT_LE(stats(*all, {}).dispatches, 2 * 50 + 2);
 }
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "compiler/target/glsl/spirv.h"
 #include "compiler/language.h"
 #include "compiler/program/program.h"
+#include "compiler/target/glsl/spirv.h"
 #include "tests/emitting.h"
 
 namespace firn {

@@ -1,9 +1,9 @@
 // Kernels ask for -0, inf and nan to be kept where, and only where, the device can promise it.
 #include <gtest/gtest.h>
 
-#include "compiler/target/glsl/spirv.h"
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "compiler/target/glsl/spirv.h"
 #include "tests/emitting.h"
 
 namespace firn {

@@ -123,7 +123,8 @@ TEST_P(Golden, IsTheSameWhenItWasSaved) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Golden,
                          testing::Combine(testing::ValuesIn(kPrograms),
-                                          testing::Values(DeviceClass::CpuDriver, DeviceClass::Gpu)),
+                                          testing::Values(DeviceClass::CpuDriver,
+                                                          DeviceClass::Gpu)),
                          name_of);
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(LaunchedGroup, OfLanesThatExchangeValuesIsOneRow) {
         const auto members = static_cast<uint32_t>(group[0] * group[1]);
         EXPECT_EQ(info.group_size, (GroupSize{members, 1, 1}));
         EXPECT_NE(info.artefact.text.find("local_size_x = " + std::to_string(members) +
-                                 ", local_size_y = 1, local_size_z = 1"),
+                                          ", local_size_y = 1, local_size_z = 1"),
                   std::string::npos);
         EXPECT_EQ(info.artefact.text.find("gl_LocalInvocationID"), std::string::npos);
     }

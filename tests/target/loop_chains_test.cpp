@@ -87,7 +87,8 @@ TEST(LoopChains, TheirIterationsCount) {
 }
 
 TEST(LoopChains, DriversThatCountNoIterationsTakeThemAsTheyAre) {
-    EXPECT_EQ(chain_of(loops_in_sequence(40, Between::Nothing, gpu_profile()).artefact.text).apart, 0);
+    EXPECT_EQ(chain_of(loops_in_sequence(40, Between::Nothing, gpu_profile()).artefact.text).apart,
+              0);
     DeviceProfile profile = cpu_profile();
     profile.max_back_edges = 0;
     EXPECT_EQ(chain_of(loops_in_sequence(40, Between::Nothing, profile).artefact.text).apart, 0);

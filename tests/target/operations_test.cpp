@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/base/error.h"
 #include "compiler/target/glsl/spirv.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

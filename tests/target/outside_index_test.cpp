@@ -1,9 +1,9 @@
 // Kernels that would store outside wherever they came to it compile: no condition lets them.
 #include <gtest/gtest.h>
 
-#include "compiler/target/glsl/spirv.h"
 #include "compiler/language.h"
 #include "compiler/program/program.h"
+#include "compiler/target/glsl/spirv.h"
 #include "tests/emitting.h"
 
 namespace firn {
@@ -23,8 +23,9 @@ void expect_compiles(DType dtype, const Store& store) {
             },
             {ArgSpec{dtype, {3, 1}}});
         for (const KernelInfo& kernel : f.program()->kernels)
-            EXPECT_NO_THROW(glsl_to_spirv(kernel.artefact.text, kernel.name)) << dtype.name() << "\n"
-                                                                     << kernel.artefact.text;
+            EXPECT_NO_THROW(glsl_to_spirv(kernel.artefact.text, kernel.name))
+                << dtype.name() << "\n"
+                << kernel.artefact.text;
         const Tensor stored = f(zeros({3, 1}, dtype));
         EXPECT_EQ(stored.to_vector<double>(), std::vector<double>(3));
     }

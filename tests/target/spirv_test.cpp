@@ -11,8 +11,8 @@
 #include <span>
 #include <thread>
 
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <thread>
 
+#include "compiler/base/long_work.h"
+#include "compiler/base/parallel.h"
 #include "compiler/language.h"
 #include "compiler/learning/progress.h"
-#include "compiler/program/long_work.h"
-#include "compiler/program/parallel.h"
 #include "tests/window/window_fixture.h"
 
 namespace firn {

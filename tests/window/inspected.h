@@ -109,7 +109,9 @@ class Inspected : public testing::Test {
         type_into("inspector glsl", text);
         click("inspector swap");
     }
-    std::string glsl() const { return executor->watched().at(0).program->kernels.at(0).artefact.text; }
+    std::string glsl() const {
+        return executor->watched().at(0).program->kernels.at(0).artefact.text;
+    }
     static std::string with(std::string text, const std::string& from, const std::string& to) {
         const size_t at = text.find(from);
         EXPECT_NE(at, std::string::npos) << text;

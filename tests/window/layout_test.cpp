@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/panel_layout.h"
 #include "tests/window/window_fixture.h"
 

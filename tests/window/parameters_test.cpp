@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 #include "engine/window/change_history.h"
 
 namespace firn {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/base/error.h"
 #include "compiler/files/inflate.h"
-#include "compiler/program/error.h"
 #include "engine/app/exr.h"
 
 namespace firn {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_access.h"
 #include "compiler/kernel/interpret/interpret_regions.h"
 #include "compiler/kernel/interpret/interpret_run.h"
 #include "compiler/kernel/interpret/interpret_values.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

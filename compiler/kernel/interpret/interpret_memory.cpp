@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/evaluate.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

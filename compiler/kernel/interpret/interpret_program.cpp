@@ -6,9 +6,9 @@
 #include <map>
 #include <new>
 
+#include "compiler/base/error.h"
+#include "compiler/base/physical_memory.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/program/error.h"
-#include "compiler/program/physical_memory.h"
 #include "compiler/program/walk.h"
 
 namespace firn {

@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/interpret/interpret_access.h"
 #include "compiler/kernel/interpret/interpret_fragments.h"
 #include "compiler/kernel/interpret/interpret_subgroup.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

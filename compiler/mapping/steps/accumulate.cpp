@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/accumulators.h"
-#include "compiler/mapping/choice.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/accumulators.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // The step `collapse`: runs nests of loops as one if they only pass on their carried values.
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/collapse_nests.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/collapse_nests.h"
 
 namespace firn {
 namespace {

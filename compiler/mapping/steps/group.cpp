@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/row_groups.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/row_groups.h"
 
 namespace firn {
 namespace {

@@ -4,14 +4,14 @@
 
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/collapse_nests.h"
-#include "compiler/mapping/grow_tile.h"
-#include "compiler/mapping/map_grid.h"
-#include "compiler/mapping/row_groups.h"
-#include "compiler/mapping/share_loops.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/grow_tile.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/collapse_nests.h"
+#include "compiler/mapping/walk/map_grid.h"
+#include "compiler/mapping/walk/row_groups.h"
+#include "compiler/mapping/walk/share_loops.h"
 
 namespace firn {
 namespace {

@@ -2,11 +2,11 @@
 // subgroups a group has.
 #include <algorithm>
 
-#include "compiler/mapping/choice.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/map.h"
-#include "compiler/mapping/matrix_units.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/matrix_units.h"
 
 namespace firn {
 namespace {

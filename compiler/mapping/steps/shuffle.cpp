@@ -1,11 +1,11 @@
 // The step `shuffle`: elements that all lanes of a subgroup read are loaded by one lane each, and
 // shuffled to the others.
 #include "compiler/kernel/strides.h"
-#include "compiler/mapping/choice.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/passes.h"
-#include "compiler/mapping/shuffle_loads.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/shuffle_loads.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // The step `stage`: operands that a group loads together into shared memory.
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/stage_loads.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/stage_loads.h"
 
 namespace firn {
 namespace {

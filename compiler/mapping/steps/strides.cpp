@@ -1,10 +1,10 @@
 // The step `strides`: tiles along x of one invocation, the width of a group apart.
 #include "compiler/kernel/strides.h"
 
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/map_grid.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/map_grid.h"
 
 namespace firn {
 namespace {

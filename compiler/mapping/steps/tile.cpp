@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/grow_tile.h"
-#include "compiler/mapping/map_grid.h"
-#include "compiler/mapping/row_groups.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/grow_tile.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
+#include "compiler/mapping/walk/map_grid.h"
+#include "compiler/mapping/walk/row_groups.h"
 
 namespace firn {
 namespace {

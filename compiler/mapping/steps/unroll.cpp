@@ -1,8 +1,8 @@
 // The step `unroll`: copies of an innermost loop's body.
 #include "compiler/kernel/strides.h"
-#include "compiler/mapping/choice.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
-#include "compiler/mapping/vary_mapping.h"
 
 namespace firn {
 namespace {

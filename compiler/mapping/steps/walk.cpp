@@ -1,7 +1,7 @@
 // The step `walk`: a group walks several blocks one after the other, with the same copies of its
 // reduction targets (accumulate.cpp chooses and varies it).
-#include "compiler/mapping/map_grid.h"
 #include "compiler/mapping/steps.h"
+#include "compiler/mapping/walk/map_grid.h"
 
 namespace firn {
 namespace {

@@ -1,6 +1,6 @@
 // The step `whole`: short innermost loops are unrolled as a whole.
-#include "compiler/mapping/choice.h"
-#include "compiler/mapping/grow_tile.h"
+#include "compiler/mapping/choice/choice.h"
+#include "compiler/mapping/choice/grow_tile.h"
 #include "compiler/mapping/steps.h"
 
 namespace firn {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/builder.h"
 #include "compiler/ir/value_bounds.h"
 #include "compiler/passes/open_loops.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/program/error.h"
 #include "compiler/schedule/regions.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

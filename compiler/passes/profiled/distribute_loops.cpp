@@ -10,9 +10,9 @@
 #include "compiler/ir/tape.h"
 #include "compiler/passes/profiled/crowded_loops.h"
 #include "compiler/passes/profiled/loop_parts.h"
-#include "compiler/target/cost_table.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

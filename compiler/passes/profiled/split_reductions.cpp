@@ -8,11 +8,11 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/ir/reshape_blocks.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/program/device_profile.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/schedule/access.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -9,12 +9,12 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/joined_parts.h"
 #include "compiler/kernel/bindings.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 #include "compiler/schedule/binding_pressure.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/schedule_facts.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {
@@ -151,7 +151,7 @@ double shared_seconds(const Candidate& a, const Candidate& b, const Schedule& sc
 }
 
 /// Returns the additional seconds, per position, of stores of single elements compared with stores
-/// of blocks, if no four of them form a block (mapping/store_in_blocks).
+/// of blocks, if no four of them form a block (mapping/behind/store_in_blocks).
 double scattered_seconds(const Candidate& one, const ScheduleFacts& facts) {
     if (!one.parts) return 0;
     const double slow = rules_of(facts.profile).store_operations,

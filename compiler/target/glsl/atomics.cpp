@@ -1,12 +1,12 @@
 // Stores that combine with concurrent stores of other invocations.
 #include "compiler/target/glsl/atomics.h"
 
+#include "compiler/ir/builder.h"
 #include "compiler/target/glsl/elements.h"
 #include "compiler/target/glsl/expressions.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/values.h"
-#include "compiler/ir/builder.h"
 
 namespace firn {
 namespace {

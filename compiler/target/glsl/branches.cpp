@@ -1,10 +1,10 @@
 // Branches of a kernel and the values that they give.
 #include "compiler/target/glsl/branches.h"
 
+#include "compiler/target/class_rules.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/statements.h"
 #include "compiler/target/glsl/values.h"
-#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "compiler/kernel/bindings.h"
 #include "compiler/kernel/device_needs.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/matrices.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
-#include "compiler/kernel/bindings.h"
 
 namespace firn {
 namespace {

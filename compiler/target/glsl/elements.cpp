@@ -1,10 +1,10 @@
 // Elements of memory that a kernel loads and stores.
 #include "compiler/target/glsl/elements.h"
 
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
-#include "compiler/target/cost_table.h"
-#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {
@@ -50,7 +50,7 @@ std::string load_text(const GlslRun& run, const KernelNode& n) {
     const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
     if (in_words(b, run.profile)) return packed_load(b.dtype, array, index);
     std::string raw = b.form == BindingForm::View ? "imageLoad(" + array + ", " + at + ")" + lane
-                                                   : element_text(run, n);
+                                                  : element_text(run, n);
     if (n.width == 4) return raw;
     if (holds_bits(b, n.dtype)) return bitcast_glsl(n.dtype, b.dtype, raw);
     return stored_type(b, 1, run.profile) == element_type(b.dtype) ? from_element(b.dtype, raw)

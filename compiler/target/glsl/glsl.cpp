@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "compiler/kernel/bindings.h"
+#include "compiler/kernel/device_needs.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/glsl/declarations.h"
 #include "compiler/target/glsl/glsl_run.h"
 #include "compiler/target/glsl/leaves.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/statements.h"
-#include "compiler/kernel/bindings.h"
-#include "compiler/kernel/device_needs.h"
-#include "compiler/target/class_rules.h"
 
 namespace firn {
 

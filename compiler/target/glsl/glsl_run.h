@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/target/glsl/node_uses.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"
+#include "compiler/target/glsl/node_uses.h"
 
 namespace firn {
 

@@ -4,11 +4,11 @@
 #include <ostream>
 #include <string>
 
+#include "compiler/base/error.h"
 #include "compiler/kernel/device_needs.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/subgroups.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/target/class_rules.h"
 #include "compiler/target/glsl/statements.h"
 #include "compiler/target/glsl/values.h"
-#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {

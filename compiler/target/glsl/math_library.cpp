@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/base/error.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/shader_library.h"
-#include "compiler/program/error.h"
 
 namespace firn {
 namespace {

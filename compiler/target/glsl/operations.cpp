@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "compiler/program/error.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 
@@ -46,9 +46,9 @@ std::string filled(const std::string& pattern, const Operands& operands) {
 /// Returns the text of an operation in operations.def.
 std::string pattern_of(KernelOp op) {
     switch (op) {
-#define TEXT(operation, text) \
-    case KernelOp::operation: return text;
-#include "compiler/target/glsl/operations.def"
+#define TEXT(operation, text)              \
+    case KernelOp::operation: return text; \
+        #include "compiler/target/glsl/operations.def"
         default: throw InternalError(std::string("no GLSL for ") + info(op).name);
     }
 }

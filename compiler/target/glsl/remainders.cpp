@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/target/glsl/operations.h"
 #include "compiler/kernel/long_divisions.h"
+#include "compiler/target/glsl/operations.h"
 
 namespace firn {
 namespace {

@@ -6,29 +6,29 @@
 namespace firn {
 namespace {
 
-// A Vulkan driver for the CPU. Its lanes run under masks, and its compiler keeps the order of values
-// and unrolls loops further than they are written. limits.md measures it: 3 (stores), 5 (shared
-// memory), 7 (loops), 9 (groups).
+// A Vulkan driver for the CPU. Its lanes run under masks, and its compiler keeps the order of
+// values and unrolls loops further than they are written. limits.md measures it: 3 (stores), 5
+// (shared memory), 7 (loops), 9 (groups).
 constexpr ClassRules kMaskedLanes{.subgroups_run_serially = true,
-                          .masked = true,
-                          .stages_loads = false,
-                          .loads_narrow = false,
-                          .keeps_order = true,
-                          .unrolls_on = true,
-                          .dislikes_else = true,
-                          .most_own = costs::kMostOwn,
-                          .small_share = 4096,
-                          .results = 16,
-                          .small_kernel = 16384,
-                          .waves = 1,
-                          .waves_of_loops = 8,
-                          .waves_of_shared = 16,
-                          .groups_per_core = 8,
-                          .sharing_subgroups = 8,
-                          .most_unrolled_shared = 32,
-                          .wide_group = 64,
-                          .store_operations = costs::kStoreOnCpu,
-                          .barrier_of_launch = costs::kBarrierOnCpu};
+                                  .masked = true,
+                                  .stages_loads = false,
+                                  .loads_narrow = false,
+                                  .keeps_order = true,
+                                  .unrolls_on = true,
+                                  .dislikes_else = true,
+                                  .most_own = costs::kMostOwn,
+                                  .small_share = 4096,
+                                  .results = 16,
+                                  .small_kernel = 16384,
+                                  .waves = 1,
+                                  .waves_of_loops = 8,
+                                  .waves_of_shared = 16,
+                                  .groups_per_core = 8,
+                                  .sharing_subgroups = 8,
+                                  .most_unrolled_shared = 32,
+                                  .wide_group = 64,
+                                  .store_operations = costs::kStoreOnCpu,
+                                  .barrier_of_launch = costs::kBarrierOnCpu};
 
 // A GPU of unknown make: the rules that suit most. Not measured.
 constexpr ClassRules kGpu{.subgroups_run_serially = false,

@@ -8,8 +8,8 @@
 #include <spirv-tools/optimizer.hpp>
 #include <sstream>
 
-#include "compiler/program/disk_cache.h"
-#include "compiler/program/error.h"
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
 
 namespace firn {
 namespace {

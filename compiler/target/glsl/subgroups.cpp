@@ -1,10 +1,10 @@
 // Writes the exchanges between the lanes of a subgroup.
 #include "compiler/target/glsl/subgroups.h"
 
+#include "compiler/ir/builder.h"
 #include "compiler/target/glsl/expressions.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/values.h"
-#include "compiler/ir/builder.h"
 
 namespace firn {
 namespace {

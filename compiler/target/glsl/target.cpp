@@ -12,7 +12,8 @@ namespace {
 
 std::string cannot(const KernelNode& node, const DeviceProfile& profile) {
     const DType type = node.dtype;
-    const bool lacks = type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
+    const bool lacks =
+        type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
     if (!lacks) return {};
     return std::string(type.name()) + " is not available on this device; cast to " +
            (type == f64 ? "f32" : "i32");

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/error.h"
+#include "compiler/base/stage_timer.h"
 #include "compiler/driver/compile.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
-#include "compiler/program/error.h"
-#include "compiler/program/stage_timer.h"
 
 namespace {
 

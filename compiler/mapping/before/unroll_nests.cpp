@@ -1,0 +1,129 @@
+// Short loops around short loops, iteration by iteration.
+#include "compiler/mapping/before/unroll_nests.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel/index_form.h"
+#include "compiler/kernel/place.h"
+#include "compiler/kernel/rebuild.h"
+#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/target/cost_table.h"
+
+namespace firn {
+namespace {
+
+struct Nest {
+    std::vector<int> inside;  // nodes in both loops
+    bool sums_apart = false;  // neighbours share sums of the outer one's iterations
+};
+using Nests = std::map<int, Nest>;  // by the outer loop
+
+int64_t constant_trips(const KernelCode& code, int loop) {
+    const KernelRegion& body = code.regions[code.nodes[loop].region];
+    const KernelNode& extent = code.nodes[code.ranges[body.range].extent_node];
+    return extent.op == KernelOp::Constant ? extent.constant.i : -1;
+}
+
+/// Returns whether the outer loop of a nest moves a window: all its carried values are sums, whose
+/// terms depend on its index and on that of a range of the grid only by the sum of these two. Then
+/// a copy of the body sums up in one iteration what its neighbour sums up in another.
+bool moves_a_window(const KernelCode& code, int outer, int inner) {
+    IndexForms forms(code);
+    const int iteration = code.regions[code.nodes[outer].region].range;
+    const KernelRegion& body = code.regions[code.nodes[inner].region];
+    std::vector<int> waiting;
+    for (size_t k = 0; k < body.yields.size(); ++k) {
+        const auto term = gathered_term(code, body, k);
+        if (!term || term->op != KernelOp::Add) return false;
+        waiting.push_back(term->term);
+    }
+    std::set<int> seen;
+    int along = -1;  // the range of the grid
+    while (!waiting.empty()) {
+        const int id = waiting.back();
+        waiting.pop_back();
+        if (!seen.insert(id).second) continue;
+        const KernelNode& n = code.nodes[id];
+        if (n.op == KernelOp::Range && n.range == iteration) return false;
+        const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, iteration) : Size(0);
+        if (!step.is(0) && forms.of(id).is_sum()) {
+            const auto& terms = forms.of(id).sum.terms;
+            const auto with = std::find_if(terms.begin(), terms.end(), [&](const auto& term) {
+                return code.ranges[term.first].kind == RangeKind::Grid && term.second == step;
+            });
+            if (with == terms.end() || (along >= 0 && with->first != along)) return false;
+            along = with->first;
+            continue;
+        }
+        waiting.insert(waiting.end(), n.args.begin(), n.args.end());
+    }
+    return along >= 0;
+}
+
+Nests find_nests(const KernelCode& code) {
+    Nests out;
+    std::vector<std::vector<int>> needs;  // found for the first nest: most kernels have none
+    for (size_t id = 0; id < code.nodes.size(); ++id) {
+        const int outer = static_cast<int>(id);
+        if (code.nodes[id].op != KernelOp::For) continue;
+        const int64_t trips = constant_trips(code, outer);
+        const int inner = handed_through(code, outer);
+        if (trips < 2 || trips > costs::kShortLoop || inner < 0) continue;
+        const int64_t iterations = constant_trips(code, inner);
+        const KernelRegion& body = code.regions[code.nodes[inner].region];
+        if (iterations < 1 || iterations > costs::kShortLoop || body.alive >= 0 ||
+            !body.effects.empty())
+            continue;
+        if (needs.empty()) needs = region_needs(code);
+        std::vector<int> inside;
+        bool plain = true;
+        for (size_t k = 0; k < code.nodes.size(); ++k) {
+            const auto stands_in = [&](int loop) {
+                return std::count(needs[k].begin(), needs[k].end(), code.nodes[loop].region) > 0;
+            };
+            if (!stands_in(outer) && !stands_in(inner)) continue;
+            inside.push_back(static_cast<int>(k));
+            const KernelOp op = code.nodes[k].op;
+            const bool another = op == KernelOp::For && static_cast<int>(k) != inner;
+            plain = plain && !another && op != KernelOp::Branch;
+        }
+        if (!plain || inside.size() > costs::kSmallTerm) continue;
+        const bool apart = moves_a_window(code, outer, inner);
+        if (apart || trips <= costs::kShortReduction) out[outer] = {std::move(inside), apart};
+    }
+    return out;
+}
+
+class Writer : public Rebuild {
+  public:
+    Writer(const KernelCode& from, KernelBuilder& b, const Nests& nests)
+        : Rebuild(from, b), nests_(nests) {}
+
+  protected:
+    const std::vector<int>* written_out(int loop) const override {
+        const auto it = nests_.find(loop);
+        return it == nests_.end() ? nullptr : &it->second.inside;
+    }
+    bool sums_apart(int loop) const override { return nests_.at(loop).sums_apart; }
+
+  private:
+    const Nests& nests_;
+};
+
+}  // namespace
+
+KernelCode unroll_nests(KernelCode code, const SymbolFacts& facts) {
+    const Nests nests = find_nests(code);
+    if (nests.empty()) return code;
+    KernelCode made;
+    made.name = code.name;
+    KernelBuilder b(made, facts);
+    Writer(code, b, nests).copy_kernel();
+    return made;
+}
+
+}  // namespace firn

@@ -1,0 +1,233 @@
+// Builds the private copies of small reduction targets: clears them, combines into them, and adds
+// them to their targets.
+#include "compiler/mapping/walk/accumulators.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/base/error.h"
+#include "compiler/ir/builder.h"
+#include "compiler/mapping/walk/copy_values.h"
+#include "compiler/mapping/walk/mapping_run.h"
+#include "compiler/target/cost_table.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kBytes = 4;  // the bytes of an element of a copy
+
+int range_of(KernelBuilder& b, int64_t trips) {
+    Range range;
+    range.name = "k";
+    range.kind = RangeKind::Serial;
+    range.extent = Size(trips);
+    range.extent_node = b.integer(trips);
+    range.max_trips = trips;
+    return b.add_range(range);
+}
+
+/// Builds a loop of `trips` iterations; `body` gives the effects for an iteration's index.
+template <class Body>
+int loop(KernelBuilder& b, int64_t trips, Body body) {
+    const int range = range_of(b, trips), region = b.add_region();
+    b.code().regions[region].range = range;
+    std::vector<int> effects = body(b.range(range));
+    b.code().regions[region].effects = std::move(effects);
+    return b.close_for(region, {});
+}
+
+int when(KernelBuilder& b, int condition, std::vector<int> effects, bool guard) {
+    const int region = b.add_region();
+    b.code().regions[region].effects = std::move(effects);
+    return b.branch(condition, region, -1, guard);
+}
+
+bool reads_or_stores(const KernelNode& n) {
+    return n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic ||
+           n.op == KernelOp::Array;
+}
+
+}  // namespace
+
+std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered) {
+    std::vector<AccumulatedTarget> out;
+    std::vector<bool> refused(lowered.buffers.size(), false);
+    for (const KernelNode& n : lowered.nodes) {
+        if (!reads_or_stores(n)) continue;
+        const auto at = std::find_if(out.begin(), out.end(), [&](const AccumulatedTarget& t) {
+            return t.buffer == n.buffer;
+        });
+        const KernelBuffer& b = lowered.buffers[n.buffer];
+        const std::optional<ReduceOp> reduce =
+            n.op == KernelOp::Atomic ? reduce_op(n.combine) : std::nullopt;
+        const bool one_way =
+            reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
+            b.elements.constant() > 0 &&
+            (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
+        if (!one_way) {
+            refused[n.buffer] = true;
+        } else if (at == out.end()) {
+            out.push_back({n.buffer, n.combine, *reduce, n.dtype, b.elements.constant(), n.lines});
+        }
+    }
+    // A Program buffer may stand in several forms.
+    std::erase_if(out, [&](const AccumulatedTarget& t) {
+        for (size_t k = 0; k < lowered.buffers.size(); ++k)
+            if (lowered.buffers[k].buffer == lowered.buffers[t.buffer].buffer &&
+                (refused[k] || static_cast<int>(k) != t.buffer))
+                return true;
+        return false;
+    });
+    return out;
+}
+
+std::string why_no_accumulators(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    const std::vector<AccumulatedTarget> targets = accumulated_targets(of.ready);
+    if (targets.empty()) return "it combines into no target of known size";
+    if (m.group.y != 1 || m.group.x % of.profile.subgroup_size != 0)
+        return "the group is no row of whole subgroups";
+    int64_t bytes = 0;
+    for (const AccumulatedTarget& t : targets) bytes += kBytes * t.elements;
+    if (bytes > of.profile.shared_bytes)
+        return "the copies take " + std::to_string(bytes) + " bytes, and a group has " +
+               std::to_string(of.profile.shared_bytes);
+    return "";
+}
+
+Accumulators::Accumulators(KernelBuilder& b, const KernelCode& lowered, MemorySpace space)
+    : b_(b), targets_(accumulated_targets(lowered)), space_(space) {
+    for (const AccumulatedTarget& t : targets_) {
+        // An invocation's own memory is combined into without atomics, so floats need not be kept
+        // as their bits.
+        if (space_ == MemorySpace::Private)
+            copies_.push_back(b_.own_memory(space_, t.dtype, Size(t.elements + 1)));
+        else
+            copies_.push_back(
+                b_.own_memory(space_, lowered.buffers[t.buffer].dtype, Size(t.elements)));
+    }
+}
+
+int Accumulators::copy_of(int target) const {
+    for (size_t k = 0; k < targets_.size(); ++k)
+        if (targets_[k].buffer == target) return copies_[k];
+    return -1;
+}
+
+int Accumulators::spare_place(int target) const {
+    for (const AccumulatedTarget& t : targets_)
+        if (t.buffer == target && space_ == MemorySpace::Private) return b_.integer(t.elements);
+    return -1;
+}
+
+std::vector<int> Accumulators::open() {
+    std::vector<int> effects;
+    for (size_t k = 0; k < targets_.size(); ++k) {
+        const AccumulatedTarget& t = targets_[k];
+        b_.set_lines(t.lines);
+        effects.push_back(b_.pinned(KernelOp::Array, t.dtype,
+                                    {b_.constant(reduce_identity(t.reduce, t.dtype))}, copies_[k]));
+    }
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
+    return effects;
+}
+
+std::vector<int> Accumulators::close(const std::vector<int>& bound, int lane, int64_t members) {
+    std::vector<int> effects;
+    if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
+    for (size_t k = 0; k < targets_.size(); ++k) {
+        b_.set_lines(targets_[k].lines);
+        if (space_ == MemorySpace::Shared)
+            close_shared(k, bound[k], lane, members, effects);
+        else
+            close_private(k, bound[k], lane, effects);
+    }
+    return effects;
+}
+
+/// The lanes' copies of a place combine, and one lane stores.
+void Accumulators::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
+    const AccumulatedTarget& t = targets_[k];
+    const int64_t trips = t.elements / costs::kPlacesAtOnce,
+                  rest = t.elements % costs::kPlacesAtOnce;
+    const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
+    auto places = [&](int begin, int64_t count) {
+        std::vector<int> inside;
+        for (int64_t c = 0; c < count; ++c) {
+            const int place = b_.add(begin, b_.integer(c));
+            const int own = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
+            inside.push_back(own);
+            const int all = b_.subgroup_reduce(t.reduce, own);
+            inside.push_back(when(b_, b_.make(KernelOp::And, boolean, {first, changes(t, all)}),
+                                  {b_.atomic(bound, t.combine, place, all)}, false));
+        }
+        return inside;
+    };
+    if (trips)
+        effects.push_back(loop(b_, trips, [&](int iteration) {
+            return places(b_.mul(iteration, b_.integer(costs::kPlacesAtOnce)),
+                          costs::kPlacesAtOnce);
+        }));
+    for (int effect : places(b_.integer(trips * costs::kPlacesAtOnce), rest))
+        effects.push_back(effect);
+}
+
+/// Every invocation of the group stores its share of the places.
+void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
+                                std::vector<int>& effects) {
+    const AccumulatedTarget& t = targets_[k];
+    effects.push_back(
+        loop(b_, (t.elements + members - 1) / members, [&](int iteration) -> std::vector<int> {
+            const int place = b_.add(b_.mul(iteration, b_.integer(members)), lane);
+            const int came = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
+            const int store =
+                when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
+            if (t.elements % members == 0) return {came, store};
+            return {when(b_, b_.make(KernelOp::Less, boolean, {place, b_.integer(t.elements)}),
+                         {came, store}, true)};
+        }));
+}
+
+/// Returns the condition that `came` differs from the identity: otherwise the target keeps its
+/// value, and a zero keeps its sign.
+int Accumulators::changes(const AccumulatedTarget& t, int came) {
+    return b_.make(KernelOp::NotEqual, boolean,
+                   {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
+}
+
+std::vector<int> open_accumulators(MappingRun& run) {
+    const Mapping& m = run.mapping;
+    run.accumulators.emplace(run.b, run.from, m.accumulators);
+    return run.accumulators->open();
+}
+
+std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
+                                    const std::vector<int>& stores) {
+    std::vector<int> effects = std::move(opened), bound;
+    for (const AccumulatedTarget& t : run.accumulators->targets())
+        bound.push_back(bound_buffer(run, run.from.buffers[t.buffer], true, 1));
+    const int lane = run.mapping.accumulators == MemorySpace::Private
+                         ? subgroup_lane(run.b, run.profile)
+                         : invocation_of_group(run.b, run.mapping);
+    const std::vector<int> end = run.accumulators->close(bound, lane, run.mapping.group.x);
+    effects.insert(effects.end(), stores.begin(), stores.end());
+    effects.insert(effects.end(), end.begin(), end.end());
+    return effects;
+}
+
+int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy) {
+    const std::vector<int>& inside = run.from.regions[branch.region].effects;
+    if (!run.accumulators || !branch.guard || inside.size() != 1 ||
+        run.from.nodes[inside[0]].op != KernelOp::Atomic)
+        return -1;
+    const KernelNode& n = run.from.nodes[inside[0]];
+    const int spare = run.accumulators->spare_place(n.buffer);
+    if (spare < 0) return -1;
+    const Scoped<Surroundings> apart(run.around, run.around.apart());
+    const int value = copy_value(run, n.args[1], copy);
+    const int index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
+    run.b.set_lines(n.lines);
+    return run.b.atomic(run.accumulators->copy_of(n.buffer), n.combine, index, value);
+}
+
+}  // namespace firn

@@ -1,0 +1,227 @@
+// Finds the loops of a kernel that the lanes of a subgroup can share.
+#include "compiler/mapping/walk/share_loops.h"
+
+#include <algorithm>
+
+#include "compiler/base/error.h"
+#include "compiler/kernel/place.h"
+#include "compiler/target/cost_table.h"
+
+namespace firn {
+namespace {
+
+bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
+    std::vector<int> queue{id};
+    std::vector<bool> seen(code.nodes.size(), false);
+    while (!queue.empty()) {
+        const int at = queue.back();
+        queue.pop_back();
+        if (seen[at]) continue;
+        seen[at] = true;
+        if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
+        const KernelNode& n = code.nodes[at];
+        for (int arg : n.args) queue.push_back(arg);
+        if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
+        for (int body : {n.region, n.else_region}) {
+            if (body < 0) continue;
+            const KernelRegion& region = code.regions[body];
+            queue.insert(queue.end(), region.yields.begin(), region.yields.end());
+            if (region.alive >= 0) queue.push_back(region.alive);
+            if (region.range >= 0) queue.push_back(code.ranges[region.range].extent_node);
+        }
+    }
+    return false;
+}
+
+std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
+    if (!lanes_exchange(dtype)) return std::nullopt;
+    switch (op) {
+        case KernelOp::Add: return ReduceOp::Sum;
+        case KernelOp::Mul: return ReduceOp::Prod;
+        case KernelOp::Min: return ReduceOp::Min;
+        case KernelOp::Max: return ReduceOp::Max;
+        case KernelOp::Or: return dtype.is_bool() ? std::optional(ReduceOp::Any) : std::nullopt;
+        case KernelOp::And: return dtype.is_bool() ? std::optional(ReduceOp::All) : std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
+/// Loops around one another, outermost first, that gather terms in the same carried values.
+struct Nest {
+    std::vector<int> loops;
+    std::vector<Combine> combine;
+};
+
+class Sharer {
+  public:
+    Sharer(const KernelCode& code, uint32_t lanes, bool evenly)
+        : code_(code),
+          lanes_(lanes),
+          evenly_(evenly),
+          needs_(region_needs(code)),
+          owner_(code.regions.size(), -1),
+          differs_(code.regions.size()) {
+        for (size_t id = 0; id < code.nodes.size(); ++id)
+            if (code.nodes[id].op == KernelOp::For)
+                owner_[code.nodes[id].region] = static_cast<int>(id);
+    }
+
+    std::map<int, SharedLoop> run() {
+        for (int effect : code_.regions[0].effects)
+            if (!share_stores(effect)) return {};
+        // A loop around another has the larger number: it is met first.
+        for (int id = static_cast<int>(code_.nodes.size()) - 1; id >= 0; --id) {
+            if (code_.nodes[id].op != KernelOp::For || out_.contains(id) || in_shared_loop(id))
+                continue;
+            if (const std::optional<Nest> nest = nest_of(id)) share(nest->loops, nest->combine);
+        }
+        return std::move(out_);
+    }
+
+  private:
+    const KernelRegion& body(int loop) const { return code_.regions[code_.nodes[loop].region]; }
+
+    /// Returns whether the node, or a loop that it depends on, is in a shared loop: an inner loop
+    /// need not use the outer index itself.
+    bool in_shared_loop(int id) const {
+        return std::any_of(needs_[id].begin(), needs_[id].end(), [&](int region) {
+            return differs_[region] || (owner_[region] >= 0 && in_shared_loop(owner_[region]));
+        });
+    }
+
+    /// Returns false if an effect is in anything but plain loops: it cannot be dealt.
+    bool share_stores(int effect) {
+        std::vector<int> loops;
+        while (code_.nodes[effect].op == KernelOp::For) {
+            const KernelRegion& region = body(effect);
+            if (!region.yields.empty() || region.alive >= 0 || region.effects.size() != 1)
+                return false;
+            loops.push_back(effect);
+            effect = region.effects[0];
+        }
+        if (loops.empty()) return true;
+        // Lanes deal only stores: a combining effect runs once in each iteration.
+        if (code_.nodes[effect].op != KernelOp::Store) return false;
+        share(loops, {});
+        return true;
+    }
+
+    void share(const std::vector<int>& loops, const std::vector<Combine>& combine) {
+        for (int loop : loops) {
+            out_[loop];
+            differs_[code_.nodes[loop].region] = true;
+        }
+        out_[loops[0]].combine = combine;
+        out_[split_loop(loops)].split = true;
+    }
+
+    int64_t most_trips(int loop) const {
+        const int64_t trips = code_.ranges[body(loop).range].max_trips;
+        return trips < 0 ? INT64_MAX : trips;
+    }
+
+    /// Iterations of the loop; 0: they are not known.
+    int64_t trips(int loop) const {
+        const Size& extent = code_.ranges[body(loop).range].extent;
+        return extent.is_constant() ? extent.constant() : 0;
+    }
+    /// Many lanes have nothing to do in the last round of the loop.
+    bool ends_idle(int loop) const {
+        const int64_t all = trips(loop), rounds = (all + lanes_ - 1) / lanes_;
+        return static_cast<double>(all) <
+               costs::kLeastSaving * static_cast<double>(rounds * lanes_);
+    }
+
+    /// The innermost walks neighbours in memory; but not where it leaves lanes idle.
+    int split_loop(const std::vector<int>& loops) const {
+        if (evenly_ && ends_idle(loops.back()))
+            for (size_t k = loops.size(); k-- > 0;)
+                if (trips(loops[k]) > 0 && trips(loops[k]) % lanes_ == 0) return loops[k];
+        if (most_trips(loops.back()) >= lanes_) return loops.back();
+        return *std::max_element(loops.begin(), loops.end(),
+                                 [&](int a, int b) { return most_trips(a) < most_trips(b); });
+    }
+
+    std::optional<Nest> nest_of(int loop) const {
+        const KernelRegion& region = body(loop);
+        if (region.alive >= 0 || !region.effects.empty() || region.yields.empty())
+            return std::nullopt;
+        if (std::optional<Nest> around = nest_around(loop)) return around;
+        Nest nest{{loop}, {}};
+        for (size_t k = 0; k < region.yields.size(); ++k) {
+            const auto gathered = gathered_term(code_, region, k);
+            if (!gathered) return std::nullopt;
+            const auto op = reduce_op(gathered->op, code_.nodes[region.yields[k]].dtype);
+            if (!op) return std::nullopt;
+            nest.combine.push_back({gathered->op, *op});
+        }
+        return nest;
+    }
+
+    /// Returns the nest of a loop that only passes its carried values through another one.
+    std::optional<Nest> nest_around(int loop) const {
+        const int inner = handed_through(code_, loop);
+        if (inner < 0) return std::nullopt;
+        std::optional<Nest> nest = nest_of(inner);
+        if (nest) nest->loops.insert(nest->loops.begin(), loop);
+        return nest;
+    }
+
+    const KernelCode& code_;
+    uint32_t lanes_;
+    bool evenly_;
+    std::vector<std::vector<int>> needs_;  // bodies that a node depends on
+    std::vector<int> owner_;               // the For of a body
+    std::vector<bool> differs_;            // bodies that lanes run with values of their own
+    std::map<int, SharedLoop> out_;
+};
+
+}  // namespace
+
+std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly) {
+    return Sharer(code, lanes, evenly).run();
+}
+
+std::string why_lanes_do_not_share(const MappingCase& of) {
+    const Mapping& m = of.mapping;
+    if (m.lanes != of.profile.subgroup_size || m.group.x % m.lanes != 0 || m.group.y != 1)
+        return "the group is no row of whole subgroups of " +
+               std::to_string(of.profile.subgroup_size);
+    return share_loops(of.ready, m.lanes).empty() ? "the kernel has no loop that lanes can share"
+                                                  : "";
+}
+
+int handed_through(const KernelCode& code, int loop) {
+    const KernelRegion& region = code.regions[code.nodes[loop].region];
+    if (region.alive >= 0 || !region.effects.empty() || region.yields.empty()) return -1;
+    const KernelNode& first = code.nodes[region.yields[0]];
+    if (first.op != KernelOp::Result || code.nodes[first.args[0]].op != KernelOp::For) return -1;
+    const int inner = first.args[0];
+    if (code.nodes[inner].args != region.args) return -1;
+    for (size_t k = 0; k < region.yields.size(); ++k) {
+        const KernelNode& y = code.nodes[region.yields[k]];
+        if (y.op != KernelOp::Result || y.args[0] != inner || y.position != static_cast<int>(k))
+            return -1;
+    }
+    const KernelRegion& body = code.regions[code.nodes[inner].region];
+    for (int y : body.yields)
+        if (uses_any(code, y, region.args)) return -1;
+    return uses_any(code, code.ranges[body.range].extent_node, region.args) ? -1 : inner;
+}
+
+std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,
+                                          size_t k) {
+    const KernelNode& y = code.nodes[body.yields[k]];
+    if (!(info(y.op).properties & kAssociative)) return std::nullopt;
+    for (int side = 0; side < 2; ++side) {
+        if (y.args[side] != body.args[k]) continue;
+        const int term = y.args[1 - side];
+        if (uses_any(code, term, body.args)) return std::nullopt;
+        for (size_t j = 0; j < body.yields.size(); ++j)
+            if (j != k && uses_any(code, body.yields[j], {body.args[k]})) return std::nullopt;
+        return GatheredTerm{y.op, term};
+    }
+    return std::nullopt;
+}
+
+}  // namespace firn

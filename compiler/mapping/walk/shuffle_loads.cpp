@@ -1,0 +1,128 @@
+// Shuffles loads that all lanes of a subgroup read.
+#include "compiler/mapping/walk/shuffle_loads.h"
+
+#include <algorithm>
+
+#include "compiler/kernel/place.h"
+#include "compiler/mapping/walk/copy_values.h"
+#include "compiler/mapping/walk/mapping_run.h"
+
+namespace firn {
+namespace {
+
+/// Element `k` of those at equal distances from the one at `begin`.
+int element(KernelBuilder& b, int begin, int distance, int k) {
+    return b.add(begin, b.mul(distance, k));
+}
+
+/// The element at `mine`, as lane `from` has it.
+int hand_round(MappingRun& run, const KernelNode& n, int mine, int64_t from, int index) {
+    KernelBuilder& b = run.b;
+    const KernelBuffer& buffer = run.from.buffers[n.buffer];
+    b.set_lines(n.lines);
+    const int last = b.sub(b.size(buffer.elements), b.integer(1));
+    const int near = inside(run, buffer, b.make(KernelOp::Min, i32, {mine, last}));
+    const int value = b.load(bound_buffer(run, buffer, false, 1), near);
+    return b.shuffle(value, static_cast<int>(from), inside(run, buffer, index));
+}
+
+/// Neighbours in memory that the unrolled iterations of a loop read.
+int deal_iterations(MappingRun& run, const KernelNode& n, int index) {
+    KernelBuilder& b = run.b;
+    const auto lanes = static_cast<int64_t>(run.mapping.shuffled_loads);
+    const int64_t rest = remainder(b.node(index).congruence, lanes);
+    if (run.around.unrolled % lanes != 0 || rest < 0 || b.is_constant(index)) return -1;
+    return hand_round(run, n, b.add(b.sub(index, b.integer(rest)), run.lane), rest, index);
+}
+
+/// Elements at equal distances that the copies along one range read.
+int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
+    if (!run.around.all_copies || !run.varies[n.args[0]]) return -1;
+    KernelBuilder& b = run.b;
+    const size_t lanes = run.mapping.shuffled_loads;
+    auto tile_of = [&](size_t d) { return static_cast<size_t>(run.mapping.tile_of(d)); };
+    size_t step = tile_of(0);  // from a copy to its neighbour along the range
+    for (size_t d = 1; d < run.grid.ranges.size(); step *= tile_of(d++)) {
+        if (tile_of(d) % lanes != 0) continue;
+        const size_t rest = copy / step % lanes, first = copy - rest * step;
+        const int begin = copy_value(run, n.args[0], first);
+        const int distance = b.sub(copy_value(run, n.args[0], first + step), begin);
+        if (b.is_constant(distance) && b.node(distance).constant.i == 0) continue;
+        bool even = true;
+        for (size_t k = 0; k < lanes && even; ++k)
+            even = copy_value(run, n.args[0], first + k * step) ==
+                   element(b, begin, distance, b.integer(static_cast<int64_t>(k)));
+        if (even)
+            return hand_round(run, n, element(b, begin, distance, run.lane),
+                              static_cast<int64_t>(rest), index);
+    }
+    return -1;
+}
+
+/// Returns whether the shuffle's source is a load of bound memory.
+bool is_plain_load(const KernelCode& code, int shuffle) {
+    const KernelNode& source =
+        code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
+    return source.op == KernelOp::Load && !source.pinned;
+}
+
+}  // namespace
+
+bool SameInSubgroup::operator()(int id) {
+    if (known_.size() <= static_cast<size_t>(id)) known_.resize(static_cast<size_t>(id) + 1, -1);
+    if (known_[static_cast<size_t>(id)] >= 0) return known_[static_cast<size_t>(id)];
+    const KernelNode& n = b_.node(id);
+    bool same = true;
+    switch (n.op) {
+        case KernelOp::Range: {
+            const Range& range = b_.code().ranges[static_cast<size_t>(n.range)];
+            same =
+                range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
+            break;
+        }
+        case KernelOp::RegionArg:
+        case KernelOp::Result:
+        case KernelOp::For:
+        case KernelOp::Branch: same = false; break;
+        default:
+            for (int arg : n.args) same = same && (*this)(arg);
+    }
+    known_[static_cast<size_t>(id)] = same;
+    return same;
+}
+
+void SameInSubgroup::mark(int id, bool same) {
+    if (known_.size() <= static_cast<size_t>(id)) known_.resize(static_cast<size_t>(id) + 1, -1);
+    known_[static_cast<size_t>(id)] = same;
+}
+
+int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy) {
+    const DType dtype = run.from.buffers[load.buffer].dtype;
+    if (run.mapping.shuffled_loads == 1 || !run.around.together || dtype.bytes() != 4 ||
+        dtype.is_bool() || run.b.is_constant(index) || !run.same_in_subgroup(index))
+        return -1;
+    const int dealt = deal_iterations(run, load, index);
+    return dealt >= 0 ? dealt : deal_copies(run, load, index, copy);
+}
+
+void undo_underused_shuffles(KernelCode& code, uint32_t lanes) {
+    place_apart(code);
+    std::vector<std::vector<int>> taken(code.nodes.size());
+    for (const KernelRegion& region : code.regions)
+        for (int id : region.order)
+            if (code.nodes[static_cast<size_t>(id)].op == KernelOp::SubgroupShuffle &&
+                is_plain_load(code, id))
+                taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(
+                    id);
+    for (size_t load = 0; load < taken.size(); ++load) {
+        if (taken[load].size() * 2 >= lanes) continue;
+        for (int id : taken[load]) {
+            KernelNode& n = code.nodes[static_cast<size_t>(id)];
+            n.op = KernelOp::Load;
+            n.buffer = code.nodes[load].buffer;
+            n.args = {n.args[1]};
+        }
+    }
+}
+
+}  // namespace firn
