@@ -16,14 +16,14 @@ struct EmitRun {
     const CompileOptions& options;
 };
 
-EmittedKernel& emitted(EmitRun& run, const KernelCode& code) {
+/// The code of a kernel as the target makes it. `of` is the kernel, for messages.
+EmittedKernel& emitted(EmitRun& run, const KernelCode& code, const ListedKernel& of) {
     const auto [at, added] = run.emitted.try_emplace(structure_of(code));
-    if (added) {
-        auto info =
-            std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
-        info->identity = identity_of(at->first);
-        at->second.info = std::move(info);
-    }
+    if (!added) return at->second;
+    check_expressible(code, run.profile, of.lines.empty() ? "" : " (" + of.lines[0] + ")");
+    auto info = std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
+    info->identity = identity_of(at->first);
+    at->second.info = std::move(info);
     return at->second;
 }
 
@@ -43,7 +43,7 @@ void use_tuned(EmitRun& run, ListedKernel& kernel, const KernelTuning& tuning) {
     if (!code) return;
     kernel.code = std::move(*code);
     kernel.mapping = text(*tuning.found), kernel.tuned = true;
-    kernel.emitted = emitted(run, kernel.code).info;
+    kernel.emitted = emitted(run, kernel.code, kernel).info;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ void emit_kernels(KernelList& list, EmittedKernels& all, const DeviceProfile& pr
     EmitRun run{all, profile, options};
     for_kernels(list.steps, [&](ListedKernel& kernel) {
         if (kernel.emitted) return;
-        EmittedKernel& own = emitted(run, kernel.code);
+        EmittedKernel& own = emitted(run, kernel.code, kernel);
         kernel.emitted = own.info;
         if (kernel.ready) use_tuned(run, kernel, tuning_of(run, own));
     });

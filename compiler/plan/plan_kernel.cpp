@@ -31,24 +31,6 @@ MatrixUnit used_matrix_unit(const KernelCode& code) {
     return {};
 }
 
-/// Refuses what the target cannot express on this device.
-void check_expressible(const KernelCode& code, const DeviceProfile& profile,
-                       const std::string& at) {
-    const Target& target = target_of(profile);
-    const auto check = [&](const KernelNode& node) {
-        const std::string why = target.cannot(node, profile);
-        if (!why.empty())
-            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
-    };
-    for (const KernelBuffer& b : code.buffers) {
-        KernelNode load;
-        load.op = KernelOp::Load, load.dtype = b.dtype;
-        check(load);
-    }
-    for (const KernelRegion& region : code.regions)
-        for (int id : region.order) check(code.nodes[static_cast<size_t>(id)]);
-}
-
 void check_ranges(const KernelCode& code, const DeviceProfile& profile, const std::string& at) {
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
@@ -73,6 +55,24 @@ std::string unordered_lines(const KernelCode& code) {
 }
 
 }  // namespace
+
+void check_expressible(const KernelCode& code, const DeviceProfile& profile,
+                       const std::string& at) {
+    const Target& target = target_of(profile);
+    const auto check = [&](const KernelNode& node) {
+        const std::string why = target.cannot(node, profile);
+        if (!why.empty())
+            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
+    };
+    for (const KernelBuffer& b : code.buffers) {
+        KernelNode load;
+        load.op = KernelOp::Load, load.dtype = b.dtype;
+        check(load);
+    }
+    for (const KernelRegion& region : code.regions)
+        for (const std::vector<int>* list : {&region.order, &region.effects})
+            for (int id : *list) check(code.nodes[static_cast<size_t>(id)]);
+}
 
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emission emission) {
     KernelInfo info;

@@ -75,7 +75,7 @@ DeviceProfile least(DeviceProfile profile) {
 std::string cache_key(const DeviceProfile& p) {
     std::ostringstream key;
     key.precision(17);
-    key << (p.device_class == DeviceClass::CpuDriver ? "cpu" : "gpu") << " subgroup "
+    key << kDeviceClassNames[static_cast<size_t>(p.device_class)] << " subgroup "
         << p.subgroup_size << " group " << p.max_group_size;
     for (uint32_t extent : p.max_group_extent) key << ' ' << extent;
     key << " groups";

@@ -9,6 +9,8 @@ namespace firn {
 
 /// Decides the target and its rules: a Vulkan driver that runs kernels on the CPU, or a GPU.
 enum class DeviceClass : uint8_t { CpuDriver, Gpu };
+/// Their names, in files and in keys.
+inline constexpr const char* kDeviceClassNames[] = {"cpu", "gpu"};
 
 /// The shape that a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth,
 /// columns] of f16, with sums in f32. No rows: there is no unit.

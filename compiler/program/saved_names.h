@@ -11,7 +11,7 @@ template <class E>
 struct EnumNames;
 template <>
 struct EnumNames<DeviceClass> {
-    static constexpr const char* kAll[] = {"cpu", "gpu"};
+    static constexpr auto& kAll = kDeviceClassNames;
 };
 template <>
 struct EnumNames<BindingForm> {

@@ -292,7 +292,7 @@ TEST_F(SavedOnDevice, LanesOfAnotherNumberAreRefused) {
     SavedProgram saved = read_program(path_);
     Program program = *saved.program;
     if (std::none_of(program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
-            return uses_subgroups(kernel.artefact.words);
+            return kernel.needs.subgroups;
         }))
         GTEST_SKIP() << "its lanes share nothing";
     program.profile.subgroup_size *= 2;  // as if another device had compiled it

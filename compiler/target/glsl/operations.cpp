@@ -43,14 +43,20 @@ std::string filled(const std::string& pattern, const Operands& operands) {
     return out;
 }
 
+struct OperationText {
+    KernelOp operation;
+    const char* text;
+};
+constexpr OperationText kTexts[] = {
+#define TEXT(operation, text) {KernelOp::operation, text},
+#include "compiler/target/glsl/operations.def"
+};
+
 /// Returns the text of an operation in operations.def.
 std::string pattern_of(KernelOp op) {
-    switch (op) {
-#define TEXT(operation, text)              \
-    case KernelOp::operation: return text; \
-        #include "compiler/target/glsl/operations.def"
-        default: throw InternalError(std::string("no GLSL for ") + info(op).name);
-    }
+    for (const OperationText& row : kTexts)
+        if (row.operation == op) return row.text;
+    throw InternalError(std::string("no GLSL for ") + info(op).name);
 }
 
 /// An integer literal that a division needs no test for.
