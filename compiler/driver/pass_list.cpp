@@ -8,7 +8,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/driver/finish_kernels.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/passes/passes.h"
 
 namespace firn {

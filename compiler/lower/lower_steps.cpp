@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compiler/ir/accumulation.h"
-#include "compiler/lower/host_loops.h"
 #include "compiler/lower/kernels_by_hand.h"
+#include "compiler/lower/loop_steps.h"
 #include "compiler/lower/value_kernels.h"
 #include "compiler/lower/written_values.h"
 

@@ -21,7 +21,7 @@
 #include "compiler/mapping/behind/order_values.h"
 #include "compiler/mapping/behind/store_in_blocks.h"
 #include "compiler/mapping/behind/write_out_own.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/target/class_rules.h"
 

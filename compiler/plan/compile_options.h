@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/base/stop.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
 #include "compiler/program/pass_info.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/plan/compile_options.h"
 #include "compiler/program/program.h"
 

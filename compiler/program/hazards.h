@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 

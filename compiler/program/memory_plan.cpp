@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compiler/base/error.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 namespace {

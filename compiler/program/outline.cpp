@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "compiler/program/hazards.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 namespace {

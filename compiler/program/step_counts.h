@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 

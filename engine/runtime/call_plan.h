@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 

@@ -10,7 +10,7 @@
 
 #include "compiler/program/check_device.h"
 #include "compiler/program/make_call.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 #include "engine/firn/device_session.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
@@ -291,9 +291,8 @@ TEST_F(SavedOnDevice, LanesOfAnotherNumberAreRefused) {
     save_program(path_, sums, zeros({4, 512}));
     SavedProgram saved = read_program(path_);
     Program program = *saved.program;
-    if (std::none_of(program.kernels.begin(), program.kernels.end(), [](const KernelInfo& kernel) {
-            return kernel.needs.subgroups;
-        }))
+    if (std::none_of(program.kernels.begin(), program.kernels.end(),
+                     [](const KernelInfo& kernel) { return kernel.needs.subgroups; }))
         GTEST_SKIP() << "its lanes share nothing";
     program.profile.subgroup_size *= 2;  // as if another device had compiled it
     auto& runs = static_cast<VulkanExecutor&>(executor());

@@ -15,7 +15,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/passes/passes.h"
 
 namespace firn {

@@ -8,7 +8,7 @@
 
 #include "compiler/language.h"
 #include "compiler/program/executor.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 #include "tests/ir/near.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "compiler/language.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 #include "tests/mapping/listed_steps.h"
 
 namespace firn {

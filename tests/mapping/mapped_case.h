@@ -9,7 +9,7 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/lower/walk.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 
 namespace firn {
 

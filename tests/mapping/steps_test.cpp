@@ -15,7 +15,7 @@
 #include "compiler/base/error.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 
 namespace firn {
 namespace {

@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 #include "compiler/base/error.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -1,7 +1,5 @@
 // Programs walked through step by step: their iterations, and memory that holds for any number of
 // them.
-#include "compiler/program/walk.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/program/step_counts.h"
+#include "compiler/program/walk_steps.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -13,7 +13,7 @@
 #include "compiler/kernel/bindings.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/plan/plan_kernel.h"
 

@@ -8,7 +8,7 @@
 #include "compiler/driver/pass_list.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "tests/programs/check.h"
 #include "tests/random_programs/other_kernels.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 #include "tests/schedule/compile_helpers.h"
 
 namespace firn {

@@ -9,7 +9,7 @@
 #include "compiler/base/error.h"
 #include "compiler/base/physical_memory.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 namespace firn {
 namespace {

@@ -12,7 +12,7 @@
 #include "compiler/kernel/rebuild.h"
 #include "compiler/mapping/before/choices.h"
 #include "compiler/mapping/map.h"
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 

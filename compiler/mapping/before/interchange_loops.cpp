@@ -8,7 +8,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/before/grid_dimensions.h"
 #include "compiler/mapping/choice/tile_model.h"
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 
 namespace firn {
 namespace {

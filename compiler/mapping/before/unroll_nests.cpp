@@ -10,7 +10,7 @@
 #include "compiler/kernel/index_form.h"
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/rebuild.h"
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {

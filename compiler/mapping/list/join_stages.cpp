@@ -50,7 +50,7 @@ class BandWriter {
     }
 
   private:
-    using Band = std::vector<int>;  // by element: its value, -1: none yet
+    using Held = std::vector<int>;  // by element: its value, -1: none yet
 
     void refuse() { refused_ = true; }
 
@@ -167,7 +167,7 @@ class BandWriter {
         return condition.constant.i ? branch.region : branch.else_region;
     }
 
-    int store(int buffer, const Band& band, int64_t slot, int copy) {
+    int store(int buffer, const Held& band, int64_t slot, int copy) {
         copy_ = copy;
         const int bound = bind(buffer_of_.at(buffer), true);
         const int index = element(slot, bound);
@@ -279,7 +279,7 @@ class BandWriter {
             refuse();
             return 0;
         }
-        Band& band = held_[buffer];
+        Held& band = held_[buffer];
         band.resize(size_t(elements_), -1);
         int& known = band[static_cast<size_t>(slot)];
         if (known >= 0) return known;
@@ -419,8 +419,8 @@ class BandWriter {
     std::vector<std::optional<BandSum>> sums_;
     // The bands: `held_` before the iteration, by the buffer read; `made_` after it, by the buffer
     // written.
-    std::map<int, Band> held_, made_;
-    std::map<int, std::vector<Band>> stored_;
+    std::map<int, Held> held_, made_;
+    std::map<int, std::vector<Held>> stored_;
     std::map<int, int> buffer_of_;
     std::optional<BandSum> rest_;
     int64_t scale_ = 0;

@@ -2,7 +2,7 @@
 #pragma once
 #include "compiler/base/stop.h"
 #include "compiler/kernel/kernel_list.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 
 namespace firn {
 

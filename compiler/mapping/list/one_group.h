@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 
 namespace firn {
 

@@ -9,9 +9,9 @@
 #include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/walk/collapse_nests.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/mapping/walk/map_grid.h"
 #include "compiler/mapping/walk/row_groups.h"
-#include "compiler/mapping/walk/share_loops.h"
 
 namespace firn {
 namespace {
@@ -33,7 +33,7 @@ struct Sharing {
 Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     place(code);
     const std::map<int, SharedLoop> shared =
-        share_loops(code, profile.subgroup_size, rules_of(profile).subgroups_run_serially);
+        loops_of_lanes(code, profile.subgroup_size, rules_of(profile).subgroups_run_serially);
     Sharing out;
     if (shared.empty()) return out;
     std::vector<int> grid;  // x last
@@ -228,7 +228,7 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
 
 void vary(Variations& v) {
     const uint32_t lanes = v.profile.subgroup_size;
-    if (!v.loops || !lanes_share(v.profile) || share_loops(v.ready, lanes).empty()) return;
+    if (!v.loops || !lanes_share(v.profile) || loops_of_lanes(v.ready, lanes).empty()) return;
     v.with([&](Mapping& m) {
         m.lanes = v.from.lanes > 1 ? 1 : lanes;
         m.group.y = 1;

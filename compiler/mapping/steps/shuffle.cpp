@@ -3,7 +3,7 @@
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/choice/choice.h"
 #include "compiler/mapping/choice/vary_mapping.h"
-#include "compiler/mapping/passes.h"
+#include "compiler/mapping/kernel_passes.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/walk/shuffle_loads.h"
 

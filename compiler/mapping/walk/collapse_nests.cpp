@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/walk/loop_parts.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/mapping/walk/mapping_run.h"
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/parts_of_loop.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 

@@ -29,7 +29,7 @@ MappingRun::MappingRun(const KernelCode& from, KernelCode& to, const Mapping& ma
       staged(staged_loops(from, mapping)),
       b(to, facts) {
     if (mapping.lanes > 1)
-        shared = share_loops(from, mapping.lanes, rules_of(profile).subgroups_run_serially);
+        shared = loops_of_lanes(from, mapping.lanes, rules_of(profile).subgroups_run_serially);
 }
 
 }  // namespace firn

@@ -8,8 +8,8 @@
 #include "compiler/base/fresh_stack.h"
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/mapping/walk/accumulators.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/mapping/walk/map_grid.h"
-#include "compiler/mapping/walk/share_loops.h"
 #include "compiler/mapping/walk/shuffle_loads.h"
 #include "compiler/mapping/walk/stage_loads.h"
 

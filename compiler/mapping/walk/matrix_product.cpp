@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compiler/kernel/index_form.h"
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 
 namespace firn {
 namespace {

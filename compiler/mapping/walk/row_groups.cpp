@@ -11,8 +11,8 @@
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/walk/combine_tree.h"
 #include "compiler/mapping/walk/copy_values.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/mapping/walk/mapping_run.h"
-#include "compiler/mapping/walk/share_loops.h"
 
 namespace firn {
 namespace {

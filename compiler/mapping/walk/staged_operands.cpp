@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compiler/mapping/walk/copy_values.h"
-#include "compiler/mapping/walk/loop_parts.h"
 #include "compiler/mapping/walk/mapping_run.h"
+#include "compiler/mapping/walk/parts_of_loop.h"
 #include "compiler/mapping/walk/staged_tile.h"
 
 namespace firn {

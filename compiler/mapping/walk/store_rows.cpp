@@ -8,8 +8,8 @@
 
 #include "compiler/mapping/walk/bound_iteration.h"
 #include "compiler/mapping/walk/copy_values.h"
-#include "compiler/mapping/walk/loop_parts.h"
 #include "compiler/mapping/walk/mapping_run.h"
+#include "compiler/mapping/walk/parts_of_loop.h"
 
 namespace firn {
 namespace {

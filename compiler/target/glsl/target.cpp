@@ -2,9 +2,9 @@
 #include "compiler/target/target.h"
 
 #include "compiler/target/glsl/binding_forms.h"
+#include "compiler/target/glsl/classes.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/loop_chains.h"
-#include "compiler/target/glsl/rules.h"
 #include "compiler/target/glsl/spirv.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // The parts that the iterations of a lowered kernel's loop are taken in.
-#include "compiler/mapping/walk/loop_parts.h"
+#include "compiler/mapping/walk/parts_of_loop.h"
 
 #include <algorithm>
 

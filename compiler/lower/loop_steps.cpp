@@ -1,5 +1,5 @@
 // Loops of kernels as steps of a program.
-#include "compiler/lower/host_loops.h"
+#include "compiler/lower/loop_steps.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // The best form of kernels in GLSL, by the class of the device that runs them.
-#include "compiler/target/glsl/rules.h"
+#include "compiler/target/glsl/classes.h"
 
 #include "compiler/target/cost_table.h"
 

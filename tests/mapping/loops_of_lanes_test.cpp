@@ -1,6 +1,6 @@
 // Kernels whose lanes share reductions and rows, run lane by lane on the host, give the oracle's
 // results.
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 
 #include <gtest/gtest.h>
 
@@ -144,14 +144,14 @@ TEST(SharedRows, ASumUsedOnlyOnOneSideOfABranchIsTakenByAllLanes) {
     expect_oracle(test);
 }
 
-std::map<int, SharedLoop> shared_of(const Case& test) { return share_loops(lowered(test), 8); }
+std::map<int, SharedLoop> shared_of(const Case& test) { return loops_of_lanes(lowered(test), 8); }
 
 TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
     Case test;
     Ref x = test.argument(i32, {Size(100), Size(3)});
     test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1}, false)};
     const KernelCode code = lowered(test);
-    for (const auto& [loop, how] : share_loops(code, 8)) {
+    for (const auto& [loop, how] : loops_of_lanes(code, 8)) {
         const Range& range = code.ranges[static_cast<size_t>(
             code.regions[static_cast<size_t>(code.nodes[static_cast<size_t>(loop)].region)].range)];
         EXPECT_EQ(how.split, range.extent.is(100)) << range.extent.text();
@@ -163,7 +163,7 @@ int64_t dealt_of(const Shape& shape, bool evenly) {
     Case test;
     test.graph.results = {reduce(test.b, ReduceOp::Sum, test.argument(i32, shape), {}, false)};
     const KernelCode code = lowered(test);
-    for (const auto& [loop, how] : share_loops(code, 8, evenly)) {
+    for (const auto& [loop, how] : loops_of_lanes(code, 8, evenly)) {
         const int body = code.nodes[static_cast<size_t>(loop)].region;
         const int range = code.regions[static_cast<size_t>(body)].range;
         if (how.split) return code.ranges[static_cast<size_t>(range)].extent.constant();

@@ -1,5 +1,5 @@
 // Finds the loops of a kernel that the lanes of a subgroup can share.
-#include "compiler/mapping/walk/share_loops.h"
+#include "compiler/mapping/walk/loops_of_lanes.h"
 
 #include <algorithm>
 
@@ -178,7 +178,7 @@ class Sharer {
 
 }  // namespace
 
-std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly) {
+std::map<int, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes, bool evenly) {
     return Sharer(code, lanes, evenly).run();
 }
 
@@ -187,8 +187,8 @@ std::string why_lanes_do_not_share(const MappingCase& of) {
     if (m.lanes != of.profile.subgroup_size || m.group.x % m.lanes != 0 || m.group.y != 1)
         return "the group is no row of whole subgroups of " +
                std::to_string(of.profile.subgroup_size);
-    return share_loops(of.ready, m.lanes).empty() ? "the kernel has no loop that lanes can share"
-                                                  : "";
+    return loops_of_lanes(of.ready, m.lanes).empty() ? "the kernel has no loop that lanes can share"
+                                                     : "";
 }
 
 int handed_through(const KernelCode& code, int loop) {

@@ -33,7 +33,8 @@ struct SharedLoop {
 /// that read from places apart cost no more.
 /// Every lane takes loops that are not listed with the same values. The result is also empty for a
 /// kernel whose effects stand in other loops or in branches of them, or combine in loops.
-std::map<int, SharedLoop> share_loops(const KernelCode& code, uint32_t lanes, bool evenly = false);
+std::map<int, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes,
+                                         bool evenly = false);
 
 /// The step `lanes` (steps.h).
 std::string why_lanes_do_not_share(const MappingCase& of);

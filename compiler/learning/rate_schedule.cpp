@@ -1,5 +1,5 @@
 // Schedules as closures over their ends.
-#include "compiler/learning/schedule.h"
+#include "compiler/learning/rate_schedule.h"
 
 #include <algorithm>
 #include <cmath>

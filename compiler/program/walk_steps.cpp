@@ -1,6 +1,6 @@
 // The steps of a program in the order in which they run: rotations resolved to slots, barriers only
 // at hazards.
-#include "compiler/program/walk.h"
+#include "compiler/program/walk_steps.h"
 
 #include <algorithm>
 #include <numeric>
