@@ -267,6 +267,37 @@ TEST_F(SavedOnDevice, LoopsThatTheDataEndsRunButAreNotRecorded) {
                  {"cannot be recorded into one command buffer", "max_steps"});
 }
 
+/// A file that was written when kernels stated no needs and no format: by the function below, for
+/// the reference profile of a CPU driver.
+TEST_F(SavedOnDevice, FilesOfAnOlderVersionRun) {
+    const SavedProgram saved = read_program(FIRN_SOURCE_DIR "/tests/device/files/format_2.firn");
+    ASSERT_FALSE(saved.program->kernels.at(0).needs.known);
+    if (!session_->profile().has_i64 || !session_->profile().view_loads) GTEST_SKIP();
+    auto scaled =
+        compile([](Tensor x) { return (x.as(i64) * 3).as(f32) / (x + 1.5f); }, {f32("n")});
+    const Tensor x = 1000.0f * rand({1001});
+    EXPECT_EQ(values<float>(*run(saved, {x}).results[0], 1001), scaled(x).to_vector<float>());
+    // What its kernels need is found in their modules.
+    const Session small = device_session({.limit = [](const DeviceProfile& all) {
+        DeviceProfile less = all;
+        less.has_i64 = false;
+        return less;
+    }});
+    auto& runs = static_cast<VulkanExecutor&>(small.executor());
+    expect_parts(user_error([&] { LoadedProgram(runs.shared_device(), *saved.program); }),
+                 {"uses integers of 64 bits, which this device lacks"});
+}
+
+TEST_F(SavedOnDevice, KernelsOfAnotherFormatAreRefused) {
+    auto doubled = compile([](Tensor x) { return 2.0f * x; }, {f32("n")});
+    save_program(path_, doubled, zeros({4}));
+    Program program = *read_program(path_).program;
+    program.kernels.at(0).artefact.format = "elf";
+    auto& runs = static_cast<VulkanExecutor&>(executor());
+    expect_parts(user_error([&] { LoadedProgram(runs.shared_device(), program); }),
+                 {"of the format 'elf'", "compile the program for this device"});
+}
+
 TEST_F(SavedOnDevice, ADeviceWithLessIsNamed) {
     auto sums = compile([](Tensor x) { return softmax(x, {.axis = 1}); }, {f32("n", 512)});
     save_program(path_, sums, zeros({4, 512}));
