@@ -51,4 +51,9 @@ std::string text(const Mapping& mapping);
 /// Parses a text of text(); returns nothing for any other.
 std::optional<Mapping> parse_mapping(const std::string& words);
 
+/// Chooses the mapping of a Ready kernel, as choose_mapping() does. The table of passes hands it to
+/// those that decide by the mapping that a kernel would be given.
+using ChooseMapping = Mapping (*)(const KernelCode& ready, const DeviceProfile& profile,
+                                  const SymbolFacts& facts);
+
 }  // namespace firn

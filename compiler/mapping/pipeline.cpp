@@ -60,6 +60,10 @@ template <KernelCode (*pass)(KernelCode, const DeviceProfile&, const SymbolFacts
 void by_profile(KernelCode& code, const KernelTarget& t) {
     code = pass(std::move(code), t.profile, t.facts);
 }
+template <KernelCode (*pass)(KernelCode, const DeviceProfile&, const SymbolFacts&, ChooseMapping)>
+void by_choice(KernelCode& code, const KernelTarget& t) {
+    code = pass(std::move(code), t.profile, t.facts, choose_mapping);
+}
 template <KernelCode (*pass)(KernelCode, const SymbolFacts&)>
 void by_facts(KernelCode& code, const KernelTarget& t) {
     code = pass(std::move(code), t.facts);
@@ -99,17 +103,17 @@ constexpr const char* kBinds = "a kernel binds no more tensors than the device a
 constexpr auto kPipeline = std::to_array<KernelPass>({
     {{"complete_stores", "mapping/before/complete_stores", kFit},
      Lowered, Lowered, by_profile<complete_stores>},
-    {{"find_extremes", "mapping/before/find_extremes", kFit}, Lowered, Lowered, by_profile<find_extremes>},
+    {{"find_extremes", "mapping/before/find_extremes", kFit}, Lowered, Lowered, by_choice<find_extremes>},
     {{"fuse_loops", "mapping/before/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
     {{"merge_carried", "mapping/before/merge_carried", kNeedsFacts},
      Lowered, Lowered, by_facts<merge_carried>},
-    {{"defer_conditional_work", "mapping/before/defer_conditional_work", kFit}, Lowered, Lowered, by_profile<defer_conditional_work>},
+    {{"defer_conditional_work", "mapping/before/defer_conditional_work", kFit}, Lowered, Lowered, by_choice<defer_conditional_work>},
     {{"select_branches", "mapping/before/select_branches", kFit},
-     Lowered, Lowered, by_profile<select_branches>},
+     Lowered, Lowered, by_choice<select_branches>},
     {{"separate_ranges", "mapping/before/separate_ranges", kFit},
-     Lowered, Lowered, by_profile<separate_ranges>},
-    {{"swap_grid_axes", "mapping/before/swap_grid_axes", kFit}, Lowered, Lowered, by_profile<swap_grid_axes>},
-    {{"interchange_loops", "mapping/before/interchange_loops", kFit}, Lowered, Lowered, by_profile<interchange_loops>},
+     Lowered, Lowered, by_choice<separate_ranges>},
+    {{"swap_grid_axes", "mapping/before/swap_grid_axes", kFit}, Lowered, Lowered, by_choice<swap_grid_axes>},
+    {{"interchange_loops", "mapping/before/interchange_loops", kFit}, Lowered, Lowered, by_choice<interchange_loops>},
     {{"unroll_nests", "mapping/before/unroll_nests", kNeedsFacts},
      Lowered, Lowered, by_facts<unroll_nests>},
     {{"place", "kernel/place", 0, kPlaces}, Lowered, Ready, in_place<place>},

@@ -265,7 +265,7 @@ class Waiter : public Rebuild {
 }  // namespace
 
 KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
-                                  const SymbolFacts& facts) {
+                                  const SymbolFacts& facts, ChooseMapping choose) {
     if (!rules_of(profile).masked) return code;
     const auto has = [&](KernelOp op) {
         return std::any_of(code.nodes.begin(), code.nodes.end(),
@@ -275,7 +275,7 @@ KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
     KernelCode placed = code;
     place(placed);
     const AwaitedLoops loops = awaited_loops(placed, profile);
-    if (loops.empty() || choose_mapping(placed, profile, facts).copies() > 1) return code;
+    if (loops.empty() || choose(placed, profile, facts).copies() > 1) return code;
     KernelCode made;
     made.name = code.name;
     KernelBuilder b(made, facts);

@@ -1,7 +1,7 @@
 // Defers expensive conditional work of a loop until every lane needs it.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/device_profile.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -16,6 +16,6 @@ namespace firn {
 /// gaps of another's, and all of them would wait for the last. Takes and gives lowered kernels
 /// (not placed), before mapping.
 KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
-                                  const SymbolFacts& facts);
+                                  const SymbolFacts& facts, ChooseMapping choose);
 
 }  // namespace firn

@@ -242,7 +242,8 @@ void note_where(KernelCode& code, const Place& place) {
 
 }  // namespace
 
-KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                         ChooseMapping choose) {
     std::vector<Place> places;
     const Places look(code);
     for (size_t id = 0; id < code.nodes.size(); ++id)
@@ -250,7 +251,7 @@ KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const Sy
     if (places.empty()) return code;
     KernelCode ready = code;
     place(ready);
-    if (choose_mapping(ready, profile, facts).lanes > 1) return code;
+    if (choose(ready, profile, facts).lanes > 1) return code;
     for (const Place& place : places) note_where(code, place);
     KernelCode out;
     out.name = code.name;

@@ -1,7 +1,7 @@
 // The search for a least or largest element, and for where it stands, in one loop.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/device_profile.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -9,6 +9,7 @@ namespace firn {
 /// for that iteration by computing the same values again (argmin and argmax are recorded so).
 /// Kernels whose loops lanes share stay as they are, because no subgroup operation combines such
 /// positions. Takes and gives lowered kernels (not placed), before mapping.
-KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode find_extremes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                         ChooseMapping choose);
 
 }  // namespace firn

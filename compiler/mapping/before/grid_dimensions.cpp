@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compiler/kernel/place.h"
-#include "compiler/mapping/map.h"
 
 namespace firn {
 namespace {
@@ -49,10 +48,10 @@ std::vector<int64_t> dimensions_in(const KernelCode& code, int range) {
     return out;
 }
 
-Mapping mapping_of_lowered(KernelCode code, const DeviceProfile& profile,
-                           const SymbolFacts& facts) {
+Mapping mapping_of_lowered(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                           ChooseMapping choose) {
     place(code);
-    return choose_mapping(code, profile, facts);
+    return choose(code, profile, facts);
 }
 
 }  // namespace firn

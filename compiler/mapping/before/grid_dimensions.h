@@ -12,6 +12,7 @@ namespace firn {
 /// none are. Its own extent is known.
 std::vector<int64_t> dimensions_in(const KernelCode& code, int range);
 /// The mapping that a lowered kernel would be given.
-Mapping mapping_of_lowered(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+Mapping mapping_of_lowered(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                           ChooseMapping choose);
 
 }  // namespace firn

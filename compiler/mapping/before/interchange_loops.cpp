@@ -38,7 +38,7 @@ bool has_windows(const KernelCode& code) { return TileModel(code, false).has_win
 }  // namespace
 
 KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
-                             const SymbolFacts& facts) {
+                             const SymbolFacts& facts, ChooseMapping choose) {
     for (size_t id = 0; id < code.nodes.size(); ++id) {
         const int inner = turnable(code, static_cast<int>(id));
         if (inner < 0 || has_windows(code)) continue;
@@ -48,7 +48,7 @@ KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
         const int64_t trips =
             turned.ranges[turned.regions[turned.nodes[inner].region].range].max_trips;
         if (trips < 1 || !has_windows(turned)) continue;
-        const Mapping mapping = mapping_of_lowered(turned, profile, facts);
+        const Mapping mapping = mapping_of_lowered(turned, profile, facts, choose);
         if (mapping.lanes == 1 && mapping.written_out >= trips) code = std::move(turned);
     }
     return code;

@@ -1,7 +1,7 @@
 // Interchanges a nest of two loops, so that the inner one's iterations share what they read.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/device_profile.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -11,6 +11,6 @@ namespace firn {
 /// gather terms, whose order does not matter, and whose trip counts do not depend on one another.
 /// Takes and gives lowered kernels (not placed), before mapping.
 KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
-                             const SymbolFacts& facts);
+                             const SymbolFacts& facts, ChooseMapping choose);
 
 }  // namespace firn

@@ -7,7 +7,6 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/before/choices.h"
 #include "compiler/mapping/choice/tile_model.h"
-#include "compiler/mapping/map.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 
@@ -232,11 +231,12 @@ bool may_branch(const KernelCode& code, const DeviceProfile& profile) {
 
 /// Returns whether the unchanged kernel would have a tile that reduces the work to less than half:
 /// what remains if half of all indices skip the loops.
-bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
+bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts,
+                  ChooseMapping choose) {
     const auto grid = std::count_if(code.ranges.begin(), code.ranges.end(),
                                     [](const Range& r) { return r.kind == RangeKind::Grid; });
     if (grid < 2) return false;
-    const Mapping mapping = choose_mapping(code, profile, facts);
+    const Mapping mapping = choose(code, profile, facts);
     if (mapping.lanes > 1 || mapping.copies() == 1) return false;
     const TileModel model(code, false);
     return model.time(mapping.tile) <
@@ -245,8 +245,8 @@ bool tiles_better(const KernelCode& code, const DeviceProfile& profile, const Sy
 
 }  // namespace
 
-KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
-                           const SymbolFacts& facts) {
+KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                           ChooseMapping choose) {
     if (!may_branch(code, profile)) return code;
     place(code);
     for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();
@@ -256,7 +256,7 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile,
     }
     for (int made = 0; made < costs::kMostBranches; ++made) {
         const std::vector<int> group = Chooser(code, profile).find();
-        if (group.empty() || (made == 0 && tiles_better(code, profile, facts))) break;
+        if (group.empty() || (made == 0 && tiles_better(code, profile, facts, choose))) break;
         KernelCode branched = with_branch(code, group);
         place(branched);
         // A value that a loop evaluated once, before its iterations, would move into the branch and

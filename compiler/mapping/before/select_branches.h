@@ -1,7 +1,7 @@
 // Turns choices with expensive sides into branches.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/device_profile.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -12,6 +12,7 @@ namespace firn {
 /// choices stay, because a branch separates values that a tile shares. Branches by one condition
 /// become one, so that values that their results share stay inside. Takes and gives lowered
 /// kernels (not placed), before mapping.
-KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                           ChooseMapping choose);
 
 }  // namespace firn

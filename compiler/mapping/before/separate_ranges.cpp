@@ -47,8 +47,8 @@ bool shares_along(const Mapping& mapping, size_t ranges) {
 
 }  // namespace
 
-KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile,
-                           const SymbolFacts& facts) {
+KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                           ChooseMapping choose) {
     const int range = last_grid_range(code);
     if (!lanes_share(profile) || range < 0 ||
         !code.ranges[static_cast<size_t>(range)].extent.is_constant())
@@ -58,9 +58,9 @@ KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile,
     const std::vector<int64_t> extents = dimensions_in(code, range);
     if (!loops || extents.size() < 2) return code;
     KernelCode out = with_ranges(code, range, extents, facts);
-    const Mapping apart = mapping_of_lowered(out, profile, facts);
+    const Mapping apart = mapping_of_lowered(out, profile, facts, choose);
     if (!shares_along(apart, extents.size())) return code;
-    const Mapping joined = mapping_of_lowered(code, profile, facts);
+    const Mapping joined = mapping_of_lowered(code, profile, facts, choose);
     // Lanes would share for the tiles' sake alone.
     const bool saves =
         joined.lanes > 1 || TileModel(out, true).time(apart.tile) <

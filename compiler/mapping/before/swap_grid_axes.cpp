@@ -105,8 +105,8 @@ struct Cost {
 /// Returns the time of the kernel's tile, more if lanes are idle and if they read from places
 /// apart. Nothing if lanes do not lie along the last range, or if no loop reads.
 std::optional<Cost> cost_of(const KernelCode& code, const DeviceProfile& profile,
-                            const SymbolFacts& facts) {
-    const Mapping mapping = mapping_of_lowered(code, profile, facts);
+                            const SymbolFacts& facts, ChooseMapping choose) {
+    const Mapping mapping = mapping_of_lowered(code, profile, facts, choose);
     if (mapping.lanes > 1 || mapping.matrix) return std::nullopt;
     const int last = last_grid_range(code);
     const std::vector<std::vector<int>> needs = region_needs(code);
@@ -139,19 +139,20 @@ bool is_better(const Cost& after, const Cost& before) {
 
 }  // namespace
 
-KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts) {
+KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                          ChooseMapping choose) {
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
                                    [](const KernelNode& n) { return n.op == KernelOp::For; });
     if (!loops || reduces_rows(code)) return code;
     const std::vector<Turn> turns = turns_of(code);
     // If every lane of a subgroup has a tile along the last axis there is nothing to gain.
     if (turns.empty() || turns[0].width >= profile.subgroup_size * costs::kLongestTile) return code;
-    std::optional<Cost> least = cost_of(code, profile, facts);
+    std::optional<Cost> least = cost_of(code, profile, facts, choose);
     if (!least) return code;
     KernelCode best = code;
     for (const Turn& turn : turns) {
         KernelCode other = turned(code, turn, facts);
-        const std::optional<Cost> cost = cost_of(other, profile, facts);
+        const std::optional<Cost> cost = cost_of(other, profile, facts, choose);
         if (!cost || !is_better(*cost, *least)) continue;
         least = cost;
         best = std::move(other);

@@ -1,7 +1,7 @@
 // Swaps axes of the grid, so that lanes follow contiguous reads.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
-#include "compiler/program/device_profile.h"
+#include "compiler/mapping/mapping.h"
 
 namespace firn {
 
@@ -10,6 +10,7 @@ namespace firn {
 /// loops read along the one before it, as the gradient of a narrow matrix by a sum over many rows
 /// does, most lanes are idle, or each reads from another place. Takes and gives lowered kernels
 /// (not placed), before mapping.
-KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts);
+KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
+                          ChooseMapping choose);
 
 }  // namespace firn
