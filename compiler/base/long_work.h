@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "compiler/program/compile_progress.h"
+#include "compiler/base/compile_progress.h"
 
 namespace firn {
 

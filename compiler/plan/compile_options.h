@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/compile_progress.h"
 #include "compiler/base/stop.h"
 #include "compiler/mapping/kernel_passes.h"
-#include "compiler/program/compile_progress.h"
 #include "compiler/program/compile_trace.h"
 #include "compiler/program/pass_info.h"
 #include "compiler/program/size_env.h"

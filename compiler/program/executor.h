@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/program/compile_progress.h"
+#include "compiler/base/compile_progress.h"
 #include "compiler/program/kernel_time.h"
 #include "compiler/program/program.h"
 

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 namespace {
@@ -114,7 +115,7 @@ std::vector<float> values(const Session& session, F function, int64_t rows = kRo
 
 /// The text of the kernel that has loops.
 std::string walk_of(Tensor (*function)(const Tensor&), int64_t columns,
-                    const Session& session = Session::interpreter()) {
+                    const Session& session = emitting()) {
     SessionScope scope(session);
     const auto program =
         compile([=](Tensor x) { return function(x); }, {f32(kRows, columns)}).program();
@@ -138,8 +139,7 @@ TEST(TakeTogether, NeighboursStoreTogether) {
 
 TEST(TakeTogether, IterationsAlongARowStoreTogether) {
     EXPECT_TRUE(stores_blocks_in_a_loop(walk_of(decayed_along, kColumns)));
-    EXPECT_TRUE(stores_blocks_in_a_loop(
-        walk_of(decayed_along, kColumns, Session::interpreter(gpu_profile()))));
+    EXPECT_TRUE(stores_blocks_in_a_loop(walk_of(decayed_along, kColumns, emitting(gpu_profile()))));
     for (const auto function : {decayed_along, two_along, in_place_along})
         for (int64_t columns : {1, 4, 31, 36, 64})
             EXPECT_EQ(values(Session::interpreter(), function, kRows, columns),
@@ -153,8 +153,7 @@ TEST(TakeTogether, ColumnsThatAreNoBlocksGoAlone) {
 }
 
 TEST(TakeTogether, OnAGpuLanesReadNeighboursAsTheyAre) {
-    EXPECT_FALSE(
-        stores_blocks_in_a_loop(walk_of(decayed, kColumns, Session::interpreter(gpu_profile()))));
+    EXPECT_FALSE(stores_blocks_in_a_loop(walk_of(decayed, kColumns, emitting(gpu_profile()))));
 }
 
 TEST(TakeTogether, WhatIsStoredIsTheValueOfThatTurn) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/emitting.h"
 
 namespace firn {
 
@@ -9,7 +10,7 @@ namespace firn {
 template <class F>
 std::shared_ptr<const Program> program_for(const DeviceProfile& profile, F function,
                                            const std::vector<ArgSpec>& specs) {
-    SessionScope scope(Session::interpreter(profile));
+    SessionScope scope(emitting(profile));
     return compile([&](const std::vector<Tensor>& args) { return function(args); }, specs)
         .program();
 }

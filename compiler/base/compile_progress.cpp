@@ -1,5 +1,5 @@
 // Reports the progress of a compile.
-#include "compiler/program/compile_progress.h"
+#include "compiler/base/compile_progress.h"
 
 namespace firn {
 
