@@ -1,4 +1,4 @@
-// What a kernel needs of a device, counted from its code.
+// Counts from its code which features of a device a kernel needs.
 #pragma once
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/device_profile.h"

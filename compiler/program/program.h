@@ -49,7 +49,7 @@ struct ParamInfo {
     friend bool operator==(const ParamInfo&, const ParamInfo&) = default;
 };
 
-/// What a target makes of a kernel: text, and words that its executor runs.
+/// The code that a target makes of a kernel: its text, and the words that its executor runs.
 struct Artefact {
     std::string format = "spirv";  // of the words
     std::string text;

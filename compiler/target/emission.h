@@ -4,8 +4,8 @@
 
 namespace firn {
 
-/// What the target makes of each kernel: nothing, where no executor reads it; its text; or its
-/// words too.
+/// How far the target makes each kernel: not at all, because no executor reads it; its text; or its
+/// words as well.
 enum class Emission : uint8_t { Nothing, Text, Binary };
 
 }  // namespace firn

@@ -21,7 +21,6 @@ struct BuildOptions {
 };
 
 struct Target {
-    const char* name;       // in messages
     const char* extension;  // of files that hold a kernel's text
     /// The best form of kernels, by the class of the device.
     const ClassRules& (*rules)(const DeviceProfile& profile);

@@ -1,4 +1,4 @@
-// What a module of SPIR-V needs of a device, by the capabilities that it declares.
+// Finds the features that a module of SPIR-V needs, by the capabilities that it declares.
 #include "engine/gpu/module_needs.h"
 
 #include <algorithm>

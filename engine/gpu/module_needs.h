@@ -1,4 +1,4 @@
-// What a module of SPIR-V needs of a device, by the capabilities that it declares.
+// Finds the features that a module of SPIR-V needs, by the capabilities that it declares.
 #pragma once
 #include "compiler/program/program.h"
 

@@ -19,7 +19,8 @@ class Resize : public testing::Test {
         if (std::system(FIRN_BIN_DIR "/wave --list-devices > /dev/null 2>&1") != 0)
             GTEST_SKIP() << "no Vulkan driver";
     }
-    /// What xdotool does when the demo says that its picture is at `view`, as `X Y WIDTH HEIGHT`;
+    /// The actions of xdotool when the demo says that its picture is at `view`, as `X Y WIDTH
+    /// HEIGHT`;
     /// `%1` is the window.
     struct Step {
         std::string view, commands;

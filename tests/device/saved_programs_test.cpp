@@ -276,7 +276,7 @@ TEST_F(SavedOnDevice, FilesOfAnOlderVersionRun) {
     auto scaled = compile([](Tensor x) { return 2.0f * x.as(f32) + 1.5f; }, {f16("n")});
     const Tensor x = (1000.0f * rand({1001})).as(f16);
     EXPECT_EQ(values<float>(*run(saved, {x}).results[0], 1001), scaled(x).to_vector<float>());
-    // What its kernels need is found in their modules.
+    // The needs of its kernels are found in their modules.
     const Session small = device_session({.limit = [](const DeviceProfile& all) {
         DeviceProfile less = all;
         less.storage_16bit = false;

@@ -1,4 +1,4 @@
-// What a module of SPIR-V needs, by the capabilities that it declares.
+// The needs of a module of SPIR-V follow from the capabilities that it declares.
 #include "engine/gpu/module_needs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What targets make of kernels, and what they refuse.
+// Targets write the texts of kernels that are read, and refuse kernels that they cannot express.
 #include "compiler/target/target.h"
 
 #include <gtest/gtest.h>

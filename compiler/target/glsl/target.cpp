@@ -35,8 +35,7 @@ void build(KernelInfo& kernel, const BuildOptions& options) {
 }  // namespace
 
 extern const Target kGlslTarget;
-const Target kGlslTarget{.name = "GLSL",
-                         .extension = "comp",
+const Target kGlslTarget{.extension = "comp",
                          .rules = glsl_rules,
                          .binding_form = glsl_binding_form,
                          .limited_size = glsl_limited_size,
