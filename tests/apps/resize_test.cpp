@@ -20,8 +20,7 @@ class Resize : public testing::Test {
             GTEST_SKIP() << "no Vulkan driver";
     }
     /// The actions of xdotool when the demo says that its picture is at `view`, as `X Y WIDTH
-    /// HEIGHT`;
-    /// `%1` is the window.
+    /// HEIGHT`; `%1` is the window.
     struct Step {
         std::string view, commands;
     };
