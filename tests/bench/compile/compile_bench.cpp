@@ -160,7 +160,7 @@ struct Row {
     }
 };
 
-Row measure(const Kind& kind, int nodes, bool spirv) {
+Row measure(const Kind& kind, int nodes, Emission emission) {
     SessionScope scope(Session::interpreter());
     const std::vector<ArgSpec> specs(4, f32(512, 512));
     Row row;
@@ -170,7 +170,7 @@ Row measure(const Kind& kind, int nodes, bool spirv) {
     row.record = thread_milliseconds() - start;
     row.nodes = topological(function.graph().results).size();
     CompileOptions options;
-    options.emission = spirv ? Emission::Binary : Emission::Text;
+    options.emission = emission;
     options.times = &row.times;
     row.kernels =
         compile_graph(current_session().state()->nodes, function.graph(), cpu_profile(), options)
@@ -181,7 +181,8 @@ Row measure(const Kind& kind, int nodes, bool spirv) {
 struct Options {
     std::string only;
     int most = kSizes[3], rounds = 0;
-    bool spirv = false, help = false;
+    Emission emission = Emission::Text;
+    bool help = false;
 };
 
 Options parse(int argc, char** argv) {
@@ -210,7 +211,7 @@ void report(const Kind& kind, const Options& options) {
         if (size > options.most) break;
         std::vector<Row> rows(static_cast<size_t>(
             options.rounds > 0 ? options.rounds : std::clamp(5000 / size, 1, 9)));
-        for (Row& row : rows) row = measure(kind, size, options.emission == Emission::Binary);
+        for (Row& row : rows) row = measure(kind, size, options.emission);
         std::nth_element(rows.begin(), rows.begin() + static_cast<long>(rows.size() / 2),
                          rows.end(),
                          [](const Row& a, const Row& b) { return a.to_glsl() < b.to_glsl(); });
