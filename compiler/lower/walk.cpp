@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/base/error.h"
+#include "compiler/ir/pattern.h"
 #include "compiler/lower/walk_state.h"
 
 namespace firn {
@@ -110,10 +111,9 @@ int Walk::evaluate(const Node& node, const Indices& at) {
             return ask(node, own->second);
         ensure(again, "a kernel reads an output of its own at another index");
     }
-    // A number that is also a result is no reason to load it.
-    const bool number = node.op == Op::Constant || node.op == Op::SizeValue ||
-                        node.op == Op::Index || node.op == Op::Empty ||
-                        context_.host_values.contains(&node) ||
+    // A number that is also a result, or that a loop begins with, is no reason to load it.
+    const bool number = constant_value(node) || node.op == Op::SizeValue || node.op == Op::Index ||
+                        node.op == Op::Empty || context_.host_values.contains(&node) ||
                         context_.host_numbers.contains(&node);
     if (in_memory && own == own_.end() && !number) return load(node, at);
     if (auto it = context_.host_values.find(&node); it != context_.host_values.end())

@@ -1,6 +1,7 @@
 // A schedule in the making: one round of verdicts, and the findings of earlier rounds.
 #include "compiler/schedule/draft.h"
 
+#include "compiler/ir/pattern.h"
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/trip_counts.h"
 #include "compiler/target/cost_table.h"
@@ -29,7 +30,8 @@ bool in_memory(const Draft& draft, const Node& node) {
 }
 
 bool is_loaded(const Draft& draft, const Node& node) {
-    return in_memory(draft, node) && !known_to_host(draft.facts.numbers, node);
+    return in_memory(draft, node) && !known_to_host(draft.facts.numbers, node) &&
+           !constant_value(node);
 }
 
 bool starts_as(Draft& draft, const Node& version, const Node& value, int map) {

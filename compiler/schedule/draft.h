@@ -53,7 +53,8 @@ void start_round(Draft& draft);
 /// and what loops inside kernels carry are read from their own place, even if a copy of them is
 /// kept.)
 bool in_memory(const Draft& draft, const Node& node);
-/// True if some kernel that asks for the value must bind it.
+/// True if some kernel that asks for the value must bind it. (What the host knows is a parameter,
+/// and constants are written where they are asked for, even if a copy of them is kept.)
 bool is_loaded(const Draft& draft, const Node& node);
 /// True if the version, which is written by position, starts as the value and takes its place.
 bool starts_as(Draft& draft, const Node& version, const Node& value, int map);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ir/pattern.h"
 #include "compiler/schedule/costs.h"
 
 namespace firn {
@@ -60,7 +61,8 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
                 out.loads.insert(node);
             if (const Node* loop = host_loop_of(facts, *node)) {
                 out.items[loop] = false;
-            } else if (draft.round.materialised.contains(node)) {
+            } else if (draft.round.materialised.contains(node) &&
+                       (before || !constant_value(*node))) {
                 const bool own = !before && at_own_index(draft, root, *node, map);
                 auto [it, added] = out.items.emplace(node, own);
                 if (!added) it->second = it->second && own;

@@ -60,6 +60,8 @@ struct ClassRules {
     uint32_t wide_group = 1;
     /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
     double store_operations = 0;
+    /// Operations that an atomic takes as long as; 0: as long as a store.
+    double atomic_operations = 0;
     /// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a
     /// launch.
     double barrier_of_launch = 1;

@@ -358,6 +358,28 @@ TEST(InSequence, LargeOnesStayApart) {
     EXPECT_EQ(f.explain().find("in sequence"), std::string::npos);
 }
 
+/// Lanes of a CPU driver run an atomic one after the other, so all cores are needed.
+TEST(InSequence, ManyAtomicsStayApart) {
+    SessionScope scope(emitting());
+    const auto dispatches = [](int atomics) {
+        auto f = compile(
+            [&](Tensor x, Tensor at) {
+                Tensor y = zeros({64, 64}, i32);
+                firn::kernel({64, 64}, [&](Tensor i, Tensor j) {
+                    for (int k = 0; k < atomics; ++k)
+                        scatter_add(y(i, (at(i, j) + k) % 64), x(i, j));
+                });
+                auto [i, j] = indices<2>(x.shape());
+                return y + y(i, j + 1);
+            },
+            {i32(64, 64), i32(64, 64)});
+        f.call({zeros({64, 64}, i32), zeros({64, 64}, i32)});
+        return f.stats().dispatches;
+    };
+    EXPECT_EQ(dispatches(1), 1);
+    EXPECT_GT(dispatches(8), 1);
+}
+
 TEST_P(InSequence_, GivesTheSameInChunksOfIterations) {
     for (const Given& given : {Given{{16, 32}, 19}, {{7, 5}, 12}, {{40, 64}, 13}, {{8, 8}, 25}})
         for (const int64_t most : {60, 200, 600})

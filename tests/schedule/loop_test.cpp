@@ -38,6 +38,25 @@ TEST(Loop, ABodyThatReadsANeighbourIsALoopOfKernelsWithTwoBuffers) {
     EXPECT_EQ(s.peak_bytes, 640 * 640 * 4);  // beside the result's own memory
 }
 
+TEST(Loop, ItsBodyWritesConstantsThatItBeginsWith) {
+    auto counted = [](const Tensors& a) {
+        Tensor x = a[0], zero = zeros({640, 640}), sums = zero;
+        for (Tensor k : loop(10)) {
+            auto [i, j] = indices<2>(x.shape());
+            x = select(x < zero, zero, x(i, j + 1));
+            sums += x;
+        }
+        return Tensors{x, sums};
+    };
+    auto program = program_for(cpu_profile(), counted, {f32(640, 640)});
+    const std::string& step = program->kernels.back().artefact.text;
+    // The tensor itself, its neighbours, and the sums: no tensor of zeros.
+    size_t loaded = 0;
+    for (size_t at = 0; (at = step.find(" readonly uniform imageBuffer", at)) != step.npos; ++at)
+        ++loaded;
+    EXPECT_EQ(loaded, 3u) << step;
+}
+
 TEST(Loop, LeapfrogRotatesTwoBuffersAndWritesOverTheOldest) {
     auto leapfrog = [](const Tensors& a) {
         Tensor before = a[0], now = a[1];

@@ -19,16 +19,20 @@ namespace {
 double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
     const KernelRegion& r = code.regions[static_cast<size_t>(region)];
     const double operation = 1 / profile.operations_per_second;
-    const double slow = rules_of(profile).store_operations;
-    const double store = slow > 0 ? slow * operation : profile.seconds_per_load;
+    const ClassRules& rules = rules_of(profile);
+    const double store =
+        rules.store_operations > 0 ? rules.store_operations * operation : profile.seconds_per_load;
+    const double atomic = rules.atomic_operations > 0 ? rules.atomic_operations * operation : store;
     double sum = 0;
     for (const std::vector<int>* ids : {&r.order, &r.effects})
         for (int id : *ids) {
             const KernelNode& n = code.nodes[static_cast<size_t>(id)];
             if (n.op == KernelOp::Load)
                 sum += profile.seconds_per_load;
-            else if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
+            else if (n.op == KernelOp::Store)
                 sum += store;
+            else if (n.op == KernelOp::Atomic)
+                sum += atomic;
             else if (n.op != KernelOp::For && n.op != KernelOp::Branch)
                 sum += operation;
             for (int inner : {n.region, n.else_region}) {

@@ -28,6 +28,7 @@ constexpr ClassRules kMaskedLanes{.subgroups_run_serially = true,
                                   .most_unrolled_shared = 32,
                                   .wide_group = 64,
                                   .store_operations = costs::kStoreOnCpu,
+                                  .atomic_operations = costs::kAtomicOnCpu,
                                   .barrier_of_launch = costs::kBarrierOnCpu};
 
 // A GPU of unknown make: the rules that suit most. Not measured.
@@ -50,6 +51,7 @@ constexpr ClassRules kGpu{.subgroups_run_serially = false,
                           .most_unrolled_shared = costs::kMostUnrolled,
                           .wide_group = 32,
                           .store_operations = 0,
+                          .atomic_operations = 0,
                           .barrier_of_launch = costs::kBarrierOnGpu};
 
 }  // namespace
