@@ -16,13 +16,15 @@ constexpr float kPi = 3.14159265f, kGround = 6360, kTop = 6420, kAirHeight = 7.9
 vec3 air() { return vec3(5.8e-3f, 13.5e-3f, 33.1e-3f); }
 vec3 haze() { return vec3(6e-3f); }
 
-/// How far it is from p along a direction to the sphere around the earth's centre; out of it.
+/// Returns the distance from p along a direction to the point where it leaves the sphere around the
+/// earth's centre.
 Tensor way_out(const vec3& p, const vec3& direction, float radius) {
     Tensor along = dot(p, direction);
     return -along + sqrt(max(along * along - dot(p, p) + radius * radius, 0.0f));
 }
 
-/// What is above a point, in kilometres of air and haze as dense as at the ground.
+/// Air and haze: densities relative to those at the ground, or amounts in kilometres of that
+/// density.
 struct Depth {
     Tensor air, haze;
 };

@@ -1,5 +1,4 @@
-// Functions for those who write shaders: noise, hashes, cameras, rays, rotations, colours,
-// pictures.
+// Functions known from shaders: noise, hashes, cameras, rays, rotations, colours, pictures.
 #pragma once
 #include "compiler/algorithms/camera.h"
 #include "compiler/algorithms/colour.h"

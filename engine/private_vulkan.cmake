@@ -1,5 +1,5 @@
 # Gives volk's symbols in an archive names of Firn's own. volk defines `vkCreateInstance` and all others as
-# data; whoever links that statically beside code compiled with Vulkan's prototypes (a host engine, another
+# data; a program that links volk statically beside code compiled with Vulkan's prototypes (a host engine, another
 # library) would silently call into it and crash.
 function(firn_make_vulkan_private target)
     file(STRINGS "${FIRN_volk_INCLUDE_DIR}/volk.h" declarations REGEX "^extern PFN_vk[A-Za-z0-9]+ vk")

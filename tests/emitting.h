@@ -7,8 +7,8 @@
 
 namespace firn {
 
-/// A session on the kernel interpreter that keeps the texts which its target writes. (Without it no
-/// text is written, since nothing reads it.)
+/// A session on the kernel interpreter that keeps the texts which its target writes. (Other
+/// sessions write no text, since nothing reads it.)
 inline Session emitting(DeviceProfile profile = cpu_profile()) {
     Session session = Session::interpreter(std::move(profile));
     session.state()->emission = Emission::Text;

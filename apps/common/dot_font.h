@@ -7,7 +7,7 @@ namespace firn {
 constexpr int kLetterHeight = 10, kLetterWidth = 6;  // of a character with the room around it, dots
 
 /// Characters as their dots: codes i32 [rows, columns] give f32 [rows kLetterHeight, columns
-/// kLetterWidth], 1 where there is ink. What is no printable ASCII is empty.
+/// kLetterWidth], 1 where there is ink. Characters that are not printable ASCII are empty.
 Tensor lettered(const Tensor& codes);
 
 }  // namespace firn

@@ -90,8 +90,8 @@ SplatFunction compile_splat() {
             Tensor away = square(off_i - along * way_i(body)) + square(off_j - along * way_j(body));
             Tensor value = power(body) * exp(-away / square(radius)(body));
             Channels colour = colours(galaxy, light, sqrt(dot(speed, speed)), shot.by_speed);
-            // In integers, whose sum is the same in whatever order bodies are drawn. All light may
-            // meet in one pixel.
+            // Light is added in integers, whose sum is the same in every order of the bodies. All
+            // light may meet in one pixel.
             Tensor unit = max(kMostColour / kMostSum * sum(power), 1e-20f);
             const auto gathered = [&](const Tensor& before, const Tensor& channel) {
                 Tensor units = zeros({red.size(0), red.size(1)}, i32);
@@ -128,7 +128,7 @@ Tensor spread(const Tensor& x, int axis) {
     return total / weights;
 }
 
-/// Between the coarse pixels, linear.
+/// Interpolates linearly between the coarse pixels.
 Tensor enlarged(const Tensor& x, const Shape& shape) {
     auto [i, j, c] = indices<3>(shape);
     Tensor y = (i + 0.5f) / float(kCoarse) - 0.5f, z = (j + 0.5f) / float(kCoarse) - 0.5f;

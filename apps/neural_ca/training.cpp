@@ -33,7 +33,7 @@ Tensor distances(const Tensor& cells, const Tensor& target) {
     return mean(square(colours - target), {1, 2, 3});
 }
 
-/// Before they grow: the worst becomes a seed, and the best are wounded.
+/// Prepares patterns before they grow: the worst becomes a seed, and the best are wounded.
 Tensor prepared(const Tensor& cells, const Tensor& target, const Tensor& wounds, const Tensor& seed,
                 const Tensor& stream) {
     const Size batch = cells.size(0), n = cells.size(1), m = cells.size(2);

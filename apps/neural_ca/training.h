@@ -47,7 +47,8 @@ void restart(Training& training, uint32_t seed);
 /// they look like something; all grow, and are judged by the mean square of their distance to the
 /// target. Returns that, rank 0.
 Tensor advance(Training& training, const Settings& settings);
-/// `steps` steps of cells [n, m, kChannels]; their chance differs from turn to turn.
+/// `steps` steps of cells [n, m, kChannels]; `draw` numbers the calls, each of which draws other
+/// random numbers.
 Tensor grown(const Training& training, const Tensor& cells, int steps, int turn);
 
 }  // namespace firn::neural_ca

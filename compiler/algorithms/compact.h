@@ -8,8 +8,8 @@ namespace firn {
 
 /// The largest number of results.
 struct CompactOptions {
-    /// Room for so many; those beyond are left out. Absent: for all. A frame loop that adds as well
-    /// as removes says it, so that the room does not grow.
+    /// Room for so many results; those beyond are left out. Absent: room for all. A frame loop that
+    /// adds elements as well as removes some sets it, so that the room does not grow.
     std::optional<Size> at_most = std::nullopt;
 };
 

@@ -36,7 +36,7 @@ Tensor variables_of(const char* what, const Tensor& x, bool row_var) {
         refuse(std::string(what) + ": x is " + text(x.shape()) +
                "; give [variables, observations], or one axis of observations");
     if (rank < 2) return reshape(as_wide(x), {1, -1});
-    // As in numpy, a single row is one variable whatever row_var says.
+    // As in numpy, a single row is one variable, regardless of row_var.
     return as_wide(row_var || x.shape()[0].is(1) ? x : transpose(x));
 }
 

@@ -1,4 +1,4 @@
-// A way to compute that the call's sizes choose; internal.
+// Chooses between two computations by the sizes of a call; internal.
 #pragma once
 #include "compiler/frontend/control.h"
 

@@ -24,8 +24,8 @@ Tensor pade(const Tensor& a) {
 }
 
 Tensor expm_of(const Tensor& a) {
-    // Up to here the approximant is exact for a matrix that differs by the rounding of the type:
-    // Higham, table 2.3 and the text behind it.
+    // Up to this norm the approximant is the exact exponential of a matrix that differs by the
+    // rounding of the type: Higham, table 2.3 and the text behind it.
     const double radius = a.dtype() == f64 ? 0.9504178996162932 : 3.925724783138660;
     const Tensor norm = max(sum(abs(a), {1}), {.axis = 1});  // [batch]
     const Tensor halvings = select(norm < std::numeric_limits<double>::infinity(),
@@ -43,7 +43,7 @@ Tensor expm(const Operand& a) {
     const Matrices matrix = as_square_matrices("expm", a);
     const Size n = matrix.rows;
     if (n.is(0) || matrix.values.size(0).is(0)) return with_batch(matrix.values, matrix.batch);
-    // Backwards: the change along g stands beside the exponential of a block matrix (R. Mathias, "A
+    // The derivative: the exponential of a block matrix contains the change along g (R. Mathias, "A
     // Chain Rule for Matrix Functions and Applications", 1996).
     const Tensor out = custom_gradient(
         [](const std::vector<Tensor>& xs) { return expm_of(xs[0]); }, {matrix.values},

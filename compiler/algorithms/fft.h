@@ -22,10 +22,11 @@ struct FftnOptions {
 ///
 /// Sizes: up to 16 directly; powers of two by Stockham's form of Cooley and Tukey, a pass of radix
 /// 2, 4 or 8 where it is needed and log16 n of radix 16; all others, up to 4194304, by Bluestein's
-/// convolution over the next power of two from 2 n - 1 on; of a symbol the call's size says which.
-/// UserError: another size beyond 4194304, parts that differ in shape or type. L. Bluestein, "A
-/// linear filtering approach to the computation of discrete Fourier transform", 1970. N.
-/// Govindaraju et al., "High Performance Discrete Fourier Transforms on Graphics Processors", 2008.
+/// convolution over the next power of two from 2 n - 1 on; if the size is a symbol, the call
+/// chooses among these. UserError: another size beyond 4194304, parts that differ in shape or type.
+/// L. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform",
+/// 1970. N. Govindaraju et al., "High Performance Discrete Fourier Transforms on Graphics
+/// Processors", 2008.
 ///
 /// Examples: `fft(tensor({1, 1, 1, 1})).re` is `{4, 0, 0, 0}`,
 /// `fft(tensor({0, 1, 0, 0})).im` is `{0, -1, 0, 1}`.
@@ -34,7 +35,7 @@ Complex fft(const Complex& x, const FftOptions& options = {}, SourceLine line = 
 Complex fft(const Operand& x, const FftOptions& options = {});
 /// @}
 
-/// The way back from fft: the other sign in the exponent, and a factor of 1 / n.
+/// The inverse of fft: the other sign in the exponent, and a factor of 1 / n.
 ///
 /// Example: `ifft(fft(tensor({1, 2, 3}))).re` is `{1, 2, 3}`.
 Complex ifft(const Complex& x, const FftOptions& options = {}, SourceLine line = here());
@@ -63,8 +64,8 @@ Complex rfft(const Operand& x, const RfftOptions& options = {});
 /// `irfft(rfft(tensor({1, 2, 3})), {.n = 3})` is `{1, 2, 3}`.
 Tensor irfft(const Complex& x, const RfftOptions& options = {}, SourceLine line = here());
 
-/// fft along several axes, one after the other, and ifftn as the way back; the axes are named in
-/// the options, or stand in braces.
+/// fft along several axes, one after the other, and ifftn as the inverse; the axes are named in the
+/// options, or stand in braces.
 ///
 /// Examples: `fftn(ones({2, 2})).re` is `{{4, 0}, {0, 0}}`, `fftn(ones({2, 2}), {0}).re` is
 /// `{{2, 2}, {0, 0}}`, `ifftn(fftn(tensor({1, 2, 3, 4}, {2, 2}))).re` is `{{1, 2}, {3, 4}}`.

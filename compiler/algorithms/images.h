@@ -6,18 +6,18 @@ namespace firn {
 
 /// The way a pixel of a resized picture is computed.
 enum class ResizeMode : uint8_t {
-    /// The element below the pixel's centre; keeps the type. As PyTorch's "nearest-exact" (its
+    /// The element below the pixel's centre; keeps the type. Equals PyTorch's "nearest-exact" (its
     /// "nearest", and OpenCV's, are half a pixel off).
     Nearest,
-    /// Interpolates between the two nearest elements. As PyTorch's "bilinear" with
+    /// Interpolates between the two nearest elements. Equals PyTorch's "bilinear" with
     /// align_corners=False, and OpenCV's INTER_LINEAR.
     Linear,
     /// Through the four nearest: R. Keys, 1981, with a = -1/2, as TensorFlow's "bicubic".
     /// (PyTorch's
     /// and OpenCV's have a = -3/4.)
     Cubic,
-    /// The mean of the area that the pixel covers, with parts of elements: for smaller pictures. As
-    /// OpenCV's INTER_AREA, and PyTorch's "area" if sizes divide.
+    /// The mean of the area that the pixel covers, with parts of elements: for smaller pictures.
+    /// Equals OpenCV's INTER_AREA, and PyTorch's "area" if sizes divide.
     Area,
 };
 /// The options of resize.
@@ -38,9 +38,9 @@ Tensor resize(const Operand& x, const Size& rows, const Size& columns,
               const ResizeOptions& options = {});
 
 /// Blurs x by weights exp(-d^2 / (2 sigma^2)) at distances d up to 4 sigma, which sum to 1, along
-/// rows and columns; sigma in pixels, 0 gives x. As scipy's gaussian_filter with mode "nearest".
-/// Pictures and their edges are as for resize; integers give f32. UserError if sigma is negative,
-/// or 2^28 or more.
+/// rows and columns; sigma in pixels, 0 gives x. It equals scipy's gaussian_filter with mode
+/// "nearest". Pictures and their edges are as for resize; integers give f32. UserError if sigma is
+/// negative, or 2^28 or more.
 ///
 /// Example: `gaussian_blur(tensor({0, 0, 1, 0, 0}, {1, 5}), 0.5f)` is
 /// `{{0.00026, 0.10645, 0.78657, 0.10645, 0.00026}}`.

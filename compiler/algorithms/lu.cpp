@@ -64,8 +64,9 @@ Tensor solve(const Operand& a, const Operand& b) {
     as_square_matrices("solve", a);
     check_right_side("solve", a.tensor().shape(), b.tensor().shape());
     if (b.tensor().rank() == 1) return squeeze(solve(a, unsqueeze(b, 1)), {.axis = -1});
-    // Backwards a x = b is one more system, of the transposed matrix: M. Giles, "Collected Matrix
-    // Derivative Results for Forward and Reverse Mode Algorithmic Differentiation", 2008.
+    // The cotangents of a x = b come from one more system, with the transposed matrix: M. Giles,
+    // "Collected Matrix Derivative Results for Forward and Reverse Mode Algorithmic
+    // Differentiation", 2008.
     return custom_gradient(
         [](const std::vector<Tensor>& xs) { return solved(xs[0], xs[1]); },
         {a.tensor(), b.tensor()},

@@ -124,7 +124,7 @@ Qr qr(const Operand& a) {
     const bool tall = (rows - columns).lower_bound() >= 0,
                wide = (columns - rows).lower_bound() >= 0;
     Qr out = qr_of(matrix.values);
-    if (tall || wide)  // else backwards by its steps
+    if (tall || wide)  // else the gradient goes through the steps
         out = {ruled(out.q, matrix.values, tall, true), ruled(out.r, matrix.values, tall, false)};
     return {with_batch(out.q, matrix.batch), with_batch(out.r, matrix.batch)};
 }

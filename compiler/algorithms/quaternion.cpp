@@ -50,7 +50,7 @@ Quaternion slerp(const Quaternion& a, const Quaternion& b, const Arg& t, SourceL
     LineScope at(line);
     const Tensor share = to_kind(t, VecKind::Float), along = dot(a, b);
     const Tensor cosine = min(abs(along), 1.0f), angle = acos(cosine), sine = sin(angle);
-    // Close to one another they lie on a line, as far as digits go.
+    // Two close quaternions lie on a line, to all digits.
     const Tensor close = cosine > 0.9995f, safe = select(close, 1, sine);
     const Tensor from = select(close, 1 - share, sin((1 - share) * angle) / safe);
     const Tensor to = select(close, share, sin(share * angle) / safe);

@@ -174,8 +174,8 @@ Tensor walk_block(Scan scan, const Tensor& x, const Walk& w, const Tensor& o, co
 }
 
 /// Returns the totals of blocks of x, as walk_block does, [outer, count, inner]: without a loop,
-/// which would leave the order to the compiler. That of the last block is any value if the axis
-/// ends inside it.
+/// which would leave the order to the compiler. The total of the last block is any value if the
+/// axis ends inside it.
 Tensor totals_of(Scan scan, const Tensor& x, const Walk& w) {
     const Tensor flat = reshape(x, {w.outer * w.n * w.inner});
     Tensor totals = unset(x.dtype(), {w.outer, w.count, w.inner});

@@ -13,7 +13,7 @@ struct SearchOptions {
 };
 /// Returns the index at which each value can be inserted into `sorted`, [n], so that it stays
 /// sorted, as numpy's searchsorted: i32, from 0 to n, of the values' shape. A nan counts as larger
-/// than every number. By bisection; an unsorted tensor gives some index in 0 .. n.
+/// than every number. It searches by bisection; an unsorted tensor gives some index in 0 .. n.
 ///
 /// Examples: `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}))` is `{0, 1, 3}`,
 /// `searchsorted(tensor({1, 3, 5}), tensor({0, 3, 9}), {.right = true})` is `{0, 2, 3}`.

@@ -40,7 +40,7 @@ int64_t longest_ranked() { return counts_digits_in_runs() ? 1024 : 256; }
 /// counts (measured on a CPU driver).
 constexpr int64_t kComparedFrom = 32768;
 
-/// The way that rows take that are not short.
+/// The method for rows that are not short.
 SortMethod method_of_long(const Size& n, SortMethod method) {
     if (method != SortMethod::Automatic) return method;
     const bool merged = !counts_digits_in_runs() && n.upper_bound() < kComparedFrom;

@@ -16,9 +16,9 @@ enum class SortMethod : uint8_t {
     /// log2 n runs of one kernel. Pairs of sorted runs are merged, each element of the result
     /// finding its source by binary search; O. Green et al., "GPU Merge Path", 2012.
     Merge,
-    /// 4 iterations over digits of 8 bits (8 for types of 64 bits), whatever n is. Counts of digits
-    /// in blocks, their running sum, and a store of every element where it belongs; N. Satish et
-    /// al., "Designing Efficient Sorting Algorithms for Manycore GPUs", 2009.
+    /// 4 iterations over digits of 8 bits (8 for types of 64 bits), for any n. Counts of digits in
+    /// blocks, their running sum, and a store of every element where it belongs; N. Satish et al.,
+    /// "Designing Efficient Sorting Algorithms for Manycore GPUs", 2009.
     Radix,
     /// k (k + 1) / 2 runs with k = log2 n, in which no step depends on the data. Bitonic, over the
     /// next power of two; K. Batcher, "Sorting Networks and Their Applications", 1968.
@@ -59,7 +59,7 @@ SortedPairs sort_pairs(const Operand& keys, const Operand& values, const SortOpt
 struct TopK {
     Tensor values, indices;
 };
-/// Along which axis, and from which end.
+/// The axis, and the end of the order.
 struct TopKOptions {
     [[no_unique_address]] ByName by_name = {};
     int axis = -1;

@@ -107,7 +107,7 @@ Tensor pinv_of(const Tensor& a, const RankOptions& options) {
 }
 
 /// G. Golub and V. Pereyra, "The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
-/// Problems Whose Variables Separate", 1973: of constant rank.
+/// Problems Whose Variables Separate", 1973, for a constant rank.
 Tensor behind_pinv(const Tensor& a, const Tensor& p, const Tensor& g) {
     const auto turn = [](const Tensor& x) { return transpose(x, -1, -2); };
     const Tensor gt = turn(g), pt = turn(p);

@@ -1,4 +1,4 @@
-// What depends on the values by which one differentiates.
+// Finds the nodes that depend on the targets of a derivative.
 #include "compiler/autodiff/active_values.h"
 
 #include <algorithm>

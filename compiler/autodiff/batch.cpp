@@ -1,4 +1,4 @@
-// The sweep over what is recorded for one sample.
+// The sweep over a graph that was recorded for one sample.
 #include "compiler/autodiff/batch.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace firn {
 namespace {
 
-/// The nodes of `order` that depend on `sources`, which are among them, however: also what is
-/// inside of regions.
+/// The nodes of `order` that depend on `sources` in any way, `sources` among them; nodes inside of
+/// regions count too.
 std::unordered_set<const Node*> dependent_values(const std::vector<Ref>& order,
                                                  const std::vector<Ref>& sources) {
     std::unordered_set<const Node*> out;

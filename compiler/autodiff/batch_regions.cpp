@@ -7,7 +7,7 @@
 namespace firn {
 namespace {
 
-/// How often each sample goes round, where bounds are its own.
+/// The trip count of each sample, if samples have bounds of their own.
 struct OwnBounds {
     Ref begin, step, trips;  // i32 [count]
 };
@@ -68,7 +68,8 @@ std::vector<Ref> batch_loop(BatchRun& run, const Ref& self) {
     }
     if (bounds || attr.active >= 0) run.note_lockstep(one.results);
     batch_sweep(run, one.results);
-    // A sample by itself ends its loop when no element is active, whatever the body does then.
+    // A single sample ends its loop when no element is active, regardless of what the body would do
+    // then.
     if (attr.active >= 0) {
         const Ref& active = body.args[static_cast<size_t>(attr.active) + 1];
         std::vector<int> axes;

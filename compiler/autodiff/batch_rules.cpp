@@ -67,7 +67,8 @@ struct OneSample {
         samples.push_back(batch);
         return placeholders.back();
     }
-    /// `like` of a sample where there is a batch of them (`own`), else what it is.
+    /// A placeholder like `like` for each value with a part for each sample (`own`); the other
+    /// values themselves.
     std::vector<Ref> of_all(const std::vector<Ref>& batch, const std::vector<Ref>& like,
                             const std::vector<bool>& own) {
         std::vector<Ref> out;
@@ -83,7 +84,8 @@ struct OneSample {
 
 }  // namespace
 
-/// The rules are of single samples: they are asked for one, and what they give is for a batch.
+/// Gradient rules are written for one sample: they are recorded for one, and their results are
+/// rewritten for a batch.
 Ref batch_ruled(BatchRun& run, const Ref& self) {
     const std::vector<Ref> singles(self->inputs.begin() + 1, self->inputs.end());
     std::vector<Ref> inputs;

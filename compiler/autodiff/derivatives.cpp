@@ -19,9 +19,8 @@ struct Row {
 /// Marks a derivative that a function below builds.
 constexpr const char* kByFunction = "by a function";
 
-// Literals: ln 2, 1 / ln 2, 2 / sqrt(pi). Of pow: an exponent so large that b - 1 is not odd but
-// rounded is even, and the power of a negative number has the other sign.
-// clang-format off
+// Literals: ln 2, 1 / ln 2, 2 / sqrt(pi). For pow: if an exponent b is so large that b - 1 rounds
+// to an even number, the power of a negative number has the other sign. clang-format off
 constexpr Row kRows[] = {
     {Op::Neg,   "-1"},
     {Op::Abs,   "Sign(a)"},

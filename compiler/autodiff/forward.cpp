@@ -40,7 +40,7 @@ Ref forward_node(ForwardRun& run, const Ref& node) {
     }
 }
 
-/// The nodes that results need but for what rules stand for.
+/// The nodes that results need, without those that a rule replaces.
 std::unordered_set<const Node*> outside_of_rules(const std::vector<Ref>& order,
                                                  const std::vector<Ref>& results) {
     std::unordered_set<const Node*> out;

@@ -1,4 +1,4 @@
-// Tangents of what loops and branches give.
+// Tangents of the results of loops and branches.
 #include "compiler/autodiff/active_values.h"
 #include "compiler/autodiff/forward_run.h"
 #include "compiler/autodiff/reverse_run.h"
@@ -7,8 +7,8 @@
 namespace firn {
 namespace {
 
-/// By carried value, whether it changes with what has a tangent: where it begins, or in some
-/// iteration.
+/// Tells, for each carried value, whether it changes with a value that has a tangent: at its begin,
+/// or in some iteration.
 std::vector<bool> changing(const ForwardRun& run, const Node& loop) {
     const Region& body = *loop.as<LoopAttr>().body;
     const std::vector<Ref> order = topological(body.results);

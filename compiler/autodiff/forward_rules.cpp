@@ -29,8 +29,8 @@ Ref forward_smooth(ForwardRun& run, const Ref& self) {
             const Ref factor = partial_derivative(run.b, self, static_cast<int>(k));
             const Ref wide = cast(run.b, t, factor->dtype);
             part = elementwise(run.b, Op::Mul, {wide, factor});
-            // What does not change has a root that does not, where the root's slope is infinite
-            // too.
+            // The root of a value that does not change does not change either, even where its slope
+            // is infinite.
             if (self->op == Op::Sqrt) {
                 const Ref zero = constant(run.b, scalar_float(0, factor->dtype));
                 part = elementwise(run.b, Op::Select,
@@ -73,7 +73,7 @@ Ref forward_extreme_store(ForwardRun& run, const Ref& self, const Ref& target, c
     return cast(run.b, over_count(run.b, all, shares.count), self->dtype);
 }
 
-/// The sum of what each changes by, times the product of the others.
+/// The sum, over all factors, of the factor's tangent times the product of the others.
 Ref forward_product_store(ForwardRun& run, const Ref& self, const Ref& target, const Ref& values) {
     const OthersProducts others = others_products(run.b, self);
     const Ref own = elementwise(run.b, Op::Mul, {others.of_target, target});
@@ -175,7 +175,7 @@ Ref forward_by_rule(ForwardRun& run, const Ref& self) {
         seeds.push_back(t);
     }
     const Ref found = reverse_gradients(run.b, results, seeds, {g})[0];
-    // What is linear has the same derivative everywhere.
+    // A linear function has the same derivative everywhere.
     const Ref one = expand(run.b, constant(run.b, scalar_float(1, self->dtype)), self->shape);
     return found ? substitute(run.b.table, {found}, {{g.get(), one}})[0] : nullptr;
 }

@@ -30,8 +30,8 @@ void forward_sweep(ForwardRun& run, const std::vector<Ref>& results);
 Ref forward_elementwise(ForwardRun& run, const Ref& self);
 Ref forward_access(ForwardRun& run, const Ref& self);
 Ref forward_reduce(ForwardRun& run, const Ref& self);
-/// The transpose of the transpose: what the reverse rule of the user gives, as a function of the
-/// cotangent, is linear, and its derivative by that is the forward rule.
+/// The transpose of the transpose: the result of the user's reverse rule is linear in the
+/// cotangent, and its derivative by the cotangent is the forward rule.
 Ref forward_by_rule(ForwardRun& run, const Ref& self);
 /// The same for the results of a loop or a branch, of which those inside have none yet.
 std::vector<Ref> forward_loop(ForwardRun& run, const Ref& self);

@@ -8,7 +8,7 @@ Ref number(const Builder& b, double value, DType dtype) {
     return constant(b, scalar_float(value, dtype));
 }
 
-/// g * factor, 0 where g is: what a choice left out may be anything.
+/// g * factor, and 0 where g is 0: a factor that a choice left out may have any value.
 Ref product(const Builder& b, const Ref& g, const Ref& factor) {
     const Ref zero = number(b, 0, g->dtype);
     return elementwise(

@@ -38,8 +38,8 @@ struct ExpensiveValue {
     Ref kept;                 // what stands for it there; null: it is computed again
 };
 
-/// One iteration of a loop backwards, as a function of what is only known when loops are made of
-/// it.
+/// One iteration of a loop backwards, as a function of values that are only known when loops are
+/// made of it.
 struct Backwards {
     Ref iteration;               // the iteration that is reversed (i32, rank 0)
     std::vector<Ref> states;     // by carried value: what it was when that began
@@ -53,7 +53,8 @@ struct Backwards {
     std::vector<Ref> args, results;
 };
 
-/// `most`: what is known of the number of iterations, for loops inside that count by them.
+/// The iteration, bounded by the number of iterations `most` if that is known: inner loops may
+/// count to it.
 Ref bounded_iteration(const Builder& b, const Ref& iteration, const std::optional<Size>& most) {
     if (!most) return iteration;
     const Ref last = size_value(b, *most - Size(1));
@@ -69,8 +70,8 @@ std::vector<bool> asked_for(const std::vector<Ref>& states, const std::vector<Re
     return out;
 }
 
-/// Where the states of a carried value are kept anyhow, what it is behind an iteration is read,
-/// too, and not computed again. `next`: what that is computed as.
+/// If the states of a carried value are kept anyhow, its value after an iteration is read too,
+/// instead of being computed again. `next`: the nodes that compute these values.
 void read_ends(const Builder& b, Backwards& backwards, const std::vector<Ref>& next) {
     std::vector<Ref> ends(next.size());
     Replaced replaced;
@@ -114,7 +115,8 @@ void keep_expensive_values(const Builder& b, Backwards& backwards, const Size& m
         for (const Ref& node : nodes) out.insert(node.get());
         return out;
     };
-    // Those that others are computed from last: behind these they may not be asked for.
+    // Visits a value before those that it is computed from: once it is kept, these may not be
+    // needed.
     for (size_t k = backwards.expensive.size(); k-- > 0;) {
         ExpensiveValue& expensive = backwards.expensive[k];
         const Node& value = *expensive.backwards;
@@ -199,7 +201,7 @@ std::vector<bool> kept_values(const Node& loop, const std::vector<bool>& needed,
 
 /// Builds the backward loop of `count` iterations from `first` (null: 0) on, whose states the tapes
 /// keep, with the state after the last one if it is needed. `values`: the kept expensive values of
-/// every iteration. `inits`: what `args` begin as.
+/// every iteration. `inits`: the initial values of `args`.
 std::vector<Ref> reversed_iterations(const Builder& b, const Backwards& backwards, const Ref& first,
                                      const Ref& count, const Tapes& tapes,
                                      const std::vector<Ref>& values, std::vector<Ref> inits) {
@@ -337,7 +339,7 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
         return reverse_equal(run, self, narrow, results);
     const bool chosen = all_chosen(results), breaks = attr.active >= 0;
     Trips trips = trips_of(b, *self);
-    // The limit of a while_ that was given none is no number of states to keep.
+    // The default limit of a while_ without max_steps is no number of states to keep.
     if (attr.must_end != MustEnd::No) trips.most.reset();
     Backwards backwards = backwards_of(run, *self, trips.most, chosen);
     const bool keeps = any(backwards.needed);
@@ -363,7 +365,7 @@ void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>
     if (keeps || breaks)
         kept_states = recorded(b, *self, slots_of(most, every), kept, every, values, most, breaks);
     Ref count = breaks ? kept_states.count : trips.count;
-    // A bound that shows, for gradients of this gradient.
+    // The explicit bound serves gradients of this gradient.
     if (trips.most && !host_size(*count, {}))
         count = elementwise(b, Op::Min, {count, size_value(b, most)});
     std::vector<Ref> inits;

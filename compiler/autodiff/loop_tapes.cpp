@@ -1,4 +1,4 @@
-// Loops that run again to keep what they carry.
+// Loops that run again to keep the values that they carry.
 #include "compiler/autodiff/loop_tapes.h"
 
 #include <unordered_map>
@@ -18,26 +18,27 @@ Ref slot_of(const Builder& b, const Ref& iteration, int64_t every) {
                        {whole, elementwise(b, Op::Div, {iteration, pace}), constant_int(b, -1)});
 }
 
-/// A loop that is made longer by what it keeps.
+/// A loop that carries tapes besides its own values.
 struct Keeping {
     Builder b;
     Region body;
     std::vector<Ref> inits;
 
-    /// Gives the place of what is carried besides.
+    /// Adds a carried value; returns its place.
     size_t carry(const Ref& init, const Ref& arg, const Ref& next) {
         inits.push_back(init);
         body.args.push_back(arg);
         body.results.push_back(next);
         return inits.size() - 1;
     }
-    /// Stores `value` in a slot of every iteration; outside of those that `empty` has nothing is.
+    /// Stores `value` in the slot of each iteration; a slot outside of `empty` keeps nothing.
     size_t keep(const Ref& value, const Ref& empty, const Ref& slot) {
         const Ref tape = region_arg(b, value->dtype, empty->shape);
         return carry(empty, tape, with_state(b, tape, value, slot));
     }
-    /// The same of carried value `k` as iterations begin: of all, from the first slot on. What the
-    /// last one ends with stands behind, but where elements may break off: they have no such value.
+    /// Does the same for carried value `k` at the begin of each iteration. If every iteration has a
+    /// slot, one more slot holds the value after the last iteration, unless elements may break off:
+    /// they have no such value.
     size_t keep_begins(size_t k, const Ref& room, const Ref& iteration, int64_t every,
                        bool breaks) {
         const Ref &arg = body.args[k + 1], &init = inits[k];
@@ -55,7 +56,7 @@ Ref empty_tape(const Builder& b, const Node& value, const Size& length) {
     return empty(b, value.dtype, shape);
 }
 
-/// Iterations by element, and the most of all.
+/// Adds a count of iterations, by element; returns its place.
 size_t count_iterations(Keeping& made, int active) {
     const Builder& b = made.b;
     const Ref runs = made.body.args[static_cast<size_t>(active) + 1];

@@ -1,4 +1,4 @@
-// Loops that run again to keep what they carry.
+// Loops that run again to keep the values that they carry.
 #pragma once
 #include <optional>
 #include <vector>
@@ -34,9 +34,9 @@ Size slots_of(const Size& most, int64_t every);
 Tapes empty_tapes(const Builder& b, const Node& loop, const Size& length,
                   const std::vector<bool>& kept);
 
-/// The part of a loop from iteration `first` on, `count` iterations, which begin with `states`
-/// (null where a carried value is not asked for): what every `every`-th began with, stored into the
-/// tapes `room`.
+/// Runs `count` iterations of a loop from iteration `first` on, which begin with `states` (null for
+/// a carried value that is not asked for), and stores the state at the begin of every `every`-th
+/// iteration into the tapes `room`.
 Tapes recorded_again(const Builder& b, const Node& loop, const Ref& first, const Ref& count,
                      const std::vector<Ref>& states, const Tapes& room, int64_t every);
 

@@ -10,7 +10,7 @@ Ref spread(const Builder& b, const Node& reduction, const Ref& value);
 /// Returns, for each element, the product of all others: the whole divided by the element or, if
 /// one is 0, the product without it.
 Ref product_of_others(const Builder& b, const Ref& reduction);
-/// f32 where x is a narrower float: what sums of it are made in.
+/// The type in which sums of x are made: f32 if x is a narrower float.
 DType wide_float(DType x);
 /// x over a count (i32, of its shape), or over 1 where that is 0; of the type of x, which need not
 /// hold the count.

@@ -30,8 +30,8 @@ Nodes shared_outside(const ReverseRun& run, const Node& branch) {
     return out;
 }
 
-/// The loops of a branch and what comes of them, so that what is computed backwards stays in the
-/// branch, too; operands first.
+/// The loops of a branch and the values computed from them, operands first: their gradients stay in
+/// the branch too.
 std::vector<Ref> behind_loops(const ReverseRun& run, const Node& branch) {
     const Nodes shared = shared_outside(run, branch);
     std::vector<Ref> results;

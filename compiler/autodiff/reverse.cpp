@@ -63,7 +63,8 @@ void refuse_gradient(const Node& node, const std::string& why) {
 
 std::vector<Ref> cotangents_by_rule(const Builder& b, const Ref& self, const Ref& g) {
     const std::vector<Ref> inputs(self->inputs.begin() + 1, self->inputs.end());
-    // Numbers to the rule: what it differentiates itself does not come here again by way of them.
+    // The rule gets plain numbers, so that a derivative inside the rule does not come back here
+    // through them.
     const Ref value = region_arg(b, self->dtype, self->shape),
               cotangent = region_arg(b, g->dtype, g->shape);
     std::vector<Ref> parts = (*self->as<RuledAttr>().rule)(value, cotangent, inputs);

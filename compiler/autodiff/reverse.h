@@ -1,4 +1,4 @@
-// Reverse mode: the gradient of results by what they are computed from.
+// Reverse mode: the gradient of results by the values that they are computed from.
 #pragma once
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace firn {
 struct ReverseOptions {
     bool chosen = false;   // results may be anything where their seeds are 0 (see Cotangent)
     bool partial = false;  // no target changes with another one: derivatives at the others held
-    int64_t most_tape_bytes = int64_t{1} << 27;  // of what a loop keeps of one value; see LoopAttr
+    int64_t most_tape_bytes = int64_t{1} << 27;  // of the tape of one value of a loop; see LoopAttr
     /// The gradient of target k is added to sums[k], which has the target's shape and a float type;
     /// where sums[k] is null or left out, it is added to nothing. The part of an operation that
     /// reads few elements of a target is added to those elements alone.

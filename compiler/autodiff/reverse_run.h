@@ -34,8 +34,8 @@ struct ReverseRun {
 /// Adds `part`, of the value's shape and dtype, to the cotangent of `value` if that depends on a
 /// target.
 void contribute(ReverseRun& run, const Ref& value, Ref part, bool chosen);
-/// The sum that the cotangent of `value` began as, with all that was added to it; null: there is
-/// none. A rule may put in its place what it makes of it.
+/// The sum with which the cotangent of `value` began, with everything that was added to it; null:
+/// there is none. A rule may replace it by its own result.
 Ref* sum_of(ReverseRun& run, const Node& value);
 /// cotangent * factor; exactly 0 where the cotangent is, if it is of a choice.
 Ref scaled(ReverseRun& run, const Cotangent& cotangent, const Ref& factor);
@@ -51,7 +51,7 @@ void reverse_movement(ReverseRun& run, const Ref& self, const Cotangent& g);
 void reverse_gather(ReverseRun& run, const Ref& self, const Cotangent& g);
 void reverse_scatter(ReverseRun& run, const Ref& self, const Cotangent& g);
 void reverse_reduce(ReverseRun& run, const Ref& self, const Cotangent& g);
-/// The same of what a loop or a branch gives; cotangents without a value are 0.
+/// The same for the results of a loop or a branch; cotangents without a value are 0.
 void reverse_loop(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results);
 void reverse_branch(ReverseRun& run, const Ref& self, const std::vector<Cotangent>& results);
 

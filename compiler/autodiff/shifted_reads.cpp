@@ -61,7 +61,7 @@ std::optional<std::vector<Shift>> shifts_of(const Node& gather) {
 }
 
 /// g with the axes of the source in their order, with one index where the source was read at a
-/// number; what was read by several is summed.
+/// number; elements that were read several times are summed.
 Ref aligned(ReverseRun& run, const std::vector<Shift>& shifts, Ref g) {
     std::vector<int> repeated, order;
     Shape shape;
@@ -80,7 +80,7 @@ Ref aligned(ReverseRun& run, const std::vector<Shift>& shifts, Ref g) {
     return reshape(run.b, permute(run.b, g, order), shape);
 }
 
-/// One axis of g, and the indices of what is made of it.
+/// One axis of g, and the indices of the cotangent that is made of it.
 struct Along {
     ReverseRun& run;
     const Ref& g;
@@ -114,8 +114,8 @@ struct Along {
     }
 };
 
-/// What was read beyond an edge, at the element that was read instead. `source`: how many there
-/// are.
+/// The parts of g that were read beyond an edge, at the elements that were read instead. `source`:
+/// the source's number of elements.
 Ref from_beyond(const Along& along, const Shift& shift, const Size& source) {
     const Builder& b = along.run.b;
     const int64_t by = shift.offset.constant(), count = std::abs(by);

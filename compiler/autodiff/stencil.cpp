@@ -72,7 +72,7 @@ class Stencils {
         return true;
     }
 
-    /// Each axis at its own index and a number; what is read by is no part of the derivative.
+    /// Each axis is read at its own index plus a number; the indices are no part of the derivative.
     bool find_read(const Node& node) {
         const Ref& source = node.inputs[0];
         if (!known_.contains(source.get())) return false;

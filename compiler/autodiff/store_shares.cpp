@@ -1,4 +1,4 @@
-// What derivatives of stores are made of.
+// Building blocks of the derivatives of stores.
 #include "compiler/autodiff/store_shares.h"
 
 #include <cmath>
@@ -36,7 +36,7 @@ OthersProducts others_products(const Builder& b, const Ref& scatter) {
     };
     const auto without_zeros = [&](const Ref& x) { return op(Op::Select, {is_zero(x), one, x}); };
     const auto count_of = [&](const Ref& x) { return cast(b, is_zero(x), i32); };
-    // How many zeros meet at an element, and the product of all else.
+    // The number of zeros that meet at an element, and the product of all other factors.
     const Ref zeros =
         op(Op::Add, {count_of(target), summed_at_places(b, *scatter, count_of(values))});
     const Ref rest = firn::scatter(b, without_zeros(target), without_zeros(values),

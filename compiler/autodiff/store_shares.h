@@ -11,7 +11,7 @@ std::vector<Ref> indices_of(const Node& scatter);
 bool no_two_meet(const Node& scatter);
 /// The element of `x` at each position's place; `outside` if the position has none.
 Ref at_positions(const Builder& b, const Node& scatter, const Ref& x, double outside);
-/// For every element of the target the sum of what its positions have.
+/// The sum, for every element of the target, of the values at its positions.
 Ref summed_at_places(const Builder& b, const Node& scatter, const Ref& values);
 
 /// Products of a store that multiplies, without one factor: the whole product over the element's or

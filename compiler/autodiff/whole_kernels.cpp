@@ -8,7 +8,8 @@
 namespace firn {
 namespace {
 
-/// Keeps what the kernel's own nodes read from outside, including other kernels.
+/// Keeps the values that the kernel's own nodes read from outside, including results of other
+/// kernels.
 void keep_outside(const Node& kernel, std::unordered_map<const Node*, Ref>& replace) {
     const OwnNodes own(*kernel.as<LoopAttr>().body);
     const auto keep = [&](const std::vector<Ref>& nodes) {

@@ -18,7 +18,7 @@ namespace firn {
 /// The longest message, in bytes, between the two processes.
 constexpr size_t kLongestMessage = size_t{1} << 16;
 
-/// Memory that two processes share. It cannot shrink or grow, whatever the other process does.
+/// Memory that two processes share. It cannot shrink or grow, even if the other process tries.
 class SharedMemory {
   public:
     /// New memory of zeros. std::bad_alloc where the system has none.

@@ -11,7 +11,7 @@ namespace firn {
 void for_each_in_parallel(size_t count, const std::function<void(size_t)>& work);
 /// Does the same, while the calling thread only calls `watch` with the number that is done, 30
 /// times a second until all are. An exception of `watch` ends the work as a failure does. Without
-/// `watch` as above.
+/// `watch`, it works as above.
 void for_each_in_parallel(size_t count, const std::function<void(size_t)>& work,
                           const std::function<void(size_t)>& watch);
 

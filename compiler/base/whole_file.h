@@ -19,7 +19,7 @@ size_t read_file_part(const std::string& path, uint64_t at, std::byte* to, size_
 uint64_t size_of_file(const std::string& path);
 
 /// Writes under a temporary name in the same folder, and renames that. UserError where that fails,
-/// as on a full disk: whatever was there stays, and nothing else is left.
+/// as on a full disk: an older file stays, and nothing else is left.
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& parts);
 
 }  // namespace firn

@@ -213,7 +213,7 @@ double launches_of(const ExcessRun& run, const NodeSet& loops) {
 }
 
 /// True if the kernel takes no longer than launches (or the barriers in their place) of other
-/// kernels, whatever the call's sizes are: cutting it would gain nothing.
+/// kernels, for any sizes of a call: cutting it would gain nothing.
 bool is_short(const ExcessRun& run, const Node& output, const Size& operations, double launches) {
     const Node* home = home_loop(run.regions, output);
     const double launch =

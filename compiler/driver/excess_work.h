@@ -10,10 +10,11 @@
 namespace firn {
 
 /// The most operations that a kernel may take for each operation that its values take if each is
-/// computed once, whatever rule decided to recompute them. A kernel is exempt if it takes no longer
-/// than a launch whatever the call's sizes are, such as one in which each of 50 elements computes
-/// the same sum of 50 again: keeping the sum would cost a launch. So is one whose values could only
-/// be kept if a loop inside it became a loop of kernels, if it takes no longer than their launches.
+/// computed once, regardless of the rule that decided to recompute them. A kernel is exempt if it
+/// takes no longer than a launch for any sizes of a call, such as one in which each of 50 elements
+/// computes the same sum of 50 again: keeping the sum would cost a launch. So is one whose values
+/// could only be kept if a loop inside it became a loop of kernels, if it takes no longer than
+/// their launches.
 inline constexpr double kMostExcess = 16;
 
 /// The cuts of kernels that exceed kMostExcess: values to keep in memory, and loops inside kernels

@@ -1,4 +1,4 @@
-// Reports why each value lives where it does, and what each kernel is.
+// Reports the verdict on each value with its reason, and the properties of each kernel.
 #include "compiler/driver/explain.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Reports why each value lives where it does, and what each kernel is, as data and as text.
+// Reports the verdict on each value with its reason, and the properties of each kernel, as data and
+// as text.
 #pragma once
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// Compiled programs on disk: their keys, and what of them holds in this run.
+// Compiled programs on disk: their keys, and the checks that they are still valid in this run.
 #include "compiler/driver/program_cache.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Keeps what a program was compiled from.
+// Keeps the source of a program.
 #include "compiler/driver/program_source.h"
 
 #include "compiler/ir/substitute.h"

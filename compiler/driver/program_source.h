@@ -1,4 +1,4 @@
-// Keeps what a program was compiled from.
+// Keeps the source of a program.
 #pragma once
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// Records what every pass made of a program that exists already.
+// Records the result of every pass for a program that exists already.
 #include "compiler/driver/trace.h"
 
 #include <algorithm>

@@ -72,7 +72,7 @@ std::vector<std::string> fields_of(std::string_view row, char separator) {
     return out;
 }
 
-/// What rounding makes of a number that is beyond the range of f32: infinity, or 0.
+/// The rounded value of a number beyond the range of f32: infinity, or 0.
 float beyond_range(std::string_view number) {
     const bool negative = number.starts_with('-');
     const size_t e = std::min(number.find_first_of("eE"), number.size());

@@ -21,7 +21,7 @@ constexpr TypeCode kIdxTypes[] = {{0x08, u8},  {0x09, i8},  {0x0b, i16},
     refuse("file " + file + ": is no whole IDX file: " + why);
 }
 
-/// From the order of the file to the host's, which is little-endian, and back.
+/// Converts between the byte order of the file and the host's, which is little-endian.
 void reverse_elements(std::vector<std::byte>& bytes, int width) {
     if (width == 1) return;
     for (auto at = bytes.begin(); at != bytes.end(); at += width) std::reverse(at, at + width);

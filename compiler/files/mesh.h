@@ -1,4 +1,4 @@
-// Points and triangles with what is known of each point, as mesh files have them.
+// Points and triangles with attributes of each point, as mesh files have them.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// Points, the triangles between them, and what is known of each point. Lengths have the unit of
+/// Points, the triangles between them, and the attributes of each point. Lengths have the unit of
 /// the file, which no format here names.
 ///
 /// Example: after `Mesh m{.positions = zeros({4, 3}), .triangles = tensor({0, 1, 2}, {1, 3})};`

@@ -124,7 +124,7 @@ void put(std::string& to, uint64_t number, size_t width) {
     for (size_t k = 0; k < width; ++k) to += static_cast<char>(number >> (8 * k) & 255);
 }
 
-/// What a member's record and its entry in the list at the end have alike.
+/// The fields that a member's record and its entry in the list at the end have in common.
 void put_common(std::string& to, const std::string& name, uint32_t crc, uint64_t size) {
     const bool ascii = std::all_of(name.begin(), name.end(), [](char c) { return c >= 0; });
     put(to, 20, 2);  // needs version 2.0

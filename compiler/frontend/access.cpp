@@ -87,8 +87,8 @@ Ref read_elements(const Ref& source, const std::vector<Tensor::Index>& indices, 
         return read_part(source, indices, mode == Bounds::Unchecked ? Bounds::Clamp : mode, fill,
                          line);
     }
-    // A promise that holds only where a branch is taken is none for the stores of the branch, which
-    // are made at masked positions.
+    // A promise that holds only where a branch is taken does not hold for the stores of the branch,
+    // because these are made at masked positions.
     const SessionState& session = *current_state();
     const bool in_branch =
         std::any_of(session.scopes.begin(), session.scopes.end(),

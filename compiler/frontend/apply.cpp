@@ -49,8 +49,7 @@ DType joined_type(const std::vector<Arg>& args) {
     std::vector<DType> strong, weak;
     for (const Arg& arg : args) (arg.is_scalar() ? weak : strong).push_back(arg.node()->dtype);
     auto joined = [](std::vector<DType> types) {
-        // The widest first: i16 and u16 meet in i32, but beside a u32 in that, in whatever order
-        // they stand.
+        // The widest first: i16 and u16 meet in i32, but beside a u32 in that, in any order.
         std::stable_sort(types.begin(), types.end(),
                          [](DType a, DType b) { return a.bytes() > b.bytes(); });
         DType all = types[0];

@@ -211,7 +211,7 @@ std::vector<int64_t> offsets(const Strides& of);
 
 /// @endcond
 
-/// Views of other libraries. The tensor is in row-major order, whatever the order of the view:
+/// Views of other libraries. The tensor is in row-major order, for any order of the view:
 /// `tensor(matrix)` has its rows and columns.
 /// @{
 template <StridedView View>

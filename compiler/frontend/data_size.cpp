@@ -154,7 +154,7 @@ Size data_size(SessionState& session, const Ref& count, const Size& most, Source
         session.data_sources[source->count.get()] = source;
         session.data_sources[source->merged.get()] = source;
     }
-    // A bound in numbers of the host: the frames of a loop would nest theirs.
+    // The bound is made of numbers of the host; otherwise the bounds of a frame loop would nest.
     const Size size = Size::data(source->name, largest(most), source);
     if (const size_t loop = innermost_loop(session); fresh && loop) {
         source->scope = session.scopes[loop].id;

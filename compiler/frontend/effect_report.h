@@ -9,8 +9,8 @@ namespace firn {
 /// Records that `condition` must hold, at the builder's line; `text` begins the error message.
 void record_check(SessionState& session, const Builder& b, const std::string& text,
                   const Ref& condition);
-/// The same with a fixed message: the error is `text` with its line, whichever elements of the
-/// condition fail. The condition must not have a size that belongs to an iteration.
+/// The same with a fixed message: the error is `text` with its line, for any elements that fail.
+/// The condition must not have a size that belongs to an iteration.
 void record_failure(SessionState& session, const Builder& b, const std::string& text,
                     const Ref& condition);
 

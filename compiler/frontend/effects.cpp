@@ -109,7 +109,7 @@ bool size_of_iteration(const SessionState& session, const Shape& shape) {
 }
 
 /// A print in a loop or branch keeps a row for each iteration. Every element counts its own
-/// iterations, so that the rows are stored element by element, inside whatever kernel the loop
+/// iterations, so that the rows are stored element by element, inside any kernel that the loop
 /// becomes; rows beyond the last are dropped as stores outside are. A row starts as 0, and each
 /// place of it is stored once: combining by Or settles nothing.
 void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Ref& x) {

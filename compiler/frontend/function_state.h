@@ -36,8 +36,9 @@ struct GivenSize {
 /// memory in vain.
 constexpr size_t kMostVariants = 64;
 
-/// How many recent values of a symbol are counted; recurring ones have programs of their own. It is
-/// enough for the levels of a pyramid, and too few for sizes that run through all values.
+/// The number of recent values of a symbol that are counted; recurring ones have programs of their
+/// own. It is enough for the levels of a pyramid, and too few for sizes that run through all
+/// values.
 constexpr size_t kRecentValues = 8;
 
 /// The recording of a function; holds no session.

@@ -81,8 +81,8 @@ std::vector<Tensor> vjp(const Tensor& y, const std::vector<Tensor>& xs, const Te
                         const GradOptions& options = {}, SourceLine line = here());
 
 /// The sum of the products of the derivatives of y by each of `xs` with `tangents`, of the shapes
-/// of xs: the change of y, of its shape, if xs change by these. By forward mode, computed together
-/// with y; no history is kept.
+/// of xs: the change of y, of its shape, if xs change by these. It is computed by forward mode,
+/// together with y; no history is kept.
 ///
 /// Example: after `Tensor x = tensor({1.0f, 2.0f});` `jvp(x * x, {x}, {tensor({1.0f, 10.0f})})` is
 /// `{2, 40}`.

@@ -148,8 +148,8 @@ void follow(Histories& histories, const std::vector<Computed>& values) {
                     add_source(history.sources->all, value.buffer);
 }
 
-/// Returns, by own result, the arguments that it changes with, the captured ones too; and finds all
-/// else that histories need of the function.
+/// Returns, by own result, the arguments that it changes with, the captured ones too; and finds
+/// everything else that histories need of the function.
 const std::vector<std::vector<size_t>>& smooth_arguments(FunctionState& function, size_t own) {
     if (!function.smooth_arguments.empty()) return function.smooth_arguments;
     const auto first = function.graph.results.begin() +

@@ -1,4 +1,4 @@
-// Elements of tensors in the memory of the host, without a copy where it is the device's too.
+// Elements of tensors in the memory of the host, without a copy if the device shares that memory.
 #pragma once
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-// Reading by tensors of indices, and tensors made from where their elements are.
+// Reads by tensors of indices, and tensors whose elements depend on their positions.
 #pragma once
 #include <vector>
 
@@ -59,7 +59,7 @@ Tensor diagonal(const Operand& x);
 /// Example: `trace(reshape(arange(8), {2, 2, 2}))` is `{3, 11}`.
 Tensor trace(const Operand& x);
 
-/// Along which axes the vectors of meshgrid run.
+/// The axes along which the vectors of meshgrid run.
 enum class GridOrder : uint8_t {
     Columns,  ///< numpy's "xy": the first vector runs along the second axis
     Rows,     ///< numpy's "ij": vector k runs along axis k

@@ -218,7 +218,7 @@ void require_all_come(SessionState& session, const char* what, SourceLine line) 
         std::unordered_set<const Node*> known;
         for (const ScopeEntry& entry : scope.entries)
             if (entry.slot == scope.active) known.insert(entry.arg.get());
-        // Loops further in leave the flags of this one as they are.
+        // Inner loops do not change the flags of this loop.
         size_t inside = depth;
         while (inside < top && session.scopes[inside + 1].kind != ScopeKind::Loop) ++inside;
         for (const std::shared_ptr<Slot>& flag : {scope.active, scope.iteration})

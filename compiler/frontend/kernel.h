@@ -1,4 +1,4 @@
-// Kernels by hand: one dispatch, with the hardware's own words.
+// Kernels by hand: one dispatch with explicit groups, shared memory and barriers.
 #pragma once
 #include <concepts>
 #include <vector>

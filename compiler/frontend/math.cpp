@@ -193,7 +193,8 @@ Tensor hypot_of(const Arg& x, const Arg& y) {
                                Tensors out;
                                for (const Tensor& x : xs) {
                                    Tensor slope = select(is_inf(x), sign(x), x / y);
-                                   // Outermost: a root of it has an infinite slope there.
+                                   // The choice is outermost, because the root has an infinite
+                                   // slope there.
                                    out.push_back(select(y == 0, 0, scaled_cotangent(g, slope)));
                                }
                                return out;

@@ -9,8 +9,8 @@
 
 namespace firn {
 
-/// Comes first in options of which a list of numbers could be meant otherwise: `{.axis = 0, .begin
-/// = 1}` is how they are given, and `{0, 1}` does not compile.
+/// The first member of options that could be confused with a list of numbers: `{.axis = 0, .begin =
+/// 1}` compiles, and `{0, 1}` does not.
 struct ByName {};
 
 /// An axis given in braces; a negative number counts from the end.
@@ -185,7 +185,7 @@ struct PadOptions {
 /// `pad(ones({1, 2}), {.before = {1}, .value = 9})` is `{{9, 9}, {1, 1}}`.
 Tensor pad(const Operand& x, const PadOptions& options);
 
-/// Along which axis tensors are joined.
+/// The axis along which tensors are joined.
 struct JoinOptions {
     int axis = 0;  ///< negative: from the end
 };
@@ -196,8 +196,8 @@ struct JoinOptions {
 /// `concat({zeros({2, 3}), zeros({2, 1})}, {.axis = -1}).shape()` is `[2, 4]`.
 Tensor concat(const std::vector<Tensor>& parts, const JoinOptions& options = {},
               SourceLine line = here());
-/// The way back from `concat`: so many pieces of equal size along an axis. UserError where its size
-/// is not known to be a multiple.
+/// The inverse of `concat`: so many pieces of equal size along an axis. UserError where its size is
+/// not known to be a multiple.
 ///
 /// Example: `split(arange(6), 3)[2]` is `{4, 5}`.
 std::vector<Tensor> split(const Operand& x, int64_t pieces, const JoinOptions& options = {});

@@ -15,8 +15,9 @@ struct SessionState;
 bool finds_nan(SessionState& session);
 /// Returns a copy of a call for the check, before it is made; nothing if the check is off.
 std::optional<Call> kept_for_nan(SessionState& session, const Call& call);
-/// Throws UserError if one of the results holds nan: which, and its origin. `what` names the owner
-/// of the results. `results` are buffers; `call` has run on the arguments that it still holds.
+/// Throws UserError that names the result and the origin of the nan if one of the results holds
+/// nan. `what` names the owner of the results. `results` are buffers; `call` has run on the
+/// arguments that it still holds.
 void refuse_nan(SessionState& session, const Graph& graph, const Call& call,
                 const std::vector<Ref>& results, const std::string& what, SourceLine line);
 

@@ -162,7 +162,7 @@ Tensor tensor_over(SharedPtr<Memory> memory, DType dtype, const Shape& shape, So
                           std::to_string(padded_bytes(storage_bytes(dtype, shape))) +
                           " bytes (a multiple of 16), the memory has " +
                           std::to_string(memory->bytes()) + "; allocate that much");
-    // A value of its own, whatever else has this memory.
+    // The value is distinct from other values that share this memory.
     return Tensor::from_node(
         buffer_node(session, std::move(memory), dtype, shape, line, ++session.last_id));
 }

@@ -284,7 +284,7 @@ Ref mask_of(SessionState& session, const Builder& b, const Slot& slot, size_t bo
     return conditions_between(session, b, around, session.scopes.size() - 1, write, &slot);
 }
 
-/// The shapes broadcast whatever their symbols are.
+/// The shapes broadcast for all values of their symbols.
 bool broadcast_surely(const Shape& x, const Shape& y) {
     for (size_t k = 1; k <= std::min(x.size(), y.size()); ++k)
         if (const Size& a = x[x.size() - k], &b = y[y.size() - k]; a != b && !a.is(1) && !b.is(1))

@@ -28,7 +28,7 @@ void refuse_effects(const FunctionState& state) {
 }
 
 /// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
-/// fits the call; with its kernels built, whatever executor the session has.
+/// fits the call, with its kernels built, for any executor of the session.
 std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
                                                const SizeEnv& symbols) {
     SessionState& session = *state.session;

@@ -47,7 +47,7 @@ class Session {
     /// time; the oracle always verifies.
     void check_promises(bool on) const;
     /// Sets whether floats that are computed from now on, by compiled functions too, are checked
-    /// for nan. If one is nan the oracle evaluates the same once more, and a UserError names the
+    /// for nan. If one is nan, the oracle evaluates the graph again, and a UserError names the
     /// operation that made a nan from numbers: its line, the element, its operands there, the
     /// iteration of loops and the call of the function; variables that the call would have changed
     /// are as they were. Default: FIRN_FIND_NAN. Every result is read back and no argument is

@@ -34,7 +34,7 @@ inline Tensor stddev(const Operand& x, const AxisList& axes) {
 }
 /// @}
 
-/// Over which axes a length is taken, and which one.
+/// The axes over which a length is taken, and the order of the norm.
 struct NormOptions {
     [[no_unique_address]] ByName by_name = {};
     Axes axis = {};          ///< none: all

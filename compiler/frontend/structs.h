@@ -258,7 +258,7 @@ concept TakesLaidOut = requires {
 }
 &&are_laid_out(ParametersOf<Fn>());
 
-/// Some parameter is a C++ number, which cannot be.
+/// Some parameter is a C++ number, which is not allowed.
 template <class Fn>
 concept TakesNumbers = requires {
     typename ParametersOf<Fn>;

@@ -107,7 +107,7 @@ class Search {
   private:
     struct Candidate {
         std::string words;                       // its mapping, or its cuts
-        std::shared_ptr<const Program> program;  // null: it cannot be
+        std::shared_ptr<const Program> program;  // null: it cannot be compiled
         std::string refused;                     // why
     };
 
@@ -137,7 +137,7 @@ class Search {
                 if (out_of_time()) break;
                 if (!tried.insert(text(next)).second) continue;
                 Candidate candidate{text(next), cut_or_refused(next, row), ""};
-                // Most bends change nothing.
+                // Most scaled costs change no cut.
                 if (!candidate.program ||
                     !programs.insert(cuts_key(*candidate.program, compile_)).second)
                     continue;
@@ -160,7 +160,7 @@ class Search {
         keep_tuned_cuts(key, weights, compile_.cache_directory);
     }
 
-    /// One cost bent, the least first.
+    /// Scales of one cost, the least first.
     static std::vector<CutWeights> bent(const CutWeights& weights) {
         std::vector<CutWeights> out;
         for (double factor : {1 / 4.0, 4.0, 1 / 16.0, 16.0, 1 / 64.0, 64.0})

@@ -1,4 +1,4 @@
-// Gradients, and which there are none of; internal.
+// Gradients by the tensors that a value depends on; internal.
 #pragma once
 #include <optional>
 #include <vector>

@@ -76,8 +76,8 @@ class Expansion {
         return map_.empty() ? values : substitute(session_.nodes, values, map_);
     }
 
-    /// False only where expand gives `values`, and each of `xs` stands for itself: no other form
-    /// of a target is behind them, and no history that is as new as one.
+    /// False only if expand would return `values` unchanged, and each of `xs` stands for itself:
+    /// `values` depend on no other form of a target, and on no history that is as new as a target.
     bool may_change(const std::vector<Ref>& values, const std::vector<Ref>& xs) const {
         const auto changes = [&](const Node& node) {
             return (node.computed && is_form(node)) ||

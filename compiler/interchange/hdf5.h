@@ -14,10 +14,10 @@ namespace firn {
 bool has_hdf5();
 
 /// Data sets of an HDF5 file, each of its own type and shape, as h5py.File(path)[name][()]. Groups
-/// are part of a name: "run/speed". By a name alone, others are not looked at. Integers and floats
-/// of every order of bytes, halves, and bools as h5py has them are read; chunks and filters are
-/// those that the library knows. The library runs in a process of its own, which a forged file may
-/// break: see compiler/files.md.
+/// are part of a name: "run/speed". Reading one by its name does not look at the others. Integers
+/// and floats of every order of bytes, halves, and bools as h5py has them are read; chunks and
+/// filters are those that the library knows. The library runs in a process of its own, which a
+/// forged file may break: see compiler/files.md.
 ///
 /// UserError: a file that is damaged or of another kind, or that breaks the library; no such data
 /// set, with the names that there are; elements of another type (text, records, complex numbers);

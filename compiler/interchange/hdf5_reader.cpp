@@ -369,7 +369,8 @@ class Hdf5Call {
     LongWork work_;
 };
 
-/// Refuses what cannot be opened, and what is no file, of which a pipe would be waited for.
+/// Refuses a path that cannot be opened, or that is no file: reading a pipe, for example, would
+/// wait.
 void check_is_file(const std::string& path) {
     struct stat facts {};
     if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))

@@ -1,4 +1,5 @@
-// Recognises index tensors of the form offset + position, so that stores can be turned round.
+// Recognises index tensors of the form offset + position, so that stores can be read from the side
+// of their target.
 #include "compiler/ir/affine_index.h"
 
 #include <algorithm>
@@ -68,7 +69,7 @@ class Forms {
                 return inner ? Form(expanded(*inner, node)) : std::nullopt;
             }
             case Op::Reshape: {
-                const Form inner = input(0);  // one number, whatever the shape
+                const Form inner = input(0);  // one number, for any shape
                 return inner && inner->terms.empty() ? inner : std::nullopt;
             }
             case Op::Add: return sum(input(0), input(1), 1);

@@ -93,7 +93,7 @@ class Sums {
     }
 
     /// Visits the factors with the values that they meet: the index of an invocation lies in the
-    /// grid, whatever its group holds.
+    /// grid, even in a partly filled group.
     template <class Visit>
     void for_parts(const Sum& sum, const Visit& visit) const {
         auto whole = [&](const Term& term) {

@@ -5,8 +5,8 @@
 namespace firn {
 
 /// Returns whether no two positions of a Scatter have the same index: for each axis of the
-/// positions some index differs along it, whatever the others are. Such an index is computed from
-/// the axis' own index by
+/// positions some index differs along it, for all values of the others. Such an index is computed
+/// from the axis' own index by
 /// - sums with a value that is the same at all positions, differences, xor with it, multiples;
 /// - x / d * (k d) + x % d for a k of 1 or 2, which leaves a gap behind each block of d: the
 ///    pairs of a butterfly; of a power of two by shifts and masks, too, as in

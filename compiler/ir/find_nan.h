@@ -10,8 +10,8 @@
 
 namespace firn {
 
-/// The first value on the way to a nan result that is nan although all its operands are numbers.
-/// Operands that a select does not take are not on the way.
+/// The first value among the sources of a nan result that is nan although all its operands are
+/// numbers. Operands that a select does not take are not on the way.
 struct NanSource {
     Op op = Op::Constant;
     std::vector<SourceLine> lines;

@@ -109,20 +109,18 @@ enum class MustEnd : uint8_t { No, Throws, Stored };
 /// break: the loop ends when no element of it is true. For elements where it is false the body
 /// returns the carried values unchanged (except for stores by position, which leave out positions
 /// by their index): a loop inside a kernel ends for each element by itself. `host`: the scheduler
-/// wants it as a loop of kernels, whatever the body allows.
-/// `open`: iterations after the one that makes the active value (one element) false change nothing,
-/// so that it need not be read after every iteration. `must_end`: see MustEnd. `sizes`: data
-/// symbols that
-/// begin anew in every iteration, and that nothing outside of the body mentions: the value that the
-/// body gives for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this
-/// iteration. Each depends only on those before it. A loop that has some is one of kernels.
-/// `checkpoint`, unless 0: a gradient keeps the carried values of every so many iterations (1: of
-/// all), and recomputes those between.
-/// `group`, unless empty: the loop is a kernel by hand. It takes one iteration, which is one
-/// dispatch of invocations for every index of `grid`, in groups of `group` (both by axis); it
-/// carries the tensors that it stores to. `rounded`: the user chose the group, and `grid` is
-/// rounded up to whole groups, so that stores of the last ones outside are dropped; else lowering
-/// may choose.
+/// wants it as a loop of kernels, even if the body would allow one kernel. `open`: iterations after
+/// the one that makes the active value (one element) false change nothing, so that it need not be
+/// read after every iteration. `must_end`: see MustEnd. `sizes`: data symbols that begin anew in
+/// every iteration, and that nothing outside of the body mentions: the value that the body gives
+/// for carried value k < sizes.size() (i32, rank 0) is that of sizes[k] in this iteration. Each
+/// depends only on those before it. A loop that has some is one of kernels. `checkpoint`, unless 0:
+/// a gradient keeps the carried values of every so many iterations (1: of all), and recomputes
+/// those between. `group`, unless empty: the loop is a kernel by hand. It takes one iteration,
+/// which is one dispatch of invocations for every index of `grid`, in groups of `group` (both by
+/// axis); it carries the tensors that it stores to. `rounded`: the user chose the group, and `grid`
+/// is rounded up to whole groups, so that stores of the last ones outside are dropped; else
+/// lowering may choose.
 struct LoopAttr {
     std::shared_ptr<const Region> body;
     int active = -1;

@@ -12,7 +12,7 @@ struct Monoid {
     enum class Identity : uint8_t { Zero, One, Largest, Smallest, AllBits } identity;
     std::optional<ReduceOp> reduce;    // of reductions and subgroups
     std::optional<ScatterOp> scatter;  // of combining stores
-    bool logical = false;              // of truth values, whatever it is given
+    bool logical = false;              // computes with truth values, for any input type
 };
 
 const Monoid& monoid(ReduceOp op);

@@ -11,7 +11,7 @@ struct PrintOptions {
     bool numbers = true;  // else # in place of sizes that are numbers, and of i32 constants
 };
 /// The Graph as text, one node a line, numbered in topological order; regions indented. Equal
-/// graphs print equally whatever their history: this text is also the key of the plan cache.
+/// graphs print equally, regardless of their history: this text is also the key of the plan cache.
 /// Buffers print by order of first use.
 std::string print(const Graph& graph, PrintOptions options = {});
 /// Reads what `print` wrote: print(parse(print(g))) == print(g). Throws UserError with line and

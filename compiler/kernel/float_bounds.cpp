@@ -1,4 +1,4 @@
-// Between which numbers floats lie.
+// Bounds of floating-point values.
 #include "compiler/kernel/float_bounds.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Between which numbers floats lie.
+// Bounds of floating-point values.
 #pragma once
 #include <unordered_map>
 

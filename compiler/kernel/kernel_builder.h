@@ -34,7 +34,7 @@ class KernelBuilder {
     /// An i32 parameter, or a constant where the size is one. UserError where a constant does not
     /// fit; a parameter is checked when the call is planned.
     int size(const Size& value);
-    /// So many can be counted with 32 bits, whatever the symbols are.
+    /// Returns whether so many can be counted with 32 bits, for all values of the symbols.
     bool countable(const Size& count) const;
     int scalar_argument(int argument, DType dtype);
     /// A new range; range() gives its index node.

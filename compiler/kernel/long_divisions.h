@@ -9,8 +9,8 @@ namespace firn {
 
 /// Loops one behind the other that a driver which bounds back edges compiles in time: lavapipe
 /// takes 0.4 s for four, 2.6 s for eight and minutes for sixteen. More long divisions in a kernel
-/// are written out, and take all their steps whatever the quotient: 2^20 of f64 take 9 ms as loops
-/// and 88 so.
+/// are written out, and take all their steps for every quotient: 2^20 of f64 take 9 ms as loops and
+/// 88 so.
 inline constexpr int64_t kMostLongDivisions = 4;
 
 /// The divisor is a literal of ordinary size, in [2^-60, 2^60]: see arithmetic.glsl.
@@ -20,7 +20,7 @@ bool has_small_quotient(const KernelNode& n, FloatRanges& ranges, const KernelCo
 /// A remainder of floats that takes steps: by no literal power of two, and of a quotient that may
 /// be large.
 bool is_long_division(const KernelNode& n, FloatRanges& ranges, const KernelCode& code);
-/// Returns how many steps it takes at most: back edges, if it is a loop.
+/// Returns the largest number of its steps: back edges, if it is a loop.
 int64_t steps_of_division(const KernelNode& n, const KernelCode& code);
 
 }  // namespace firn

@@ -15,8 +15,8 @@ int last_grid_range(const KernelCode& code) {
 
 namespace {
 
-/// Along the loop's range alone: whatever else the index depends on moves it by whole rounds of the
-/// lanes, so that each knows which element of a round it has.
+/// The index moves along the loop's range alone: everything else that it depends on moves it by
+/// whole rounds of the lanes, so that each lane knows its element of a round.
 bool walks_in_rounds(const IndexForm& index, int range, int64_t lanes) {
     const Size& offset = index.sum.offset;
     if (!index.is_sum() || !(offset.is_constant() || offset.divisor() % lanes == 0)) return false;

@@ -14,7 +14,7 @@ int last_grid_range(const KernelCode& code);
 bool reads_in_sequence(KernelCode code, int64_t lanes);
 /// Loads in loops walk in strides, and none along a loop.
 bool strides_far(KernelCode code);
-/// Loops do nothing but read columns: neighbours along x, rows far apart.
+/// Loops only read columns: neighbours along x, rows far apart.
 bool walks_columns(KernelCode code);
 
 }  // namespace firn

@@ -1,4 +1,4 @@
-// Attention: sums of values, weighted by how queries and keys fit.
+// Attention: sums of values, weighted by the similarity of queries and keys.
 #pragma once
 #include <optional>
 

@@ -54,8 +54,8 @@ struct CrossEntropyOptions {
     bool check_labels = true;
 };
 /// -log of softmax(logits) at the label, without overflow. Logits [batch, classes, ..] with integer
-/// labels [batch, ..], or with probabilities of the logits' shape. The mean is over the labels. As
-/// torch's cross_entropy.
+/// labels [batch, ..], or with probabilities of the logits' shape. The mean is over the labels, as
+/// in torch's cross_entropy.
 ///
 /// Examples: `cross_entropy(zeros({1, 2}), tensor({1}))` is `0.693147`,
 /// `cross_entropy(zeros({1, 2}), tensor({2}), {.check_labels = false})` is `nan`,

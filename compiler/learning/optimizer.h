@@ -78,23 +78,23 @@ class Optimizer {
     int64_t steps() const;
 
     /// Gradients are scaled so that all of them together have at most this norm: number
-    /// "clip_norm". R. Pascanu et al., 2013. As torch's clip_grad_norm_: if one element is nan so
-    /// is the norm, and every gradient becomes nan; scale_loss() skips such a step.
+    /// "clip_norm". R. Pascanu et al., 2013. It works like torch's clip_grad_norm_: if one element
+    /// is nan so is the norm, and every gradient becomes nan; scale_loss() skips such a step.
     ///
     /// This and the following, up to scale_loss, are options of steps: set them before the first
     /// step is recorded.
     void clip_norm(float norm) const;
     /// Each parameter's gradient is scaled by itself, so that it has at most this norm: number
-    /// "clip_each_norm". As PyTorch's clip_grad_norm_ of one parameter at a time; before clip_norm
-    /// if both are set.
+    /// "clip_each_norm". It works like PyTorch's clip_grad_norm_ of one parameter at a time, and
+    /// comes before clip_norm if both are set.
     ///
     /// Example: after `Variable a({2}, constant_init(1), true), b({}, constant_init(1), true);`
     /// `SGD sgd({{"a", a}, {"b", b}}, {.lr = 1}); sgd.clip_each_norm(1);`
     /// `sgd.step({tensor({3.0f, 4.0f}), Tensor(0.5f)});` `a.value()` is `{0.4, 0.2}`, `b.value()`
     /// is `0.5`.
     void clip_each_norm(float norm) const;
-    /// Every element of a gradient is kept within -value and value: number "clip_value". As
-    /// PyTorch's clip_grad_value_; before the norms are clipped.
+    /// Every element of a gradient is kept within -value and value: number "clip_value". It works
+    /// like PyTorch's clip_grad_value_, and comes before the norms are clipped.
     void clip_value(float value) const;
     /// Only every `count`-th step changes parameters, by the mean gradient of so many. UserError: a
     /// count below 1.

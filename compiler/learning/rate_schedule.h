@@ -14,7 +14,7 @@ using Schedule = Callback<float(int64_t step)>;
 ///
 /// Example: `constant_schedule(0.1f)(7)` is `0.1`.
 Schedule constant_schedule(float rate);
-/// Multiplies `rate` by `factor` after every `steps` steps. As torch's StepLR.
+/// Multiplies `rate` by `factor` after every `steps` steps, as torch's StepLR does.
 ///
 /// Examples: `step_decay(1, 10)(9)` is `1`, `step_decay(1, 10)(10)` is `0.1`.
 Schedule step_decay(float rate, int64_t steps, float factor = 0.1f);

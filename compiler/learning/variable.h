@@ -48,7 +48,7 @@ class Variable {
 
     /// Returns whether optimizers change it: parameters() lists only those.
     bool trainable() const;
-    /// Says whether; Module::freeze does for all parameters.
+    /// Sets whether optimizers change it; Module::freeze does so for all parameters.
     void set_trainable(bool trainable) const;
     /// Returns whether both are handles of one variable.
     bool operator==(const Variable& other) const { return state_ == other.state_; }
@@ -88,7 +88,7 @@ class Binding {
 struct NumberState;
 
 /// A handle of a number of the host that a recorded function takes as an argument, such as a
-/// learning rate: turning it compiles nothing.
+/// learning rate: changing it compiles nothing.
 ///
 /// Example: after `Number rate("lr", 0.1f); rate.value() = 0.2f;` `rate.tensor()` is `0.2`.
 class Number {

@@ -13,8 +13,7 @@ namespace firn {
 
 /// The arrays of a kernel by hand that lie in buffers of the program, and their layout. Each
 /// invocation that runs at the same time has a row of its own in the buffer of an array; `groups`
-/// of them run at the same time, slice by slice of the grid. So memory is bounded whatever the grid
-/// is.
+/// of them run at the same time, slice by slice of the grid. So memory is bounded for every grid.
 struct OwnArrays {
     std::unordered_set<const Node*> arrays;
     Size total;           // groups of the grid

@@ -73,7 +73,7 @@ void Walk::ask_operands(const Node& node, const Indices& at) {
 }
 
 Indices Walk::normal(const Shape& shape, Indices at) {
-    // One element has one index, whatever the rank of the value that reads it.
+    // One element has one index, for every rank of the value that reads it.
     if (!shape.empty() &&
         std::all_of(shape.begin(), shape.end(), [](const Size& size) { return size.is(1); }))
         return Indices(shape.size(), b_.integer(0));

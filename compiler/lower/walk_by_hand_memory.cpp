@@ -77,8 +77,9 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
     return {in_memory(array) ? place_in_row(array, index) : index, inside};
 }
 
-/// Returns whether the index may have been chosen by a condition: whatever the rules have made of
-/// the select, it is then computed from a bool. Read, counted and carried values are plain numbers.
+/// Returns whether the index may have been chosen by a condition: the index is then computed from a
+/// bool, in any form into which rules rewrite the select. Read, counted and carried values are
+/// plain numbers.
 bool HandWalk::may_be_masked(const Node& index) {
     constexpr size_t kMost = 200;  // nodes of an index that are looked at
     std::vector<const Node*> open{&index};
@@ -158,7 +159,7 @@ void HandWalk::store(const Node& node) {
     const ScatterOp op = attr.op;
     const Place place = place_of(array, std::span(node.inputs).subspan(2), nullptr, node);
     // A permutation has no place outside: where the promise is broken, one inside is taken. The
-    // store's condition stands in its first index, in whatever form the rules have left it.
+    // store's condition stands in its first index, in any form that the rules have left.
     const bool promised = attr.complete && !attr_.rounded;
     const int inside = promised ? mask_of(*node.inputs[2], node) : place.inside;
     const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));

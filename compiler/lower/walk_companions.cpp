@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSomewhere = -1;  // an index that only evaluation tells
+constexpr int kSomewhere = -1;  // an index that is known only by evaluating it
 
 /// Follows a carried value to the carried values of outer loops, and the indices at which they are
 /// evaluated.

@@ -1,4 +1,4 @@
-// How a kernel's ranges are run: the list of steps, as data and as text.
+// The mapping of a kernel: the list of steps by which its ranges are run, as data and as text.
 #pragma once
 #include <optional>
 #include <string>

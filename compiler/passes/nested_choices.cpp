@@ -45,7 +45,7 @@ struct Facts {
             if ((node.op == Op::And && value) || (node.op == Op::Or && !value))
                 follows(0, value), follows(1, value);
             if (node.op != Op::Select) continue;
-            // A side that it is not was not taken.
+            // A result that differs from one side came from the other.
             for (size_t side = 1; side <= 2; ++side)
                 if (const auto constant = constant_value(*node.inputs[side]);
                     constant && (constant->i != 0) != value)
@@ -527,7 +527,7 @@ class NestedChoices {
     /// them.
     static size_t first_own(const Node& node) {
         if (is_elementwise(node.op) || node.op == Op::Expand) return 0;
-        // A read is made where its index says, whatever others read.
+        // A read uses its own index, independent of other reads.
         return node.op == Op::Gather && node.inputs.back()->shape == node.shape
                    ? 1
                    : node.inputs.size();
@@ -554,7 +554,7 @@ class NestedChoices {
         return marks_.at(root.get()).second;
     }
 
-    /// A loop that became one without its condition, and the value if the condition does not hold.
+    /// A loop that was rebuilt without its condition, and the value if the condition does not hold.
     struct Around {
         Ref loop, condition;
         std::vector<Ref> otherwise;

@@ -22,15 +22,14 @@ using RuleCounts = std::map<std::string, int>;
 
 /// Replaces a symbol whose value is known by it, an i32 scalar too. One that is known to be a
 /// multiple of d becomes d * (symbol / d), so that everything computed from it shows the divisor:
-/// half of it has no remainder, and twice that half is it again. First: the other passes see the
-/// sizes.
+/// half of it has no remainder, and twice that half is it again. Runs first, so that the other
+/// passes see the sizes.
 Graph assume_sizes(NodeTable& table, const Graph& graph, const SymbolFacts& facts);
 
 /// Ifs become Selects where both regions are free of Loops, or where the condition is shaped (each
 /// element takes its own side, so both run anyway). A rank-0 condition over a Loop stays an If.
-/// Ensures: every If has a rank-0 condition and a Loop in one of its regions.
-/// Before simplify, which knows Selects; again after dead_loop_values, which may remove a branch's
-/// Loop.
+/// Ensures: every If has a rank-0 condition and a Loop in one of its regions. Runs before simplify,
+/// which knows Selects; and again after dead_loop_values, which may remove a branch's Loop.
 Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Simplifies assignments under masks, which select, element by element, between the new value and
@@ -40,38 +39,38 @@ Graph branches_to_select(NodeTable& table, const Graph& graph, RuleCounts* fired
 /// as a whole. A Loop that, by a condition of its carried values alone, leaves them as they are,
 /// ends there: masked iterations, as numpy writes them. A value that others need unchanged, or that
 /// both sides of a condition need, is not changed: otherwise it would be computed in several forms.
-/// Ensures: a value that only elements themselves can see is selected once. After
-/// branches_to_select, which makes Selects of Ifs; before simplify, which folds them.
+/// Ensures: a value that only elements themselves can see is selected once. Runs after
+/// branches_to_select, which makes Selects of Ifs, and before simplify, which folds them.
 Graph nested_choices(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// The Ifs around `host_loops`, which are steps of several kernels, become Selects too: no kernel
-/// could choose. Both sides are total, since the host knows the bounds of such Loops. After the
-/// passes that make Loops of kernels.
+/// could choose. Both sides are total, since the host knows the bounds of such Loops. Runs after
+/// the passes that make Loops of kernels.
 Graph run_both_sides(NodeTable& table, const Graph& graph,
                      const std::unordered_set<const Node*>& host_loops);
 
 /// Lets a Loop carry only the elements that its iterations touch, of tensors of which they touch
 /// the same few in every iteration (ir/narrow_loop.h): they are read before it and stored behind
-/// it. Not in regions. Before share_loops: gradients narrow the loops that they run again in the
-/// same way.
+/// it. Does not enter regions. Runs before share_loops: gradients narrow the loops that they run
+/// again in the same way.
 Graph narrow_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Replaces a Loop by another one that computes the same values, alone or among others, in the same
 /// iterations; loops inside their iterations are compared too. A gradient runs a loop again to keep
-/// its states. Of equal kernels written by hand one is left. Ensures: no loop is there twice.
-/// Early, while both are as they were recorded.
+/// its states. Of equal kernels written by hand one is left. Ensures: no loop is there twice. Runs
+/// early, while both are as they were recorded.
 Graph share_loops(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Drops carried values of Loops that no result needs, and replaces arguments that are never
 /// changed by their initial values. Ensures: every carried value is changed by the body and used,
-/// or decides how long the loop runs, or is a size of its iterations. Before simplify, which may
-/// fold the replacements.
+/// or decides how long the loop runs, or is a size of its iterations. Runs before simplify, which
+/// may fold the replacements.
 Graph dead_loop_values(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Moves carried values that need nothing of the region around a Loop (another Loop, or a kernel by
 /// hand) to a Loop of their own outside of the region, where it runs once: weights that are summed
-/// beside the values they weight, for example. After dead_loop_values, which shows dependencies;
-/// that pass also removes the values left behind.
+/// beside the values they weight, for example. Runs after dead_loop_values, which shows
+/// dependencies; that pass also removes the values left behind.
 Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// A Loop with an active value goes on where a count that it carries is below a constant, and that
@@ -79,14 +78,15 @@ Graph hoist_carried(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 Graph end_by_counts(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Folds constants and applies the algebra of the rule table until nothing changes for a node.
-/// Never changes a result, nan, infinities and the sign of zero included. Linear in the size of the
-/// graph. Last: the other passes leave work for it.
+/// Never changes a result, nan, infinities and the sign of zero included. Takes time linear in the
+/// size of the graph. Runs last: the other passes leave work for it.
 Graph simplify(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Splits an axis of constant extent in two, in the same order: an axis that a Reduce goes over, or
 /// along which a Scatter's positions lie, and whose index is only used divided by a divisor of the
 /// extent or as the remainder, as a window's pixels `k / 5, k % 5` are. Ensures: such indices are
-/// affine. Before invert_scatters, which needs that, and the scheduler, which sees shared reads.
+/// affine. Runs before invert_scatters, which needs that, and the scheduler, which sees shared
+/// reads.
 Graph split_axes(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Ensures: a Scatter that replaces is a function of its result's index, or no two positions store
@@ -103,14 +103,15 @@ Graph settle_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nu
 Graph invert_scatters(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Joins two stores, one after the other, that provably store to each element once, as parts of one
-/// value: no old element remains, and one kernel does both. Last: its result is for the scheduler.
+/// value: no old element remains, and one kernel does both. Runs last: its result is for the
+/// scheduler.
 Graph join_stores(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Joins stores that combine into one large tensor, one after the other, by the same operation at
 /// as many positions, to one kernel by hand over these positions: shared values are computed once,
 /// and there is one launch. Also joins such stores into up to three independent tensors. Not in
 /// loops and branches, which may be one kernel themselves, nor for few positions or for targets
-/// that fit into a group's memory. Last, too.
+/// that fit into a group's memory. Runs last, too.
 Graph combine_together(NodeTable& table, const Graph& graph, RuleCounts* fired = nullptr);
 
 /// Replaces each result that is only a reshape of a result of a Loop, of a Scatter or of a sum by

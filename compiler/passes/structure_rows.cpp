@@ -13,7 +13,7 @@
 namespace firn {
 namespace {
 
-/// True if every size is 1: one element, whatever its rank.
+/// True if every size is 1: one element of any rank.
 bool is_single(const Node& node) {
     for (const Size& size : node.shape)
         if (!size.is(1)) return false;
@@ -195,7 +195,8 @@ Ref read_of_one_part(const Builder& b, const Node& node) {
                       : gather(b, part, at, attr.modes, attr.fill, attr.own);
 }
 
-/// Every element is stored exactly once. Not in kernels by hand, which store by steps.
+/// Every element is stored exactly once. This does not hold in kernels by hand, which store by
+/// steps.
 Ref store_to_every_element(const Builder& b, const Node& node) {
     if (node.as<ScatterAttr>().by_hand) return nullptr;
     const Ref &target = node.inputs[0], &values = node.inputs[1];

@@ -10,8 +10,8 @@
 
 namespace firn {
 
-/// Returns all data that a launch needs, and the kernel's text unless `emission` is Nothing.
-/// Without name and lines, and not yet built.
+/// Returns all data that a launch needs, and the kernel's text unless `emission` is Nothing. The
+/// kernel has no name and no lines, and is not yet built.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
                        Emission emission = Emission::Text);
 /// Throws UserError if the target cannot express the kernel on this device: why, and the user's

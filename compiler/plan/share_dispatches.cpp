@@ -122,7 +122,7 @@ class Sharing {
         return program_.buffers[static_cast<size_t>(buffer)];
     }
 
-    /// Buffers that something else than a kernel names.
+    /// Buffers that are named by anything but a kernel.
     void find_fixed(const std::vector<ListedStep>& steps) {
         for (const ListedStep& step : steps) {
             if (const auto* copy = std::get_if<CopyStep>(&step.step))
@@ -139,7 +139,7 @@ class Sharing {
         }
     }
 
-    // --- Which kernels come together, and in which order all run.
+    // --- The grouping of kernels, and the order in which all run.
 
     void find_in(std::vector<ListedStep>& steps) {
         for (ListedStep& step : steps)

@@ -5,7 +5,7 @@
 namespace firn {
 
 /// A number of 64 bits lies in [lo, hi]. Sums and products saturate, and an unbounded end stays
-/// unbounded whatever is added.
+/// unbounded in every sum.
 struct Interval {
     int64_t lo = INT64_MIN, hi = INT64_MAX;
     friend bool operator==(const Interval&, const Interval&) = default;

@@ -264,9 +264,9 @@ std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& en
 /// Memory for the slots that the caller does not bind, packed by lifetime into one allocation: byte
 /// offset per slot (UINT64_MAX where a slot takes none) and the total. The memory of result i is
 /// bound to slot FlatProgram::result_slots[i], so that it ends in its place after any number of
-/// rotations: such a slot takes none here, whatever its role, and a Result slot that holds no
-/// result in the end takes some. Steps between two barriers run at the same time: memory changes
-/// hands only across a barrier.
+/// rotations: such a slot takes none here, even if it has another role, and a Result slot that
+/// holds no result in the end takes some. Steps between two barriers run at the same time: memory
+/// changes hands only across a barrier.
 struct MemoryPlan {
     std::vector<uint64_t> offsets;
     uint64_t bytes = 0;

@@ -63,7 +63,7 @@ class Size {
     /// @}
 
     /// Quotient rounded down, as floor_div, and its remainder, which is not negative for b > 0.
-    /// By 0 both are 0.
+    /// Division by 0 gives 0 for both.
     /// @{
     friend Size operator/(const Size& a, const Size& b) { return floor_div(a, b); }
     friend Size operator%(const Size& a, const Size& b) { return mod(a, b); }
@@ -100,7 +100,8 @@ class Size {
     int64_t upper_bound(const SizeEnv& largest) const;
     /// @}
 
-    /// The largest m known to divide the value whatever the symbols are (0 for the constant 0).
+    /// The largest m known to divide the value for all values of the symbols (0 for the constant
+    /// 0).
     int64_t divisor() const;
     /// Returns the number of symbols, quotients and the like in it; repeated ones count each time.
     int atoms() const;

@@ -20,8 +20,8 @@ using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "numbers lie in files as in memory");
 
-/// Puts fields into an object. The overloads of `json` are all there is to say of how a type is
-/// written; those of Reader (read_body.cpp) are their likes.
+/// Puts fields into an object. The overloads of `json` define how each type is written; those of
+/// Reader (read_body.cpp) read it.
 class Writer {
   public:
     explicit Writer(Json& to) : to_(to) {}

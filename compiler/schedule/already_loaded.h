@@ -11,8 +11,9 @@ struct AlreadyLoaded {
 };
 
 /// Returns the seconds that an element of `node` costs the kernel of `ask.root`, which asks for
-/// what `already_loaded` says in any case. What the kernel has at the same place costs nothing. A
-/// load beside another one costs the share of the invocations of a register tile that perform it.
+/// what `already_loaded` says in any case. A value that the kernel has at the same place costs
+/// nothing. A load beside another one costs the share of the invocations of a register tile that
+/// perform it.
 double seconds_beside(const Node& node, const Ask& ask, const AlreadyLoaded& already_loaded,
                       const ScheduleFacts& facts, AccessMaps& maps);
 

@@ -1,4 +1,4 @@
-// Finds what a value asks its inputs for when it is asked for itself.
+// Finds the elements of its inputs that a value needs at a given index.
 #include "compiler/schedule/demand.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finds what a value asks its inputs for when it is asked for itself.
+// Finds the elements of its inputs that a value needs at a given index.
 #pragma once
 #include <functional>
 #include <set>

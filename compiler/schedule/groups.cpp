@@ -97,8 +97,8 @@ bool bears(const Draft& draft, const KernelNeeds& a, const KernelNeeds& b) {
     return both - shared <= most || shared >= costs::kMostlyShared * less;
 }
 
-/// True if the kernel can take another output. What a step of one group passes on stays with the
-/// group (mapping/list/sequence_needs), and a loop is not run again for more of its results.
+/// True if the kernel can take another output. Values that a step of one group passes on stay with
+/// the group (mapping/list/sequence_needs), and a loop is not run again for more of its results.
 bool has_room(const Draft& draft, const Group& group, const Candidate& candidate) {
     if (group.item.outputs.size() < costs::kMaxOutputs ||
         in_small_loop(draft.facts, *candidate.root) || is_stored_by_hand(*candidate.root))
@@ -167,8 +167,8 @@ void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> bod
 }
 
 /// Returns the additional seconds that the kernel takes to compute values of its own at other
-/// indices too (`with`), where another kernel would load them (`without`). What the group computes
-/// already costs nothing.
+/// indices too (`with`), where another kernel would load them (`without`). Values that the group
+/// computes already cost nothing.
 double seconds_again(Draft& draft, const Group& group, const Candidate& without,
                      const KernelNeeds& with) {
     const ScheduleFacts& facts = draft.facts;

@@ -64,8 +64,8 @@ SizesOfIterations sizes_of_iterations(const std::vector<Ref>& order) {
     return out;
 }
 
-/// Returns the loops whose iterations' sizes the node mentions: it belongs to them, whatever its
-/// inputs are.
+/// Returns the loops whose iterations' sizes the node mentions: it belongs to them, even if its
+/// inputs do not.
 std::vector<const Node*> loops_of_sizes(const Node& node, const SizesOfIterations& sized,
                                         const RegionFacts& facts) {
     std::vector<const Node*> loops;

@@ -38,8 +38,8 @@ std::unordered_map<const Node*, Size> host_inductions(const RegionFacts& regions
 const Node* kernel_by_hand(const RegionFacts& regions, const Node& node);
 /// True if the node is a tensor after a kernel written by hand has stored to it.
 bool is_stored_by_hand(const Node& node);
-/// True if the node has one value for each invocation of a kernel written by hand, whatever the
-/// index at which it is asked for.
+/// True if the node has one value for each invocation of a kernel written by hand, for every index
+/// at which it is asked for.
 bool is_of_invocations(const RegionFacts& regions, const Node& node);
 /// Returns the innermost host loop that a node belongs to, null for the top level.
 const Node* home_loop(const RegionFacts& regions, const Node& node);

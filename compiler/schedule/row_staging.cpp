@@ -1,4 +1,4 @@
-// Rows that one invocation walks: it keeps in registers what does not change along the row.
+// Rows that one invocation walks: it keeps values that do not change along the row in registers.
 #include "compiler/schedule/row_staging.h"
 
 #include "compiler/kernel/rows.h"

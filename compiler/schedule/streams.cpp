@@ -1,4 +1,5 @@
-// Estimates what kernels read from memory again because no cache holds it between two of them.
+// Estimates the data that kernels read from memory again because no cache holds it between two of
+// them.
 #include "compiler/schedule/streams.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace firn {
 
 struct ClassRules {
-    // --- How kernels run.
+    // --- Execution of kernels.
 
     /// A core runs the subgroups of a group one after the other, and their lanes access memory one
     /// by one; otherwise the subgroups of a group run together, and hide one another's memory
@@ -36,7 +36,7 @@ struct ClassRules {
     /// themselves.
     int64_t most_own = 0;
 
-    // --- How much is enough. limits.md where it is cited; not measured else.
+    // --- Sizes that are enough: measured where limits.md is cited, elsewhere not measured.
 
     /// Elements that each lane of a subgroup reduces in one go.
     int64_t small_share = 0;

@@ -13,13 +13,13 @@ namespace firn::costs {
 /// Expected iterations of a loop whose bounds are unknown. Few, because such loops are nested. Not
 /// measured.
 inline constexpr double kUnknownTrips = 8;
-/// The largest bound of an integer argument that says something of a loop's trip count: beyond it
-/// the bound is that of the type, or of memory. Not measured.
+/// The largest bound of an integer argument that is taken for a bound of a loop's trip count:
+/// beyond it the bound is that of the type, or of memory. Not measured.
 inline constexpr double kLongestKnown = 65536;
 /// An integer argument is expected to be its maximum divided by this. Not measured.
 inline constexpr double kExpectedDivisor = 4;
-/// Times that a symbolic trip count may be more than its estimate, where a driver's limit of back
-/// edges is at stake. Not measured.
+/// Factor by which a symbolic trip count may exceed its estimate, where a driver limits back edges.
+/// Not measured.
 inline constexpr double kSymbolShare = 4;
 
 // --- Operations.
@@ -56,7 +56,7 @@ inline constexpr int64_t kNear = 4;
 
 /// Elements that one invocation is expected to walk in a row kernel at the most. Not measured.
 inline constexpr double kLongestRow = 16384;
-/// Times that where only the call knows the row's length. Not measured.
+/// Factor for that number if only the call knows the row's length. Not measured.
 inline constexpr int64_t kLongestRowShare = 2;
 /// Elements per lane of a row that are worth sharing it among the lanes of a subgroup. Not
 /// measured.
@@ -127,15 +127,17 @@ inline constexpr int64_t kNearRows = 32;
 /// [10000, 16] 21 and 25; with [10000, 32] 89 and 80, and 169 and 81 where the result has three
 /// axes.
 inline constexpr double kLittleLeft = 8;
-/// Bytes of a run's operands that stay near a core while its tiles are computed. With 2 MiB of
-/// second level for each core, [32768, 48] by [32768, 128]: 28 ms whole, 17 in runs of 180 KiB, 15
-/// of 720. Of firn_bench and six gradients one mixture's has runs, as fast without (half of it).
+/// Bytes of a run's operands that stay near a core while its tiles are computed. On a CPU with 2
+/// MiB of second-level cache per core, [32768, 48] by [32768, 128] takes 28 ms whole, 17 in runs of
+/// 180 KiB, and 15 in runs of 720 KiB. Among firn_bench and six gradients, only the gradient of one
+/// mixture has runs; with half the constant it has none, and is as fast.
 inline constexpr double kRunBytes = 1 << 20;
 /// Results of a product per element of a factor, from which on two tiles of registers read the
 /// element. With fewer, lanes share the product: [50000, 12] by [50000, 12] takes 2 ms so, and 3 in
-/// runs. With half of it or twice as many no kernel of the same benchmarks differs.
+/// runs. Half or twice the constant changes no kernel of the same benchmarks.
 inline constexpr double kReadAgain = 16;
-/// Times kNearRows that make a walk down columns worth cutting. Not measured.
+/// The least length of a walk down columns that is worth cutting, as a multiple of kNearRows. Not
+/// measured.
 inline constexpr int64_t kFarWalk = 8;
 
 // --- Loops.
@@ -148,10 +150,11 @@ inline constexpr int64_t kMostInOneGo = 65535;
 inline constexpr int64_t kOtherLoopsDivisor = 16;
 /// A chunk of a loop takes the allowed back edges divided by this. Not measured.
 inline constexpr int64_t kChunkDivisor = 2;
-/// Times that a loop's elements must reduce the same again, in time, for it to be reduced before
-/// the loop and kept. Not measured.
+/// A reduction that the elements of a loop repeat is done before the loop, and kept, if that is so
+/// many times faster. Not measured.
 inline constexpr double kLeastAgain = 2;
-/// Iterations of a loop of kernels so short that it runs to its end unasked. Not measured.
+/// Iterations of a loop of kernels so short that it runs to its end without reading whether it has
+/// ended. Not measured.
 inline constexpr int64_t kFewTrips = 16;
 
 // --- Mapping. Nodes are those of kernel code, after its copies are made.
@@ -318,7 +321,7 @@ inline constexpr double kLeastAwaited = 2;
 
 /// Invocations that read the same element. Not measured.
 inline constexpr int64_t kLeastReuse = 4;
-/// Times fewer loads of an iteration. Not measured.
+/// Factor by which staging must reduce the loads of an iteration. Not measured.
 inline constexpr double kLeastStagedSaving = 2;
 /// Iterations at a time, for a barrier to cost little. Not measured.
 inline constexpr int64_t kEnoughIterations = 16;
@@ -375,7 +378,7 @@ inline constexpr size_t kMostShared = 16;
 inline constexpr size_t kSharedWithin = 256;
 /// Factor by which the launches saved must outweigh the wasted work. Not measured.
 inline constexpr double kLeastGain = 2;
-/// Indices of a kernel that one group runs, whatever they cost. Not measured.
+/// Indices of a kernel that one group runs at any cost. Not measured.
 inline constexpr int64_t kMostInOneGroup = 1 << 16;
 
 /// Values that the copies of a body hold for stores to places apart: passes of a transform of 3 x
@@ -406,7 +409,7 @@ inline constexpr double kOrderedBlock = 60;
 /// Values that wait for a use, about as many as there are registers.
 inline constexpr int kLiveValues = 20;
 
-// --- How much the compiler looks at. Beyond these it takes the safe answer.
+// --- Limits of analyses. Beyond them the compiler takes the safe answer.
 
 /// Distinct maps of one value that are followed, for one kernel and for all that read it: beyond
 /// them it goes to memory.
@@ -441,7 +444,7 @@ inline constexpr size_t kMostBlocks = 4000;
 inline constexpr int64_t kMostTunedNodes = 4000, kMostTunedCopies = 128;
 /// Matrices that a subgroup sums up in variants for tuning: their sums fill the registers.
 inline constexpr int64_t kMostTunedMatrices = 16;
-/// Times as slow as the mapping that is varied, by the model, that a mapping may be to be tried.
+/// Factor by which a mapping may be slower than the varied one, by the model, and still be tried.
 inline constexpr double kFarSlower = 2;
 
 }  // namespace firn::costs

@@ -1,11 +1,11 @@
-// How far the kernels of a program are made.
+// The amount of code that a compile makes of each kernel.
 #pragma once
 #include <cstdint>
 
 namespace firn {
 
-/// How far the target makes each kernel: not at all, because no executor reads it; its text; or its
-/// words as well.
+/// The code that the target makes of each kernel: none, because no executor reads it; its text; or
+/// its text and its words.
 enum class Emission : uint8_t { Nothing, Text, Binary };
 
 }  // namespace firn

@@ -1,5 +1,5 @@
-// A target turns placed kernel code into something that runs: what the stages before it ask of it,
-// and what they hand to it. Each target has a folder here, and a row in targets.cpp.
+// A target turns placed kernel code into code that a device runs. This is its interface to the
+// stages before it. Each target has a folder here, and a row in targets.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Target {
     /// The best form of kernels, by the class of the device.
     const ClassRules& (*rules)(const DeviceProfile& profile);
 
-    // --- How kernels bind memory.
+    // --- Bindings of memory.
 
     /// The form in which a kernel binds a buffer of its width. Symbolic sizes are bounded by the
     /// facts.
@@ -35,13 +35,13 @@ struct Target {
     /// knows how much is in a buffer, the size is the room that the call makes for it.
     AssumedSize (*limited_size)(const KernelBuffer& buffer, BindingForm form,
                                 const DeviceProfile& profile);
-    /// How many buffers a kernel may bind in this form.
+    /// The number of buffers that a kernel may bind in this form.
     int64_t (*most_bindings)(BindingForm form, const DeviceProfile& profile);
     /// The form to which a kernel changes bindings of `form` if it has too many of them; the same
     /// form: there is none.
     BindingForm (*instead_of)(BindingForm form, const DeviceProfile& profile);
 
-    // --- What becomes of placed code.
+    // --- Artefacts from placed code.
 
     /// The group that is launched: the kernel's group_size, or another of as many invocations.
     std::array<uint32_t, 3> (*launched_group)(const KernelCode& code, const DeviceProfile& profile);

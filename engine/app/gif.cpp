@@ -13,8 +13,8 @@
 namespace firn {
 namespace {
 
-/// How long a frame may be shown, in hundredths of a second: players take less for a mistake, and
-/// the format cannot hold more.
+/// The shortest and the longest time of a frame, in hundredths of a second: players take less for a
+/// mistake, and the format cannot hold more.
 constexpr double kLeastHundredths = 2, kMostHundredths = 65535;
 constexpr size_t kColours = 256, kLargestSide = 65535, kLongestBlock = 255;
 

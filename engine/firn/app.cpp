@@ -172,7 +172,7 @@ class Outputs {
         std::string path;
         for (int number = 1; path.empty() || std::filesystem::exists(path); ++number)
             path = window_.options().title + "-" + std::to_string(number) + ending;
-        const WindowSize size = window_.pixels();  // whatever becomes of the window
+        const WindowSize size = window_.pixels();  // even if the window is resized
         video_begin_ = window_.frame();
         try {
             video_ = std::make_unique<Recording>(
@@ -374,7 +374,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
         window.close_when(
             [end = SignalledEnd(window, interrupts)]() mutable { return end.is_due(); });
         Outputs outputs(window, line, numbers);
-        // Without destructors, which would wait for the device and for threads that compile.
+        // Exits without destructors, which would wait for the device and for threads that compile.
         EndDeadline end([&](const std::string& text) {
             std::fprintf(stderr, "%s: %s; the work is abandoned%s\n", info.name.c_str(),
                          text.c_str(), outputs.leave().c_str());

@@ -21,12 +21,12 @@ struct LoadImageOptions {
     /// them: those of EXR are multiplied by alpha, those of PNG are not.
     bool alpha = false;
 };
-/// Reads a picture file as f32[h, w, 3], whatever its name ends in: PNG, JPEG, PNM (PBM, PGM and
-/// PPM), BMP, TGA, PSD, and the first picture of a GIF from 0 to 1, of 8 and 16 bits; Radiance HDR
-/// and OpenEXR as they are: every compression, halves, floats and integers, scan lines and tiles.
-/// Grey is three equal channels. The orientation that EXIF names is applied. UserError: the file is
-/// none of them, is not there, is damaged or cut short, has more pixels than fit, has no such
-/// layer, or has several and none was named.
+/// Reads a picture file as f32[h, w, 3], recognised by its contents and not by its name: PNG, JPEG,
+/// PNM (PBM, PGM and PPM), BMP, TGA, PSD, and the first picture of a GIF from 0 to 1, of 8 and 16
+/// bits; Radiance HDR and OpenEXR as they are: every compression, halves, floats and integers, scan
+/// lines and tiles. Grey is three equal channels. The orientation that EXIF names is applied.
+/// UserError: the file is none of them, is not there, is damaged or cut short, has more pixels than
+/// fit, has no such layer, or has several and none was named.
 ///
 /// Examples: after `save_image("grey.png", tensor({0.0f, 0.5f}, {1, 2}));` `load_image("grey.png")`
 /// is `{{{0, 0, 0}, {0.501961, 0.501961, 0.501961}}}`,

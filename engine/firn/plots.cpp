@@ -16,8 +16,8 @@
 namespace firn {
 namespace {
 
-/// How many values of a line a plot draws, and how many cells a heat map has a side: about one for
-/// each pixel of the panel.
+/// The number of values of a line that a plot draws, and of cells on a side of a heat map: about
+/// one for each pixel of the panel.
 constexpr int64_t kPlottedValues = 1024;
 constexpr int64_t kPlottedCells = 48;
 

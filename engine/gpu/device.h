@@ -159,8 +159,8 @@ class Device {
     std::mutex& queue_mutex() const { return queue_mutex_; }
 
     /// Throws DeviceError with call, result and object unless `result` is VK_SUCCESS. A device that
-    /// a call found lost stays lost: from then on whatever submits or waits throws, and names that
-    /// call.
+    /// a call found lost stays lost: from then on every call that submits or waits throws, and
+    /// names that call.
     void check(VkResult result, const char* call, std::string_view object) const;
     bool is_lost() const { return lost_in_ != nullptr; }
 

@@ -36,7 +36,7 @@ struct LaunchRound {
     Timing work, launches, bare;
 };
 /// Returns the seconds of a launch in these rounds beside its work, which takes `work` seconds; at
-/// least those of a launch with hardly any work, whatever the difference of clocks says. On a CPU
+/// least those of a launch with hardly any work, even if the difference of clocks is less. On a CPU
 /// cores fall asleep and are woken, which is no processor time, and does not happen if other
 /// processes keep them awake: the median counts of the rounds between work that had all cores. If
 /// these are fewer than three, or than half of all, the launch is not measured. On other devices

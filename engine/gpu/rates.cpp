@@ -20,9 +20,9 @@ constexpr int kMostMeasurements = 3;
 constexpr int64_t kSecondsBetween = 3600;
 constexpr double kClearly = 1.5;  // times as fast; two measurements may differ by less
 
-/// How many steps of two a device may be below and above the rates of its class. CPU drivers differ
-/// by their cores' vectors, clocks and memory, the number of cores being known; GPUs from those of
-/// a telephone to those of a computing centre.
+/// The number of steps of two by which a device may be below and above the rates of its class. CPU
+/// drivers differ by their cores' vectors, clocks and memory, the number of cores being known; GPUs
+/// from those of a telephone to those of a computing centre.
 struct Steps {
     double below, above;
 };

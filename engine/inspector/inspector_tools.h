@@ -18,14 +18,14 @@ struct KernelWork {
     double least_milliseconds = 0;  // lower bound by the device's rates
 };
 
-/// Each function may be missing; the inspector then leaves out what needs it.
+/// Each function may be missing; the inspector then leaves out the parts that need it.
 struct InspectorTools {
     /// Compiles GLSL to valid SPIR-V. Throws UserError with a line `NUMBER: message` for every
     /// error.
     std::function<std::vector<uint32_t>(const std::string& glsl, const std::string& name)> compile;
     std::function<std::string(const std::vector<uint32_t>&)> disassemble;
-    /// Returns the program's text after every pass, and which value is computed from which. It is
-    /// called on another thread. Throws UserError if the program keeps no source.
+    /// Returns the program's text after every pass, and the edges between values and their sources.
+    /// It is called on another thread. Throws UserError if the program keeps no source.
     std::function<CompileTrace(const Program&)> trace;
     /// Counts the work of each kernel of the program, at the sizes of a call.
     std::function<std::vector<KernelWork>(const Program&, const SizeEnv&)> count;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kGap = 10, kStepX = ScheduleNode::kWidth + 26,
                 kStepY = ScheduleNode::kHeight + kGap, kBetweenGroups = 44;
-/// How many values of a chain stand side by side; the chain continues in the next row.
+/// The number of values of a chain that stand side by side; the chain continues in the next row.
 constexpr size_t kColumns = 8;
 
 class Layout {

@@ -8,9 +8,9 @@
 
 namespace firn {
 
-/// Reads a picture file, whatever its name ends in: PNG, JPEG, Radiance HDR, PNM, BMP, TGA, GIF
-/// (its first picture) or PSD. Throws UserError that names it: not there, a folder, none of these,
-/// damaged, more than kMostPixels.
+/// Reads a picture file, recognised by its contents and not by its name: PNG, JPEG, Radiance HDR,
+/// PNM, BMP, TGA, GIF (its first picture) or PSD. Throws UserError that names it: not there, a
+/// folder, none of these, damaged, more than kMostPixels.
 Samples read_samples(const std::string& path);
 /// The same from the bytes of a file; messages call it `path`.
 Samples parse_samples(const std::string& path, std::string_view bytes);

@@ -30,7 +30,7 @@ class HdrReader {
         const int orientation = sizes(out);
         out.channels = 3;
         rows_ = out.height;
-        // Before anything is allocated by what the header says.
+        // Checks the size before memory is allocated for it.
         if (static_cast<size_t>(rows_) * kShortestRow > rest_.size())
             fail_hdr("its " + std::to_string(rest_.size()) + " bytes of pixels are too few for " +
                      std::to_string(rows_) + " rows");
@@ -59,7 +59,7 @@ class HdrReader {
 
     template <size_t kChannels>
     static void put_row(const Planes& row, float* to) {
-        // The numbers of an exponent of 0 are 0, whatever the three bytes say.
+        // An exponent of 0 makes the numbers 0, for any values of the three bytes.
         static const auto units = [] {
             std::array<float, 256> out{};
             for (int e = 1; e < 256; ++e) out[static_cast<size_t>(e)] = std::ldexp(1.0f, e - 136);

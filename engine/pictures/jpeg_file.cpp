@@ -5,7 +5,7 @@
 #include <csetjmp>
 #include <cstring>
 #include <memory>
-// Behind cstdio, whose FILE it takes for known.
+// This header uses FILE without including cstdio.
 #include <jerror.h>
 #include <jpeglib.h>
 

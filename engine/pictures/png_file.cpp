@@ -108,7 +108,7 @@ Samples read_png(const std::string& path, std::string_view bytes) {
     Samples out;
     out.width = static_cast<int>(png_get_image_width(reading.png, reading.info));
     out.height = static_cast<int>(png_get_image_height(reading.png, reading.info));
-    // Before anything is allocated by what the header says.
+    // Checks the size before memory is allocated for it.
     reading.fault = "it is cut short";
     if (packed_row * static_cast<uint64_t>(out.height) > (bytes.size() + 1) * kMostOfAByte) fail();
     size_t row_bytes = 0;

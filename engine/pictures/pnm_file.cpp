@@ -84,7 +84,7 @@ class PnmReader {
         }
     }
 
-    /// Before anything is allocated by what the header says.
+    /// Checks the size before memory is allocated for it.
     void check_left(size_t bytes) {
         if (bytes > rest_.size()) fail_pnm("it is cut short");
     }

@@ -46,7 +46,7 @@ int is_at_end_for_stb(void* user) { return static_cast<StbSource*>(user)->rest.e
 
 constexpr stbi_io_callbacks kStbCallbacks{read_for_stb, skip_for_stb, is_at_end_for_stb};
 
-/// Before anything is allocated by what the header says.
+/// Checks the size before memory is allocated for it.
 void check_stb_size(const std::string& path, std::string_view bytes) {
     // The most pixels that a byte of a BMP, TGA or PSD can stand for. A GIF has no such limit:
     // pixels that it does not store have its background.

@@ -15,7 +15,8 @@ constexpr size_t kMostEntries = 32;
 /// The predicted number of submissions from which on a run is made in parts: parts are recorded
 /// anew each time.
 constexpr double kWorthParts = 2.5;
-/// How many runs, and predicted seconds of them, the host may be ahead of the device.
+/// The number of runs, and of their predicted seconds, by which the host may be ahead of the
+/// device.
 constexpr size_t kMostRunsAhead = 16;
 constexpr double kMostSecondsAhead = 0.5;
 /// Most profiled runs whose times are still on the device.

@@ -15,8 +15,8 @@
 namespace firn {
 
 /// Returns a pass that clears one colour image and draws to it, with a depth image whose contents
-/// are unknown at first and are not kept. Passes of one format are compatible whatever their final
-/// layout. The caller destroys it.
+/// are unknown at first and are not kept. Passes of one format are compatible for all final
+/// layouts. The caller destroys it.
 VkRenderPass create_render_pass(const Device& device, VkFormat format, VkImageLayout final_layout);
 
 /// The blending of a pipeline's colour with the colour behind it: it replaces it, lies over it, or

@@ -77,8 +77,8 @@ bool display_is_there() {
     return !connection.broken;
 }
 
-/// Returns the keys that are down, whatever window they went down in, by their scancodes; none if
-/// the display does not tell.
+/// Returns the keys that are down, in any window, by their scancodes; none if the display does not
+/// tell.
 std::bitset<256> keys_down() {
     std::bitset<256> out;
     if (!connection.display || !connection.query_keys || !display_is_there()) return out;

@@ -14,7 +14,7 @@ struct Columns {
     float all_width = 0;                 // of what has no label
 };
 /// Returns columns as wide as the labels and the row of controls need, and no wider than `most`.
-/// What the panel drew before, such as the table of kernels, does not make it wider.
+/// Parts of the panel that were drawn before, such as the table of kernels, do not make it wider.
 Columns columns_of(const Widgets& widgets, float controls_width, float most, float scale);
 
 /// Returns the groups, in order.

@@ -1,4 +1,4 @@
-// Pictures as files: read whatever their format, written as PNG, JPEG and Radiance HDR.
+// Pictures as files: read in every supported format, written as PNG, JPEG and Radiance HDR.
 #pragma once
 #include <cstdint>
 #include <string>

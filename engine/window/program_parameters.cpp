@@ -16,7 +16,7 @@ namespace {
 
 using ProgramKind = ProgramParameter::Kind;
 
-/// The storage of a value, of whatever type.
+/// The storage of a value of any type.
 struct ParameterStore {
     float floats[4] = {};
     int integer = 0;

@@ -91,7 +91,7 @@ struct DrawScene {
     ShowOptions overlay_options;
     std::optional<DrawLimits> limits;
     std::optional<DrawAxes> axes;  // of what is flat
-    /// True: without a picture y points down, whatever the order of the limits.
+    /// True: without a picture y points down, for either order of the limits.
     bool y_down = false;
     DrawCamera camera;
     std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own

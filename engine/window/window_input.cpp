@@ -177,8 +177,8 @@ void ViewWindow::State::take_mouse() {
     mouse.inside = !panel_has_it && input.x >= area.x && input.y >= area.y &&
                    input.x < area.x + area.width && input.y < area.y + area.height;
     mouse.i = row(input.y), mouse.j = column(input.x);
-    // A drag that begins or ends within the frame is measured from there, or to there.
-    // From nowhere, or from other units.
+    // A drag that begins or ends within the frame is measured from there, or to there. There is no
+    // earlier place if the mouse came from outside, or from a view with other units.
     const bool moved_on = !std::exchange(has_mouse, input.has_mouse()) || active != active_before;
     float from_i = moved_on ? mouse.i : before.i, from_j = moved_on ? mouse.j : before.j;
     MouseButton* buttons[3] = {&mouse.left, &mouse.right, &mouse.middle};

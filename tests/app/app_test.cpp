@@ -83,11 +83,11 @@ TEST_F(Apps, DoNotWaitForADeviceThatWasGivenUp) {
     const std::string video = folder_ + "video.gif";
     const auto give_up = [](Window& window) {
         Device& device = window.executor().device();
-        device.suspect("a kernel of somebody's");
+        device.suspect("a kernel by hand");
         if (window.frame() == 3) device.give_up(7);
     };
     EXPECT_EXIT(show({"--frames", "9", "--out", video}, give_up), testing::ExitedWithCode(1),
-                "did not finish its work within 7 s, perhaps because of a kernel of somebody's");
+                "did not finish its work within 7 s, perhaps because of a kernel by hand");
     EXPECT_EQ(pictures_in(video), 3);
 }
 TEST_F(Apps, SetParametersThatTheProgramMakes) {

@@ -1,4 +1,4 @@
-// Ctrl-C ends a program within a second, whatever it is at: by real signals to real processes.
+// Ctrl-C ends a program within a second in every state: tested by real signals to real processes.
 #include <firn/firn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -225,7 +225,7 @@ TEST_F(LongLoops, AGraphOfVeryManyStatementsEndsWhereverItIs) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         ASSERT_TRUE(is_running()) << "it was done before";
         EXPECT_EQ(signalled(SIGINT), 128 + SIGINT);
-        // What is left after a second has its memory to give back yet.
+        // A process that is left after a second still has to free its memory.
         EXPECT_LT(seconds_, 2) << said();
         expect_said("ended before it was done");
     }

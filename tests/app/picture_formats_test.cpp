@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-// Behind cstdio, whose FILE it takes for known.
+// This header uses FILE without including cstdio.
 #include <jpeglib.h>
 
 #include "compiler/files/inflate.h"

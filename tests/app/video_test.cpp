@@ -29,7 +29,7 @@ class Video : public ::testing::Test {
         fs::current_path(folder_);
         path_ = std::getenv("PATH");
         setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
-        // What SIGPIPE does is the program's own business.
+        // The program itself decides how SIGPIPE is handled.
         std::signal(SIGPIPE, SIG_DFL);
     }
     void TearDown() override {

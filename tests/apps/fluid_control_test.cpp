@@ -34,7 +34,7 @@ TEST(FluidControl, CarriesDyeNearerToThePicture) {
     const std::vector<Tensor> stills = film(control);
     ASSERT_EQ(stills.size(), size_t(kStills + 1));
     EXPECT_EQ(stills[0].to_vector<float>(), disc.to_vector<float>());
-    // What the film shows is what the distance is about.
+    // The distance is measured between the frames that the film shows.
     const float after = mean(square(stills.back() - heart)).item<float>();
     EXPECT_NEAR(after, improve(control, {}).item<float>(), 1e-6f);
     EXPECT_LT(after, before / 3);

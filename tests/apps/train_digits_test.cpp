@@ -40,7 +40,7 @@ TEST(TrainDigits, LearnsToReadThem) {
     const Judgement after = judged(training);
     EXPECT_GT(after.accuracy, 60);
     EXPECT_EQ(sum(after.confusion).item<float>(), 300);
-    // What is drawn plainly is read.
+    // A plainly drawn digit is read correctly.
     Views views;
     views.test = after;
     int read = 0;

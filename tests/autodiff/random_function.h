@@ -23,8 +23,8 @@ struct RandomContents {
     int values = 0, calls = 0;  // computed on the way: read, and by calls of compiled functions
 };
 
-/// Records the function of one seed: the same statements whatever the types and sizes of `xs`, of
-/// which the first two have one shape, of rank 1 or 2, and the third is a number.
+/// Records the function of one seed: the same statements for all types and sizes of `xs`, of which
+/// the first two have one shape, of rank 1 or 2, and the third is a number.
 class RandomFunction {
   public:
     enum class Computes : uint8_t { Nothing, Some };

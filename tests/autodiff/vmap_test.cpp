@@ -131,8 +131,8 @@ TEST(Vmap, GivesGradientsBySample) {
         {some({3, 2}), some({2})});
 }
 
-/// Samples that have ended keep their number, whatever is read beside it; reads are promised to be
-/// inside where a sample goes on.
+/// Samples that have ended keep their number, although other values are read; reads are promised to
+/// be inside where a sample goes on.
 TEST(Vmap, ReadsUncheckedWhereOtherSamplesGoOn) {
     for (const Session& session : {Session::oracle(), Session::interpreter()}) {
         SessionScope scope(session);

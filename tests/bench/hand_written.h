@@ -15,9 +15,8 @@ namespace firn::bench {
 /// The form in which a kernel binds a buffer of 4-byte elements, one or four at a time.
 enum class As : uint8_t { Texels, Texels4, IntTexels, Floats, Vec4s, Ints };
 
-/// A buffer of a kernel by hand. In the kernel's text `name_at(k)` reads element k (of one or
-/// four), whatever the form; a storage buffer is the array `name`. A local variable of that name
-/// hides both.
+/// A buffer of a kernel by hand. In the kernel's text `name_at(k)` reads element k (of one or four)
+/// in every form; a storage buffer is the array `name`. A local variable of that name hides both.
 struct HandBinding {
     std::string name;
     As as = As::Floats;

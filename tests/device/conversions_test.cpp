@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
                                [] { return bitcast(widened().as(u64), i64) < 0; }}),
     name_of);
 
-/// Beside the middles between halves, closer than floats lie.
+/// Numbers beside the middles between halves, closer than the spacing of floats.
 Tensor beside_middles(double step) {
     std::vector<double> out{65519.999999, 65520, 1e300, -1e-300, INFINITY, NAN, -0.0};
     for (double size : {0x1p-25, 1.0, 37.0, 65504.0, 0x1.fep127})

@@ -84,8 +84,8 @@ TEST(LearningOnDevice, TakesTheStepsOfTheOracle) {
     const Floats got = run.losses(3), values = run.values();
     for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], expected[k], 1e-4) << k;
     EXPECT_LT(got[2], got[0]);
-    // Adam's first steps have the rate's length whatever a gradient is: where one is nearly 0,
-    // rounding decides on the way.
+    // Adam's first steps have the rate's length for every gradient: where one is nearly 0, rounding
+    // decides on the way.
     int far = 0;
     for (size_t k = 0; k < values.size(); ++k)
         far += std::abs(values[k] - expected_values[k]) >

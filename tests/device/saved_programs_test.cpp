@@ -390,8 +390,8 @@ TEST_F(SavedOnDevice, WhatPrintsOrAssertsIsRefused) {
                  {"checks a condition", "saved_programs_test.cpp"});
 }
 
-// Whatever a session runs, it can run from its bytes: lazily, with memory given away, and with
-// sizes assumed.
+// A session can run every program from its bytes: lazily, with memory given away, and with sizes
+// assumed.
 TEST_F(SavedOnDevice, SessionsOfReadPrograms) {
     const auto saving = std::make_shared<SavingExecutor>(device_session({.validation = true}));
     const auto results = [] {

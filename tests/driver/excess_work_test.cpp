@@ -1,5 +1,5 @@
-// Kernels that take far more operations than their values do are cut again, whatever rule made
-// them.
+// Kernels that take far more operations than their values do are cut again, for every rule that
+// made them.
 #include "compiler/driver/excess_work.h"
 
 #include <gtest/gtest.h>

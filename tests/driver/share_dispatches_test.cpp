@@ -77,7 +77,7 @@ TEST(ShareDispatches, WhatTheSecondNeedsComesBeforeTheFirst) {
     const ListedKernel a = listed("a", 4, 1), b = listed("b", 2, 3);
     EXPECT_EQ(after(steps(a, listed("p", 0, 2, 2), b)), "p; a b");
     EXPECT_EQ(after(steps(a, listed("p", 1, 2, 2), b)), "a; p; b") << "which needs the first";
-    EXPECT_EQ(after(steps(a, listed("p", 0, 5, 2), b)), "a b; p") << "which nobody needs";
+    EXPECT_EQ(after(steps(a, listed("p", 0, 5, 2), b)), "a b; p") << "which no later step needs";
 }
 
 TEST(ShareDispatches, NoneCrossesACopyALoopOrASizeThatNeedsIt) {

@@ -47,7 +47,7 @@ class FailingExecutor : public Executor {
     std::shared_ptr<VulkanExecutor> engine;
 };
 
-/// A session on a device of its own, and tensors that must keep their values whatever fails.
+/// A session on a device of its own, and tensors that must keep their values after every failure.
 struct World {
     World(const DeviceOptions& options)
         : device(Device::create(options)),

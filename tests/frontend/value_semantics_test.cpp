@@ -154,7 +154,7 @@ static_assert(!std::is_assignable_v<Access&, float>,
               "auto a = u(i); a = v; would store nothing one can see");
 static_assert(std::is_same_v<decltype(std::declval<const Tensor&>()(0)), Tensor>,
               "reading a const tensor gives a value, so that nothing is stored to it silently");
-static_assert(!std::is_assignable_v<Tensor, float>, "a value that nobody holds cannot be assigned");
+static_assert(!std::is_assignable_v<Tensor, float>, "a temporary value cannot be assigned");
 
 template <class T>
 concept HasLogicalAnd = requires(T a, T b) {

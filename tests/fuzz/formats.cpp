@@ -177,7 +177,7 @@ std::vector<std::byte> as_bytes(const std::string& bytes) {
     return {first, first + bytes.size()};
 }
 
-/// What `write(path)` writes.
+/// Returns the bytes that `write(path)` writes.
 template <class Write>
 std::string written_by(const char* ending, const Write& write) {
     write(scratch(ending));

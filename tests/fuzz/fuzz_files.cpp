@@ -80,7 +80,7 @@ std::string damaged(const std::vector<std::string>& seeds, const FuzzFormat& for
     return bytes;
 }
 
-/// Whether it was read.
+/// Returns whether it was read.
 bool try_read(const FuzzFormat& format, const std::string& bytes) {
     try {
         format.read(bytes);

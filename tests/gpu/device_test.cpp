@@ -305,7 +305,7 @@ TEST_F(DeviceTest, PipelinesOfManyProgramsAreKeptUpToABound) {
     for (uint64_t k = 0; k < 3 * PipelineCache::kLookEvery; ++k)
         EXPECT_NE(*kept.take(), VK_NULL_HANDLE);
     EXPECT_EQ(pipeline_caches, 3);
-    EXPECT_NE(*held, *kept.take()) << "who makes a pipeline still has the old one";
+    EXPECT_NE(*held, *kept.take()) << "a thread that makes a pipeline still has the old one";
     held.reset();
     crowded.reset();
     for (const auto& file : fs::directory_iterator(directory))

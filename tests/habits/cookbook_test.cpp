@@ -118,7 +118,7 @@ RECIPE("Rows of a table in the order of a column") {
     shows(take(table, argsort(table(all, 0)), {.axis = 0}), {1, 10, 2, 20, 3, 30});
 }
 
-RECIPE("How often each number comes") { shows(bincount(tensor({2, 0, 2, 2, 1}), 4), {1, 1, 3, 0}); }
+RECIPE("Counts of each number") { shows(bincount(tensor({2, 0, 2, 2, 1}), 4), {1, 1, 3, 0}); }
 
 RECIPE("A confusion matrix") {
     Tensor truth = tensor({0, 1, 1, 2}), guess = tensor({0, 1, 2, 2});
@@ -147,7 +147,7 @@ RECIPE("Sums of any range after one pass") {
     shows(before(end) - before(begin), {4, 11, 4});
 }
 
-RECIPE("Where a signal changes its sign") {
+RECIPE("Sign changes of a signal") {
     Tensor x = tensor({1.0f, 2.0f, -1.0f, -3.0f, 4.0f});
     Tensor changes = (x(range(0, -1)) < 0.0f) != (x(range(1, none)) < 0.0f);
     shows(nonzero(changes), {1, 3});
@@ -235,7 +235,7 @@ RECIPE("Newton's method, as long as each element needs") {
     shows(x, {2, 3, 10}, 1e-3);
 }
 
-RECIPE("How long each number takes to come to 1") {
+RECIPE("Lengths of Collatz sequences") {
     Tensor n = tensor({1, 6, 27}), steps = zeros({3}, i32);
     while_([&] { return n != 1; },
            [&] {

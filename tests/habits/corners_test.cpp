@@ -183,12 +183,11 @@ std::string page_of_corners() {
     int count = 0, differ = 0;
     for (size_t k = 0; k < all.size(); ++k)
         if (!all[k].section) ++count, differ += beside(all[k], ours()[k]) == Beside::Both;
-    out << "# Corner cases beside numpy and PyTorch\n\nEvery row is run by `tests/habits`, which "
-           "writes this page: by the oracle, by the kernel interpreter\nand on the device, which "
-           "give the same. What numpy 1.24 and PyTorch 1.13 give for the same was stored by\n"
-           "`tests/habits/corners_expected.py`; a cell is empty where they have no such function. "
-           "Of "
-        << count << " rows " << differ << " differ\nfrom both.\n";
+    out << "# Corner cases beside numpy and PyTorch\n\n`tests/habits` runs every row by the oracle, by "
+           "the kernel interpreter and on the device, which give the same\nresults, and writes this "
+           "page. `tests/habits/corners_expected.py` stored the results of numpy 1.24 and PyTorch "
+           "1.13;\na cell is empty if they have no such function. "
+        << differ << " of " << count << " rows differ from both.\n";
     for (size_t k = 0; k < all.size(); ++k)
         if (all[k].section)
             out << "\n| " << all[k].section

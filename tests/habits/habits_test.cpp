@@ -177,10 +177,10 @@ std::string in_table(std::string code) {
 
 std::string text_of(const std::vector<Page>& pages) {
     std::ostringstream out;
-    out << R"(# What you know, by its name here
+    out << R"(# numpy, GLSL and Taichi translated
 
-Every row is compiled and run by `tests/habits`, which writes this page; what it gives is compared with numpy's own
-result, or with plain C++. A word stands where a habit would mislead.
+`tests/habits` compiles and runs every row, compares the result with numpy's own, or with plain C++, and writes this page.
+The last column has a note where a habit would mislead.
 )";
     for (const Page& page : pages) {
         out << "\n## From " << page.title << "\n\n" << page.names << "\n";
@@ -195,8 +195,8 @@ result, or with plain C++. A word stands where a habit would mislead.
     out << R"(
 ## Beside `using namespace std`
 
-Functions that both have are those of std on numbers, and Firn's on tensors: `max(x, y)`, `sqrt(x)`, `fill(x, 0)`. What
-std has as a class is written with the namespace: `firn::any`, `firn::stack`, `firn::slice`, `firn::barrier`.
+A function that both namespaces have is std's for numbers and Firn's for tensors: `max(x, y)`, `sqrt(x)`, `fill(x, 0)`. A
+name that is a class in std needs the namespace: `firn::any`, `firn::stack`, `firn::slice`, `firn::barrier`.
 )";
     return out.str();
 }

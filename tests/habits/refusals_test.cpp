@@ -61,11 +61,11 @@ std::string in_cell(std::string text) {
 
 std::string page_of_refusals() {
     std::ostringstream out;
-    out << R"(# What is refused, and why
+    out << R"(# Refused programs
 
-Every row is run by `tests/habits`, which writes this page with the message that is given; before it stands the line of
-the program. x and y are f32[3], a is f32[2, 3], n is i32[3], m is bool[3]. What C++ itself refuses, as `if (x > 0.0f)`,
-says what to write (`if_`, `select`, `loop`) in the compiler's message.
+`tests/habits` runs every row, and writes this page with the messages. A message also names the line of the program, which
+is left out here. x and y are f32[3], a is f32[2, 3], n is i32[3], m is bool[3]. For code that C++ itself refuses, such as
+`if (x > 0.0f)`, the message of the C++ compiler says what to write (`if_`, `select`, `loop`).
 )";
     for (const Refusal& row : refusals())
         if (row.section)

@@ -60,22 +60,22 @@ Every entry is what the library answers, asked by `tests/habits`, which writes t
     out << R"(
 `f16` and `bf16` are computed in f32 and rounded after each operation; their sums and products of matrices are
 made in f32 and rounded at the end. Integers of 8 and 16 bits and bools are only storage: arithmetic on them is i32, and
-`x = (x + 1).as(u8)` wraps. A C++ number takes the type of the tensors beside it, whatever its own width is; a floating-point
+`x = (x + 1).as(u8)` wraps. A C++ number of any width takes the type of the tensors beside it; a floating-point
 number beside integers makes both f32. A list `tensor({1.5, 2.5})` is f32 and a list of integers i32; a
 `std::vector<double>` is f64, for which a device needs 64-bit floats (`.as(f32)` is the way out where it has none); every
 function takes it, to a few units in its last place.
 
-Where not all of a type's values fit the other, integers of 8 and 16 bits meet in i32, the two floats of 16 bits in f32.
-Of i32 and u32 (i64 and u64) the signed one is taken, with the bits of the other. Integers beside floats become those.
-Stores into a tensor have its type: floats beyond an integer's range saturate, integers wrap.
+If neither type holds all values of the other, two integers of 8 and 16 bits give i32, and the two floats of 16 bits give f32.
+i32 and u32 (i64 and u64) give the signed type, with the bits of the other. Integers beside floats become floats.
+A store converts to the tensor's type: floats beyond an integer's range saturate, integers wrap.
 `scatter_add` and its kin work on every type of at most 32 bits, and on wider ones where positions provably never meet; sums into
 integers of 8 and 16 bits wrap.
 
 ## Two tensors in one operation
 
-The type of `select(c, x, y)`, and of `min`, `max`, `clamp` and `clip`, which give an element as it was; a C++ number that
-the type does not hold, `max(x, 300)` of u8, makes an integer of 8 or 16 bits i32. The other functions of several operands,
-`hypot`, `pow`, `mix`, have it too, as `x + y` has, but i32 where it is an integer of 8 or 16 bits or a bool.
+The table has the type of `select(c, x, y)`, and of `min`, `max`, `clamp` and `clip`, which give an element as it was; a C++
+number that the type does not hold, as in `max(x, 300)` of u8, makes an integer of 8 or 16 bits i32. The other functions of
+several operands (`hypot`, `pow`, `mix`) and `x + y` give the same type, but i32 instead of an integer of 8 or 16 bits or a bool.
 
 )";
     out << type_heads("");

@@ -94,7 +94,7 @@ TEST(Corners, ThePageHasTheBounds) {
 `tests/learning` holds every function to these errors, at 400 points over the whole range of each type (subnormal numbers, 0 and -0, every exponent,
 the neighbours of 1, infinities, nan), against formulas that agree with 60 digits; `tests/device` does on the device.
 Errors are in units in the last place, of the value and of the derivative (of the worse one, of two operands). Results and arguments below the
-smallest normal number, and what is multiplied by them, may be 0, as devices take them. *: the unit is that of 1, or of the
+smallest normal number, and products with them, may be 0, because devices may flush them. *: the unit is that of 1, or of the
 largest operand, where that is larger (`logaddexp` cancels next to 0; `gelu` of f64 is made from `1 + erf`).
 `%`, `fmod` and `remainder` of floats are exact, but for the one sum that gives a rest the divisor's sign. A divisor below the smallest normal number
 leaves 0 on a device that takes such numbers as 0, and the exact rest elsewhere, as in the interpreters.
@@ -119,7 +119,7 @@ Functions of rows, of four numbers of one scale over the whole range, of equal o
 others, and with infinities (the derivative of the sum with weights 1, -1/2, 1/4 and 2; labels of all classes). The unit of what
 cancels is that of its largest term: of `log_softmax` and the losses that of 1, of `logsumexp` that of the largest operand,
 of a derivative of softmax p (w - sum(p w)) that of 2 p, of the losses by the logit of a target that of the target. An
-exponential of a difference d is off by d / 2 units, as the difference is rounded.
+exponential of a difference d is off by d / 2 units, because the difference is rounded.
 
 | | f64 | f32 | f16, bf16 | derivative: f64 | f32 | f16, bf16 |
 |---|---|---|---|---|---|---|

@@ -194,8 +194,8 @@ TEST(Subgradients, ThePageHasBoth) {
     std::ostringstream out;
     out << R"(# Derivatives by choice
 
-Where a function has no derivative, or several, and what nan becomes: what the library gives, and PyTorch 1.13, asked by `tests/learning`,
-which writes this page. A derivative that is infinite is given as that.
+This page lists the derivatives of functions at points with no derivative or with several, and at nan: those of the library and of
+PyTorch 1.13. `tests/learning` computes them and writes this page. An infinite derivative is stated as infinite.
 
 | derivative | Firn | PyTorch | they differ because |
 |---|---|---|---|

@@ -60,7 +60,7 @@ TEST(JoinStores, WhatDoesNotFillItIsLeftAlone) {
                                  .places = "12",
                                  .second = second}))
             << second << ": 3 has bits that others have";
-    EXPECT_FALSE(are_joined({.result = "%both, %one"})) << "somebody sees the first alone";
+    EXPECT_FALSE(are_joined({.result = "%both, %one"})) << "the first version is a result too";
 }
 
 using Tensors = std::vector<Tensor>;

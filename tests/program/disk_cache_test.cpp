@@ -206,7 +206,7 @@ TEST_F(DiskCache, TidyingTakesWhatKilledWritersLeftAndNothingOfOthers) {
     cache_tidy(folder(), 0);
     EXPECT_FALSE(fs::exists(left));
     EXPECT_FALSE(fs::exists(begun));
-    EXPECT_TRUE(fs::exists(young)) << "somebody may be writing it";
+    EXPECT_TRUE(fs::exists(young)) << "another process may be writing it";
     EXPECT_TRUE(fs::exists(other));
     EXPECT_FALSE(found());
     cache_tidy((directory_ / "nowhere").string());

@@ -1,5 +1,5 @@
-// Chains of small products with few columns at the end cost no more than with many, whatever stands
-// before and behind them: no row asks its producer once for each of its elements.
+// Chains of small products with few columns at the end cost no more than with many, regardless of
+// what stands before and behind them: no row asks its producer once for each of its elements.
 #include <gtest/gtest.h>
 
 #include "compiler/algorithms/noise.h"

@@ -159,7 +159,7 @@ TEST_F(CompilingWindow, EndsTheCompileWhereItIsClosedAndSomebodyCatchesThat) {
     Deadline deadline;
     EXPECT_THROW(while (!deadline.is_over()) long_program().to_vector<float>(), Cancelled);
     EXPECT_FALSE(window.open());
-    // What was ended can be asked for again.
+    // A compile that was ended can be requested again.
     EXPECT_EQ((ones({4}) + 1.0f).to_vector<float>(), std::vector<float>(4, 2.0f));
 }
 

@@ -109,7 +109,7 @@ TEST_F(Ending, AsksByKeysWhereWorkIsNotSaved) {
     window.unsaved("3 strokes", [&] { ++saved; });
     press("keys ask", "Escape");
     EXPECT_TRUE(becomes(window, WindowEnd::Asks));
-    // What is behind it is dark meanwhile.
+    // The content behind the question is dark meanwhile.
     EXPECT_TRUE(
         frames_until(window, [&] { return red_of(window.picture(), 600, 20) < before - 20; }));
     press("keys ask", "Escape");

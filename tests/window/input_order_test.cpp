@@ -95,7 +95,7 @@ TEST_F(InputOrder, ADragWithinAFrameGoesAllTheWay) {
     drag.insert(drag.end() - 1, move);
     frame(drag);
     EXPECT_NEAR(dt, 0.8f, 0.03f);
-    // By Shift, which is pressed on the way, so much less.
+    // Shift, which is pressed during the drag, makes the change so much smaller.
     std::swap(drag[0].x, drag[2].x);
     drag[1].x = drag[0].x, drag[3].x = drag[2].x;
     const InputEvent shift{.kind = kKey,

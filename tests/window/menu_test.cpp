@@ -28,7 +28,8 @@ class PictureMenu : public RealWindow {
         wanted.print_widgets = true;
         return wanted;
     }
-    /// Where the window says that an item of the menu is, once it is open and has found its place.
+    /// The place of an item of the menu as the window prints it, once the menu is open and has its
+    /// place.
     Rectangle item(ViewWindow& window, const std::string& name, int frames = 100000) {
         Rectangle place;
         int last = window.frame() + frames;

@@ -58,7 +58,7 @@ TEST_F(RealWindow, ChangesAreFineUndoneAndReset) {
     EXPECT_TRUE(frames_until(window, [&] { return dt == 0.25f; })) << dt;
     settle(window);
     EXPECT_TRUE(window.gui().changed("dt"));
-    // What is typed may lie beyond the slider, and no further than the limit.
+    // A typed value may lie beyond the slider, but not beyond the limit.
     for (auto [typed, taken] : {std::pair{"1.5", 1.5f}, {"9", 2.0f}}) {
         by_hand("undo", at(grab(0.5f), y) +
                             "keydown ctrl sleep 0.1 click 1 sleep 0.1 keyup ctrl "
@@ -113,7 +113,7 @@ TEST_F(RealWindow, PresetsAreWrittenReadAndRefused) {
     std::ofstream(path) << R"({"steps": 8})";
     by_hand("presets", click_on(read));
     EXPECT_TRUE(frames_until(window, [&] { return steps == 8; }));
-    // What is copied is pasted where a file is named.
+    // A copied text can be pasted into the field of a file's name.
     const Rectangle field = place_of(said, "preset file");
     by_hand("presets", "windowfocus \\$id " + click_on(place_of(said, "copy command")) +
                            " sleep 0.1 " + click_on(field) + " sleep 0.1 key ctrl+a key ctrl+v");

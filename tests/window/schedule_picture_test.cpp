@@ -28,7 +28,7 @@ void expect_legible(const ScheduleLayout& layout, const Program& program) {
         for (size_t m = 0; m < n; ++m)
             EXPECT_FALSE(overlap(node, layout.nodes[m])) << n << " " << m;
     }
-    // What is not in memory may be folded.
+    // Values that are not in memory may be folded.
     const bool folds = std::any_of(layout.nodes.begin(), layout.nodes.end(),
                                    [](const ScheduleNode& node) { return node.folded > 0; });
     for (size_t k = 0; k < seen.size(); ++k) {

@@ -196,7 +196,7 @@ TEST_F(ViewWindowTest, TheContrastOfANamedMapIsThatOfItsData) {
         EXPECT_EQ(shown({.colormap = map}), shown(show_options(map, {})));
         EXPECT_NE(shown({.colormap = map}), shown({.colormap = map, .range = {0, 1}}));
     }
-    // Without a map, and of colours, it is that of picture files.
+    // Without a map, and for colours, the contrast is that of picture files.
     EXPECT_EQ(shown({}), shown({.range = {0, 1}}));
     EXPECT_EQ(shown({.range = {}}), shown({.colormap = colormap::grey}));
     const BufferView colours = view<float>({0.2f, 0.4f, 0.6f}, {1, 1, 3});

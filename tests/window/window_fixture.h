@@ -63,7 +63,7 @@ class RealWindow : public testing::Test {
             window.show(gradient);
         return done();
     }
-    /// Whatever it waits for; by Deadline.
+    /// Closes the window after so many seconds of Deadline, even while it waits.
     static void close_after(ViewWindow& window, double seconds) {
         window.close_when([deadline = Deadline(seconds)]() mutable { return deadline.is_over(); });
     }

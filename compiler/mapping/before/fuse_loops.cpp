@@ -16,7 +16,7 @@ namespace {
 using Groups = std::vector<std::vector<int>>;
 
 /// Names the work of iterations so that equal work has equal names: the iteration itself and the
-/// carried values are named by their place, whatever loop they belong to.
+/// carried values are named by their place, independent of their loop.
 class IterationWork {
   public:
     IterationWork(const KernelCode& code, const DeviceProfile& profile)

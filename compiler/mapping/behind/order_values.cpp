@@ -93,8 +93,8 @@ class BlockNesting {
         return out;
     }
 
-    /// Orders the blocks lane by lane. Of the blocks whose operands are ready takes the one for
-    /// which most work waits; while many values wait for a use, one that frees most of them.
+    /// Orders the blocks lane by lane. Among the blocks whose operands are ready it takes the one
+    /// for which most work waits; while many values wait for a use, one that frees most of them.
     std::vector<int> side_by_side(const std::vector<int>& lanes) const {
         std::vector<int> order, ready;
         std::vector<size_t> left(*std::max_element(lanes.begin(), lanes.end()) + 1);

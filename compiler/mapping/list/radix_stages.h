@@ -54,11 +54,11 @@ struct JoinedStages {
     KernelCode code;    // Ready
     int64_t scale = 1;  // elements of a buffer between neighbours along the axis
 };
-/// Makes one kernel of `count` iterations from `first` on. With 2^exponent the least of their
-/// distances, elements whose indices along the axis differ by less than 2^count of it, and by
-/// multiples of it, are a band: an invocation loads one, runs the iterations on it in registers,
-/// and stores it. Returns nothing if it cannot prove that each iteration reads only the band and
-/// writes each of its elements once.
+/// Makes one kernel of `count` iterations from `first` on. Let 2^exponent be the least of their
+/// distances: elements whose indices along the axis differ by multiples of it, and by less than
+/// 2^count of it, are a band: an invocation loads one, runs the iterations on it in registers, and
+/// stores it. Returns nothing if it cannot prove that each iteration reads only the band and writes
+/// each of its elements once.
 ///
 /// The caller makes sure that 2^exponent is at least 1 and, times the points of a band, divides the
 /// extent of the axis, and that `distance` is right.

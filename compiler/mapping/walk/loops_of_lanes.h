@@ -17,7 +17,7 @@ struct Combine {
     ReduceOp reduce = ReduceOp::Sum;
 };
 
-/// How a loop (a For node) runs if a whole subgroup does the work of one invocation.
+/// The way in which a loop (a For node) runs if a whole subgroup does the work of one invocation.
 struct SharedLoop {
     bool split = false;  // its iterations are dealt to the lanes; else each takes all
     /// The outermost loop of a reduction: its results are combined over the lanes, one by

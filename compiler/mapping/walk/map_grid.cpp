@@ -255,8 +255,9 @@ bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
 
 namespace {
 
-/// Behind the grid's end the store meets the end of the memory too, which goes on for a block: a
-/// tensor that positions store to may go on itself.
+/// A store at the grid's index may pass the end only if the buffer ends where the grid does: its
+/// memory is padded to a whole block. A tensor with more elements than the grid has its own
+/// elements there.
 bool store_may_pass_the_end(const KernelCode& ready, const KernelNode& store) {
     const KernelNode& index = ready.nodes[store.args[0]];
     const KernelBuffer& buffer = ready.buffers[store.buffer];

@@ -30,8 +30,8 @@ struct StagedLoop {
 };
 
 /// Returns the loops (For nodes of the lowered kernel) whose operands the groups of a mapping
-/// share, whatever they compute: loops that all invocations take alike, with no inner loops or
-/// short ones, most of whose loads do not depend on some range along which a group has several
+/// share, for loops of any computation: loops that all invocations take alike, with no inner loops
+/// or short ones, most of whose loads do not depend on some range along which a group has several
 /// invocations. Empty for kernels with other effects than stores, for kernels of rows, and if
 /// invocations share work.
 std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);

@@ -12,7 +12,7 @@ Carried build_staged_loop(MappingRun& run, int loop, const std::vector<size_t>& 
                           Carried values);
 
 /// Reads all that is staged and changes with the iterations of `range` where one of them begins:
-/// once, whatever needs it.
+/// once for all its uses.
 void read_staged(MappingRun& run, int range, const std::vector<size_t>& group);
 
 /// A node that is staged, as a copy reads it in the iteration that is built now; -1: it is not.

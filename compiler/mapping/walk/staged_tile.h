@@ -12,9 +12,9 @@
 
 namespace firn {
 
-/// The layout of a staged value: the elements of neighbouring invocations lie side by side,
-/// whatever their tiles, with one element each or four neighbours of a tile that are read at once.
-/// Larger distances are odd multiples of that, so that few neighbours along a range meet in a bank.
+/// The layout of a staged value: the elements of neighbouring invocations lie side by side, for all
+/// tiles, with one element each or four neighbours of a tile that are read at once. Larger
+/// distances are odd multiples of that, so that few neighbours along a range meet in a bank.
 struct StagedLayout {
     struct Axis {
         size_t range = 0;                         // 0 is x

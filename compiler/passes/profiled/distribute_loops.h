@@ -11,7 +11,7 @@ namespace firn {
 /// element is independent: the loop keeps what the sums need in tapes, and they are computed after
 /// it, for all iterations at once. Reductions that depend on no other iteration are computed for
 /// all iterations at once before a loop if each element of its kernel would compute the same
-/// reduction again. What is kept fits in the device's cache at the most. Ensures: the same values
+/// reduction again. The kept values take no more than the device's cache. Ensures: the same values
 /// up to the order of additions. Runs before split_reductions.
 Graph distribute_loops(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts);

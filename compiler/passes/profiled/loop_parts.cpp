@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-/// True if the same operation over all iterations at once computes the node, for whatever values
+/// True if the same operation over all iterations at once computes the node, for all values that
 /// the iterations give.
 bool is_for_all(const Node& node) {
     if (!is_elementwise(node.op) && !is_movement(node.op) && node.op != Op::Gather &&

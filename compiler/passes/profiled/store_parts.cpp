@@ -96,9 +96,9 @@ Shape positions_of(const PlacedParts& placed) {
 
 // --- values whose parts alternate
 
-/// True if all parts of an element lie next to each other, as in a stack along the last axes. As a
-/// choice such a value wastes nothing, since copies know their parts, but it can share a kernel
-/// only with values of its own shape.
+/// True if all parts of an element lie next to each other, as in a stack along the last axes. Such
+/// a value wastes nothing as a choice, since copies know their parts, but it can then share a
+/// kernel only with values of its own shape.
 bool alternates(const Node& node, const PlacedParts& placed) {
     const auto kept = node.shape.size() - placed.axes.size();
     for (size_t k = 0; k < placed.axes.size(); ++k)
