@@ -20,24 +20,24 @@ struct Orbit {
 /// The first random points whose orbits leave before `limit`, and the number of iterations that
 /// they take; 0: none.
 struct Starts {
-    Tensor x, y, turns;
+    Tensor x, y, iterations;
 };
 Starts find_starts(const Tensor& seed, const Tensor& limit) {
-    Tensor cx = zeros({kOrbits}), cy = cx, turns = zeros({kOrbits}, i32);
+    Tensor cx = zeros({kOrbits}), cy = cx, iterations = zeros({kOrbits}, i32);
     Generator random{arange(kOrbits), seed};
     for (Tensor attempt : loop(kTries)) {
         cx = 4.0f * random.uniform() - 2.5f, cy = 3.0f * random.uniform() - 1.5f;
         Orbit orbit{cx, cy};
-        turns = zeros({kOrbits}, i32);
-        for (Tensor turn : loop(min(limit, 900))) {
+        iterations = zeros({kOrbits}, i32);
+        for (Tensor iteration : loop(min(limit, 900))) {
             orbit.step(cx, cy);
-            turns += 1;
+            iterations += 1;
             if_(orbit.gone(), [&] { break_(); });
         }
-        turns = select(orbit.gone() & (turns > 5), turns, 0);
-        if_(turns > 0, [&] { break_(); });
+        iterations = select(orbit.gone() & (iterations > 5), iterations, 0);
+        if_(iterations > 0, [&] { break_(); });
     }
-    return {cx, cy, turns};
+    return {cx, cy, iterations};
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
         // The layers hold short, longer and the longest orbits.
         auto gather = compile(
             [](Tensor hits, Tensor limit, Tensor parts, Tensor seed) {
-                auto [cx, cy, turns] = find_starts(seed, limit);
+                auto [cx, cy, iterations] = find_starts(seed, limit);
                 Orbit orbit{cx, cy};
                 auto [n, k] = indices<2>({kOrbits, kPart});
                 Tensor scale = cast<float>(Tensor(hits.size(0))) / 3.0f;
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
                     // The picture stands upright: the real axis goes down.
                     Tensor i = cast<int>(floor((at.x + 2.05f) * scale)),
                            j = cast<int>(floor(at.y * scale + 0.5f * hits.size(1)));
-                    Tensor last = turns(n),
+                    Tensor last = iterations(n),
                            layer = cast<int>(last > limit / 40) + cast<int>(last > limit / 6);
                     if_(part * kPart + k < last, [&] { scatter_add(hits(i, j, layer), 1.0f); });
                     for (Tensor t : loop(kPart)) orbit.step(cx, cy);

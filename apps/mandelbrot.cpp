@@ -19,17 +19,18 @@ std::pair<Tensor, Tensor> power_of(const Tensor& x, const Tensor& y, int n) {
     return {real * x - imaginary * y, real * y + imaginary * x};
 }
 
-/// Turns until z -> z^power + c leaves the circle, with a fraction that makes it smooth; 0 inside.
+/// Iterations until z -> z^power + c leaves the circle, with a fraction that makes it smooth; 0
+/// inside.
 Tensor escape_time(const Tensor& cx, const Tensor& cy, const Tensor& limit, int power) {
-    Tensor x = cx, y = cy, turns = 0.0f;
-    for (Tensor turn : loop(min(limit, 20000))) {
+    Tensor x = cx, y = cy, iterations = 0.0f;
+    for (Tensor iteration : loop(min(limit, 20000))) {
         if_(x * x + y * y > kFar, [&] { break_(); });
         const auto [real, imaginary] = power_of(x, y, power);
         x = real + cx, y = imaginary + cy;
-        turns += 1.0f;
+        iterations += 1.0f;
     }
     const Tensor far = x * x + y * y, beyond = log2(0.5f * log2(max(far, kFar)));
-    return select(far > kFar, turns + 2.0f - beyond / std::log2(float(power)), 0.0f);
+    return select(far > kFar, iterations + 2.0f - beyond / std::log2(float(power)), 0.0f);
 }
 
 /// Returns deep blue, white and gold in alternation; the set itself is black.

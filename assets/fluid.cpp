@@ -40,13 +40,13 @@ Drops rings(float width) {
         places.push_back({(k % 2 ? 0.70f : 0.20f) + 0.16f * numbers.next(),
                           width * (float(k) + 0.2f + 0.6f * numbers.next()) / 13,
                           static_cast<int>(6 * numbers.next())});
-    for (int turn = 0; turn < 12; ++turn)
+    for (int drop = 0; drop < 12; ++drop)
         for (const Place& place : places) {
             float radius = 0.035f + 0.055f * numbers.next();
             drops.y.push_back(place.y + 0.02f * (numbers.next() - 0.5f));
             drops.x.push_back(place.x + 0.02f * (numbers.next() - 0.5f));
             drops.area.push_back(radius * radius);
-            drops.colour.push_back(1 + (place.first + (turn % 2 ? 0 : turn / 2)) % 6);
+            drops.colour.push_back(1 + (place.first + (drop % 2 ? 0 : drop / 2)) % 6);
         }
     return drops;
 }

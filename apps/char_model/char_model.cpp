@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
             training.steps = training.adam.steps();
         };
         begin();
-        int turn = 0;
+        int draw = 0;
         std::vector<Sample> samples;  // the newest first
         Tensor shown = page(samples);
         while (window.open()) {
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
             if (reports) run.report(window, {{"test loss", double(test_loss(training))}});
             if (window.gui().button("generate") || reports) {
                 samples.insert(samples.begin(),
-                               written(training, prompt, length, temperature, turn++));
+                               written(training, prompt, length, temperature, draw++));
                 if (samples.size() > kSamples) samples.pop_back();
                 std::printf("%s\n\n", samples[0].text.c_str() + samples[0].given);
                 shown = page(samples);

@@ -42,14 +42,14 @@ StateFunction compile_judge(const Model& model, int context) {
 
 StateFunction compile_write(const Model& model, int context) {
     return compile({model},
-                   [&](Tensor piece, Tensor room, Tensor temperature, Tensor seed, Tensor turn) {
+                   [&](Tensor piece, Tensor room, Tensor temperature, Tensor seed, Tensor draw) {
                        const Size count = room.size(0);
                        Tensor window = piece, letters = room, probability = zeros({count});
                        for (Tensor k : loop(count)) {
                            const Tensor logits = model(unsqueeze(window, 0))(0, context - 1);
                            // The largest after noise of E. Gumbel is as likely as softmax says.
                            const Tensor chance =
-                               rand(logits.shape(), {.seed = seed, .stream = turn + k});
+                               rand(logits.shape(), {.seed = seed, .stream = draw + k});
                            const Tensor noise = -log(-log(clamp(chance, 1e-7f, 1.0f - 1e-7f)));
                            const Tensor letter = argmax(logits / temperature + noise);
                            letters(k) = letter;
@@ -98,7 +98,7 @@ float test_loss(const Training& training) {
 }
 
 Sample written(const Training& training, const std::string& prompt, int count, float temperature,
-               int turn) {
+               int draw) {
     const size_t context = size_t(training.options.context);
     const std::vector<int>& codes = training.text.codes;
     std::vector<int> piece = training.text.beginning;
@@ -109,7 +109,7 @@ Sample written(const Training& training, const std::string& prompt, int count, f
     piece.erase(piece.begin(), piece.end() - long(context));
     const std::vector<Tensor> all =
         training.write.call({tensor(piece), zeros({count}, i32), std::max(temperature, 1e-2f),
-                             training.seed, kOfWriting + turn * count});
+                             training.seed, kOfWriting + draw * count});
     Sample out{"", std::vector<float>(context, 1.0f), int(context)};
     for (int letter : piece) out.text += char(codes[size_t(letter)]);
     for (int letter : all[0].to_vector<int>()) out.text += char(codes[size_t(letter)]);

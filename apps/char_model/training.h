@@ -37,8 +37,8 @@ struct Sample {
 };
 /// `count` characters after a piece of the test that ends with `prompt` (without the characters
 /// that the text has not), as the model's probabilities with exponents 1 / temperature have it: at
-/// 0.01 nearly always the likeliest.
+/// 0.01 nearly always the likeliest. `draw` numbers the calls, which draw different random numbers.
 Sample written(const Training& training, const std::string& prompt, int count, float temperature,
-               int turn);
+               int draw);
 
 }  // namespace firn::char_model

@@ -13,7 +13,7 @@ constexpr int kShownSteps = 96;  // of the picture that a headless run ends with
 /// The cells that one watches, and wounds.
 struct Watched {
     Tensor cells;
-    int turn = 0, age = 0;  // age: steps since they were planted
+    int draw = 0, age = 0;  // age: steps since they were planted
 };
 
 Tensor planted(const Training& training) {
@@ -33,7 +33,7 @@ void live(Watched& watched, const Training& training, const Mouse& mouse, float 
             reshape(wounded(unsqueeze(watched.cells, 0), i, j, radius), watched.cells.shape());
         watched.age = 0;
     }
-    if (speed > 0) watched.cells = grown(training, watched.cells, speed, watched.turn++);
+    if (speed > 0) watched.cells = grown(training, watched.cells, speed, watched.draw++);
     watched.age += speed;
 }
 

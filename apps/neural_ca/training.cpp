@@ -82,9 +82,9 @@ StateFunction compile_step(const Rule& rule, const Adam& adam, const Pool& pool,
 StateFunction compile_grow(const Rule& rule, const Tensor& target) {
     const int64_t n = target.size(0).constant(), m = target.size(1).constant();
     return compile({rule},
-                   [&](Tensor cells, Tensor steps, Tensor seed, Tensor turn) {
+                   [&](Tensor cells, Tensor steps, Tensor seed, Tensor draw) {
                        const Tensor after = run(rule, unsqueeze(cells, 0), steps, seed,
-                                                kOfWatching + turn * kMostSteps);
+                                                kOfWatching + draw * kMostSteps);
                        return reshape(after, {n, m, kChannels});
                    },
                    {f32(n, m, kChannels), i32(), u32(), i32()});
@@ -135,8 +135,8 @@ Tensor advance(Training& training, const Settings& settings) {
                                training.seed, int(training.steps++) * kOfTraining})[0];
 }
 
-Tensor grown(const Training& training, const Tensor& cells, int steps, int turn) {
-    return training.grow.call({cells, steps, training.seed, turn})[0];
+Tensor grown(const Training& training, const Tensor& cells, int steps, int draw) {
+    return training.grow.call({cells, steps, training.seed, draw})[0];
 }
 
 }  // namespace firn::neural_ca

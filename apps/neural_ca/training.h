@@ -49,6 +49,6 @@ void restart(Training& training, uint32_t seed);
 Tensor advance(Training& training, const Settings& settings);
 /// `steps` steps of cells [n, m, kChannels]; `draw` numbers the calls, each of which draws other
 /// random numbers.
-Tensor grown(const Training& training, const Tensor& cells, int steps, int turn);
+Tensor grown(const Training& training, const Tensor& cells, int steps, int draw);
 
 }  // namespace firn::neural_ca

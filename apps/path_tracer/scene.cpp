@@ -196,7 +196,7 @@ Tensor sponge_distance(const vec3& p) {
 Tensor bulb_distance(const vec3& p) {
     vec3 w = p;
     Tensor m = dot(w, w), derivative = 1.0f;
-    for (Tensor turn : loop(4)) {
+    for (Tensor iteration : loop(4)) {
         if_(m > 256.0f, [&] { break_(); });
         Tensor cube = m * m * m;
         derivative = 8.0f * cube * sqrt(m) * derivative + 1.0f;

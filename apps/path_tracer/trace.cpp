@@ -128,7 +128,7 @@ void add_sky_light(Path& path, const vec3& from, const Shading& at, const Scene&
     });
 }
 
-void bounce(Path& path, const Hit& hit, const Tensor& turn, const Scene& scene, const Sky& sky,
+void bounce(Path& path, const Hit& hit, const Tensor& index, const Scene& scene, const Sky& sky,
             const Inputs& in, const Numbers& numbers) {
     vec3 point = path.ray.at(hit.distance);
     Shading at = shading(scene.surface(point, hit.object), -path.ray.direction);
@@ -141,7 +141,7 @@ void bounce(Path& path, const Hit& hit, const Tensor& turn, const Scene& scene, 
     path.chance = on.chance;
     // Russian roulette: dim paths end, and those that go on count for them.
     Tensor going_on =
-        select(turn < 2, 1.0f, min(max(path.kept.x, path.kept.y, path.kept.z), 0.95f));
+        select(index < 2, 1.0f, min(max(path.kept.x, path.kept.y, path.kept.z), 0.95f));
     if_(numbers(9) >= going_on, [&] { break_(); });
     path.kept /= max(going_on, 1e-6f);
 }
@@ -151,11 +151,11 @@ vec3 traced(const Scene& scene, const Sky& sky, const Inputs& in, const Shape& s
     Tensor pixel = (y * Tensor(size[1]) + x).as(u32);
     Tensor key = pcg(pixel + pcg(in.sample + pcg(in.seed)));
     Path path{eye_ray(in, y, x, size, {key}), vec3(0), vec3(1), -1.0f};
-    for (Tensor turn : loop(min(in.bounces, kMostBounces))) {
-        Numbers numbers{pcg(key + (turn + 1).as(u32))};
+    for (Tensor index : loop(min(in.bounces, kMostBounces))) {
+        Numbers numbers{pcg(key + (index + 1).as(u32))};
         Hit hit = scene.nearest(path.ray);
         if_(
-            hit.distance < kFar, [&] { bounce(path, hit, turn, scene, sky, in, numbers); },
+            hit.distance < kFar, [&] { bounce(path, hit, index, scene, sky, in, numbers); },
             [&] {
                 meet_sky(path, sky, in);
                 break_();

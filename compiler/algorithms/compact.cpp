@@ -62,7 +62,7 @@ Tensor moved_by_word(const Tensor& x, const Chosen& chosen, Tensor room, const S
     });
     kernel({words}, [&](const Tensor& w) {
         Tensor place = table(w, 0), left = bitcast(table(w, 1), u32);
-        for (Tensor turn : loop(kWord)) {
+        for (Tensor iteration : loop(kWord)) {
             if_((left == 0u) | (place >= rows), [&] { break_(); });
             const Tensor lowest = left & (0u - left);  // a power of two, exact as a float
             const Tensor from = w * kWord + (bitcast(lowest.as(f32), i32) >> 23) - 127;

@@ -66,7 +66,7 @@ Tensor diff(const Operand& x, const DiffOptions& options) {
     if (options.n < 0) refuse("diff: n is " + std::to_string(options.n) + "; give 0 or more");
     Tensor out = x.tensor();
     const int axis = checked_axis("diff", options.axis, out.shape());
-    for (int turn = 0; turn < options.n; ++turn) {
+    for (int iteration = 0; iteration < options.n; ++iteration) {
         const Size left = out.size(axis) - Size(1);
         const Tensor i = arange(left.lower_bound() < 0 ? max(left, Size(0)) : left);
         const Tensor above = take(out, i + 1, {.axis = axis}), below = take(out, i, {.axis = axis});

@@ -142,8 +142,8 @@ Complex pass(const Lines& lines, int bits, const Tensor* done, Direction directi
         }
     };
     kernel({at_once}, [&](const Tensor& first) {
-        for (Tensor turn : loop(ceil_div(all, at_once))) {
-            const Tensor one = first + turn * at_once, row = one / apart;
+        for (Tensor iteration : loop(ceil_div(all, at_once))) {
+            const Tensor one = first + iteration * at_once, row = one / apart;
             if_(one < all, [&] { transform_one(row, one - row * apart); });
         }
     });
@@ -164,13 +164,13 @@ Complex transform_lines(Lines lines, Direction direction, bool ends = false) {
                                   (Size(1) - low) * high, low * high};
     for (int bits = 1; bits <= kPassBits; ++bits)
         for (Tensor once : loop(runs[bits - 1])) x = pass(lines, bits, nullptr, direction);
-    const auto pass_after = [&](const Tensor& turn) {
-        const Tensor done = 1 << (Tensor(first) + kPassBits * turn);
+    const auto pass_after = [&](const Tensor& number) {
+        const Tensor done = 1 << (Tensor(first) + kPassBits * number);
         x = pass(lines, kPassBits, &done, direction);
     };
-    const Size turns = max(passes - 1, 0), apart = ends ? min(turns, 1) : Size(0);
-    for (Tensor turn : loop(turns - apart)) pass_after(turn);
-    for (Tensor once : loop(apart)) pass_after(turns - 1);
+    const Size others = max(passes - 1, 0), apart = ends ? min(others, 1) : Size(0);
+    for (Tensor number : loop(others - apart)) pass_after(number);
+    for (Tensor once : loop(apart)) pass_after(others - 1);
     return x;
 }
 

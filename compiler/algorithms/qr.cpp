@@ -48,8 +48,8 @@ Qr qr_of(const Tensor& a) {
     Tensor q = expand(eye(rows, steps, r.dtype()), {r.size(0), rows, steps});
     auto [b, row] = indices<2>(Shape{r.size(0), rows});
     Tensor one = arange(r.size(0));
-    for (Tensor turn : loop(steps)) {
-        Tensor k = steps - 1 - turn;
+    for (Tensor iteration : loop(steps)) {
+        Tensor k = steps - 1 - iteration;
         q = reflected(q, unchecked(vectors)(b, k, row), unchecked(betas)(one, k));
     }
     Tensor upper = slice(r, {.axis = 1, .end = steps});
@@ -57,25 +57,25 @@ Qr qr_of(const Tensor& a) {
     return {q, upper};
 }
 
-Tensor turned(const Tensor& x) { return transpose(x, -1, -2); }
+Tensor transposed(const Tensor& x) { return transpose(x, -1, -2); }
 
 /// The term that `behind_q` and `behind_r` share.
 Tensor behind_both(const Qr& of, const Tensor& m, const Tensor& own) {
     const Tensor i = index(m, 1), j = index(m, 2), below = select(i > j, m, 0);
-    const Tensor symmetric = below + turned(below) + select(i == j, m, 0);
+    const Tensor symmetric = below + transposed(below) + select(i == j, m, 0);
     const Tensor right = own + matmul(of.q, symmetric);
-    return turned(solve_triangular(of.r, turned(right), {.lower = false}));
+    return transposed(solve_triangular(of.r, transposed(right), {.lower = false}));
 }
 
 // The cotangent of a = q r with no more columns than rows, from that of q and that of r: S. Walter,
 // L. Lehmann and R. Lamour, "On evaluating higher-order derivatives of the QR decomposition", 2012.
 
 Tensor behind_q(const Qr& of, const Tensor& g) {
-    return behind_both(of, -matmul(turned(g), of.q), g);
+    return behind_both(of, -matmul(transposed(g), of.q), g);
 }
 
 Tensor behind_r(const Qr& of, const Tensor& g) {
-    return behind_both(of, matmul(of.r, turned(g)), zeros(of.q.shape(), of.q.dtype()));
+    return behind_both(of, matmul(of.r, transposed(g)), zeros(of.q.shape(), of.q.dtype()));
 }
 
 /// The columns of the first square, and those behind it: they follow from q alone.
@@ -98,7 +98,7 @@ Tensor behind_wide_r(const Tensor& a, const Qr& of, const Tensor& g) {
     const Size rows = a.size(1);
     const Qr first{of.q, columns_of(of.r, rows).square};
     const Columns by = columns_of(g, rows);
-    const Tensor by_q = matmul(columns_of(a, rows).rest, turned(by.rest));
+    const Tensor by_q = matmul(columns_of(a, rows).rest, transposed(by.rest));
     return concat({behind_q(first, by_q) + behind_r(first, by.square), matmul(of.q, by.rest)},
                   {.axis = 2});
 }

@@ -146,8 +146,8 @@ void for_blocks(const Walk& w, const std::function<void(Tensor, Tensor, Tensor)>
 /// of the axis it is that of another element, or outside.
 Tensor place_of(const Walk& w, const Tensor& o, const Tensor& block, const Tensor& i,
                 const Tensor& k) {
-    const Tensor step = block * w.length + k, turn = w.reverse ? w.n - 1 - step : step;
-    return (o * w.n + turn) * w.inner + i;
+    const Tensor step = block * w.length + k, place = w.reverse ? w.n - 1 - step : step;
+    return (o * w.n + place) * w.inner + i;
 }
 
 /// True where the axis is a whole number of blocks.

@@ -74,22 +74,22 @@ Tensor packed_svd(const Tensor& a) {
 
 /// J. Townsend, "Differentiating the Singular Value Decomposition", 2016.
 Tensor behind_svd(const Tensor& packed, const Tensor& cotangent, const Size& rows) {
-    const auto turn = [](const Tensor& x) { return transpose(x, 1, 2); };
+    const auto transposed = [](const Tensor& x) { return transpose(x, 1, 2); };
     const SvdParts of = svd_parts(packed, rows), g = svd_parts(cotangent, rows);
-    const Tensor square = of.s * of.s, gap = square - turn(square);
+    const Tensor square = of.s * of.s, gap = square - transposed(square);
     const auto mixed = [&](const Tensor& x, const Tensor& by_x) {
-        const Tensor along = matmul(turn(x), by_x);
-        return select(gap == 0, 0, (along - turn(along)) / gap);
+        const Tensor along = matmul(transposed(x), by_x);
+        return select(gap == 0, 0, (along - transposed(along)) / gap);
     };
     // The part of the change of u or v that leaves the space of its columns.
     const auto outside = [&](const Tensor& x, const Tensor& by_x) {
         const Tensor scaled = select(of.s == 0, 0, by_x / of.s);
-        return scaled - matmul(x, matmul(turn(x), scaled));
+        return scaled - matmul(x, matmul(transposed(x), scaled));
     };
     const Tensor by_s = select(index(gap, 1) == index(gap, 2), g.s, 0);
-    const Tensor inner = mixed(of.u, g.u) * of.s + turn(of.s) * mixed(of.v, g.v) + by_s;
-    return matmul(matmul(of.u, inner) + outside(of.u, g.u), turn(of.v)) +
-           matmul(of.u, turn(outside(of.v, g.v)));
+    const Tensor inner = mixed(of.u, g.u) * of.s + transposed(of.s) * mixed(of.v, g.v) + by_s;
+    return matmul(matmul(of.u, inner) + outside(of.u, g.u), transposed(of.v)) +
+           matmul(of.u, transposed(outside(of.v, g.v)));
 }
 
 /// The singular values that count, of the shape of s.
@@ -109,8 +109,8 @@ Tensor pinv_of(const Tensor& a, const RankOptions& options) {
 /// G. Golub and V. Pereyra, "The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
 /// Problems Whose Variables Separate", 1973, for a constant rank.
 Tensor behind_pinv(const Tensor& a, const Tensor& p, const Tensor& g) {
-    const auto turn = [](const Tensor& x) { return transpose(x, -1, -2); };
-    const Tensor gt = turn(g), pt = turn(p);
+    const auto transposed = [](const Tensor& x) { return transpose(x, -1, -2); };
+    const Tensor gt = transposed(g), pt = transposed(p);
     const Tensor left = matmul(gt, matmul(p, pt)), right = matmul(matmul(pt, p), gt);
     return left - matmul(a, matmul(p, left)) + right - matmul(matmul(right, p), a) -
            matmul(pt, matmul(g, pt));

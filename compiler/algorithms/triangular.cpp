@@ -23,8 +23,8 @@ Tensor solve_triangular(const Operand& a, const Operand& b, const TriangularOpti
     Tensor x = columns.values.as(m.dtype() == f64 ? f64 : columns.values.dtype());
     Size n = matrix.rows;
     auto [batch, i, j] = indices<3>(x.shape());
-    for (Tensor turn : loop(n)) {
-        Tensor k = options.lower ? turn : n - 1 - turn;
+    for (Tensor iteration : loop(n)) {
+        Tensor k = options.lower ? iteration : n - 1 - iteration;
         Tensor known = unchecked(x)(batch, k, j);
         if (!options.unit) known = known / unchecked(m)(batch, k, k);
         Tensor open = options.lower ? i > k : i < k;
@@ -59,8 +59,8 @@ Tensor behind_cholesky(const Tensor& l, const Tensor& g) {
     const Tensor half = select(i > j, inner, select(i == j, 0.5f * inner, 0));
     const Tensor left = solve_triangular(up, half, {.lower = false});
     const Tensor both = solve_triangular(up, transpose(left, -1, -2), {.lower = false});
-    const Tensor turned = transpose(both, -1, -2);
-    return select(i > j, both + turned, select(i == j, both, 0));
+    const Tensor transposed = transpose(both, -1, -2);
+    return select(i > j, both + transposed, select(i == j, both, 0));
 }
 
 }  // namespace

@@ -74,15 +74,15 @@ Chain chain_of(const Node& last, const Nodes& begun) {
 /// Returns the versions of each chain's tensor after one kernel over the positions of the chains.
 std::vector<Ref> combined(const Builder& b, const std::vector<Chain>& chains) {
     const Shape& grid = chains[0][0]->inputs[1]->shape;
-    const Ref turn = region_arg(b, i32, {});
+    const Ref iteration = region_arg(b, i32, {});
     std::vector<Ref> own, targets;
     for (size_t axis = 0; axis < grid.size(); ++axis)
-        own.push_back(invocation(b, turn, grid, static_cast<int>(axis)));
+        own.push_back(invocation(b, iteration, grid, static_cast<int>(axis)));
     const std::vector<Bounds> inside(grid.size(), Bounds::Unchecked);
     const auto read = [&](const Ref& x) {
         return gather(b, x, own, inside, Scalar{scalar_int(0)}.to(x->dtype));
     };
-    Region body{{turn}, {}};
+    Region body{{iteration}, {}};
     for (const Chain& chain : chains) {
         Ref version = region_arg(b, chain[0]->dtype, chain[0]->shape);
         targets.push_back(chain.back()->inputs[0]);

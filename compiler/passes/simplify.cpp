@@ -69,7 +69,7 @@ class Simplifier {
 
     Ref simplified(Ref node) {
         // Every rule makes the graph smaller or moves towards one form; a cycle would be our bug.
-        for (int turn = 0; turn < 1000; ++turn) {
+        for (int round = 0; round < 1000; ++round) {
             Ref next = step(node);
             if (!next) return node;
             ensure(next->dtype == node->dtype && next->shape == node->shape,

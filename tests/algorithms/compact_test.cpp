@@ -137,7 +137,7 @@ TEST(Compact, BirthsAndDeathsInAFrameLoop) {
         return compact(concat({older, born}), concat({older, born}) % 4 != 0, {.at_most = 40});
     };
     std::vector<int> expected;
-    for (int turn = 0; turn < 30; ++turn) {
+    for (int iteration = 0; iteration < 30; ++iteration) {
         std::vector<int> next;
         for (int& each : expected) each += 10;
         for (int k = 1; k <= 5; ++k) expected.push_back(k);
@@ -151,8 +151,8 @@ TEST(Compact, BirthsAndDeathsInAFrameLoop) {
         Tensor lazy = zeros({0}, i32), state = zeros({0}, i32);
         auto step = compile(frame, {i32("n")});
         size_t plans = 0;
-        for (int turn = 0; turn < 30; ++turn) {
-            if (turn == 15) plans = way.session.plan_count();
+        for (int iteration = 0; iteration < 30; ++iteration) {
+            if (iteration == 15) plans = way.session.plan_count();
             lazy = frame(lazy);
             realize(lazy);
             state = step(state);

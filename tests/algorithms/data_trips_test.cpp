@@ -24,18 +24,18 @@ Ints counted(int count) {
     return out;
 }
 
-TEST(DataTrips, ALoopOfKernelsTakesAsManyTurns) {
+TEST(DataTrips, ALoopOfKernelsTakesAsManyIterations) {
     for (int most : {0, 1, 5, 40}) {
         Ints x;
         for (int k = 0; k < 100 && k < 3 * most; k += 3) x.push_back(k);
-        for (size_t turn = 0; turn < x.size(); ++turn)
-            for (size_t k = 0; k + 1 < x.size(); ++k) x[k] = x[k + 1] + static_cast<int>(turn);
+        for (size_t iteration = 0; iteration < x.size(); ++iteration)
+            for (size_t k = 0; k + 1 < x.size(); ++k) x[k] = x[k + 1] + static_cast<int>(iteration);
         expect_compiled(
             [&](Tensor all) {
                 Tensor few = compact(all, (all % 3 == 0) & (all < 3 * most));
-                for (Tensor turn : loop(few.size(0))) {
+                for (Tensor iteration : loop(few.size(0))) {
                     Tensor i = index(few, 0);
-                    few = select(i + 1 < few.size(0), few(i + 1) + turn, few);
+                    few = select(i + 1 < few.size(0), few(i + 1) + iteration, few);
                 }
                 return few;
             },
@@ -71,13 +71,13 @@ TEST(DataTrips, DownwardsInStepsAndInALoopAround) {
 TEST(DataTrips, LeftByABreak) {
     expect_compiled(
         [](Tensor x) {
-            Tensor few = compact(x, x < 20), turns = 0;
-            for (Tensor turn : loop(few.size(0))) {
+            Tensor few = compact(x, x < 20), iterations = 0;
+            for (Tensor iteration : loop(few.size(0))) {
                 few = few(index(few, 0) + 1);
-                turns += 1;
+                iterations += 1;
                 if_(few(0) == 7, [&] { break_(); });
             }
-            return turns * 100 + few(0);
+            return iterations * 100 + few(0);
         },
         counted(50), Ints{707});
 }
@@ -86,15 +86,15 @@ TEST(DataTrips, LeftByABreak) {
 TEST(DataTrips, ContinuedWhereAConditionHolds) {
     for (int most : {0, 1, 3, 40}) {
         Ints x{1, 2, 3};
-        for (int turn = 0; turn < most; ++turn)
+        for (int iteration = 0; iteration < most; ++iteration)
             for (int& each : x)
-                if (each != 30) each += turn;
+                if (each != 30) each += iteration;
         expect_values(
             [&] {
-                Tensor each = tensor({1, 2, 3}), turns = tensor({most});
-                for (Tensor turn : loop(turns(0))) {
+                Tensor each = tensor({1, 2, 3}), iterations = tensor({most});
+                for (Tensor iteration : loop(iterations(0))) {
                     if_(each == 30, [&] { continue_(); });
-                    for (Tensor once : loop(turn)) each = each + 1;
+                    for (Tensor once : loop(iteration)) each = each + 1;
                 }
                 return each;
             },
@@ -165,8 +165,9 @@ TEST(DataTrips, TurnsAfterTheEndReadNothingOutside) {
     // The promise of an unchecked read holds for the iterations that the loop takes.
     expect_values(
         [] {
-            Tensor x = arange(5), total = zeros({3}, i32), turns = sum(x) / 2;
-            for (Tensor turn : loop(turns)) total = total(index(total, 0) + 1) + unchecked(x)(turn);
+            Tensor x = arange(5), total = zeros({3}, i32), iterations = sum(x) / 2;
+            for (Tensor iteration : loop(iterations))
+                total = total(index(total, 0) + 1) + unchecked(x)(iteration);
             return total;
         },
         Ints(3, 10));

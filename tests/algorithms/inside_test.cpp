@@ -13,7 +13,7 @@ Tensor random(const Shape& shape) {
 struct Step {
     const char* name;
     Shape shape;
-    std::function<Tensor(const Tensor& x, const Tensor& turn)> run;
+    std::function<Tensor(const Tensor& x, const Tensor& iteration)> run;
     friend std::ostream& operator<<(std::ostream& out, const Step& step) {
         return out << step.name;
     }
@@ -25,7 +25,7 @@ TEST_P(Inside, ALoop) {
     expect_agreement(
         [] {
             Tensor x = random(GetParam().shape);
-            for (Tensor turn : loop(3)) x = GetParam().run(x, turn);
+            for (Tensor iteration : loop(3)) x = GetParam().run(x, iteration);
             return x;
         },
         1e-4);
@@ -76,12 +76,14 @@ const std::vector<Step> kSteps = {
     {"qr", {5, 5}, [](const Tensor& x, const Tensor&) { return qr(x).q; }},
     {"rand",
      {20},
-     [](const Tensor& x, const Tensor& turn) { return x + rand(x.shape(), {.seed = turn}); }},
+     [](const Tensor& x, const Tensor& iteration) {
+         return x + rand(x.shape(), {.seed = iteration});
+     }},
     {"shuffle",
      {20},
-     [](const Tensor& x, const Tensor& turn) { return shuffle(x, {.seed = turn}); }},
+     [](const Tensor& x, const Tensor& iteration) { return shuffle(x, {.seed = iteration}); }},
     {"softmax", {5, 5}, [](const Tensor& x, const Tensor&) { return softmax(x * 3.0f); }},
-    {"roll", {7}, [](const Tensor& x, const Tensor& turn) { return roll(x, turn + 1); }},
+    {"roll", {7}, [](const Tensor& x, const Tensor& iteration) { return roll(x, iteration + 1); }},
     {"argmax",
      {7},
      [](const Tensor& x, const Tensor&) { return select(index(x, 0) == argmax(x), 0, x); }},

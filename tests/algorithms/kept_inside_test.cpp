@@ -34,12 +34,12 @@ TEST(KeptInside, AStoreInALoopToAnEmptyTensor) {
 /// Three iterations of x = step(x + 1 at the first three elements), from 0 1 2 3 4 on.
 template <class Step>
 void expect_turns(const Step& step, const Ints& expected) {
-    auto turns = [&] {
+    auto iterations = [&] {
         Tensor x = arange(5);
         for (Tensor t : loop(3)) x = step(slice(x, {.begin = 0, .end = 3}) + 1);
         return x;
     };
-    expect_values(turns, expected);
+    expect_values(iterations, expected);
 }
 
 TEST(KeptInside, WhatALoopCarriesIsPutTogetherFromItsOwnElements) {
@@ -69,10 +69,10 @@ TEST(KeptInside, AStoreAlongADiagonalInALoop) {
         if_(
             x < 1, [] {},
             [&] {
-                Tensor turn = 1;
-                while_([&] { return turn < 3; },
+                Tensor iteration = 1;
+                while_([&] { return iteration < 3; },
                        [&] {
-                           turn += 1, x(index({1, 2}, 1), index({1, 2}, 1)) = 5;
+                           iteration += 1, x(index({1, 2}, 1), index({1, 2}, 1)) = 5;
                        });
             });
         for (Tensor t : loop(2)) x(index({1, 2}, 1), index({1, 2}, 1)) = x(0, index({1, 2}, 1)) + 1;

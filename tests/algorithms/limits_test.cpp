@@ -87,7 +87,7 @@ Tensor floats(const Shape& shape, uint32_t seed = 7) {
 
 Tensor diffused() {
     Tensor u = floats({40, 60});
-    for (Tensor turn : loop(20)) {
+    for (Tensor iteration : loop(20)) {
         auto [i, j] = indices<2>(u.shape());
         u = u + 0.2f * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0f * u);
     }
@@ -95,9 +95,10 @@ Tensor diffused() {
 }
 
 Tensor escape_times() {
-    Tensor x = arange(500).as(f32) / 250 - 1, z = zeros({500}), turns = zeros({500}, i32);
-    while_([&] { return z < 2.0f; }, [&] { z = z * z + x + 0.5f, turns += 1; }, {.max_steps = 100});
-    return turns;
+    Tensor x = arange(500).as(f32) / 250 - 1, z = zeros({500}), iterations = zeros({500}, i32);
+    while_([&] { return z < 2.0f; }, [&] { z = z * z + x + 0.5f, iterations += 1; },
+           {.max_steps = 100});
+    return iterations;
 }
 
 Tensor reversed_in_groups() {

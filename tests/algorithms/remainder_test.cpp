@@ -111,13 +111,14 @@ TEST(Remainders, InLongLoops) {
     Floats expected;
     for (int k = 0; k < 9; ++k) {
         float v = static_cast<float>(k);
-        for (int turn = 0; turn < 3000; ++turn) v = remainder_on_host(v * 1.5f + 7e9f, 0.3f);
+        for (int iteration = 0; iteration < 3000; ++iteration)
+            v = remainder_on_host(v * 1.5f + 7e9f, 0.3f);
         expected.push_back(v);
     }
     expect_values(
         [] {
             Tensor v = arange(9).as(f32);
-            for (Tensor turn : loop(3000)) v = (v * 1.5f + 7e9f) % 0.3f;
+            for (Tensor iteration : loop(3000)) v = (v * 1.5f + 7e9f) % 0.3f;
             return v;
         },
         expected);

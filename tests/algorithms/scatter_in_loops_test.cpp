@@ -6,8 +6,9 @@ namespace {
 
 /// Runs as many iterations as an argument is long; in each of them every position adds to one of
 /// three elements.
-void expect_counts(int positions, int turns) {
-    SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(turns) + " turns");
+void expect_counts(int positions, int iterations) {
+    SCOPED_TRACE(std::to_string(positions) + " positions, " + std::to_string(iterations) +
+                 " iterations");
     auto counted = [=] {
         auto f = compile(
             [=](Tensor like, Tensor counts) {
@@ -16,23 +17,23 @@ void expect_counts(int positions, int turns) {
                 return counts;
             },
             {i32("n"), i32(3)});
-        return f(zeros({turns}).as(i32), zeros({3}).as(i32));
+        return f(zeros({iterations}).as(i32), zeros({3}).as(i32));
     };
     std::vector<int> expected(3);
-    for (int k = 0; k < positions; ++k) expected[static_cast<size_t>(k % 3)] += turns;
+    for (int k = 0; k < positions; ++k) expected[static_cast<size_t>(k % 3)] += iterations;
     expect_values(counted, expected);
 }
 
-TEST(ScatterInLoops, AFewPositionsAddOnceInEachOfManyTurns) {
+TEST(ScatterInLoops, AFewPositionsAddOnceInEachOfManyIterations) {
     for (const int positions : {1, 2, 7})
-        for (const int turns : {0, 1, 40, 1000}) expect_counts(positions, turns);
+        for (const int iterations : {0, 1, 40, 1000}) expect_counts(positions, iterations);
 }
 
-TEST(ScatterInLoops, ManyPositionsAddOnceInEachOfAFewTurns) {
-    for (const int turns : {1, 5}) expect_counts(1000, turns);
+TEST(ScatterInLoops, ManyPositionsAddOnceInEachOfAFewIterations) {
+    for (const int iterations : {1, 5}) expect_counts(1000, iterations);
 }
 
-TEST(ScatterInLoops, WhatEachTurnAddsMayDependOnIt) {
+TEST(ScatterInLoops, WhatEachIterationAddsMayDependOnIt) {
     auto added = [] {
         Tensor out = zeros({2}).as(i32);
         for (Tensor t : loop(100)) scatter_add(out(t % 2), t);

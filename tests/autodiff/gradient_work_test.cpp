@@ -225,7 +225,7 @@ TEST_F(GradientWork, OfANetworkThatIsNestedLoops) {
 TEST_F(GradientWork, OfARecurrentNetwork) {
     const auto last_state = [](const Tensors& xs) {
         Tensor state = zeros({32});
-        for (Tensor turn : loop(100)) state = tanh(matmul(xs[1], state) + xs[0](turn));
+        for (Tensor iteration : loop(100)) state = tanh(matmul(xs[1], state) + xs[0](iteration));
         return sum(state);
     };
     expect_bounded(last_state, {f32(100, 32), f32(32, 32)});
@@ -339,7 +339,7 @@ std::string explained_automaton() {
         [](const Tensors& xs) {
             const int channels = 8;
             Tensor state = xs[0];
-            for (Tensor turn : loop(5)) {
+            for (Tensor iteration : loop(5)) {
                 auto [i, j, k] = indices<3>(state.shape());
                 const Tensor right = wrap(state)(i, j + 1, k), below = wrap(state)(i + 1, j, k);
                 const Tensor seen = reshape(

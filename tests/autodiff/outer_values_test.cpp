@@ -31,11 +31,11 @@ TEST(GradientsInLoops, OfValuesFromOutside) {
     expect_left(
         [](const Tensor& w, Tensor& g) {
             const Tensor y = w * w;
-            Tensor turns = 0;
-            while_([&] { return turns < 2; },
+            Tensor iterations = 0;
+            while_([&] { return iterations < 2; },
                    [&] {
-                       turns += 1;
-                       if_(turns > 1, [&] { g = grad(y, w); });
+                       iterations += 1;
+                       if_(iterations > 1, [&] { g = grad(y, w); });
                    });
         },
         twice);

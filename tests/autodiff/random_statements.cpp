@@ -199,12 +199,12 @@ void RandomFunction::repeated(int depth) {
     const bool before = masked_;
     masked_ = before || dice_.chance(60);
     const Shape shape = masked_ ? main_ : Shape{};
-    Tensor turns = expand(Tensor(0), shape);
+    Tensor iterations = expand(Tensor(0), shape);
     const int most = 1 + dice_.below(4);
     const Tensor limit = cast<int>(floor(1.7f * leaf(shape) + 2.2f));
-    while_([&] { return turns < limit; },
+    while_([&] { return iterations < limit; },
            [&] {
-               turns += 1;
+               iterations += 1;
                inside(depth);
            },
            {.max_steps = most});

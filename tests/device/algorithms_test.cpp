@@ -103,14 +103,14 @@ const DeviceCase kAlgorithms[] = {
      [] {
          Generator random{arange(500), 7};
          Tensor out = zeros({20, 500}, u32);
-         for (Tensor turn : loop(20)) out(turn) = random.bits();
+         for (Tensor iteration : loop(20)) out(iteration) = random.bits();
          return out;
      }},
     {"generator_in_a_loop",
      [] {
          Generator random{pcg(arange(500))};
          Tensor sum = zeros({500});
-         for (Tensor turn : loop(50)) sum += random.uniform();
+         for (Tensor iteration : loop(50)) sum += random.uniform();
          return sum;
      },
      1e-6},

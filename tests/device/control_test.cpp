@@ -8,9 +8,9 @@ Tensor bins(int n) { return (arange(n) * 7 + 3) % 61; }
 
 /// Halves every element until none is above 1, and counts the iterations.
 Tensor halvings(const Tensor& start) {
-    Tensor x = start, turns = zeros(start.shape(), i32);
-    while_([&] { return x > 1; }, [&] { x = x / 2, turns += 1; });
-    return turns;
+    Tensor x = start, iterations = zeros(start.shape(), i32);
+    while_([&] { return x > 1; }, [&] { x = x / 2, iterations += 1; });
+    return iterations;
 }
 
 const DeviceCase kControlCases[] = {
@@ -95,15 +95,16 @@ const DeviceCase kControlCases[] = {
     {"stores_in_a_loop",
      [] {
          Tensor out = zeros({61}, i32);
-         for (Tensor turn : loop(20)) scatter_add(out((bins(500) + turn) % 61), turn);
+         for (Tensor iteration : loop(20))
+             scatter_add(out((bins(500) + iteration) % 61), iteration);
          return out;
      }},
     {"orbits_leave_marks",
      [] {
          Tensor visits = zeros({300}, i32), x = arange(2000) + 1;
-         for (Tensor turn : loop(200)) {
+         for (Tensor iteration : loop(200)) {
              if_(x == 1, [&] { break_(); });
-             scatter_add(visits(x), turn);
+             scatter_add(visits(x), iteration);
              x = select(x % 2 == 1, 3 * x + 1, x / 2);
          }
          return visits;
@@ -111,9 +112,9 @@ const DeviceCase kControlCases[] = {
     {"element_by_element_until_done", [] { return halvings(arange(5000)); }},
     {"more_turns_than_the_driver_allows",
      [] {
-         Tensor x = tensor({3, 200000, 70000}), turns = zeros({3}, i32);
-         while_([&] { return x > 0; }, [&] { x -= 2, turns += 1; });
-         return turns;
+         Tensor x = tensor({3, 200000, 70000}), iterations = zeros({3}, i32);
+         while_([&] { return x > 0; }, [&] { x -= 2, iterations += 1; });
+         return iterations;
      }},
     {"bounds_that_a_tensor_holds",
      [] {

@@ -119,12 +119,13 @@ TEST_F(DataSizes, AFrameLoopOfBirthlessParticles) {
     SessionScope scope(session);
     auto step = compile([](Tensor x) { return compact(x + 1, (x + 1) % 7 != 3) * 1; }, {i32("n")});
     Tensor x = arange(600);
-    for (int turn = 0; turn < 24; ++turn) x = step(x);
+    for (int iteration = 0; iteration < 24; ++iteration) x = step(x);
     EXPECT_EQ(executor->reads, 0);
     Ints expected;
     for (int k = 0; k < 600; ++k) {
         bool alive = true;
-        for (int turn = 1; turn <= 24; ++turn) alive = alive && (k + turn) % 7 != 3;
+        for (int iteration = 1; iteration <= 24; ++iteration)
+            alive = alive && (k + iteration) % 7 != 3;
         if (alive) expected.push_back(k + 24);
     }
     EXPECT_EQ(x.to_vector<int>(), expected);
@@ -146,14 +147,14 @@ Edges random_edges(int nodes) {
 Ints levels_on_the_host(const Edges& edges, int nodes) {
     Ints level(static_cast<size_t>(nodes), -1), frontier{0};
     level[0] = 0;
-    for (int turn = 1; !frontier.empty(); ++turn) {
+    for (int iteration = 1; !frontier.empty(); ++iteration) {
         Ints next;
         for (int node : frontier)
             for (int e = edges.first[static_cast<size_t>(node)];
                  e < edges.first[static_cast<size_t>(node) + 1]; ++e) {
                 int& there = level[static_cast<size_t>(edges.targets[static_cast<size_t>(e)])];
                 if (there >= 0) continue;
-                there = turn;
+                there = iteration;
                 next.push_back(edges.targets[static_cast<size_t>(e)]);
             }
         frontier = next;
@@ -161,29 +162,29 @@ Ints levels_on_the_host(const Edges& edges, int nodes) {
     return level;
 }
 
-TEST_F(DataSizes, AFrontierThatBeginsInEveryTurn) {
+TEST_F(DataSizes, AFrontierThatBeginsInEveryIteration) {
     Session session(executor);
     SessionScope scope(session);
     const int nodes = 3000;
     const Edges edges = random_edges(nodes);
     auto search = compile(
         [&](Tensor first, Tensor targets) {
-            Tensor level = full({nodes}, -1), turn = 0, frontier_size = 1;
+            Tensor level = full({nodes}, -1), iteration = 0, frontier_size = 1;
             level(0) = 0;
             while_([&] { return frontier_size > 0; },
                    [&] {
-                       Tensor frontier = reshape(nonzero(level == turn), {-1});
-                       turn += 1;
+                       Tensor frontier = reshape(nonzero(level == iteration), {-1});
+                       iteration += 1;
                        // Each node of the frontier walks over its own edges.
                        Tensor begin = first(frontier), end = first(frontier + 1), e = begin;
                        while_([&] { return e < end; },
                               [&] {
                                   Tensor target = targets(e);
-                                  level(select(level(target) < 0, target, -1)) = turn;
+                                  level(select(level(target) < 0, target, -1)) = iteration;
                                   e += 1;
                               },
                               {.max_steps = 4});
-                       frontier_size = sum(level == turn);
+                       frontier_size = sum(level == iteration);
                    });
             return level;
         },

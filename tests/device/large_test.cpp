@@ -21,7 +21,7 @@ Tensor blurred(const Tensor& x) {
 
 Tensor blurred_in_a_loop() {
     Tensor x = random_tensor({200, 500});
-    for (Tensor turn : loop(5)) x = x + 0.2f * blurred(x);
+    for (Tensor iteration : loop(5)) x = x + 0.2f * blurred(x);
     return x;
 }
 

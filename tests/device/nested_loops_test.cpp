@@ -157,8 +157,8 @@ TEST(DataLoops, HaveIndicesWhoseProductsWrapAround) {
          {Session::interpreter(), Session::interpreter(gpu_profile()), device_session()}) {
         SessionScope scope(session);
         for (const int n : {0, 1, 17}) {
-            Tensor turns = tensor({n}), x = zeros({4}, i32);
-            for (Tensor t : loop(turns(0))) {
+            Tensor iterations = tensor({n}), x = zeros({4}, i32);
+            for (Tensor t : loop(iterations(0))) {
                 const Tensor square = t * t, fourth = square * square;
                 x = roll(x, 1) + fourth * fourth;
             }
@@ -294,11 +294,11 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
         EXPECT_THROW(run(tensor({1})(0) == 1), UserError);
         // In a loop whose end depends on data the condition is a mask: the oracle runs the
         // statements behind it.
-        Tensor x = tensor({0}), turns = 0;
-        while_([&] { return turns < 1; },
+        Tensor x = tensor({0}), iterations = 0;
+        while_([&] { return iterations < 1; },
                [&] {
                    if_(
-                       1 != turns, [&] {},
+                       1 != iterations, [&] {},
                        [&] {
                            kernel(x.shape(), [&](Tensor i) {
                                Tensor y = i - 1;
@@ -306,9 +306,9 @@ TEST(KernelsByHand, MayHoldAnEndlessLoopWhereNobodyRunsThem) {
                                x(i) = 1;
                            });
                        });
-                   turns = 1;
+                   iterations = 1;
                });
-        EXPECT_EQ(turns.to_vector<int>(), std::vector<int>{1});
+        EXPECT_EQ(iterations.to_vector<int>(), std::vector<int>{1});
     }
 }
 
@@ -380,7 +380,7 @@ TEST(DataLoops, MayEndWithBuffersInEachOthersMemory) {
     const int n = 1 << 20;
     auto f = compile(
         [](Tensor x, Tensor y, Tensor z, Tensor count) {
-            for (Tensor turn : loop(count(0))) {
+            for (Tensor iteration : loop(count(0))) {
                 Tensor first = x;
                 x = y, y = z, z = roll(first, 1) + 1;
             }
@@ -391,7 +391,7 @@ TEST(DataLoops, MayEndWithBuffersInEachOthersMemory) {
     for (int count = 0; count < 8; ++count) {
         auto [x, y, z] = f(a, b, c, tensor({count}));
         std::vector<int> expected{0, 100, 200}, got;
-        for (int turn = 0; turn < count; ++turn) {
+        for (int iteration = 0; iteration < count; ++iteration) {
             std::rotate(expected.begin(), expected.begin() + 1, expected.end());
             ++expected[2];
         }

@@ -100,7 +100,7 @@ TEST_F(SessionsOnDevice, ThreadsWithASessionEachRunInParallel) {
             SessionScope scope(t == 0 ? *session_ : device_session());
             auto rows = row_sums();
             Tensor x = ones({8, 16 + static_cast<int>(t)});
-            for (int turn = 0; turn < 20; ++turn) x = x * 1.0f;
+            for (int iteration = 0; iteration < 20; ++iteration) x = x * 1.0f;
             sums[t] = sum(rows(x)).item<float>();
         });
     for (std::thread& thread : threads) thread.join();

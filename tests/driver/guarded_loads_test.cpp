@@ -45,7 +45,7 @@ Tensor in_a_part(Tensor x) {
 Tensor halved(Tensor x) {
     const auto in = range(1, -1);
     Tensor y = x(range(2, none), in);
-    for (Tensor turn : loop(20)) {
+    for (Tensor iteration : loop(20)) {
         y *= 0.5f;
         if_(y < 0.1f, [&] { break_(); });
     }

@@ -110,12 +110,12 @@ const Scenario kScenarios[] = {
              {f32(64, 16)});
          auto x = std::make_shared<Tensor>(zeros({64, 16}) + share * 16.0f);
          EXPECT_EQ(x->to_vector<float>()[0], 1);
-         return std::function([f, x, turns = std::make_shared<float>(1.0f)] {
+         return std::function([f, x, iterations = std::make_shared<float>(1.0f)] {
              auto [more, product] = f(std::move(*x));
              *x = more;
-             *turns += 1;
-             EXPECT_EQ(x->to_vector<float>(), std::vector<float>(64 * 16, *turns));
-             EXPECT_EQ(product.to_vector<float>()[0], 16 * *turns * *turns);
+             *iterations += 1;
+             EXPECT_EQ(x->to_vector<float>(), std::vector<float>(64 * 16, *iterations));
+             EXPECT_EQ(product.to_vector<float>()[0], 16 * *iterations * *iterations);
          });
      },
      true, 2},
@@ -161,10 +161,10 @@ const Scenario kScenarios[] = {
          const std::vector<float> ones(300, 1.0f);
          auto x = std::make_shared<Tensor>(world.keep(ones) + 0.0f);
          EXPECT_EQ(x->to_vector<float>(), ones);
-         return std::function([f, x, turns = std::make_shared<float>(0.0f)] {
+         return std::function([f, x, iterations = std::make_shared<float>(0.0f)] {
              *x = f(std::move(*x));
-             *turns += 40;
-             EXPECT_EQ(x->to_vector<float>(), std::vector<float>(300, 1 + *turns));
+             *iterations += 40;
+             EXPECT_EQ(x->to_vector<float>(), std::vector<float>(300, 1 + *iterations));
          });
      },
      true, 2},

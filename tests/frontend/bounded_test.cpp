@@ -95,7 +95,7 @@ TEST(Bounded, ProgramsOfSizesThatDoNotComeAgain) {
     EXPECT_LE(twice.variant_count(), kRecentValues + kCoarse);
     for (const int size : {48, 49, 50}) run(size);
     const size_t variants = twice.variant_count();
-    for (int turn = 0; turn < 20; ++turn)
+    for (int iteration = 0; iteration < 20; ++iteration)
         for (const int size : {48, 49, 50}) run(size);
     EXPECT_EQ(twice.variant_count(), variants);
 }

@@ -107,21 +107,21 @@ TEST_F(Branches, ConditionMustBeABool) {
 }
 
 TEST_F(Branches, BreakEndsTheLoop) {
-    Tensor turns = 0;
+    Tensor iterations = 0;
     for (Tensor i : loop(100)) {
         if_(i == 5, [&] { break_(); });
-        turns += 1;
+        iterations += 1;
     }
-    EXPECT_EQ(turns.item<int>(), 5);
+    EXPECT_EQ(iterations.item<int>(), 5);
 }
 
 TEST_F(Branches, WhatComesBeforeTheBreakStillHappens) {
-    Tensor turns = 0;
+    Tensor iterations = 0;
     for (Tensor i : loop(100)) {
-        turns += 1;
+        iterations += 1;
         if_(i == 5, [&] { break_(); });
     }
-    EXPECT_EQ(turns.item<int>(), 6);
+    EXPECT_EQ(iterations.item<int>(), 6);
 }
 
 TEST_F(Branches, AssignmentsAfterTheBreakInItsBranchAreDropped) {
@@ -144,15 +144,15 @@ TEST_F(Branches, BreakInTheOtherSide) {
 }
 
 TEST_F(Branches, BreakLeavesTheInnermostLoopOnly) {
-    Tensor turns = 0;
+    Tensor iterations = 0;
     for (Tensor i : loop(3)) {
         for (Tensor j : loop(10)) {
             if_(j == 2, [&] { break_(); });
-            turns += 1;
+            iterations += 1;
         }
-        turns += 100;
+        iterations += 100;
     }
-    EXPECT_EQ(turns.item<int>(), 3 * 102);
+    EXPECT_EQ(iterations.item<int>(), 3 * 102);
 }
 
 TEST_F(Branches, InnerLoopAfterABreakOfTheOuterDoesNothing) {
@@ -165,17 +165,17 @@ TEST_F(Branches, InnerLoopAfterABreakOfTheOuterDoesNothing) {
 }
 
 TEST_F(Branches, ElementsBreakOnTheirOwn) {
-    Tensor limit = tensor({0, 3, 5}), turns = 0;
+    Tensor limit = tensor({0, 3, 5}), iterations = 0;
     for (Tensor i : loop(4)) {
         if_(i >= limit, [&] { break_(); });
-        turns += 1;
+        iterations += 1;
     }
-    EXPECT_EQ(turns.to_vector<int>(), (Ints{0, 3, 4}));
+    EXPECT_EQ(iterations.to_vector<int>(), (Ints{0, 3, 4}));
 }
 
 TEST_F(Branches, FrozenElementsStayReadableByNeighbours) {
     Tensor x = tensor({1, 0, 0, 0}), i = index(x, 0);
-    for (Tensor turn : loop(4)) {
+    for (Tensor iteration : loop(4)) {
         if_(i == 0, [&] { break_(); });
         x = x(i - 1);
     }

@@ -106,10 +106,10 @@ const std::vector<Case> kCases = {
      [] {
          Tensor x = sample({9}), i = index(x, 0), many = sum(x) > 0.0f;
          if_(many, [&] {
-             for (Tensor turn : loop(5)) x = 0.5f * x + 0.25f * (x(i - 1) + x(i + 1));
+             for (Tensor iteration : loop(5)) x = 0.5f * x + 0.25f * (x(i - 1) + x(i + 1));
          });
          if_(!many, [&] {
-             for (Tensor turn : loop(5)) x = x(i + 1);
+             for (Tensor iteration : loop(5)) x = x(i + 1);
          });
          return std::vector<Tensor>{x};
      }},

@@ -201,9 +201,9 @@ TEST(TooDeep, ScalarBoundsThatDoubleTakeNoTime) {
 
 TEST(TooDeep, ConditionsThatDoubleTakeNoTime) {
     const SessionScope scope(Session::interpreter());
-    const Tensor i = arange(8), turns = tensor({2})(0);
+    const Tensor i = arange(8), iterations = tensor({2})(0);
     Tensor y = i * 2;
-    for (Tensor t : loop(turns)) {
+    for (Tensor t : loop(iterations)) {
         Tensor holds = i < 4;
         for (int k = 0; k < 100; ++k)
             holds = (holds & (y != i + 100 + k)) & ((i != 50 + k) & holds);

@@ -78,7 +78,7 @@ TEST_P(Effects, ACompiledFunctionPrintsAtEveryCall) {
     EXPECT_EQ(printed(), "y f32[7] = [ 0  2 ... 10 12]\n");
 }
 
-TEST_P(Effects, ALoopPrintsItsFirstTurns) {
+TEST_P(Effects, ALoopPrintsItsFirstIterations) {
     auto powers = compile(
         [](Tensor x) {
             for (Tensor i : loop(2, 12, 2)) {
@@ -129,10 +129,10 @@ TEST_P(Effects, OnlyTheBranchThatIsTakenPrints) {
 
 TEST_P(Effects, ElementsThatAreLeftOutAreDashes) {
     Tensor x = tensor({5, 1, 8});
-    for (Tensor turn : loop(9)) {
+    for (Tensor iteration : loop(9)) {
         if_(x <= 1, [&] { break_(); });
         x = x / 2;
-        if_(turn != 1, [&] { print_value(x); });
+        if_(iteration != 1, [&] { print_value(x); });
     }
     EXPECT_EQ(printed(), "iteration 0 i32[3] = [ 2 --  4]\niteration 2 i32[3] = [-- --  1]\n");
     EXPECT_EQ(x.to_vector<int>(), (Ints{1, 1, 1}));
@@ -150,7 +150,7 @@ TEST_P(Effects, AScalarUnderAShapedCondition) {
     EXPECT_EQ(printed(), "iteration 0 i32 = 0\niteration 1 i32 = 1\niteration 2 i32 = 2\n");
 }
 
-TEST_P(Effects, NestedLoopsNameBothTurns) {
+TEST_P(Effects, NestedLoopsNameBothIterations) {
     for (Tensor i : loop(2))
         for (Tensor j : loop(2)) print_value(10 * i + j);
     EXPECT_EQ(printed(),
@@ -205,7 +205,7 @@ TEST_P(Effects, ALazyAssertionFailsAtOnce) {
     expect_parts(user_error([&] { assert_value(x, "x"); }), {"must be a bool"});
 }
 
-TEST_P(Effects, AnAssertionInALoopNamesTheTurn) {
+TEST_P(Effects, AnAssertionInALoopNamesTheIteration) {
     Tensor x = tensor({4, 9, 2});
     const std::string message = user_error([&] {
         for (Tensor i : loop(20)) {
@@ -349,12 +349,12 @@ TEST_P(Promises, OfABranchHoldWhereItIsTaken) {
                  {"no two positions"});
 }
 
-TEST_P(Promises, InsideALoopAreCheckedInEveryTurn) {
-    auto turn = [](Tensor x) {
+TEST_P(Promises, InsideALoopAreCheckedInEveryIteration) {
+    auto iteration = [](Tensor x) {
         for (Tensor i : loop(4)) store(x((arange(3) * i) % 4), i, {.unique = true});
         return x;
     };
-    auto f = compile(turn, {i32("n")});
+    auto f = compile(iteration, {i32("n")});
     expect_parts(user_error([&] { f(zeros({4}, i32)); }),
                  {"no two positions"});  // all at 0 in iteration 0
 }

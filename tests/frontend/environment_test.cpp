@@ -86,13 +86,13 @@ TEST(Environment, DumpWritesGraphKernelsGlslAndExplain) {
     {
         SessionScope scope(Session::interpreter());
         (tensor({1.0f, 2.0f}) * 3.0f).to_vector<float>();
-        auto turns = compile(
+        auto iterations = compile(
             [](Tensor x, Tensor count) {
                 for (Tensor t : loop(count)) x = roll(x, 1) + 1;
                 return x;
             },
             {f32(40), i32()});
-        EXPECT_EQ(turns(zeros({40}), 3).to_vector<float>(), std::vector<float>(40, 3));
+        EXPECT_EQ(iterations(zeros({40}), 3).to_vector<float>(), std::vector<float>(40, 3));
     }
     unsetenv("FIRN_DUMP_DIR");
     std::set<std::string> kinds;

@@ -26,7 +26,7 @@ uint32_t bits_on_host(uint32_t key, uint32_t stream, uint32_t drawn) {
 /// `draws` rows of the numbers of all walkers.
 Tensor rows(Generator random, const Size& walkers, int draws) {
     Tensor out = zeros({draws, walkers}, u32);
-    for (Tensor turn : loop(draws)) out(turn) = random.bits();
+    for (Tensor iteration : loop(draws)) out(iteration) = random.bits();
     return out;
 }
 
@@ -108,7 +108,7 @@ TEST(Generators, RunInsideKernelsByHand) {
             kernel({5}, [&](Tensor i) {
                 Generator random{i};
                 if_(i > 2, [&] { random.bits(); });
-                for (Tensor turn : loop(2)) random.bits();
+                for (Tensor iteration : loop(2)) random.bits();
                 out(i) = random.bits();
             });
             return out;
@@ -226,10 +226,10 @@ TEST(Generators, NormalNumbersHaveTheirMoments) {
 }
 
 /// Darts at a square: how often the quarter circle is hit, counted inside one loop.
-Tensor darts(int turns) {
+Tensor darts(int iterations) {
     Generator random{pcg(arange(64).as(u32))};
     Tensor hits = zeros({64}, i32);
-    for (Tensor turn : loop(turns)) {
+    for (Tensor iteration : loop(iterations)) {
         Tensor x = random.uniform(), y = random.uniform();
         if_(x * x + y * y < 1.0f, [&] { hits += 1; });
     }
@@ -244,7 +244,7 @@ TEST(Generators, AreCarriedByLoops) {
             return static_cast<float>(bits_on_host(pcg_on_host(k), 0, drawn++) >> 8) * 0x1p-24f;
         };
         int hits = 0;
-        for (int turn = 0; turn < 40; ++turn) {
+        for (int iteration = 0; iteration < 40; ++iteration) {
             float x = next(), y = next();
             hits += x * x + y * y < 1.0f;
         }

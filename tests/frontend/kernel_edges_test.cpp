@@ -108,12 +108,12 @@ TEST_P(KernelEdges, AnyWayOut) {
               }),
               (Floats{0, 0, 0, 0, 4, 4, 3, 2}));
     EXPECT_EQ(run([](const Tensor& i, const Tensor& before, Tensor& w) {
-                  Tensor turns = 0;
+                  Tensor iterations = 0;
                   for (Tensor k : loop(50)) {
                       if_(k.as(f32) >= before, [] { break_(); });
-                      turns += 1;
+                      iterations += 1;
                   }
-                  w(i) = turns.as(f32);
+                  w(i) = iterations.as(f32);
               }),
               (Floats{2, 3, 4, 4, 0, 0, 0, 0}));
     EXPECT_EQ(run([](const Tensor& i, const Tensor& before, Tensor& w) {

@@ -58,9 +58,9 @@ TEST_P(OwnArrays, AreZerosInEveryIterationAndSlice) {
     Tensor c = zeros({10}, i32);
     kernel({10}, [&](Tensor i) {
         Tensor sum = 0;
-        for (Tensor turn : loop(3)) {
+        for (Tensor iteration : loop(3)) {
             Local own = local(i32, kLarge);
-            own(turn) = i + 1;
+            own(iteration) = i + 1;
             sum += own(0) + own(1) + own(2);
         }
         c(i) = sum;

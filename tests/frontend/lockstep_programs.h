@@ -77,7 +77,7 @@ class Native {
 
   private:
     struct Loop {
-        Mask active, turn;
+        Mask active, iteration;
         int t = 0;
     };
     /// The active elements: the mask of the branches, without those that left the loop or this
@@ -88,7 +88,7 @@ class Native {
         Mask now() const {
             Mask out = mask;
             for (size_t i = 0; loop && i < kElements; ++i)
-                out[i] = out[i] && loop->active[i] && loop->turn[i];
+                out[i] = out[i] && loop->active[i] && loop->iteration[i];
             return out;
         }
     };
@@ -134,7 +134,7 @@ class Native {
         for (int i = 0; i < kElements; ++i) left[size_t(i)] = i % 4;
         const Place inside{place.mask, &loop};
         for (; loop.t < (s.kind == Kind::Loop ? 3 : kElements); ++loop.t) {
-            loop.turn.fill(true);
+            loop.iteration.fill(true);
             if (s.kind == Kind::While) {
                 leave(inside, &Loop::active, [&](int i) { return left[size_t(i)] <= 0; });
                 assign(left, inside.now(), [&](int i) { return left[size_t(i)] - 1; });
@@ -196,10 +196,12 @@ class Native {
                     leave(place, &Loop::active, [&](int i) { return (i + t) % 4 == 3; });
                     break;
                 case Kind::Continue:
-                    leave(place, &Loop::turn, [&](int i) { return (i + t) % 3 == 1; });
+                    leave(place, &Loop::iteration, [&](int i) { return (i + t) % 3 == 1; });
                     break;
                 case Kind::BreakAll: leave(place, &Loop::active, [](int) { return true; }); break;
-                case Kind::ContinueAll: leave(place, &Loop::turn, [](int) { return true; }); break;
+                case Kind::ContinueAll:
+                    leave(place, &Loop::iteration, [](int) { return true; });
+                    break;
             }
         }
     }
@@ -244,15 +246,15 @@ class Recorded {
                         test(s.test), [&] { record(s.body, t); }, [&] { record(s.otherwise, t); });
                     break;
                 case Kind::Loop:
-                    for (Tensor turn : loop(3)) record(s.body, turn);
+                    for (Tensor iteration : loop(3)) record(s.body, iteration);
                     break;
                 case Kind::While: {
-                    Tensor left = i_ % 4, turn = 0;
+                    Tensor left = i_ % 4, iteration = 0;
                     while_([&] { return left > 0; },
                            [&] {
                                left = left - 1;
-                               Tensor now = turn;
-                               turn = turn + 1;
+                               Tensor now = iteration;
+                               iteration = iteration + 1;
                                record(s.body, now);
                            },
                            {.max_steps = kElements});
@@ -282,7 +284,9 @@ inline std::vector<Program> all_pairs() {
             auto branch = [](Test test, Program body, Program otherwise = {}) {
                 return Statement{Kind::If, test, std::move(body), std::move(otherwise)};
             };
-            auto turns = [](Program body) { return Statement{Kind::Loop, {}, std::move(body)}; };
+            auto iterations = [](Program body) {
+                return Statement{Kind::Loop, {}, std::move(body)};
+            };
             auto repeated = [](Program body) {
                 return Statement{Kind::While, {}, std::move(body)};
             };
@@ -290,13 +294,13 @@ inline std::vector<Program> all_pairs() {
                                       {branch(Test::Low, {a, b})},
                                       {branch(Test::Even, {a}, {b, a}), b},
                                       {branch(Test::Low, {branch(Test::Never, {a}), b})},
-                                      {turns({branch(Test::Low, {a, b})})},
-                                      {turns({a, brk, b})},
-                                      {turns({a, next, b})},
+                                      {iterations({branch(Test::Low, {a, b})})},
+                                      {iterations({a, brk, b})},
+                                      {iterations({a, next, b})},
                                       {repeated({a, b})},
-                                      {branch(Test::Low, {turns({a, b})})},
+                                      {branch(Test::Low, {iterations({a, b})})},
                                       {branch(Test::Even, {repeated({a, b})}, {a})},
-                                      {turns({turns({a, brk, b}), next, b, brk, a})},
+                                      {iterations({iterations({a, brk, b}), next, b, brk, a})},
                                   });
         }
     return out;

@@ -28,7 +28,7 @@ TEST_P(NestedLoops, AnInnerLoopIsAsLongAsTheIterationOfOneThatTheDataMayEnd) {
 
 TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsAskedElsewhere) {
     Tensor x = tensor({7, 7});
-    for ([[maybe_unused]] Tensor turn : loop(3)) {
+    for ([[maybe_unused]] Tensor iteration : loop(3)) {
         Tensor y = arange(2);
         for ([[maybe_unused]] Tensor inner : loop(2)) y = y * 3, x = x + y;
         x = x + y(1);
@@ -40,7 +40,7 @@ TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsHowLongAnotherOneRuns) {
     Tensor x = zeros({1, 2}, i32);
     {
         Tensor y = x - Tensor(1).as(i64);
-        for ([[maybe_unused]] Tensor turn : loop(3)) {
+        for ([[maybe_unused]] Tensor iteration : loop(3)) {
             y = prod(index({1, 1, 2}, 2), {.axis = Axes{0}});
             Tensor z = 1;
             while_([&] { return z < 2; }, [&] { x = y, y = x; }, {.max_steps = 1});
@@ -52,7 +52,7 @@ TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsHowLongAnotherOneRuns) {
 
 TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsAskedAcross) {
     Tensor x = zeros({2, 2}, i32), y = reshape(tensor({1, 2, 3, 4}), {2, 2});
-    for ([[maybe_unused]] Tensor turn : loop(2)) {
+    for ([[maybe_unused]] Tensor iteration : loop(2)) {
         Tensor across = transpose(y);
         for ([[maybe_unused]] Tensor inner : loop(2)) x = x + 1, across = across * 2;
         y = transpose(across);
@@ -63,7 +63,7 @@ TEST_P(NestedLoops, OneOfTheValuesOfALoopInsideIsAskedAcross) {
 TEST_P(NestedLoops, ANumberAsksALoopInsideForOneElementOfOneValue) {
     auto f = compile(
         [](Tensor number, Tensor vector) {
-            for ([[maybe_unused]] Tensor turn : loop(3)) {
+            for ([[maybe_unused]] Tensor iteration : loop(3)) {
                 Tensor y = arange(3);
                 for ([[maybe_unused]] Tensor inner : loop(2)) y = y + 1, vector = vector + y;
                 number = number + y(1);

@@ -56,32 +56,34 @@ TEST(ScatterPlans, StoresOfTheSamePositionsShareAKernel) {
     EXPECT_NEAR(green.to_vector<float>()[5], 2.0f * std::sin(5.0f), 1e-6f);
 }
 
-TEST(ScatterPlans, ElementsCountTheirTurnsInOneKernel) {
+TEST(ScatterPlans, ElementsCountTheirIterationsInOneKernel) {
     // A Buddhabrot in small: orbits of several lengths leave their marks along their ways.
     SessionScope scope(Session::interpreter());
     auto orbits = compile(
         [](Tensor start) {
             Tensor visits = zeros({16}, i32), longest = zeros({4}, i32), x = start;
-            for (Tensor turn : loop(50)) {
+            for (Tensor iteration : loop(50)) {
                 if_(x == 1, [&] { break_(); });
                 scatter_add(visits(x), 1);
-                scatter_max(longest(start % 4), turn);
+                scatter_max(longest(start % 4), iteration);
                 x = select(x % 2 == 1, 3 * x + 1, x / 2);
             }
             return std::tuple{visits, longest, x};
         },
         {i32("n")});
     auto [visits, longest, x] = orbits(arange(20) + 1);
-    Ints expected(16), turns(4);
+    Ints expected(16), iterations(4);
     for (int k = 1; k <= 20; ++k) {
         int at = k;
-        for (int turn = 0; turn < 50 && at != 1; ++turn, at = at % 2 ? 3 * at + 1 : at / 2) {
+        for (int iteration = 0; iteration < 50 && at != 1;
+             ++iteration, at = at % 2 ? 3 * at + 1 : at / 2) {
             if (at < 16) ++expected[static_cast<size_t>(at)];
-            turns[static_cast<size_t>(k % 4)] = std::max(turns[static_cast<size_t>(k % 4)], turn);
+            iterations[static_cast<size_t>(k % 4)] =
+                std::max(iterations[static_cast<size_t>(k % 4)], iteration);
         }
     }
     EXPECT_EQ(visits.to_vector<int>(), expected);
-    EXPECT_EQ(longest.to_vector<int>(), turns);
+    EXPECT_EQ(longest.to_vector<int>(), iterations);
     EXPECT_EQ(x.to_vector<int>(), Ints(20, 1));
     EXPECT_LE(orbits.stats().dispatches,
               4);  // the initial values of the two, the orbits with their marks, x
@@ -90,7 +92,7 @@ TEST(ScatterPlans, ElementsCountTheirTurnsInOneKernel) {
 TEST(ScatterPlans, ATurnThatReadsWhatOthersCountedIsAKernelOfItsOwn) {
     SessionScope scope(Session::interpreter());
     Tensor sums = zeros({4}, i32), x = arange(8);
-    for (Tensor turn : loop(3)) scatter_add(sums(x % 4), sums((x + 1) % 4) + 1);
+    for (Tensor iteration : loop(3)) scatter_add(sums(x % 4), sums((x + 1) % 4) + 1);
     EXPECT_EQ(sums.to_vector<int>(), Ints(4, 26));
 }
 
@@ -202,7 +204,7 @@ TEST(ScatterPlans, AResultInAnotherShapeIsNoCopy) {
         auto f = compile(
             [shape](Tensor x) {
                 Tensor sums = zeros({70000});
-                for (Tensor turn : loop(2)) scatter_add(sums(x % 70000), sums(x % 7) + 1.0f);
+                for (Tensor iteration : loop(2)) scatter_add(sums(x % 70000), sums(x % 7) + 1.0f);
                 return reshape(sums, shape);
             },
             {i32("n")});
@@ -233,7 +235,7 @@ TEST(ScatterPlans, ALoopCountsInPlace) {
     auto add = compile(
         [](Tensor x) {
             Tensor sums = zeros({64}, i32);
-            for (Tensor turn : loop(10)) scatter_add(sums((x + turn) % 64), 1);
+            for (Tensor iteration : loop(10)) scatter_add(sums((x + iteration) % 64), 1);
             return sums;
         },
         {i32("n")});

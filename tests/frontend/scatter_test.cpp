@@ -223,16 +223,16 @@ TEST_P(Scatters, AnAssignedSideIsChosenElementByElement) {
     EXPECT_EQ(out.to_vector<int>(), (Ints{1, 9, 3}));
 }
 
-TEST_P(Scatters, InALoopOfTurns) {
+TEST_P(Scatters, InALoopOfIterations) {
     Tensor histogram = zeros({4}, i32), x = arange(8);
-    for (Tensor turn : loop(3)) scatter_add(histogram((x + turn) % 4), turn + 1);
+    for (Tensor iteration : loop(3)) scatter_add(histogram((x + iteration) % 4), iteration + 1);
     EXPECT_EQ(histogram.to_vector<int>(), (Ints{12, 12, 12, 12}));
 }
 
 TEST_P(Scatters, ElementsThatLeftALoopStoreNoMore) {
     // Element k is halved until it is 0, and counted in every iteration.
     Tensor visits = zeros({9}, i32), x = arange(9), own = x;
-    for (Tensor turn : loop(10)) {
+    for (Tensor iteration : loop(10)) {
         if_(x == 0, [&] { break_(); });
         scatter_add(visits(own), 1);
         x = x / 2;

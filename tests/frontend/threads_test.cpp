@@ -36,7 +36,7 @@ int run_program(int from) {
         },
         {i32("n"), i32()});
     Tensor x = arange(8) + from;
-    for (int turn = 0; turn < 3; ++turn) x = step(x, turn);
+    for (int iteration = 0; iteration < 3; ++iteration) x = step(x, iteration);
     return sum(x).item<int>();
 }
 

@@ -333,7 +333,7 @@ TEST(Explain, SaysWhichLoopsOnlyTheDataEnds) {
         auto f = compile(
             [=](Tensor x, Tensor count) {
                 Tensor times = bounded ? min(count(0), 8) : count(0);
-                for (Tensor turn : loop(times)) x = x * 0.5f + 1.0f;
+                for (Tensor iteration : loop(times)) x = x * 0.5f + 1.0f;
                 return x;
             },
             {f32(64), i32(1)});

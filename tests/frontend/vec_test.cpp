@@ -273,7 +273,7 @@ struct Ray {
 Tensor bounced() {
     Tensor k = arange(5) * 1.0f;
     Ray ray{vec3(0.1f * k, 0.5f, 0.3f), normalize(vec3(1, 0.3f * k - 0.5f, 0.7f)), zeros({5})};
-    for (Tensor turn : loop(20)) {
+    for (Tensor iteration : loop(20)) {
         Ray next = ray;
         next.origin += ray.direction * 0.23f;
         bvec3 outside = lessThan(1.0f, abs(next.origin));

@@ -34,13 +34,13 @@ TEST_P(Whiles, EveryElementEndsOnItsOwn) {
 }
 
 TEST_P(Whiles, AScalarCondition) {
-    Tensor x = 100, turns = 0;
-    while_([&] { return x > 3; }, [&] { x = x / 2, turns += 1; }, {.max_steps = 50});
+    Tensor x = 100, iterations = 0;
+    while_([&] { return x > 3; }, [&] { x = x / 2, iterations += 1; }, {.max_steps = 50});
     EXPECT_EQ(x.item<int>(), 3);
-    EXPECT_EQ(turns.item<int>(), 5);
+    EXPECT_EQ(iterations.item<int>(), 5);
 }
 
-TEST_P(Whiles, NoTurnLeavesTheValues) {
+TEST_P(Whiles, NoIterationLeavesTheValues) {
     Tensor x = tensor({5, 6});
     while_([&] { return x < 0; }, [&] { x = x * 0; }, {.max_steps = 9});
     EXPECT_EQ(x.to_vector<int>(), (Ints{5, 6}));
@@ -52,7 +52,7 @@ TEST_P(Whiles, MaxStepsEndsIt) {
     EXPECT_EQ(x.item<int>(), 7);
 }
 
-TEST_P(Whiles, ContinueSkipsTheRestOfTheTurn) {
+TEST_P(Whiles, ContinueSkipsTheRestOfTheIteration) {
     Tensor sum = zeros({3}, i32), x = arange(3);
     for (Tensor i : loop(10)) {
         if_(i % 3 == x, [&] { continue_(); });
@@ -105,19 +105,19 @@ TEST_P(Whiles, ContinuedElementsStoreNothing) {
 
 TEST_P(Whiles, ElementsThatABranchLeavesOutDoNotKeepALoopRunning) {
     // The inner loop would never end where x <= 0.
-    Tensor x = tensor({8, -1, 3, 0}), turns = zeros({4}, i32);
+    Tensor x = tensor({8, -1, 3, 0}), iterations = zeros({4}, i32);
     if_(x > 0, [&] {
         Tensor y = x;
-        while_([&] { return y != 0; }, [&] { y = y / 2, turns += 1; }, {.max_steps = 1000000});
+        while_([&] { return y != 0; }, [&] { y = y / 2, iterations += 1; }, {.max_steps = 1000000});
     });
-    EXPECT_EQ(turns.to_vector<int>(), (Ints{4, 0, 2, 0}));
+    EXPECT_EQ(iterations.to_vector<int>(), (Ints{4, 0, 2, 0}));
 }
 
 TEST_P(Whiles, ABranchThatIsNotTakenDoesNotKeepALoopOfKernelsRunning) {
     session_.limit_while(50);
     Tensor pace = tensor({0})(0), x = arange(6), i = arange(6);
     if_(pace > 0, [&] {
-        for ([[maybe_unused]] Tensor turn : loop(2)) {
+        for ([[maybe_unused]] Tensor iteration : loop(2)) {
             Tensor left = x;
             while_([&] { return left > 0; }, [&] { left = left - pace, x = x(i - 1) + 1; });
         }
@@ -140,9 +140,9 @@ TEST_P(Whiles, Nested) {
 
 TEST_P(Whiles, WithoutABound) {
     // More iterations than a driver may allow one invocation.
-    Tensor x = tensor({3, 200000, 70000}), turns = zeros({3}, i32);
-    while_([&] { return x > 0; }, [&] { x -= 2, turns += 1; });
-    EXPECT_EQ(turns.to_vector<int>(), (Ints{2, 100000, 35000}));
+    Tensor x = tensor({3, 200000, 70000}), iterations = zeros({3}, i32);
+    while_([&] { return x > 0; }, [&] { x -= 2, iterations += 1; });
+    EXPECT_EQ(iterations.to_vector<int>(), (Ints{2, 100000, 35000}));
 }
 
 TEST_P(Whiles, BoundsThatATensorHolds) {
@@ -164,17 +164,17 @@ TEST_P(Whiles, BoundsThatATensorHoldsCountDown) {
 
 TEST_P(Whiles, NeighboursAreReadUntilNothingChanges) {
     // The largest value spreads by one place per iteration: 40 iterations of several kernels.
-    Tensor x = zeros({41}, i32), i = index(x, 0), turns = 0, changed = true;
+    Tensor x = zeros({41}, i32), i = index(x, 0), iterations = 0, changed = true;
     x(0) = 7;
     while_([&] { return changed; },
            [&] {
                Tensor next = max(x, x(i - 1));
                changed = any(next != x);
                x = next;
-               turns += 1;
+               iterations += 1;
            });
     EXPECT_EQ(x.to_vector<int>(), Ints(41, 7));
-    EXPECT_EQ(turns.item<int>(), 41);
+    EXPECT_EQ(iterations.item<int>(), 41);
 }
 
 TEST_P(Whiles, NeighboursThatLeaveOneByOne) {
@@ -183,17 +183,17 @@ TEST_P(Whiles, NeighboursThatLeaveOneByOne) {
     while_([&] { return left > 0; }, [&] { x = x(i - 1), left -= 1; });
     Ints expected(30), other(30);
     for (int k = 0; k < 30; ++k) expected[static_cast<size_t>(k)] = k;
-    for (int turn = 0; turn < 30; ++turn) {
+    for (int iteration = 0; iteration < 30; ++iteration) {
         other = expected;
         for (int k = 0; k < 30; ++k)
-            if (turn < k) expected[static_cast<size_t>(k)] = other[static_cast<size_t>(k - 1)];
+            if (iteration < k) expected[static_cast<size_t>(k)] = other[static_cast<size_t>(k - 1)];
     }
     EXPECT_EQ(x.to_vector<int>(), expected);
 }
 
-TEST_P(Whiles, NeighboursForAsManyTurnsAsATensorSays) {
+TEST_P(Whiles, NeighboursForAsManyIterationsAsATensorSays) {
     Tensor x = arange(50), i = index(x, 0), many = tensor({37});
-    for (Tensor turn : loop(many(0))) x = x(i - 1) + turn * 0;
+    for (Tensor iteration : loop(many(0))) x = x(i - 1) + iteration * 0;
     Ints expected(50);
     for (int k = 0; k < 50; ++k) expected[static_cast<size_t>(k)] = std::max(k - 37, 0);
     EXPECT_EQ(x.to_vector<int>(), expected);
@@ -301,18 +301,18 @@ TEST_P(Whiles, ABodyThatLeavesItsValueAsItWasIsAnError) {
 
 TEST_P(Whiles, OneInsideAnotherIsAnErrorToo) {
     session_.limit_while(40);
-    Tensor x = arange(4), turns = zeros({4}, i32);
+    Tensor x = arange(4), iterations = zeros({4}, i32);
     for (Tensor i : loop(3)) {
         Tensor left = x + i;
         while_([&] { return left != 0; },
-               [&] { left = select(left == 5, 5, left - 1), turns += 1; });
+               [&] { left = select(left == 5, 5, left - 1), iterations += 1; });
     }
-    expect_parts(user_error([&] { turns.to_vector<int>(); }), kNeverEnds);
+    expect_parts(user_error([&] { iterations.to_vector<int>(); }), kNeverEnds);
 }
 
 TEST_P(Whiles, ABreakInsideMayDependOnAllElementsOfALoopAround) {
     Tensor a = arange(4), b = zeros({4}, i32);
-    for ([[maybe_unused]] Tensor turn : loop(3)) {
+    for ([[maybe_unused]] Tensor iteration : loop(3)) {
         for ([[maybe_unused]] Tensor inner : loop(2)) {
             b += 1;
             if_(sum(a) % 8 == 6, [&] { break_(); });
@@ -373,7 +373,7 @@ TEST(WhilesOnGpu, ALoopInAKernelStopsAtItsLimit) {
     expect_parts(user_error([&] { x.to_vector<int>(); }), kNeverEnds);
 }
 
-TEST_P(Whiles, AnInnerLoopIsAsLongAsTheTurnOfALoopThatTheDataEnds) {
+TEST_P(Whiles, AnInnerLoopIsAsLongAsTheIterationOfALoopThatTheDataEnds) {
     Tensor x = zeros({8}), n = tensor({20});
     for (Tensor k : loop(n(0)))
         for (Tensor j : loop(k + 1)) x = max(x, wrap(x)(arange(8) + 1)) + 1.0f;

@@ -108,7 +108,7 @@ TEST_F(BufferTest, SizesThatDoNotComeAgainAreGivenBack) {
 }
 
 /// Alternating sizes keep theirs.
-TEST_F(BufferTest, SizesThatTakeTurnsAreKept) {
+TEST_F(BufferTest, SizesThatTakeIterationsAreKept) {
     const auto frames = [&] {
         for (uint64_t size = 0; size < 3; ++size)
             for (int frame = 0; frame < 40; ++frame)
@@ -116,7 +116,7 @@ TEST_F(BufferTest, SizesThatTakeTurnsAreKept) {
     };
     frames();
     const uint64_t allocations = device->memory().use().allocations;
-    for (int turn = 0; turn < 4; ++turn) frames();
+    for (int iteration = 0; iteration < 4; ++iteration) frames();
     EXPECT_EQ(device->memory().use().allocations, allocations);
 }
 

@@ -183,8 +183,10 @@ std::string page_of_corners() {
     int count = 0, differ = 0;
     for (size_t k = 0; k < all.size(); ++k)
         if (!all[k].section) ++count, differ += beside(all[k], ours()[k]) == Beside::Both;
-    out << "# Corner cases beside numpy and PyTorch\n\n`tests/habits` runs every row by the oracle, by "
-           "the kernel interpreter and on the device, which give the same\nresults, and writes this "
+    out << "# Corner cases beside numpy and PyTorch\n\n`tests/habits` runs every row by the "
+           "oracle, by "
+           "the kernel interpreter and on the device, which give the same\nresults, and writes "
+           "this "
            "page. `tests/habits/corners_expected.py` stored the results of numpy 1.24 and PyTorch "
            "1.13;\na cell is empty if they have no such function. "
         << differ << " of " << count << " rows differ from both.\n";

@@ -319,12 +319,12 @@ TEST_F(BuilderTest, IdentitiesOfEveryType) {
 
 struct LoopTest : BuilderTest {
     Ref zero = constant_int(b, 0), four = constant_int(b, 4), one = constant_int(b, 1);
-    Ref turn = region_arg(b, i32, {});
+    Ref iteration = region_arg(b, i32, {});
 };
 
 TEST_F(LoopTest, ACarriedValueKeepsItsType) {
     Ref init = arg(i32, {}), carried = region_arg(b, i32, {});
-    EXPECT_ERROR(loop(b, zero, four, one, {init}, {{turn, carried}, {arg(f32, {})}}, -1),
+    EXPECT_ERROR(loop(b, zero, four, one, {init}, {{iteration, carried}, {arg(f32, {})}}, -1),
                  "loop: carried value 0 starts as i32[] and is assigned f32[]; a carried value "
                  "keeps its type, so cast "
                  "one of them");
@@ -332,20 +332,20 @@ TEST_F(LoopTest, ACarriedValueKeepsItsType) {
 
 TEST_F(LoopTest, ACarriedValueKeepsItsShape) {
     Ref init = arg(f32, {}), carried = region_arg(b, f32, {});
-    EXPECT_ERROR(loop(b, zero, four, one, {init}, {{turn, carried}, {arg(f32, {4})}}, -1),
+    EXPECT_ERROR(loop(b, zero, four, one, {init}, {{iteration, carried}, {arg(f32, {4})}}, -1),
                  "loop: carried value 0 starts with shape [] and is assigned shape [4]; a carried "
                  "value keeps its "
                  "shape, so start it as zeros(...) of the final one");
 }
 
 TEST_F(LoopTest, BoundsAreIntegerScalars) {
-    EXPECT_ERROR(loop(b, zero, arg(f32, {}), one, {}, {{turn}, {}}, -1),
+    EXPECT_ERROR(loop(b, zero, arg(f32, {}), one, {}, {{iteration}, {}}, -1),
                  "loop: the end is f32; bounds are integers, so cast it");
-    EXPECT_ERROR(loop(b, zero, arg(i32, {3}), one, {}, {{turn}, {}}, -1),
+    EXPECT_ERROR(loop(b, zero, arg(i32, {3}), one, {}, {{iteration}, {}}, -1),
                  "loop: the end has shape [3]; bounds are scalars, so reduce it, or run to the "
                  "largest and stop "
                  "elements with break_");
-    EXPECT_ERROR(loop(b, zero, four, zero, {}, {{turn}, {}}, -1),
+    EXPECT_ERROR(loop(b, zero, four, zero, {}, {{iteration}, {}}, -1),
                  "loop: the step is 0 and the loop would never end; use 1, or a negative step to "
                  "count down");
 }

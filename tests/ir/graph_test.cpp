@@ -18,8 +18,8 @@ Ref keep(const Node&, const std::vector<Ref>&) { return nullptr; }
 /// A loop of 4 iterations; `next` returns the next carried values.
 template <class Next>
 Ref four_turns(Builder b, const Ref& init, const Next& next) {
-    Ref turn = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
-    Region body{{turn, carried}, {next(carried)}};
+    Ref iteration = region_arg(b, i32, {}), carried = region_arg(b, init->dtype, init->shape);
+    Region body{{iteration, carried}, {next(carried)}};
     Ref node =
         loop(b, constant_int(b, 0), constant_int(b, 4), constant_int(b, 1), {init}, body, -1);
     return result(b, node, 0);

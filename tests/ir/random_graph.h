@@ -388,9 +388,9 @@ class RandomGraphs {
         const int width = pick({2, 4, 8});
         const Size groups = ceil_div(target->shape[0], width) + Size(below(2));
         const Shape grid{groups * Size(width)};
-        const Ref turn = region_arg(b, i32, {}),
+        const Ref iteration = region_arg(b, i32, {}),
                   entry = region_arg(b, target->dtype, target->shape);
-        const Ref i = b.table.intern(Op::Invocation, i32, grid, {turn}, IndexAttr{0});
+        const Ref i = b.table.intern(Op::Invocation, i32, grid, {iteration}, IndexAttr{0});
         auto op = [&](Op o, const Ref& x, const Ref& y) { return elementwise(b, o, {x, y}); };
         auto outer = [&] {
             Ref x = any();
@@ -407,7 +407,7 @@ class RandomGraphs {
                   group = op(Op::Div, i, constant_int(b, width));
         const ScatterAttr store{.by_hand = true};
         const Ref own = cast(b, outer(), target->dtype);
-        Ref array = b.table.intern(Op::Array, own->dtype, {groups, Size(width)}, {turn},
+        Ref array = b.table.intern(Op::Array, own->dtype, {groups, Size(width)}, {iteration},
                                    ArrayAttr{++arrays_, true});
         array = scatter(b, array, own, {group, lane}, store);
         array =
@@ -417,7 +417,7 @@ class RandomGraphs {
         Ref value =
             gather(b, array, {group, beside}, {Bounds::Clamp, Bounds::Clamp}, scalar_int(0));
         value = cast(b, op(pick({Op::Add, Op::Max, Op::Sub}), value, outer()), target->dtype);
-        Region body{{turn, entry}, {scatter(b, entry, value, {i}, store)}};
+        Region body{{iteration, entry}, {scatter(b, entry, value, {i}, store)}};
         pool_.push_back(result(
             b, kernel_by_hand(b, {target}, body, grid, {static_cast<uint32_t>(width)}, true), 0));
     }

@@ -70,7 +70,7 @@ TEST(IndexForm, AFactorBeyond64BitsIsNoSum) {
     Indices k;
     int index = k.i;
     const int large = k.b.size(k.n * (int64_t{1} << 30));
-    for (int turn = 0; turn < 3; ++turn) index = k.b.mul(index, large);
+    for (int iteration = 0; iteration < 3; ++iteration) index = k.b.mul(index, large);
     EXPECT_EQ(k.along(index, k.i), Stride::Other);
 }
 

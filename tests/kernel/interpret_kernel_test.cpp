@@ -195,7 +195,7 @@ TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
     EXPECT_EQ(out, (std::vector<int32_t>{1, 2, 1, 2}));
 }
 
-TEST(InterpretKernel, NestedLoopsStartAfreshEachTurn) {
+TEST(InterpretKernel, NestedLoopsStartAfreshEachIteration) {
     ByHand k;
     int y = k.buffer(i32, true);
     int i = k.range(RangeKind::Grid, 4);
@@ -381,9 +381,9 @@ std::string run_loops_behind_a_load(int counted) {
     k.effect(0, loaded), k.code.regions[0].order.pop_back();
     for (int id : {array, barrier, loaded}) k.code.nodes[size_t(id)].pinned = true;
     int outer = k.region(), inner = k.region(), first = k.region();
-    int turn = k.serial(outer, k.integer(2));
+    int iteration = k.serial(outer, k.integer(2));
     int place = k.op(KernelOp::Add, i32,
-                     {k.op(KernelOp::Mul, i32, {turn, k.integer(4)}, outer), lane}, outer);
+                     {k.op(KernelOp::Mul, i32, {iteration, k.integer(4)}, outer), lane}, outer);
     int below = k.op(KernelOp::Less, boolean, {place, k.integer(counted)}, outer);
     k.serial(inner, k.op(KernelOp::Select, i32, {below, k.integer(1), k.integer(0)}, outer));
     int next = k.op(KernelOp::Add, i32, {loaded, k.integer(5)}, inner);

@@ -162,7 +162,7 @@ void run_plainly(const std::vector<Step>& steps, std::vector<float>& values,
             values[size_t(d->buffers[1])] =
                 values[size_t(d->buffers[0])] * factors[size_t(d->kernel)];
         if (auto* r = std::get_if<RepeatStep>(&step.step))
-            for (int64_t turn = 0; turn < r->trips.constant(); ++turn) {
+            for (int64_t iteration = 0; iteration < r->trips.constant(); ++iteration) {
                 run_plainly(r->body, values, factors);
                 std::vector<float> before = values;
                 for (auto [first, second] : r->rotation)

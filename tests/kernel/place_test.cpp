@@ -56,9 +56,9 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     int lane = k.range(RangeKind::Subgroup, 8);
     int sum = k.add(k.make(KernelOp::SubgroupReduce, i32, {lane}));
     int body = k.region(), inside = k.region();
-    int turn = k.serial(body, lane);
-    int odd = k.add(k.make(KernelOp::Equal, boolean, {turn, k.integer(1)}));
-    k.store(inside, y, turn, sum);
+    int iteration = k.serial(body, lane);
+    int odd = k.add(k.make(KernelOp::Equal, boolean, {iteration, k.integer(1)}));
+    k.store(inside, y, iteration, sum);
     k.effect(body, k.close(-1, KernelOp::Branch, {odd}, inside));
     k.effect(0, k.close(-1, KernelOp::For, {}, body));
     place(k.code);
@@ -75,9 +75,9 @@ bool load_leaves_loop(int64_t most, int64_t low, bool counted) {
     const int index = k.add(k.make(KernelOp::Sub, i32, {count, k.integer(1)}));
     k.code.nodes[size_t(index)].interval = {low, most - 1};
     const int loaded = k.load(-1, x, index), body = k.region();
-    const int turn = k.serial(body, counted ? count : k.integer(most));
+    const int iteration = k.serial(body, counted ? count : k.integer(most));
     k.code.ranges.back().max_trips = most;
-    k.store(body, y, turn, loaded);
+    k.store(body, y, iteration, loaded);
     k.effect(0, k.close(-1, KernelOp::For, {}, body));
     place(k.code);
     return !stands_in(k, body, loaded);
@@ -99,9 +99,9 @@ int region_of_same_in_every_turn(bool guard, bool loaded) {
     const int from = loaded ? k.load(-1, x, index) : k.add(k.make(KernelOp::Cast, f32, {index}));
     const int value = k.add(k.make(KernelOp::Cos, f32, {from}));
     const int body = k.region(), inside = k.region();
-    const int turn = k.serial(body, k.integer(9));
-    const int short_of = k.add(k.make(KernelOp::Less, boolean, {turn, k.integer(8)}));
-    k.store(inside, y, turn, value);
+    const int iteration = k.serial(body, k.integer(9));
+    const int short_of = k.add(k.make(KernelOp::Less, boolean, {iteration, k.integer(8)}));
+    k.store(inside, y, iteration, value);
     const int branch = k.close(-1, KernelOp::Branch, {short_of}, inside);
     k.code.nodes[static_cast<size_t>(branch)].guard = guard;
     k.effect(body, branch);
@@ -110,7 +110,7 @@ int region_of_same_in_every_turn(bool guard, bool loaded) {
     return stands_in(k, 0, value) ? 0 : stands_in(k, inside, value) ? inside : body;
 }
 
-TEST(Place, WhatEveryTurnRepeatsLeavesTheLoopWithItsGuard) {
+TEST(Place, WhatEveryIterationRepeatsLeavesTheLoopWithItsGuard) {
     EXPECT_EQ(region_of_same_in_every_turn(true, false), 0);
 }
 

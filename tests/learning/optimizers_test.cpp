@@ -189,13 +189,13 @@ TEST(Steps, AccumulateGradientsInOneProgram) {
     adam.accumulate(3);
     const auto step =
         compile({pair, adam}, [&](Tensor x) { return adam.step(pair.loss(x)); }, {f32()});
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int iteration = 0; iteration < 2; ++iteration) {
         const Floats before = values_of(pair.parameters());
         for (float x : {0.3f, 0.9f}) step(x);
         EXPECT_EQ(values_of(pair.parameters()), before);
         step(1.4f);
         reference.step((whole.loss(0.3f) + whole.loss(0.9f) + whole.loss(1.4f)) / 3.0f);
-        EXPECT_EQ(adam.steps(), turn + 1);
+        EXPECT_EQ(adam.steps(), iteration + 1);
         expect_near(values_of(pair.parameters()), values_of(whole.parameters()), 1e-5);
     }
     EXPECT_EQ(step.function().variant_count(), 1u);

@@ -170,12 +170,12 @@ void expect_no_harm(const std::string& path, const std::string& whole, const Rea
         EXPECT_NE(error, "") << "cut to " << length;
     }
     uint32_t random = 1;
-    for (int turn = 0; turn < 1000; ++turn) {
+    for (int iteration = 0; iteration < 1000; ++iteration) {
         std::string damaged = whole;
-        for (int k = 0; k <= turn % 3; ++k) {
+        for (int k = 0; k <= iteration % 3; ++k) {
             random = random * 1664525u + 1013904223u;
             damaged[(random >> 8) % std::min<size_t>(damaged.size(), 400)] =
-                static_cast<char>(turn % 5 ? random >> 3 : 255);
+                static_cast<char>(iteration % 5 ? random >> 3 : 255);
         }
         std::ofstream(path, std::ios::binary) << damaged;
         refused += !user_error([&] { read(path); }).empty();

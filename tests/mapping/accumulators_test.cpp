@@ -114,13 +114,13 @@ TEST_P(Accumulators_, AreMadeWhereTheTargetIsSmall) {
     }
 }
 
-TEST(Accumulators_, TheirTurnsStayBelowTheDriversLimitWithTheLoopsInside) {
+TEST(Accumulators_, TheirIterationsStayBelowTheDriversLimitWithTheLoopsInside) {
     for (bool known : {true, false}) {
         SessionScope scope(Session::interpreter(cpu_profile()));
         auto f = compile(
-            [&](Tensor x, Tensor turns) {
+            [&](Tensor x, Tensor iterations) {
                 Tensor y = zeros({64}, i32);
-                for (Tensor k : known ? loop(500) : loop(min(turns, 500)))
+                for (Tensor k : known ? loop(500) : loop(min(iterations, 500)))
                     scatter_add(y((x + k) % 64), 1);
                 return y;
             },

@@ -19,7 +19,7 @@ Tensor dear(const Tensor& x) { return sin(x * 3.0f) + exp(-x * x) * cos(x) + sqr
 /// A ball between two walls adds up the values at its bounces, and is lost at last.
 Tensor bounces(const Tensor& start, const Tensor&) {
     Tensor x = start, v = 0.07f + 0.1f * start, sum = 0.0f;
-    for (Tensor turn : loop(70)) {
+    for (Tensor iteration : loop(70)) {
         Tensor next = x + v, out = abs(next) > 1.0f;
         sum = where(out, sum + dear(next), sum);
         v = where(out, -0.9f * v, v);
@@ -34,9 +34,9 @@ Tensor marks(const Tensor& start, const Tensor& table) {
     Tensor out = zeros(start.shape());
     kernel(start.shape(), [&](Tensor i) {
         Tensor x = start(i), sum = 0.0f;
-        for (Tensor turn : loop(table.size(0))) {
+        for (Tensor iteration : loop(table.size(0))) {
             x = 1.0f - 1.9f * x * x;
-            if_(x > 0.95f, [&] { sum += dear(x + table(turn)); });
+            if_(x > 0.95f, [&] { sum += dear(x + table(iteration)); });
             if_(sum > 30.0f, [&] { break_(); });
         }
         out(i) = sum;
@@ -47,9 +47,9 @@ Tensor marks(const Tensor& start, const Tensor& table) {
 /// Expensive if the condition does not hold; its reads depend on the iteration.
 Tensor otherwise(const Tensor& start, const Tensor& table) {
     Tensor x = start, sum = 0.0f;
-    for (Tensor turn : loop(40)) {
+    for (Tensor iteration : loop(40)) {
         x = 1.0f - 1.8f * x * x;
-        sum = where(x < 0.9f, sum, sum * 0.5f + dear(x * table(turn % table.size(0))));
+        sum = where(x < 0.9f, sum, sum * 0.5f + dear(x * table(iteration % table.size(0))));
         if_(sum > 2.4f, [&] { break_(); });
     }
     return sum;
@@ -58,7 +58,7 @@ Tensor otherwise(const Tensor& start, const Tensor& table) {
 /// It goes on only where there is something to do.
 Tensor until_done(const Tensor& start, const Tensor&) {
     Tensor x = start, sum = 0.0f;
-    for (Tensor turn : loop(50)) {
+    for (Tensor iteration : loop(50)) {
         Tensor going = x > 0.1f;
         sum = where(going, sum + dear(x), sum);
         x = where(going, x * 0.8f, x);
@@ -127,7 +127,7 @@ TEST(DeferConditionalWork, WhereAConditionDoesNotHold) {
 /// A short body, of which an invocation has four.
 Tensor drops(const Tensor& start, const Tensor&) {
     Tensor x = start, sum = 0.0f;
-    for (Tensor turn : loop(60)) {
+    for (Tensor iteration : loop(60)) {
         x = 1.0f - 1.9f * x * x;
         sum = where(x > 0.95f, sum + sin(sum + x), sum);
         if_(sum > 3.0f, [&] { break_(); });

@@ -13,7 +13,7 @@ constexpr int64_t kElements = 1 << 16;  // enough for four in an invocation
 /// Its iterations as Collatz counts them, in the form of numpy: all together, under a mask.
 Tensor steps_to_one(const Tensor& x) {
     Tensor n = x, steps = zeros(x.shape(), i32);
-    for (Tensor turn : loop(60)) {
+    for (Tensor iteration : loop(60)) {
         const Tensor open = n > 1, half = n / 2, next = select(n == half * 2, half, n * 3 + 1);
         n = where(open, next, n);
         steps = where(open, steps + 1, steps);
@@ -24,7 +24,7 @@ Tensor steps_to_one(const Tensor& x) {
 /// The same, by stores under the mask.
 Tensor stored_steps_to_one(const Tensor& x) {
     Tensor n = x, steps = zeros(x.shape(), i32);
-    for (Tensor turn : loop(60)) {
+    for (Tensor iteration : loop(60)) {
         const Tensor open = n > 1, half = n / 2, next = select(n == half * 2, half, n * 3 + 1);
         n(open) = next;
         steps(open) += 1;
@@ -35,9 +35,9 @@ Tensor stored_steps_to_one(const Tensor& x) {
 /// A condition that holds in one iteration alone: an element that has ended must not go on.
 Tensor until_its_turn(const Tensor& x) {
     Tensor sum = zeros(x.shape(), i32);
-    for (Tensor turn : loop(40)) {
-        if_(turn == x % 50, [&] { break_(); });
-        sum += turn * turn;
+    for (Tensor iteration : loop(40)) {
+        if_(iteration == x % 50, [&] { break_(); });
+        sum += iteration * iteration;
     }
     return sum;
 }
@@ -89,7 +89,7 @@ TEST(EndTogether, ElementsThatReadWhereValuesSayEndAlone) {
 /// loop beside it.
 Tensor nearest_at_the_end(const Tensor& x) {
     Tensor at = x, steps = zeros(x.shape());
-    for (Tensor turn : loop(50)) {
+    for (Tensor iteration : loop(50)) {
         const Tensor going = at > 4.0f;
         at = where(going, at * 0.75f, at);
         steps = where(going, steps + 1.0f, steps);

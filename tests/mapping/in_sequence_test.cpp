@@ -15,10 +15,11 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 /// A body that reads its neighbours: a loop of kernels with two buffers that rotate.
-Tensor smoothed(Tensor x, const Tensor& turns) {
-    for (Tensor turn : loop(turns)) {
+Tensor smoothed(Tensor x, const Tensor& iterations) {
+    for (Tensor iteration : loop(iterations)) {
         auto [i, j] = indices<2>(x.shape());
-        x = 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)) + cast<float>(turn);
+        x = 0.25f * (x(i - 1, j) + x(i + 1, j) + x(i, j - 1) + x(i, j + 1)) +
+            cast<float>(iteration);
     }
     return x;
 }
@@ -26,7 +27,7 @@ Tensor smoothed(Tensor x, const Tensor& turns) {
 /// Three buffers rotate, and all three are results.
 Tensors leapfrog(const Tensors& a) {
     Tensor before = a[0], now = a[0] + 1.0f, last = a[0];
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(now.shape());
         Tensor next = 2.0f * now - before + 0.1f * (now(i, j - 1) + now(i - 1, j));
         last = before, before = now, now = next;
@@ -51,9 +52,9 @@ Tensors pyramid(const Tensors& a) {
 /// A row of x for each iteration, and the largest value so far in each place.
 Tensors rows_and_most(const Tensors& a) {
     Tensor x = a[0], most = a[0];
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         Tensor j = arange(x.size(1));
-        x(2 * turn % x.size(0), j) = x(turn % x.size(0), j) * 0.5f + 1.0f;
+        x(2 * iteration % x.size(0), j) = x(iteration % x.size(0), j) * 0.5f + 1.0f;
         most = max(most, x);
     }
     return {x, most};
@@ -62,7 +63,7 @@ Tensors rows_and_most(const Tensors& a) {
 /// An iteration's result is used later, but not by the next iteration.
 Tensors only_afterwards(const Tensors& a) {
     Tensor x = a[0], found = a[0];
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         found = x(0, 0) * 2.0f + x;
         x = smoothed(x, Tensor(1));
     }
@@ -72,10 +73,10 @@ Tensors only_afterwards(const Tensors& a) {
 /// Stores make new versions of tensors.
 Tensors stores(const Tensors& a) {
     Tensor x = a[0], counts = zeros({5}, i32);
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(x.shape());
         x(j % x.size(0), i % x.size(1)) = x + 1.0f;
-        scatter_add(counts((i + j + turn) % 5), 1);
+        scatter_add(counts((i + j + iteration) % 5), 1);
     }
     return {x, counts};
 }
@@ -83,7 +84,7 @@ Tensors stores(const Tensors& a) {
 /// An inner loop that may have no iterations, and then leaves the old values.
 Tensors perhaps_none(const Tensors& a) {
     Tensor x = a[0], y = a[0] + 1.0f;
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         Tensor z = y;
         for (Tensor inner : loop(a[1] - 4)) {
             auto [i, j] = indices<2>(x.shape());
@@ -98,12 +99,12 @@ Tensors perhaps_none(const Tensors& a) {
 /// Buffers of two sizes rotate, beside numbers of two types.
 Tensors sizes_beside(const Tensors& a) {
     Tensor x = a[0], rows = sum(a[0], {.axis = 1}), total = 0.0f, counted = 0;
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(x.shape());
         x = 0.5f * (x(i - 1, j) + x(i, j + 1));
         rows = 0.5f * roll(rows, 1) + sum(x, {.axis = 1});
         total += sum(x * x);
-        counted += sum(cast<int>(x > 0.5f)) + turn;
+        counted += sum(cast<int>(x > 0.5f)) + iteration;
     }
     return {x, rows, total, counted};
 }
@@ -111,10 +112,10 @@ Tensors sizes_beside(const Tensors& a) {
 /// Rows that have nothing to do with one another: waves on strings.
 Tensors strings(const Tensors& a) {
     Tensor u = a[0], v = zeros(a[0].shape());
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(u.shape());
         v = v + 0.2f * (wrap(u)(i, j - 1) - 2.0f * u + u(i, j + 1));
-        u = u + 0.2f * v + 0.01f * cast<float>(turn);
+        u = u + 0.2f * v + 0.01f * cast<float>(iteration);
     }
     return {u, v};
 }
@@ -122,9 +123,9 @@ Tensors strings(const Tensors& a) {
 /// The same, but the last iteration of each third one reads the row above.
 Tensors tied_strings(const Tensors& a) {
     Tensor u = a[0];
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(u.shape());
-        u = 0.5f * u(i, j - 1) + select(turn % 3 == 2, u(i - 1, j), u);
+        u = 0.5f * u(i, j - 1) + select(iteration % 3 == 2, u(i - 1, j), u);
     }
     return {u};
 }
@@ -134,9 +135,9 @@ Tensors many_sums(const Tensors& a) {
     constexpr int kSums = 40;
     Tensor h = a[0];
     Tensors sums(kSums, zeros(h.shape()));
-    for (Tensor turn : loop(a[1])) {
+    for (Tensor iteration : loop(a[1])) {
         auto [i, j] = indices<2>(h.shape());
-        h = tanh(h(i, j - 1) + 0.5f * h + 0.1f * cast<float>(turn));
+        h = tanh(h(i, j - 1) + 0.5f * h + 0.1f * cast<float>(iteration));
         const Tensor scale = sum(h) * 0.01f;
         for (int k = 0; k < kSums; ++k)
             sums[static_cast<size_t>(k)] += h(i, (j + k) % h.size(1)) * scale;
@@ -165,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct Given {
     Shape shape;
-    int turns;
+    int iterations;
 };
 
 std::vector<std::vector<float>> run(const Session& session, const SequenceRow& row,
@@ -175,7 +176,7 @@ std::vector<std::vector<float>> run(const Session& session, const SequenceRow& r
     auto f =
         compile([&](const Tensors& a) { return row.function(a); }, std::vector<ArgSpec>{x, i32()});
     std::vector<std::vector<float>> out;
-    for (const Tensor& t : f.call({rand(given.shape, {.seed = 5}), given.turns}))
+    for (const Tensor& t : f.call({rand(given.shape, {.seed = 5}), given.iterations}))
         out.push_back(cast<float>(t).to_vector<float>());
     return out;
 }
@@ -206,7 +207,7 @@ TEST_P(InSequence_, GivesWhatTheOracleGives) {
                 expect_near(run(Session::interpreter(profile), GetParam(), given, symbolic),
                             run(Session::oracle(), GetParam(), given, symbolic),
                             profile.name + (symbolic ? " symbolic " : " ") + text(given.shape) +
-                                " turns " + std::to_string(given.turns));
+                                " iterations " + std::to_string(given.iterations));
 }
 
 /// A driver that lets an invocation run so many iterations.
@@ -259,7 +260,7 @@ TEST(InSequence, WhatOneGroupAloneUsesLiesInItsMemory) {
 /// Conjugate gradients for a matrix that is 4 on its diagonal and -1 beside it.
 Tensor solved(Tensor b) {
     Tensor x = zeros(b.shape()), residual = b, direction = b, squared = sum(b * b);
-    for (Tensor turn : loop(5)) {
+    for (Tensor iteration : loop(5)) {
         Reader at = zero(direction);
         Tensor i = index_of(b, 0);
         Tensor image = 4.0f * direction - at(i - 1) - at(i + 1);
@@ -296,8 +297,8 @@ TEST(InSequence, AGroupsMemoryIsNoLargerThanTheDeviceHas) {
 TEST(InSequence, ASubgroupThatRunsAloneIsTheGroupWhereItsLoopsAreShort) {
     SessionScope scope(emitting());
     auto f = compile(leapfrog, std::vector<ArgSpec>{f32(16, 16), i32()});
-    const auto group = [&](int turns) {
-        f.call({ones({16, 16}), turns});
+    const auto group = [&](int iterations) {
+        f.call({ones({16, 16}), iterations});
         return f.program()->kernels.back().group_size;
     };
     EXPECT_EQ(group(10), (std::array<uint32_t, 3>{8, 1, 1}));
@@ -316,7 +317,7 @@ TEST(InSequence, AlongOneAxisStandAllInvocationsOfItsGroup) {
     SessionScope scope(emitting(gpu_profile()));
     auto f = compile(
         [](Tensor x) {
-            for (Tensor turn : loop(100)) x = 0.5f * (x + x(arange(1024) - 1));
+            for (Tensor iteration : loop(100)) x = 0.5f * (x + x(arange(1024) - 1));
             return x;
         },
         {f32(1024)});
@@ -338,7 +339,7 @@ TEST(InSequence, LanesShareWhatHasFewerResultsThanThereAreSubgroups) {
         SessionScope scope(emitting(profile));
         auto f = compile(
             [](Tensor x) {
-                for (Tensor turn : loop(5)) x = 2.0f * x / sqrt(sum(x * x));
+                for (Tensor iteration : loop(5)) x = 2.0f * x / sqrt(sum(x * x));
                 return x;
             },
             {f32(512)});
@@ -385,7 +386,7 @@ TEST_P(InSequence_, GivesTheSameInChunksOfIterations) {
         for (const int64_t most : {60, 200, 600})
             expect_near(run(Session::interpreter(with_back_edges(most)), GetParam(), given, false),
                         run(Session::oracle(), GetParam(), given, false),
-                        text(given.shape) + " turns " + std::to_string(given.turns) +
+                        text(given.shape) + " iterations " + std::to_string(given.iterations) +
                             " back edges " + std::to_string(most));
 }
 
@@ -404,7 +405,7 @@ TEST(InSequence, ChunksAreShortenedUntilTheyFit) {
     auto f = compile(
         [](Tensor x) {
             Tensor before = x, now = x;
-            for (Tensor turn : loop(2047)) {
+            for (Tensor iteration : loop(2047)) {
                 const Tensor i = indices<1>(x.shape())[0];
                 Tensor next = max(before(i - 1), now(i - 1)) * 0.5f;
                 before = now, now = next;
@@ -433,8 +434,8 @@ TEST(InSequence, TheDriversLimitOnBackEdgesCutsASequence) {
 
 TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
     SessionScope scope(emitting());
-    const auto stores = [](const Shape& shape, int turns) {
-        auto f = compile([&](Tensor x) { return smoothed(x, Tensor(turns)); }, {{f32, shape}});
+    const auto stores = [](const Shape& shape, int iterations) {
+        auto f = compile([&](Tensor x) { return smoothed(x, Tensor(iterations)); }, {{f32, shape}});
         f(ones(shape));
         const std::string& glsl = f.program()->kernels[0].artefact.text;
         int out = 0;
@@ -450,15 +451,16 @@ TEST(InSequence, BuffersThatRotateKeepTheirPlacesWhereCopiesAreDear) {
 bool in_bands(Tensors (*function)(const Tensors&), const Given& given,
               const DeviceProfile& profile = cpu_profile()) {
     const SequenceRow row{"", function};
-    expect_near(run(Session::interpreter(profile), row, given, false),
-                run(Session::oracle(), row, given, false),
-                profile.name + " " + text(given.shape) + " turns " + std::to_string(given.turns));
+    expect_near(
+        run(Session::interpreter(profile), row, given, false),
+        run(Session::oracle(), row, given, false),
+        profile.name + " " + text(given.shape) + " iterations " + std::to_string(given.iterations));
     SessionScope scope(emitting(profile));
     auto f = compile([&](const Tensors& a) { return function(a); },
                      std::vector<ArgSpec>{{f32, given.shape}, i32()});
-    f.call({ones(given.shape), given.turns});
+    f.call({ones(given.shape), given.iterations});
     const bool banded = f.explain().find("a group for each band") != std::string::npos;
-    EXPECT_EQ(banded, f.stats().dispatches < given.turns);
+    EXPECT_EQ(banded, f.stats().dispatches < given.iterations);
     return banded;
 }
 

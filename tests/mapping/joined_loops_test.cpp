@@ -34,7 +34,7 @@ TEST(JoinedLoops, AreOneLoopWhereRowsDivide) {
     EXPECT_EQ(joined.back_edges, 5 * 2);
 }
 
-TEST(JoinedLoops, MoreTurnsThanAreCountedStayANest) {
+TEST(JoinedLoops, MoreIterationsThanAreCountedStayANest) {
     for (const auto& [largest, expected] : {std::pair{int64_t{40000}, 1}, {int64_t{1} << 30, 2}}) {
         Case test;
         test.env = {{"n", 3}, {"m", 4}};
@@ -50,11 +50,13 @@ void expect_order(const std::function<Ref(Case&, const Ref&)>& length) {
     Case test;
     Ref x = test.argument(i32, {Size(3)});
     Ref out = region_arg(test.b, i32, {}), around = region_arg(test.b, i32, {Size(3)});
-    Ref turn = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
+    Ref iteration = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
     Ref times = elementwise(test.b, Op::Mul, {carried, constant_int(test.b, 3)});
-    Ref next = elementwise(test.b, Op::Add, {elementwise(test.b, Op::Add, {times, turn}), out});
+    Ref next =
+        elementwise(test.b, Op::Add, {elementwise(test.b, Op::Add, {times, iteration}), out});
     const Ref zero = constant_int(test.b, 0), one = constant_int(test.b, 1);
-    Ref inner = loop(test.b, zero, length(test, out), one, {around}, {{turn, carried}, {next}}, -1);
+    Ref inner =
+        loop(test.b, zero, length(test, out), one, {around}, {{iteration, carried}, {next}}, -1);
     Region body{{out, around}, {result(test.b, inner, 0)}};
     Ref outer = loop(test.b, zero, constant_int(test.b, 5), one, {x}, body, -1);
     test.graph.results = {result(test.b, outer, 0)};
@@ -67,7 +69,7 @@ TEST(JoinedLoops, TurnsKeepTheirOrder) {
 }
 
 TEST(JoinedLoops, LengthsThatDifferStayLoopsOfTheirOwn) {
-    expect_order([](Case&, const Ref& turn) { return turn; });
+    expect_order([](Case&, const Ref& iteration) { return iteration; });
 }
 
 /// [64, 64, columns] with [64, columns]: sums over rows of `rows` by `columns`.

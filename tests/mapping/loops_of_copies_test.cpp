@@ -24,7 +24,7 @@ void expect_as_oracle(const std::function<Tensor(const Tensors&)>& function) {
 TEST(LoopsOfCopies, CarryTheirOwnValuesInside) {
     expect_as_oracle([](const Tensors& xs) {
         Tensor x = xs[0], y = zeros({4096}, i32);
-        for (Tensor turn : loop(40)) {
+        for (Tensor iteration : loop(40)) {
             scatter_add(y(floor(2.1f * x + 0.17f).as(i32)), 1);
             for (Tensor k : loop(3)) x = 0.75f * abs(x - k.as(f32));
         }
@@ -35,7 +35,7 @@ TEST(LoopsOfCopies, CarryTheirOwnValuesInside) {
 TEST(LoopsOfCopies, CarryWhatAllHaveInside) {
     expect_as_oracle([](const Tensors& xs) {
         Tensor x = xs[1], y = zeros({4096}, i32);
-        for (Tensor turn : loop(40)) {
+        for (Tensor iteration : loop(40)) {
             scatter_add(y(floor(10.0f * xs[0] + x).as(i32)), 1);
             for (Tensor k : loop(3)) x = 0.75f * abs(x - k.as(f32));
         }

@@ -85,9 +85,9 @@ TEST(SharedReductions, AReductionInsideAnotherIsEveryLanesOwn) {
 TEST(SharedReductions, ARecordedLoopOfAllLanesMayHoldThem) {
     Case test;
     Ref x = test.argument(i32, {Size(3), Size(21)});
-    Ref turn = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
+    Ref iteration = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
     Ref column = elementwise(test.b, Op::Mul, {x, reshape(test.b, carried, {Size(3), Size(1)})});
-    Region body{{turn, carried}, {reduce(test.b, ReduceOp::Sum, column, {1}, false)}};
+    Region body{{iteration, carried}, {reduce(test.b, ReduceOp::Sum, column, {1}, false)}};
     Ref start =
         elementwise(test.b, Op::Add, {index(test.b, {Size(3)}, 0), constant_int(test.b, 1)});
     Ref repeat = loop(test.b, constant_int(test.b, 0), constant_int(test.b, 3),
@@ -188,8 +188,8 @@ TEST(ShareLoops, ALoopOfWholeRoundsIsDealtWhereOthersLeaveLanesIdle) {
 TEST(ShareLoops, ADifferenceIsNoReduction) {
     Case test;
     Ref x = test.argument(i32, {Size(3), Size(9)});
-    Ref turn = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
-    Region body{{turn, carried}, {elementwise(test.b, Op::Sub, {turn, carried})}};
+    Ref iteration = region_arg(test.b, i32, {}), carried = region_arg(test.b, i32, {Size(3)});
+    Region body{{iteration, carried}, {elementwise(test.b, Op::Sub, {iteration, carried})}};
     Ref repeat = loop(test.b, constant_int(test.b, 0), constant_int(test.b, 9),
                       constant_int(test.b, 1), {index(test.b, {Size(3)}, 0)}, body, -1);
     test.graph.results = {result(test.b, repeat, 0)};

@@ -51,9 +51,9 @@ TEST(MergeCarried, ValuesThatIterationsChangeOtherwiseStay) {
 }
 
 TEST(MergeCarried, ValuesThatChangePlacesAreEqualWhileTheyBeginAlike) {
-    const std::string turn =
+    const std::string iteration =
         "    %7 = Load f32 b0 k0\n    %8 = Add f32 %6 %7\n    yield %5 %6 %8\n";
-    EXPECT_EQ(carried(merge_carried(loop_of("0.0 0.0 0.0", turn), {})), 3u);
+    EXPECT_EQ(carried(merge_carried(loop_of("0.0 0.0 0.0", iteration), {})), 3u);
     EXPECT_EQ(carried(merge_carried(loop_of("0.0 0.0 0.0", "    yield %5 %6 %4\n"), {})), 1u);
     EXPECT_EQ(carried(merge_carried(loop_of("0.0 1.0 0.0", "    yield %5 %6 %4\n"), {})), 3u);
 }

@@ -25,13 +25,13 @@ TEST_P(StagedCases, GiveWhatTheOracleGives) {
     const auto executor = make_interpreter(gpu_profile());
     const PreparedCase test(GetParam(), Session::interpreter(gpu_profile()));
     for (const auto& [x, y] : {std::pair{4u, 4u}, {8u, 4u}, {16u, 8u}})
-        for (int64_t turns : {2, 3, 8})
+        for (int64_t iterations : {2, 3, 8})
             for (int64_t unroll : {1, 4})
                 expect_staged_is_oracle(test, *executor, [&](Mapping& m) {
                     const bool line = m.tile.size() < 2;
                     m.group.x = line ? x * y : x, m.group.y = line ? 1 : y;
                     for (int64_t& tile : m.tile) tile = std::min<int64_t>(tile, x / 2);
-                    m.staged_iterations = turns, m.unroll = unroll;
+                    m.staged_iterations = iterations, m.unroll = unroll;
                 });
 }
 
@@ -141,7 +141,7 @@ TEST(StageLoads, NeitherACpuNorWhatReadsEachElementOnceStages) {
         std::string::npos);
 }
 
-TEST(StageLoads, WhatIsTheSameForAGroupIsStagedForManyTurns) {
+TEST(StageLoads, WhatIsTheSameForAGroupIsStagedForManyIterations) {
     auto pairs = [](const std::vector<Tensor>& a) {
         Tensor out = zeros({a[0].size(0)});
         for (Tensor j : loop(a[0].size(0))) out += abs(a[0] - a[0](j));
@@ -152,20 +152,20 @@ TEST(StageLoads, WhatIsTheSameForAGroupIsStagedForManyTurns) {
         << program->kernels[0].mapping;
 }
 
-TEST(StageLoads, TuningTriesOtherTurnsThatFit) {
+TEST(StageLoads, TuningTriesOtherIterationsThatFit) {
     for (const uint32_t bytes : {20000u, 60000u}) {
         DeviceProfile profile = gpu_profile();
         profile.shared_bytes = bytes;
         const auto program = program_for(profile, product, {f32(1024, 1024), f32(1024, 1024)});
         const KernelCode& lowered = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
-        std::set<int64_t> turns;
+        std::set<int64_t> iterations;
         for (const Mapping& m :
              vary_mapping(lowered, choose_mapping(lowered, profile, {}), profile, {})) {
-            turns.insert(m.staged_iterations);
+            iterations.insert(m.staged_iterations);
             EXPECT_EQ(why_illegal({lowered, m, profile, {}}), "") << text(m);
         }
-        EXPECT_TRUE(turns.contains(1));
-        EXPECT_EQ(turns.contains(32), bytes == 60000u);
+        EXPECT_TRUE(iterations.contains(1));
+        EXPECT_EQ(iterations.contains(32), bytes == 60000u);
     }
 }
 

@@ -18,7 +18,7 @@ Tensor median_of(int64_t width, const Tensor& x) {
     kernel(x.shape(), [&](Tensor i) {
         Local a = local(f32, int(width));
         for (Tensor k : loop(width)) a(k) = x(i + k);
-        for (Tensor turn : loop(width))
+        for (Tensor iteration : loop(width))
             for (Tensor k : loop(width - 1)) {
                 Tensor low = min(a(k), a(k + 1)), high = max(a(k), a(k + 1));
                 a(k) = low, a(k + 1) = high;

@@ -14,7 +14,7 @@ std::string looped(const std::string& type, const std::string& before, const std
     %3: i32 = Constant 0
     %4: i32 = Constant 4
     %5: i32 = Constant 1
-)" + before + "    %loop = Loop %3, %4, %5, %0 (%turn: i32, %state: " +
+)" + before + "    %loop = Loop %3, %4, %5, %0 (%iteration: i32, %state: " +
                     type + ") {\n" + body + "    }\n    %out: " + type +
                     " = Result %loop index=0\n    return %out\n}\n");
 }
@@ -119,7 +119,7 @@ void expect_unchanged(const std::string& graph) {
 TEST(NarrowLoops, NotWhereOtherElementsAreTouched) {
     // One of each iteration.
     expect_unchanged(looped("f32[6]", "", R"(        %23: f32 = Constant 2.0
-        %24: f32[6] = Scatter %state, %23, %turn op=last
+        %24: f32[6] = Scatter %state, %23, %iteration op=last
         yield %24
 )"));
     // All are read.

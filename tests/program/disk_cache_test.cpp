@@ -215,8 +215,8 @@ TEST_F(DiskCache, TidyingTakesWhatKilledWritersLeftAndNothingOfOthers) {
 TEST_F(DiskCache, TwoProcessesWriteAndReadAtOnce) {
     auto writer = [&](char mine) {
         return [this, mine] {
-            for (int turn = 0; turn < 200; ++turn) {
-                put(std::string(static_cast<size_t>(1 + turn * 37), mine));
+            for (int iteration = 0; iteration < 200; ++iteration) {
+                put(std::string(static_cast<size_t>(1 + iteration * 37), mine));
                 const auto text = found();
                 if (!text) return 1;
                 if (text->find_first_not_of((*text)[0]) != std::string::npos) return 2;
@@ -238,7 +238,7 @@ TEST(Parallel, DoesEveryPieceOnce) {
 }
 
 TEST(Parallel, ThrowsTheFirstFailure) {
-    for (int turn = 0; turn < 50; ++turn) {
+    for (int iteration = 0; iteration < 50; ++iteration) {
         std::string message;
         try {
             for_each_in_parallel(100, [](size_t k) {

@@ -85,8 +85,9 @@ Program all_of_it() {
     p.kernels[0].lines = {"all.cpp:3", "all.cpp:4"};
     for (KernelInfo& kernel : p.kernels) kernel.artefact.words = module_with({1, 61, 65});
     Step loop = repeat(Size::symbol("$2"), {second}, {{v, w}, {w, v}});
-    auto& turns = std::get<RepeatStep>(loop.step);
-    turns.alive = alive, turns.never_ended = "it never ends", turns.line = "all.cpp:9";
+    auto& iterations = std::get<RepeatStep>(loop.step);
+    iterations.alive = alive, iterations.never_ended = "it never ends",
+    iterations.line = "all.cpp:9";
     p.steps = {first, copy(v, w), loop, last};
     p.verdicts = {
         {"sum", "staged", "fits", "all.cpp:4", 1e-9, 0, std::numeric_limits<double>::infinity()}};

@@ -20,9 +20,9 @@ using namespace test;
 /// Counts steps and looks; loops go on while `alive` says so.
 struct Steps : StepVisitor {
     int64_t steps = 0, looks = 0;
-    std::function<bool(int64_t turns)> alive = [](int64_t) { return true; };
+    std::function<bool(int64_t iterations)> alive = [](int64_t) { return true; };
     void step(const FlatStep&) override { ++steps; }
-    bool goes_on(int, int64_t turns) override { return ++looks, alive(turns); }
+    bool goes_on(int, int64_t iterations) override { return ++looks, alive(iterations); }
 };
 
 /// A loop that goes on while the buffer `alive` holds true.
@@ -33,26 +33,26 @@ Step while_alive(const Size& trips, int alive, std::vector<Step> body, const std
     return step;
 }
 
-TEST(Walk, AnInnerLoopIsAsLongAsTheTurnOfALoopThatTheDataEnds) {
+TEST(Walk, AnInnerLoopIsAsLongAsTheIterationOfALoopThatTheDataEnds) {
     Program p;
     int a = add_buffer(p, 4), flag = add_buffer(p, 1);
     p.steps = {
         while_alive(1'000'000, flag, {repeat(Size::symbol("k"), {dispatch(p, {}, {a})})}, "k")};
     Steps steps;
-    steps.alive = [](int64_t turns) { return turns < 32; };
+    steps.alive = [](int64_t iterations) { return iterations < 32; };
     walk_steps(p, {}, steps);
     EXPECT_EQ(steps.steps, 31 * 32 / 2);
     EXPECT_EQ(steps.looks, 2);
 }
-TEST(Walk, ALoopAroundOneThatIsAskedTakesNoTurnAfterItsEnd) {
+TEST(Walk, ALoopAroundOneThatIsAskedTakesNoIterationAfterItsEnd) {
     Program p;
     int a = add_buffer(p, 4), outer = add_buffer(p, 1), inner = add_buffer(p, 1);
     p.steps = {
         while_alive(100, outer, {while_alive(100, inner, {dispatch(p, {}, {a})}, "j")}, "k")};
     struct : Steps {
         int outer_slot = 0;
-        bool goes_on(int slot, int64_t turns) override {
-            return slot == outer_slot ? turns < 3 : turns < 32;
+        bool goes_on(int slot, int64_t iterations) override {
+            return slot == outer_slot ? iterations < 3 : iterations < 32;
         }
     } steps;
     steps.outer_slot = outer;
@@ -64,12 +64,12 @@ TEST(Walk, NoIterationHasANumberBeyondTheTripCount) {
     int a = add_buffer(p, 4), flag = add_buffer(p, 1);
     p.steps = {while_alive(17, flag, {dispatch(p, {}, {a})}, "k")};
     struct : Steps {
-        std::vector<int64_t> turns;
-        void step(const FlatStep& step) override { turns.push_back(step.env.at("k")); }
+        std::vector<int64_t> iterations;
+        void step(const FlatStep& step) override { iterations.push_back(step.env.at("k")); }
     } steps;
     walk_steps(p, {}, steps);
-    ASSERT_EQ(steps.turns.size(), 17u);  // 16 before the first look
-    for (int64_t k = 0; k < 17; ++k) EXPECT_EQ(steps.turns[static_cast<size_t>(k)], k);
+    ASSERT_EQ(steps.iterations.size(), 17u);  // 16 before the first look
+    for (int64_t k = 0; k < 17; ++k) EXPECT_EQ(steps.iterations[static_cast<size_t>(k)], k);
 }
 TEST(Walk, DearIterationsAreNotTakenInVain) {
     Program p;
@@ -99,7 +99,7 @@ TEST(Walk, ALoopThatShouldHaveEndedSaysSo) {
     EXPECT_EQ(message<UserError>([&] { walk_steps(p, {}, steps); }), "it goes on");
     EXPECT_GE(steps.steps, 100);
 }
-TEST(Walk, AMillionTurnsAreVisitedOneByOne) {
+TEST(Walk, AMillionIterationsAreVisitedOneByOne) {
     Program p;
     int a = add_buffer(p, 4), b = add_buffer(p, 4);
     p.steps = {repeat(1'000'000, {dispatch(p, {a}, {b})}, {{a, b}, {b, a}})};
@@ -109,7 +109,7 @@ TEST(Walk, AMillionTurnsAreVisitedOneByOne) {
     EXPECT_FALSE(can_be_flat(p, {}));
 }
 
-TEST(CountedSteps, OfALoopWhoseTurnsAreAlikeAreMultiplied) {
+TEST(CountedSteps, OfALoopWhoseIterationsAreAlikeAreMultiplied) {
     Program p;
     int a = add_buffer(p, 4), b = add_buffer(p, 4);
     Step step = dispatch(p, {a}, {b});
@@ -118,7 +118,7 @@ TEST(CountedSteps, OfALoopWhoseTurnsAreAlikeAreMultiplied) {
     EXPECT_EQ(stats(p, {}).dispatches, 2'000'000'000);
     EXPECT_EQ(stats(p, {}).operations, 14'000'000'000);
 }
-TEST(CountedSteps, OfALoopWhoseTurnsDifferAreSampled) {
+TEST(CountedSteps, OfALoopWhoseIterationsDifferAreSampled) {
     Program p;
     int a = add_buffer(p, 4);
     p.steps = {repeat(1'000'000, {repeat(Size::symbol("k"), {dispatch(p, {}, {a})})}, {}, "k")};
@@ -255,7 +255,9 @@ class Tags : public StepVisitor {
         for (int slot : writes)
             for (uint64_t cell : cells_[static_cast<size_t>(slot)]) tags_[cell] = tag;
     }
-    bool goes_on(int slot, int64_t turns) override { return turns < 40 && value(slot) % 5 != 0; }
+    bool goes_on(int slot, int64_t iterations) override {
+        return iterations < 40 && value(slot) % 5 != 0;
+    }
     uint64_t value(int slot) {
         uint64_t out = 0;
         for (uint64_t cell : cells_[static_cast<size_t>(slot)]) out = out * 3 + tags_[cell];

@@ -185,8 +185,8 @@ class Recorder {
         while (bounds.size() < 3)
             bounds.insert(bounds.size() == 1 ? bounds.begin() : bounds.end(),
                           Arg(bounds.size() == 1 ? 0 : 1));
-        for (Tensor turn : firn::loop(bounds[0], bounds[1], bounds[2])) {
-            handles_.emplace(s.target, turn);
+        for (Tensor iteration : firn::loop(bounds[0], bounds[1], bounds[2])) {
+            handles_.emplace(s.target, iteration);
             block(s.body);
             handles_.erase(s.target);
         }

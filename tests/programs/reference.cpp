@@ -36,7 +36,7 @@ class Run {
     /// The elements that the body of an if_ or of a loop leaves out. An element is active if all
     /// three hold.
     struct Scope {
-        Array condition = truth(true), active = truth(true), turn = truth(true);
+        Array condition = truth(true), active = truth(true), iteration = truth(true);
         bool loop = false;
     };
 
@@ -60,7 +60,8 @@ class Run {
     Array mask_below(size_t depth) const {
         Array out = truth(true);
         for (size_t k = depth; k < scopes_.size(); ++k)
-            out = both(out, both(scopes_[k].condition, both(scopes_[k].active, scopes_[k].turn)));
+            out = both(out,
+                       both(scopes_[k].condition, both(scopes_[k].active, scopes_[k].iteration)));
         return out;
     }
 
@@ -206,7 +207,7 @@ class Run {
             case Kind::Loop: return loop(s);
             case Kind::While: return repeat(s);
             case Kind::Break: return leave(&Scope::active);
-            case Kind::Continue: return leave(&Scope::turn);
+            case Kind::Continue: return leave(&Scope::iteration);
             case Kind::Kernel: return kernel(s);
             case Kind::Realize:
                 if (!scopes_.empty()) throw Unsuitable("realize inside");
@@ -251,8 +252,8 @@ class Run {
     }
 
     /// One iteration; false if no element goes on; the first iteration always runs.
-    bool turn(const std::vector<Statement>& body, bool first) {
-        scopes_.back().turn = truth(true);
+    bool iteration(const std::vector<Statement>& body, bool first) {
+        scopes_.back().iteration = truth(true);
         const bool goes_on = any(mask_below(0));
         spend(1);
         if (goes_on || first) block(body);
@@ -276,7 +277,7 @@ class Run {
         if (!counts(begin)) scopes_.back().active = truth(false);
         for (int64_t k = begin; k == begin || counts(k); k += step) {
             values_[s.target] = {{i32, {}, {{0, k}}, false}, scopes_.size()};
-            if (!turn(s.body, k == begin)) break;
+            if (!iteration(s.body, k == begin)) break;
         }
         values_.erase(s.target);
         scopes_.pop_back();
@@ -288,13 +289,13 @@ class Run {
         bool goes_on = true;
         if (most == 0) scopes_.back().active = truth(false);
         for (int64_t k = 0; k == 0 || (k < most && goes_on); ++k) {
-            scopes_.back().turn = truth(true);
+            scopes_.back().iteration = truth(true);
             const Array test = value(s.value);
             if (!test.dtype.is_bool()) throw Unsuitable("a condition that is no bool");
             scopes_.back().active = both(scopes_.back().active, test);
-            goes_on = turn(s.body, k == 0);
+            goes_on = iteration(s.body, k == 0);
         }
-        scopes_.back().turn = truth(true);
+        scopes_.back().iteration = truth(true);
         if (!s.max_steps && any(mask_below(0))) throw Endless("a while_ goes on");
         scopes_.pop_back();
     }

@@ -61,12 +61,12 @@ TEST(CallPlan, ANumberThatTheHostComputesIsFilledInAtTheCall) {
     }
 }
 
-TEST(CallPlan, ANumberOfATurnIsFilledInForEveryTurn) {
+TEST(CallPlan, ANumberOfATurnIsFilledInForEveryIteration) {
     auto program = scale_program();
-    HostScalar rate, turn;
+    HostScalar rate, iteration;
     rate.op = HostOp::Argument, rate.argument = 1;
-    turn.op = HostOp::Size, turn.size = Size::symbol("$t0");
-    program->host_scalars = {rate, turn, {HostOp::Add, 0, -1, Size(), 0, 1}};
+    iteration.op = HostOp::Size, iteration.size = Size::symbol("$t0");
+    program->host_scalars = {rate, iteration, {HostOp::Add, 0, -1, Size(), 0, 1}};
     std::get<DispatchStep>(program->steps[0].step).params[1] = scalar_param(f32, 2 + 2);
     RepeatStep repeat;
     repeat.induction = "$t0", repeat.trips = Size(3), repeat.body = {program->steps[0]};

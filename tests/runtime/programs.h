@@ -111,12 +111,13 @@ inline std::shared_ptr<Program> rotation_program() {
                         buffer("next", kN, BufferRole::Temporary)};
     program->kernels = {
         kernel("step", 2, {i32, i32}, "if (i < p.a) b1[i] = b0[i] + 1.0 + 0.25 * float(p.b);")};
-    Size turn = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
-    program->steps = {{CopyStep{0, 1}},
-                      {RepeatStep{"t",
-                                  trips,
-                                  {dispatch(0, {1, 2}, {size_param(kN), size_param(turn)}, kN)},
-                                  {{1, 2}, {2, 1}}}}};
+    Size iteration = Size::symbol("t"), trips = Size::symbol(scalar_symbol(1));
+    program->steps = {
+        {CopyStep{0, 1}},
+        {RepeatStep{"t",
+                    trips,
+                    {dispatch(0, {1, 2}, {size_param(kN), size_param(iteration)}, kN)},
+                    {{1, 2}, {2, 1}}}}};
     return program;
 }
 

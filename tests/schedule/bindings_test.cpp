@@ -174,10 +174,10 @@ TEST_P(Bindings, WhatIsStoredMayComeFromManyTensors) {
 TEST_P(Bindings, ALoopMayReadManyTensors) {
     const Tensors all = inputs(80);
     Tensor x = zeros({kElements});
-    for (Tensor turn : loop(3))
+    for (Tensor iteration : loop(3))
         for (const Tensor& each : all) x = max(x, each) + 1.0f;
     std::vector<float> expected(kElements, 0.0f);
-    for (int turn = 0; turn < 3; ++turn)
+    for (int iteration = 0; iteration < 3; ++iteration)
         for (int t = 0; t < 80; ++t)
             for (size_t i = 0; i < kElements; ++i)
                 expected[i] = std::max(expected[i], values_of(t)[i]) + 1;
@@ -187,10 +187,10 @@ TEST_P(Bindings, ALoopMayReadManyTensors) {
 TEST_P(Bindings, WhatALoopGivesMayMeetOtherTensors) {
     const Tensors all = inputs(6);
     Tensor x = all[0];
-    for (Tensor turn : loop(3)) x = max(x, all[1]) + min(x, all[2]);
+    for (Tensor iteration : loop(3)) x = max(x, all[1]) + min(x, all[2]);
     Tensor chosen = select(all[3] < all[4], x, all[5]);
     std::vector<float> expected = values_of(0);
-    for (int turn = 0; turn < 3; ++turn)
+    for (int iteration = 0; iteration < 3; ++iteration)
         for (size_t i = 0; i < kElements; ++i)
             expected[i] =
                 std::max(expected[i], values_of(1)[i]) + std::min(expected[i], values_of(2)[i]);

@@ -67,16 +67,16 @@ TEST(Bodies, HaveFewerCopiesWhereTheyAreLong) {
     EXPECT_GE(most_sines(*program_for(patient(cpu_profile()), chain, {f32(1 << 20)})), 200);
 }
 
-TEST(Bodies, HaveFewerTurnsWrittenOutWhereTheyAreLong) {
-    auto turns = [](const std::vector<Tensor>& args) {
+TEST(Bodies, HaveFewerIterationsWrittenOutWhereTheyAreLong) {
+    auto iterations = [](const std::vector<Tensor>& args) {
         Tensor x = args[0];
         for (Tensor t : loop(64)) x = sines(x + t.as(f32), 20);
         return x;
     };
     const DeviceProfile profile = cpu_profile();
-    const int sines = most_sines(*program_for(profile, turns, {f32(1001)}));
+    const int sines = most_sines(*program_for(profile, iterations, {f32(1001)}));
     EXPECT_LE(kSine * sines, static_cast<int>(profile.max_body_operations));
-    EXPECT_GT(most_sines(*program_for(patient(profile), turns, {f32(1001)})), sines);
+    EXPECT_GT(most_sines(*program_for(patient(profile), iterations, {f32(1001)})), sines);
 }
 
 int count_loops(const KernelInfo& kernel) {

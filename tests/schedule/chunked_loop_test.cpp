@@ -23,39 +23,39 @@ void expect_equal_values(F make, uint32_t limit = 50) {
     EXPECT_EQ(got, expected);
 }
 
-TEST(ChunkedLoop, ALongLoopTakesAllItsTurns) {
+TEST(ChunkedLoop, ALongLoopTakesAllItsIterations) {
     expect_equal_values([] {
         Tensor x = 0.0f;
-        for (Tensor turn : loop(1003)) x += cast<float>(turn % 7);
+        for (Tensor iteration : loop(1003)) x += cast<float>(iteration % 7);
         return x;
     });
 }
 
 TEST(ChunkedLoop, OperationsOfAllIterationsCount) {
     SessionScope scope(Session::interpreter());
-    for (const int turns : {1000, 100'000}) {  // the driver allows 65,536 at once
+    for (const int iterations : {1000, 100'000}) {  // the driver allows 65,536 at once
         const auto f = compile(
             [&](Tensor x) {
-                for (Tensor turn : loop(turns)) x = 0.5f * x + turn.as(f32);
+                for (Tensor iteration : loop(iterations)) x = 0.5f * x + iteration.as(f32);
                 return x;
             },
             {f32(64)});
-        EXPECT_EQ(f.stats().operations, 64 * 2 * turns);
+        EXPECT_EQ(f.stats().operations, 64 * 2 * iterations);
     }
 }
 
 TEST(ChunkedLoop, StepsAndNegativeStepsAreKept) {
     expect_equal_values([] {
         Tensor x = zeros({3});
-        for (Tensor turn : loop(500, 2, -3)) x = x * 0.5f + cast<float>(turn);
+        for (Tensor iteration : loop(500, 2, -3)) x = x * 0.5f + cast<float>(iteration);
         return x;
     });
 }
 
 /// Returns which elements still count down after so many iterations.
-Tensor still_on(const Tensor& turns) {
+Tensor still_on(const Tensor& iterations) {
     Tensor left = arange(150), on = left > 0;
-    for (Tensor turn : loop(turns)) {
+    for (Tensor iteration : loop(iterations)) {
         left = where(on, left - 1, left);
         on = on & (left > 0);
     }
@@ -63,10 +63,10 @@ Tensor still_on(const Tensor& turns) {
 }
 
 TEST(ChunkedLoop, TheFlagThatEndsItIsAskedForAfterwards) {
-    for (int turns : {0, 1, 49, 120, 1000}) {
-        SCOPED_TRACE(turns);
-        expect_equal_values([=] { return still_on(turns); });
-        expect_equal_values([=] { return still_on(tensor({turns})(0)); });
+    for (int iterations : {0, 1, 49, 120, 1000}) {
+        SCOPED_TRACE(iterations);
+        expect_equal_values([=] { return still_on(iterations); });
+        expect_equal_values([=] { return still_on(tensor({iterations})(0)); });
     }
 }
 
@@ -92,7 +92,7 @@ TEST(ChunkedLoop, LoopsInALoopOfUnknownLengthMultiply) {
 TEST(ChunkedLoop, WhoBrokeOffStaysOff) {
     expect_equal_values([] {
         Tensor limit = cast<float>(arange(8)) * 40.0f, count = zeros({8});
-        for (Tensor turn : loop(400)) {
+        for (Tensor iteration : loop(400)) {
             if_(count >= limit, [&] { break_(); });
             count += 1.0f;
         }
@@ -116,8 +116,8 @@ TEST(ChunkedLoop, ALongReductionIsSplit) {
 TEST(ChunkedLoop, AnUnrolledSumIsNotGatheredWhereItIsSeen) {
     expect_equal_values([] {
         Tensor x = 0.0f, seen = 0.0f;
-        for (Tensor turn : loop(16)) {
-            x += cast<float>(turn);
+        for (Tensor iteration : loop(16)) {
+            x += cast<float>(iteration);
             seen = seen * 0.5f + x;
         }
         return seen;

@@ -15,7 +15,7 @@ using Tensors = std::vector<Tensor>;
 auto relaxed(int reach) {
     return [reach](const Tensors& a) {
         Tensor x = a[0];
-        for (Tensor turn : loop(10)) {
+        for (Tensor iteration : loop(10)) {
             auto [i, j] = indices<2>(x.shape());
             x = 0.5f * x + 0.5f * x(i, j + reach);
         }
@@ -60,7 +60,7 @@ TEST(Loop, ItsBodyWritesConstantsThatItBeginsWith) {
 TEST(Loop, LeapfrogRotatesTwoBuffersAndWritesOverTheOldest) {
     auto leapfrog = [](const Tensors& a) {
         Tensor before = a[0], now = a[1];
-        for (Tensor turn : loop(7)) {
+        for (Tensor iteration : loop(7)) {
             auto [i, j] = indices<2>(now.shape());
             Tensor next = 2.0f * now - before + 0.1f * (now(i, j - 1) + now(i, j + 1));
             before = now;
@@ -78,7 +78,7 @@ TEST(Loop, LeapfrogRotatesTwoBuffersAndWritesOverTheOldest) {
 /// The second update reads neighbours of the first one's result.
 Tensors staggered(const Tensors& a) {
     Tensor u = a[0], v = a[1];
-    for (Tensor turn : loop(10)) {
+    for (Tensor iteration : loop(10)) {
         auto [i, j] = indices<2>(u.shape());
         v = v + 0.1f * u;
         u = u + 0.1f * (v(i, j - 1) + v(i, j + 1) + v(i - 1, j) + v(i + 1, j));
@@ -133,7 +133,7 @@ TEST(Loop, AnInnerLoopLeavesWhatTheOuterOneAsksForAgain) {
 TEST(Loop, BackEdgesStayBelowTheDriversLimit) {
     auto longer = [](const Tensors& a) {
         Tensor x = a[0];
-        for (Tensor turn : loop(1'000'000)) x = 0.5f * x + 1.0f;
+        for (Tensor iteration : loop(1'000'000)) x = 0.5f * x + 1.0f;
         return Tensors{x};
     };
     auto program = program_for(cpu_profile(), longer, {f32(64)});
@@ -146,7 +146,7 @@ TEST(Loop, BackEdgesStayBelowTheDriversLimit) {
 TEST(Loop, ADriverWithoutALimitKeepsALongLoopWhole) {
     auto longer = [](const Tensors& a) {
         Tensor x = a[0];
-        for (Tensor turn : loop(1'000'000)) x = 0.5f * x + 1.0f;
+        for (Tensor iteration : loop(1'000'000)) x = 0.5f * x + 1.0f;
         return Tensors{x};
     };
     EXPECT_EQ(stats(*program_for(gpu_profile(), longer, {f32(64)}), {}).dispatches, 1);
@@ -155,7 +155,7 @@ TEST(Loop, ADriverWithoutALimitKeepsALongLoopWhole) {
 TEST(Loop, TurnsThatOnlyTheDataKnowsStayBelowTheDriversLimit) {
     auto counted = [](const Tensors& a) {
         Tensor x = 0.0f;
-        for (Tensor turn : loop(sum(a[0]))) x += 1.0f;
+        for (Tensor iteration : loop(sum(a[0]))) x += 1.0f;
         return Tensors{x};
     };
     auto program = program_for(cpu_profile(), counted, {i32(8)});
@@ -166,10 +166,10 @@ TEST(Loop, TurnsThatOnlyTheDataKnowsStayBelowTheDriversLimit) {
     EXPECT_FALSE(can_be_flat(*program, {}));
 }
 
-TEST(Loop, WithoutALimitTurnsThatOnlyTheDataKnowsStayInOneKernel) {
+TEST(Loop, WithoutALimitIterationsThatOnlyTheDataKnowsStayInOneKernel) {
     auto counted = [](const Tensors& a) {
         Tensor x = a[1];
-        for (Tensor turn : loop(sum(a[0]))) x = x * 0.5f + 1.0f;
+        for (Tensor iteration : loop(sum(a[0]))) x = x * 0.5f + 1.0f;
         return Tensors{x};
     };
     auto program = program_for(gpu_profile(), counted, {i32(8), f32(64)});
@@ -191,14 +191,14 @@ TEST(Loop, LevelsOfAPyramidShareKernels) {
 }
 
 /// A loop whose body alone is as much as a kernel may hold.
-Tensor large_loop(const Tensor& x, const Tensor& turns) {
+Tensor large_loop(const Tensor& x, const Tensor& iterations) {
     Tensor y = x;
-    for (Tensor turn : loop(turns))
+    for (Tensor iteration : loop(iterations))
         for (int k = 0; k < 800; ++k) y = sin(y) * (1.0f + 0.001f * float(k)) + x;
     return y;
 }
 
-TEST(Loop, WhatTheInnerTurnsAskOnceIsNotKeptForTheOuterOnes) {
+TEST(Loop, WhatTheInnerIterationsAskOnceIsNotKeptForTheOuterOnes) {
     auto cycles = [](const Tensors& a) {
         Tensor x = a[0];
         auto [i, j] = indices<2>(x.shape());
@@ -220,8 +220,8 @@ TEST(Loop, WhatTheInnerTurnsAskOnceIsNotKeptForTheOuterOnes) {
 
 TEST(Loop, ABoundThatTheHostKnowsStaysAParameterInALargeKernel) {
     auto large = [](const Tensors& a) {
-        Tensor turns = min(a[1], 12) + 1;
-        return Tensors{large_loop(a[0], turns)};
+        Tensor iterations = min(a[1], 12) + 1;
+        return Tensors{large_loop(a[0], iterations)};
     };
     auto program = program_for(cpu_profile(), large, {f32(64), i32()});
     EXPECT_EQ(program->steps.size(), 1u);
@@ -237,14 +237,14 @@ TEST(Loop, ABoundInMemoryKeepsItsInterval) {
 
 TEST(Loop, AllResultsOfALoopInAKernelLeaveOneKernel) {
     auto starts = [](const Tensors& a) {
-        Tensor x = a[0], turns = zeros({1024}, i32);
-        for (Tensor turn : loop(min(a[1], 900))) {
+        Tensor x = a[0], iterations = zeros({1024}, i32);
+        for (Tensor iteration : loop(min(a[1], 900))) {
             x = x * x + a[0];
-            turns += 1;
+            iterations += 1;
             if_(x > 16.0f, [&] { break_(); });
         }
         auto [n, k] = indices<2>({1024, 32});
-        Tensor spread = sin(x(n) + cast<float>(k)) * cast<float>(turns(n));
+        Tensor spread = sin(x(n) + cast<float>(k)) * cast<float>(iterations(n));
         return Tensors{x, spread};
     };
     auto program = program_for(cpu_profile(), starts, {f32(1024), i32()});

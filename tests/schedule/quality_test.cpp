@@ -140,7 +140,7 @@ TEST(Quality, ConvolutionBiasNormAndActivationAreOneKernel) {
 TEST(Quality, ResultsOfALoopWithALongBodyAreOneKernel) {
     auto rolled = [](const Tensors& a) {
         std::array<Tensor, 3> v{a[0], a[0] + 1.0f, a[0] + 2.0f};
-        for (Tensor turn : loop(4))
+        for (Tensor iteration : loop(4))
             for (size_t k = 0; k < 800; ++k) v[k % 3] = v[k % 3] * 0.5f + v[(k + 1) % 3];
         return Tensors{a[0] + v[0], a[0] + v[1], a[0] + v[2]};
     };

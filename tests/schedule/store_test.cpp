@@ -126,7 +126,7 @@ TEST(Stores, AVersionComesBehindWhatItStartsAs) {
 TEST(Stores, TheStateThatAGradientKeepsLeavesTheKernelOfTheNext) {
     const auto gradient = [](const Tensors& a) {
         Tensor u = a[0];
-        for (Tensor turn : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
+        for (Tensor iteration : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
         return Tensors{grad(sum(u), a[0])};
     };
     const int64_t around = 4;  // what begins, and the loss
@@ -138,7 +138,7 @@ TEST(Stores, TheStateThatAGradientKeepsLeavesTheKernelOfTheNext) {
 TEST(Stores, StatesAreKeptInWholeBlocks) {
     const auto gradient = [](const Tensors& a) {
         Tensor u = a[0], v = a[1];
-        for (Tensor turn : loop(100)) {
+        for (Tensor iteration : loop(100)) {
             const Tensor to_u = 0.1f * (wrap(u)(index(u, 0) - 1) * v);
             v = v * u;
             u = u + to_u;
@@ -160,7 +160,7 @@ TEST(Stores, StatesAreKeptInWholeBlocks) {
 TEST(Stores, AStateThatIsKeptIsStoredOnce) {
     const auto gradient = [](const Tensors& a) {
         Tensor u = a[0];
-        for (Tensor turn : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
+        for (Tensor iteration : loop(100)) u += 0.1f * (wrap(u)(index(u, 0) - 1) * u);
         return Tensors{grad(sum(u), a[0])};
     };
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
@@ -217,9 +217,9 @@ TEST(Stores, WholeBlocksAreStoredBehindOneCondition) {
 TEST(Stores, ARowAtAnyPlaceNeedsNoOwner) {
     const auto rows = [](const Tensors& a) {
         Tensor out = zeros({50, 4096}), x = a[0];
-        for (Tensor turn : loop(50)) {
+        for (Tensor iteration : loop(50)) {
             x = wrap(x)(index(x, 0) + 1) * 0.5f;
-            out(turn * 3 % 50) = x;
+            out(iteration * 3 % 50) = x;
         }
         return Tensors{out};
     };
@@ -283,7 +283,7 @@ TEST(Stores, WhatIsReadBesideAStoreKeepsItsIndex) {
     expect_stores_of_the_oracle([&] { return beside(false); });
     expect_stores_of_the_oracle([] {
         Tensor x = arange(8).as(f32), grown = x(range(none, -3));
-        for (Tensor turn : loop(50)) grown = grown * 1.5f - turn.as(f32);
+        for (Tensor iteration : loop(50)) grown = grown * 1.5f - iteration.as(f32);
         x(range(none, -3)) = grown;
         return x + grown(arange(8));
     });

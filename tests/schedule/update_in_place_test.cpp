@@ -16,7 +16,7 @@ Tensor averaged(const Tensor& x) {
 /// Sums over the iterations of moving values.
 Tensors with_a_sum(const Tensors& a) {
     Tensor x = a[0], total = zeros(x.shape());
-    for (Tensor turn : loop(7)) {
+    for (Tensor iteration : loop(7)) {
         x = averaged(x);
         total += x;
     }
@@ -26,7 +26,7 @@ Tensors with_a_sum(const Tensors& a) {
 /// The old sum is asked for after the new one is there.
 Tensors with_a_sum_that_is_read(const Tensors& a) {
     Tensor x = a[0], total = zeros(x.shape()), last = zeros(x.shape());
-    for (Tensor turn : loop(7)) {
+    for (Tensor iteration : loop(7)) {
         x = averaged(x);
         last = averaged(total);
         total += x;
@@ -38,7 +38,7 @@ Tensors with_a_sum_that_is_read(const Tensors& a) {
 template <bool apart>
 Tensors leapfrogging(const Tensors& a) {
     Tensor before = a[0], now = averaged(a[0]);
-    for (Tensor turn : loop(6)) {
+    for (Tensor iteration : loop(6)) {
         Tensor next = apart ? averaged(before) - now : averaged(now) - before;
         before = now, now = next;
     }
@@ -49,7 +49,7 @@ Tensors leapfrogging(const Tensors& a) {
 Tensors nested(const Tensors& a) {
     Tensor x = a[0], total = zeros(x.shape());
     for (Tensor cycle : loop(3)) {
-        for (Tensor turn : loop(2)) x = averaged(x), total += x;
+        for (Tensor iteration : loop(2)) x = averaged(x), total += x;
         total = 0.5f * total;
     }
     return {x, total};

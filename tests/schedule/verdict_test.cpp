@@ -115,7 +115,7 @@ TEST(Verdict, PartsAreNotAskedWhereOthersStand) {
 /// their sum.
 Tensors swept(const Tensors& a) {
     Tensor x = a[0], left = a[1];
-    for (Tensor turn : loop(40)) {
+    for (Tensor iteration : loop(40)) {
         auto [i, j] = indices<2>(x.shape());
         Tensor right = zero(left)(i, j + 1);
         x = x + left * x(i, j - 1) + right * x(i, j + 1) - (left + right) * x;
@@ -134,7 +134,7 @@ TEST(Verdict, WhatIsLoadedNextToWhatIsLoadedIsNotStored) {
 /// A recurrence with rows of one tensor as weights.
 Tensors weighed(const Tensors& a) {
     Tensor x = a[0];
-    for (Tensor turn : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
+    for (Tensor iteration : loop(1000)) x = tanh(x * a[1](2) + a[1](3)) / sum(x);
     return {x};
 }
 
@@ -152,7 +152,8 @@ TEST(Verdict, RowsOfATensorAreReadWhereTheyLie) {
 /// A recurrence with the input of every step.
 Tensors recurrent(const Tensors& a) {
     Tensor state = zeros({32, 512});
-    for (Tensor turn : loop(64)) state = tanh(matmul(a[0](turn), a[1]) + matmul(state, a[2]));
+    for (Tensor iteration : loop(64))
+        state = tanh(matmul(a[0](iteration), a[1]) + matmul(state, a[2]));
     return {state};
 }
 
@@ -243,9 +244,9 @@ Tensors relaxed_field(const Tensors& a) {
     auto [i, j] = indices<2>(a[0].shape());
     Tensor x = a[0];
     for (Tensor outer : loop(2))
-        for (Tensor turn : loop(outer, outer + a[1]))
+        for (Tensor iteration : loop(outer, outer + a[1]))
             x += (x(i - 1, j) + x(i, j + 1) - x) /
-                 (2.0f + cos((2 * turn + 1).as(f32) / a[1].as(f32)) * exp(a[2]));
+                 (2.0f + cos((2 * iteration + 1).as(f32) / a[1].as(f32)) * exp(a[2]));
     return {x};
 }
 
@@ -265,14 +266,14 @@ TEST(HostNumbers, ThoseOfATurnAreRightInLoopsOfKernelsAndInSequences) {
         const auto run = [&, n = n, loops = steps](const Session& session) {
             SessionScope scope(session);
             auto f = compile(
-                [](Tensor x, Tensor turns, Tensor rate) {
-                    return relaxed_field({x, min(turns, 20), rate})[0];
+                [](Tensor x, Tensor iterations, Tensor rate) {
+                    return relaxed_field({x, min(iterations, 20), rate})[0];
                 },
                 {f32(n, n), i32(), f32()});
             std::vector<float> out;
-            for (int turns : {3, 0, 2}) {
+            for (int iterations : {3, 0, 2}) {
                 const std::vector<float> next =
-                    f(full({n, n}, 0.25f) * arange(n).as(f32), turns, 0.3f).to_vector<float>();
+                    f(full({n, n}, 0.25f) * arange(n).as(f32), iterations, 0.3f).to_vector<float>();
                 out.insert(out.end(), next.begin(), next.end());
             }
             if (f.program()) {
@@ -300,12 +301,12 @@ TEST(HostNumbers, TurnsOfALoopWithAnUnknownEndAreNoneOfThem) {
         SessionScope scope(session);
         auto f = compile(
             [](Tensor x) {
-                Tensor turn = 0;
+                Tensor iteration = 0;
                 while_([&] { return max(abs(x)) > 1.0f; },
                        [&] {
                            auto [i, j] = indices<2>(x.shape());
-                           x = (x(i, j + 1) + x) * (0.3f + 0.1f * cos(turn.as(f32)));
-                           turn += 1;
+                           x = (x(i, j + 1) + x) * (0.3f + 0.1f * cos(iteration.as(f32)));
+                           iteration += 1;
                        });
                 return x;
             },

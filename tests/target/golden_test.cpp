@@ -29,7 +29,7 @@ Tensors stencil(const Tensors& a) {
 Tensors row_sums(const Tensors& a) { return {sum(a[0] * a[0], {.axis = 1})}; }
 Tensors escape(const Tensors& a) {
     Tensor z = a[0], count = 0;
-    for (Tensor turn : loop(100)) {
+    for (Tensor iteration : loop(100)) {
         z = z * z + a[0];
         if_(abs(z) > 2.0f, [&] { break_(); });
         count += 1;
@@ -39,7 +39,7 @@ Tensors escape(const Tensors& a) {
 /// A value that an ending iteration leaves unchanged needs no select.
 Tensors escape_first(const Tensors& a) {
     Tensor z = a[0], count = 0;
-    for (Tensor turn : loop(min(a[1], 100))) {
+    for (Tensor iteration : loop(min(a[1], 100))) {
         if_(abs(z) > 2.0f, [&] { break_(); });
         z = z * z + a[0];
         count += 1;
@@ -49,7 +49,7 @@ Tensors escape_first(const Tensors& a) {
 /// A parameter is read before the loop that uses it.
 Tensors decayed(const Tensors& a) {
     Tensor z = a[0];
-    for (Tensor turn : loop(min(a[2], 100))) z = sin(z) * a[1];
+    for (Tensor iteration : loop(min(a[2], 100))) z = sin(z) * a[1];
     return {z};
 }
 

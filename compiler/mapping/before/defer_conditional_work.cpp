@@ -115,7 +115,7 @@ class Waiter : public Rebuild {
         begin.push_back(b_.region_arg(around, i32));  // iterations that are done
 
         const std::vector<int> found = without(n, awaited, begin, end);
-        const int turns = found.back();
+        const int done = found.back();
         for (size_t id = 0; id < code_.nodes.size(); ++id)
             if (std::count(needs_[id].begin(), needs_[id].end(), n.region))
                 forget(static_cast<int>(id));
@@ -129,12 +129,12 @@ class Waiter : public Rebuild {
                      std::count(body.order.begin(), body.order.end(), body.yields[k]))
                 bind(body.yields[k], found[k]);
         }
-        bind_index(body.range, b_.sub(turns, b_.integer(1)), end);
+        bind_index(body.range, b_.sub(done, b_.integer(1)), end);
         std::vector<int> yields;
         for (size_t k = 0; k < body.args.size(); ++k)
             yields.push_back(changes[body.yields[k]] ? value(body.yields[k]) : found[k]);
-        yields.push_back(turns);
-        int open = b_.make(KernelOp::Less, boolean, {turns, end});
+        yields.push_back(done);
+        int open = b_.make(KernelOp::Less, boolean, {done, end});
         if (body.alive >= 0) open = b_.make(KernelOp::And, boolean, {value(body.alive), open});
         b_.code().regions[around].yields = std::move(yields);
         b_.code().regions[around].alive = open;
@@ -165,7 +165,7 @@ class Waiter : public Rebuild {
                  kept ? begin[k] : b_.region_arg(region, code_.nodes[body.args[k]].dtype));
             if (!kept) inits.push_back(begin[k]);
         }
-        const int turn = b_.region_arg(region, i32);
+        const int iteration = b_.region_arg(region, i32);
         inits.push_back(begin.back());
         const std::vector<int> held = held_values(loop, awaited);
         for (int id : held) {
@@ -174,12 +174,12 @@ class Waiter : public Rebuild {
             inits.push_back(b_.constant(scalar_int(0).to(dtype)));
         }
 
-        bind_index(body.range, turn, end);
+        bind_index(body.range, iteration, end);
         for (int id : awaited.selects) bind(id, value(code_.nodes[id].args[3 - awaited.side]));
         std::vector<int> yields;
         for (size_t k = 0; k < body.args.size(); ++k)
             if (!is_kept(body, awaited, k)) yields.push_back(value(body.yields[k]));
-        const int next = b_.add(turn, b_.integer(1));
+        const int next = b_.add(iteration, b_.integer(1));
         yields.push_back(next);
         for (int id : held) yields.push_back(value(id));
         int stays = value(awaited.condition);
@@ -195,9 +195,9 @@ class Waiter : public Rebuild {
         int position = 0;
         for (size_t k = 0; k < body.args.size(); ++k)
             out.push_back(is_kept(body, awaited, k) ? begin[k] : b_.result(made, position++));
-        const int turns = b_.result(made, position++);
+        const int done = b_.result(made, position++);
         for (size_t k = 0; k < held.size(); ++k) out.push_back(b_.result(made, position++));
-        out.push_back(turns);
+        out.push_back(done);
         return out;
     }
 
@@ -246,10 +246,10 @@ class Waiter : public Rebuild {
     }
 
     /// Some lanes and copies of the body go on behind the end of theirs, for nothing.
-    void bind_index(int range, int turn, int end) {
+    void bind_index(int range, int iteration, int end) {
         const int id = index_of(range);
         if (id < 0) return;
-        const int made = b_.make(KernelOp::Min, i32, {turn, b_.sub(end, b_.integer(1))});
+        const int made = b_.make(KernelOp::Min, i32, {iteration, b_.sub(end, b_.integer(1))});
         const Interval& known = code_.nodes[id].interval;
         b_.assume(made, Size(known.lo), Size(known.hi));
         bind(id, made);

@@ -23,7 +23,7 @@ namespace {
 
 /// The new ranges: `last` and the `joined` before it (the nearest first) become one for the last
 /// dimension, `width` long, and one for the others.
-struct Turn {
+struct Swap {
     int last = -1;
     int64_t width = 1, beside = 1;  // beside: of the last range without the last dimension
     std::vector<int> joined;
@@ -32,65 +32,65 @@ struct Turn {
 
 /// Returns the candidates that join more and more of the ranges before the last one, up to more
 /// elements than that has.
-std::vector<Turn> turns_of(const KernelCode& code) {
-    Turn turn;
-    turn.last = last_grid_range(code);
-    if (turn.last < 0 || !code.ranges[static_cast<size_t>(turn.last)].extent.is_constant())
+std::vector<Swap> swaps_of(const KernelCode& code) {
+    Swap swap;
+    swap.last = last_grid_range(code);
+    if (swap.last < 0 || !code.ranges[static_cast<size_t>(swap.last)].extent.is_constant())
         return {};
-    const std::vector<int64_t> dimensions = dimensions_in(code, turn.last);
+    const std::vector<int64_t> dimensions = dimensions_in(code, swap.last);
     if (dimensions.empty() || dimensions[0] < 2) return {};
-    turn.width = dimensions[0];
-    turn.beside = code.ranges[static_cast<size_t>(turn.last)].extent.constant() / turn.width;
-    turn.length = Size(turn.beside);
-    std::vector<Turn> out;
+    swap.width = dimensions[0];
+    swap.beside = code.ranges[static_cast<size_t>(swap.last)].extent.constant() / swap.width;
+    swap.length = Size(swap.beside);
+    std::vector<Swap> out;
     const auto add = [&] {
-        const bool longer = !turn.length.is_constant() || turn.length.constant() > turn.width;
-        if (longer) out.push_back(turn);
+        const bool longer = !swap.length.is_constant() || swap.length.constant() > swap.width;
+        if (longer) out.push_back(swap);
     };
     add();
-    for (int r = turn.last; r-- > 0;) {
+    for (int r = swap.last; r-- > 0;) {
         const Range& range = code.ranges[static_cast<size_t>(r)];
         if (range.kind != RangeKind::Grid) continue;
-        turn.joined.push_back(r);
-        turn.length = turn.length * range.extent;
-        if (turn.length.upper_bound() > INT32_MAX) break;
+        swap.joined.push_back(r);
+        swap.length = swap.length * range.extent;
+        if (swap.length.upper_bound() > INT32_MAX) break;
         add();
     }
     return out;
 }
 
-KernelCode turned(const KernelCode& code, const Turn& turn, const SymbolFacts& facts) {
+KernelCode swapped(const KernelCode& code, const Swap& swap, const SymbolFacts& facts) {
     KernelCode out;
     out.name = code.name;
     KernelBuilder b(out, facts);
     Rebuild rebuild(code, b);
     const auto is_joined = [&](size_t r) {
-        return static_cast<int>(r) == turn.last ||
-               std::find(turn.joined.begin(), turn.joined.end(), static_cast<int>(r)) !=
-                   turn.joined.end();
+        return static_cast<int>(r) == swap.last ||
+               std::find(swap.joined.begin(), swap.joined.end(), static_cast<int>(r)) !=
+                   swap.joined.end();
     };
     for (size_t r = 0; r < code.ranges.size(); ++r)
         if (code.ranges[r].kind == RangeKind::Grid && !is_joined(r))
             rebuild.bind_grid(static_cast<int>(r), b.range(b.add_range(code.ranges[r])));
     const auto add = [&](const std::string& name, const Size& extent) {
-        Range range = code.ranges[static_cast<size_t>(turn.last)];
+        Range range = code.ranges[static_cast<size_t>(swap.last)];
         range.name = name;
         range.extent = extent;
         return b.range(b.add_range(range));
     };
-    const int across = add("n", Size(turn.width));  // the narrow one
-    int rest = add("x", turn.length);
+    const int across = add("n", Size(swap.width));  // the narrow one
+    int rest = add("x", swap.length);
     const auto split = [&](int by) {
         const int low = b.make(KernelOp::Mod, i32, {rest, by});
         rest = b.make(KernelOp::Div, i32, {rest, by});
         return low;
     };
-    const int beside = turn.joined.empty() ? rest : split(b.integer(turn.beside));
-    rebuild.bind_grid(turn.last, b.add(b.mul(beside, b.integer(turn.width)), across));
-    for (size_t k = 0; k < turn.joined.size(); ++k) {
-        const int r = turn.joined[k];
+    const int beside = swap.joined.empty() ? rest : split(b.integer(swap.beside));
+    rebuild.bind_grid(swap.last, b.add(b.mul(beside, b.integer(swap.width)), across));
+    for (size_t k = 0; k < swap.joined.size(); ++k) {
+        const int r = swap.joined[k];
         const Size& extent = code.ranges[static_cast<size_t>(r)].extent;
-        rebuild.bind_grid(r, k + 1 < turn.joined.size() ? split(b.size(extent)) : rest);
+        rebuild.bind_grid(r, k + 1 < swap.joined.size() ? split(b.size(extent)) : rest);
     }
     std::vector<int> effects = rebuild.effects(0);
     out.regions[0].effects = std::move(effects);
@@ -144,14 +144,14 @@ KernelCode swap_grid_axes(KernelCode code, const DeviceProfile& profile, const S
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
                                    [](const KernelNode& n) { return n.op == KernelOp::For; });
     if (!loops || reduces_rows(code)) return code;
-    const std::vector<Turn> turns = turns_of(code);
+    const std::vector<Swap> swaps = swaps_of(code);
     // If every lane of a subgroup has a tile along the last axis there is nothing to gain.
-    if (turns.empty() || turns[0].width >= profile.subgroup_size * costs::kLongestTile) return code;
+    if (swaps.empty() || swaps[0].width >= profile.subgroup_size * costs::kLongestTile) return code;
     std::optional<Cost> least = cost_of(code, profile, facts, choose);
     if (!least) return code;
     KernelCode best = code;
-    for (const Turn& turn : turns) {
-        KernelCode other = turned(code, turn, facts);
+    for (const Swap& swap : swaps) {
+        KernelCode other = swapped(code, swap, facts);
         const std::optional<Cost> cost = cost_of(other, profile, facts, choose);
         if (!cost || !is_better(*cost, *least)) continue;
         least = cost;

@@ -84,12 +84,12 @@ TileModel::Window TileModel::window_of_sum(const KernelCode& code, const IndexFo
                 return static_cast<int>(r);
         return -1;
     };
-    for (const auto& [turn, step] : form.sum.terms) {
-        if (code.ranges[turn].kind != RangeKind::Serial) continue;
+    for (const auto& [serial, step] : form.sum.terms) {
+        if (code.ranges[serial].kind != RangeKind::Serial) continue;
         for (const auto& [grid, stride] : form.sum.terms) {
             const auto at = std::find(grid_.begin(), grid_.end(), grid);
             if (at == grid_.end() || at - grid_.begin() > 63 || stride != step) continue;
-            const int region = loop_of(turn);
+            const int region = loop_of(serial);
             if (region >= 0) return {uint64_t{1} << (at - grid_.begin()), region};
         }
     }

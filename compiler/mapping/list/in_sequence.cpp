@@ -362,7 +362,7 @@ void InSequence::add_copy(const KernelCode& part, bool in) {
 
 void InSequence::open_loop(const Size& trips, int64_t most, const std::string& induction) {
     Range iterations;
-    iterations.name = "turn";
+    iterations.name = "iteration";
     iterations.kind = RangeKind::Serial;
     iterations.extent_node = size(max(trips, Size(0)));
     iterations.max_trips = most;

@@ -97,9 +97,9 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
                 if ((b.written ? written : read).insert(2 * b.buffer + form).second)
                     bound.add(b, profile, facts);
         if (!in_runs) return;
-        const double turn = kBlock * work_of(code, profile) * (twice ? 2 : 1);
+        const double iteration = kBlock * work_of(code, profile) * (twice ? 2 : 1);
         const auto runs = static_cast<double>(runs_of(indices_of(code), profile).invocations);
-        units += runs, others += turn, own += runs * turn;
+        units += runs, others += iteration, own += runs * iteration;
     };
     for (const KernelCode& part : parts) count(part);
     count(next);

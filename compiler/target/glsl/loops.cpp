@@ -72,7 +72,7 @@ void end_iteration(GlslRun& run, int id, const KernelRegion& body, int indent) {
 std::string trips_text(GlslRun& run, int id, int trips, int indent) {
     const std::string& text = run.text[trips];
     if (text.front() != '(' && text.back() != ')') return text;
-    const std::string name = "turns" + std::to_string(id);
+    const std::string name = "trips" + std::to_string(id);
     line(run, indent) << "int " << name << " = " << text << ";\n";
     return name;
 }

@@ -41,27 +41,27 @@ Ints distances_on_the_host(const Ints& wall) {
 Tensor distances(Tensor wall) {
     Tensor distance = full(wall.shape(), -1);
     distance(0, 0) = 0;
-    Tensor reached = 1, turn = 0;
+    Tensor reached = 1, iteration = 0;
     while_([&] { return reached > 0; },
            [&] {
-               Tensor frontier = nonzero(distance == turn);
+               Tensor frontier = nonzero(distance == iteration);
                Tensor i = frontier(arange(frontier.size(0)), 0),
                       j = frontier(arange(frontier.size(0)), 1);
-               turn += 1;
+               iteration += 1;
                reached = 0;
                const int steps[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
                for (const auto& [down, right] : steps) {
                    Tensor r = i + down, c = j + right;
                    Tensor inside = (r >= 0) & (r < kRows) & (c >= 0) & (c < kColumns);
                    Tensor free = inside & (wall(r, c) == 0) & (distance(r, c) < 0);
-                   distance(select(free, r, -1), c) = turn;
+                   distance(select(free, r, -1), c) = iteration;
                    reached += sum(free);
                }
            });
     return distance;
 }
 
-TEST(TurnSizes, ABreadthFirstSearchByAFrontier) {
+TEST(IterationSizes, ABreadthFirstSearchByAFrontier) {
     expect_values(
         [] {
             return distances(tensor(maze(), {kRows, kColumns}));
@@ -69,7 +69,7 @@ TEST(TurnSizes, ABreadthFirstSearchByAFrontier) {
         distances_on_the_host(maze()));
 }
 
-TEST(TurnSizes, TheWholeSearchIsOneProgramThatIsDispatchedIndirectly) {
+TEST(IterationSizes, TheWholeSearchIsOneProgramThatIsDispatchedIndirectly) {
     SessionScope scope(Session::interpreter(gpu_profile()));
     auto search = compile(distances, {i32(kRows, kColumns)});
     EXPECT_EQ(Tensor(search(tensor(maze(), {kRows, kColumns}))).to_vector<int>(),
@@ -77,7 +77,7 @@ TEST(TurnSizes, TheWholeSearchIsOneProgramThatIsDispatchedIndirectly) {
     EXPECT_GE(search.stats().indirect_dispatches, 1);
 }
 
-TEST(TurnSizes, EveryTurnOfACountedLoopHasItsOwn) {
+TEST(IterationSizes, EveryIterationOfACountedLoopHasItsOwn) {
     // x(i) goes down by its remainder until it is 0; the sum of the others is noted.
     Ints x{5, 3, 8, 1, 1, 9, 2}, sums;
     for (int step = 0; step < 12; ++step) {
@@ -95,7 +95,7 @@ TEST(TurnSizes, EveryTurnOfACountedLoopHasItsOwn) {
         sums);
 }
 
-TEST(TurnSizes, TwoInOneTurnAndOneOfTheOther) {
+TEST(IterationSizes, TwoInOneIterationAndOneOfTheOther) {
     Ints expected;
     for (int step = 0; step < 6; ++step) {
         int pairs = 0, fives = 0;
@@ -120,7 +120,7 @@ TEST(TurnSizes, TwoInOneTurnAndOneOfTheOther) {
         expected);
 }
 
-TEST(TurnSizes, InNestedLoopsOfBoth) {
+TEST(IterationSizes, InNestedLoopsOfBoth) {
     Ints expected;
     int total = 0;
     for (int i = 0; i < 4; ++i)
@@ -148,7 +148,7 @@ TEST(TurnSizes, InNestedLoopsOfBoth) {
         expected);
 }
 
-TEST(TurnSizes, CarriedByALoopInside) {
+TEST(IterationSizes, CarriedByALoopInside) {
     // Neighbours: a loop of kernels over the size of an outer iteration.
     expect_values(
         [] {
@@ -164,7 +164,7 @@ TEST(TurnSizes, CarriedByALoopInside) {
              9 * 4 + 12, 8 * 3 + 9});
 }
 
-TEST(TurnSizes, UnderABranch) {
+TEST(IterationSizes, UnderABranch) {
     Ints expected;
     for (int i = 0; i < 6; ++i) {
         int sum = -i;
@@ -185,7 +185,7 @@ TEST(TurnSizes, UnderABranch) {
         expected);
 }
 
-TEST(TurnSizes, OfALoopOnASideOfABranchWhereTheOtherStores) {
+TEST(IterationSizes, OfALoopOnASideOfABranchWhereTheOtherStores) {
     for (bool first : {true, false}) {
         Ints y;
         for (int k = 0; k < 9; ++k) y.push_back(10 * k);
@@ -213,7 +213,7 @@ TEST(TurnSizes, OfALoopOnASideOfABranchWhereTheOtherStores) {
     }
 }
 
-TEST(TurnSizes, WhereElementsChooseTheirSide) {
+TEST(IterationSizes, WhereElementsChooseTheirSide) {
     Ints expected;
     for (int k = 0; k < 9; ++k) expected.push_back(k > 4 ? 1 : 35);
     for (int k = 0; k < 9; ++k) expected.push_back(k > 4 ? 0 : 36 + 35 + 33);
@@ -234,7 +234,7 @@ TEST(TurnSizes, WhereElementsChooseTheirSide) {
         expected);
 }
 
-TEST(TurnSizes, OnASideOfABranchOfWhatTheOtherStores) {
+TEST(IterationSizes, OnASideOfABranchOfWhatTheOtherStores) {
     for (bool first : {true, false})
         expect_values(
             [&] {
@@ -250,11 +250,11 @@ TEST(TurnSizes, OnASideOfABranchOfWhatTheOtherStores) {
             first ? Ints{1, 1, 1, 1, 1, 5, 6, 7, 8} : Ints{100, 1, 102, 3, 104, 5, 106, 7, 108});
 }
 
-TEST(TurnSizes, OfALoopThatTakesNoTurnOrIsLeft) {
-    for (int turns : {0, 5})
+TEST(IterationSizes, OfALoopThatTakesNoIterationOrIsLeft) {
+    for (int iterations : {0, 5})
         expect_values(
             [&] {
-                Tensor x = arange(9), out = zeros({9}, i32), n = sum(full({3}, turns)) / 3;
+                Tensor x = arange(9), out = zeros({9}, i32), n = sum(full({3}, iterations)) / 3;
                 for (Tensor i : loop(n)) {
                     Tensor few = compact(x, x > i);
                     if_(Tensor(few.size(0)) < 6, [&] { break_(); });
@@ -262,10 +262,10 @@ TEST(TurnSizes, OfALoopThatTakesNoTurnOrIsLeft) {
                 }
                 return out;
             },
-            turns ? Ints{0, 1, 2, 3, 3, 3, 3, 3, 3} : Ints(9, 0));
+            iterations ? Ints{0, 1, 2, 3, 3, 3, 3, 3, 3} : Ints(9, 0));
 }
 
-TEST(TurnSizes, OfTheTurnItselfAndOfWhatIsCarried) {
+TEST(IterationSizes, OfTheIterationItselfAndOfWhatIsCarried) {
     expect_values(
         [] {
             Tensor out = zeros({2, 5}, i32), n = 6;
@@ -279,7 +279,7 @@ TEST(TurnSizes, OfTheTurnItselfAndOfWhatIsCarried) {
         Ints{0, 1, 3, 6, 10, 15, 10, 5, 0, 0});
 }
 
-TEST(TurnSizes, InACompiledFunctionThatALoopCalls) {
+TEST(IterationSizes, InACompiledFunctionThatALoopCalls) {
     expect_values(
         [] {
             auto above = compile([](Tensor x, Tensor least) { return sum(compact(x, x >= least)); },
@@ -298,7 +298,7 @@ TEST(TurnSizes, InACompiledFunctionThatALoopCalls) {
         Ints{10 + 8 + 2, 10 + 8 + 2, 9 + 8 + 2});
 }
 
-TEST(TurnSizes, AKernelByHandOverOne) {
+TEST(IterationSizes, AKernelByHandOverOne) {
     expect_values(
         [] {
             Tensor x = arange(40), out = zeros({3, 40}, i32);
@@ -311,32 +311,33 @@ TEST(TurnSizes, AKernelByHandOverOne) {
         Ints{210, 105, 55});
 }
 
-TEST(TurnSizes, OutsideOfTheirTurnsAreAnError) {
+TEST(IterationSizes, OutsideOfTheirIterationsAreAnError) {
     expect_message(error_of([] {
                        Tensor x = arange(10), kept = 0;
                        for (Tensor i : loop(3)) kept = compact(x, x > i);
                        kept.to_vector<int>();
                    }),
-                   {"a size of one iteration", "compact_padded", "turn_sizes_test.cpp:"});
-    expect_message(error_of([] {
-                       Tensor x = arange(10), total = 0;
-                       Size few = 0;
-                       for (Tensor i : loop(3)) {
-                           Tensor chosen = compact(x, x > i);
-                           few = chosen.size(0);
-                           total += sum(chosen);
-                       }
-                       (zeros({few}, i32) + total).to_vector<int>();
-                   }),
-                   {"begins in an iteration of the loop", "outside of it", "turn_sizes_test.cpp:"});
+                   {"a size of one iteration", "compact_padded", "iteration_sizes_test.cpp:"});
+    expect_message(
+        error_of([] {
+            Tensor x = arange(10), total = 0;
+            Size few = 0;
+            for (Tensor i : loop(3)) {
+                Tensor chosen = compact(x, x > i);
+                few = chosen.size(0);
+                total += sum(chosen);
+            }
+            (zeros({few}, i32) + total).to_vector<int>();
+        }),
+        {"begins in an iteration of the loop", "outside of it", "iteration_sizes_test.cpp:"});
     expect_message(error_of([] {
                        Tensor x = arange(10), out = 0;
                        kernel({4}, [&](Tensor k) { x(k) = Tensor(device_size(sum(k), 4)); });
                    }),
-                   {"kernel", "turn_sizes_test.cpp:"});
+                   {"kernel", "iteration_sizes_test.cpp:"});
 }
 
-TEST(TurnSizes, ChecksOfPromisesAndAssertionsLookIntoThem) {
+TEST(IterationSizes, ChecksOfPromisesAndAssertionsLookIntoThem) {
     for (const Way& way : ways()) {
         SCOPED_TRACE(way.name);
         Session session = way.session;
@@ -357,7 +358,7 @@ TEST(TurnSizes, ChecksOfPromisesAndAssertionsLookIntoThem) {
             f(arange(9));
             FAIL();
         } catch (const UserError& error) {
-            expect_message(error.what(), {"few are small", "turn_sizes_test.cpp:"});
+            expect_message(error.what(), {"few are small", "iteration_sizes_test.cpp:"});
         }
     }
 }

@@ -7,7 +7,7 @@ namespace firn {
 namespace {
 
 // The end is a loop's result: it becomes a number when mapping writes that loop out.
-TEST(Turns, OfALoopWhoseEndMappingFindsOut) {
+TEST(TripCounts, OfALoopWhoseEndMappingFindsOut) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()})
         for (const int n : {0, 3, 4, 15, 16, 31, 40}) {
             SessionScope scope(Session::interpreter(profile));
