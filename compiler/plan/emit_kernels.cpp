@@ -3,9 +3,11 @@
 
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/tuned.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -15,6 +17,26 @@ struct EmitRun {
     const DeviceProfile& profile;
     const CompileOptions& options;
 };
+
+/// Throws UserError if the target cannot express the kernel on this device: why, and the user's
+/// line of the node, else `at`. A kernel in another mapping has nodes of the same types.
+void check_expressible(const KernelCode& code, const DeviceProfile& profile,
+                       const std::string& at) {
+    const Target& target = target_of(profile);
+    const auto check = [&](const KernelNode& node) {
+        const std::string why = target.cannot(node, profile);
+        if (!why.empty())
+            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
+    };
+    for (const KernelBuffer& b : code.buffers) {
+        KernelNode load;
+        load.op = KernelOp::Load, load.dtype = b.dtype;
+        check(load);
+    }
+    for (const KernelRegion& region : code.regions)
+        for (const std::vector<int>* list : {&region.order, &region.effects})
+            for (int id : *list) check(code.nodes[static_cast<size_t>(id)]);
+}
 
 /// The code of a kernel as the target makes it. `of` is the kernel, for messages.
 EmittedKernel& emitted(EmitRun& run, const KernelCode& code, const ListedKernel& of) {

@@ -56,24 +56,6 @@ std::string unordered_lines(const KernelCode& code) {
 
 }  // namespace
 
-void check_expressible(const KernelCode& code, const DeviceProfile& profile,
-                       const std::string& at) {
-    const Target& target = target_of(profile);
-    const auto check = [&](const KernelNode& node) {
-        const std::string why = target.cannot(node, profile);
-        if (!why.empty())
-            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
-    };
-    for (const KernelBuffer& b : code.buffers) {
-        KernelNode load;
-        load.op = KernelOp::Load, load.dtype = b.dtype;
-        check(load);
-    }
-    for (const KernelRegion& region : code.regions)
-        for (const std::vector<int>* list : {&region.order, &region.effects})
-            for (int id : *list) check(code.nodes[static_cast<size_t>(id)]);
-}
-
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emission emission) {
     KernelInfo info;
     const Target& target = target_of(profile);
@@ -110,7 +92,6 @@ void check_limits(const KernelCode& code, const DeviceProfile& profile, const st
     BindingCount bound;
     for (const KernelBuffer& b : code.buffers)
         if (b.space == MemorySpace::Bound) ++bound[b.form];
-    check_expressible(code, profile, at);
     check_ranges(code, profile, at);
     const uint32_t members = code.group_size[0] * code.group_size[1] * code.group_size[2];
     if (shared > static_cast<int64_t>(profile.shared_bytes))

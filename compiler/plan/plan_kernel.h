@@ -14,9 +14,6 @@ namespace firn {
 /// kernel has no name and no lines, and is not yet built.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
                        Emission emission = Emission::Text);
-/// Throws UserError if the target cannot express the kernel on this device: why, and the user's
-/// line of the node, else `at`.
-void check_expressible(const KernelCode& code, const DeviceProfile& profile, const std::string& at);
 /// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
 /// No invocation takes more iterations than the driver lets it take.
