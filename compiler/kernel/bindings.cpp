@@ -40,17 +40,11 @@ void scalarise_underused_vectors(KernelCode& code, size_t least, const DevicePro
     }
 }
 
-namespace {
-
-/// Returns whether the limited size is within its limit: at the least that symbolic sizes may be
-/// where the call sees to it that they are, else at the most.
 bool is_within(const AssumedSize& size, const SymbolFacts& facts) {
     const int64_t count =
         facts.bindable ? size.size.lower_bound() : size.size.upper_bound(facts.largest);
     return count <= size.most;
 }
-
-}  // namespace
 
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                          const SymbolFacts& facts) {

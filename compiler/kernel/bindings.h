@@ -11,6 +11,9 @@ namespace firn {
 /// Blocks of four of which fewer than `least` are used become plain loads again.
 void scalarise_underused_vectors(KernelCode& code, size_t least, const DeviceProfile& profile,
                                  const SymbolFacts& facts);
+/// Returns whether a size is within its limit: its lower bound where each call ensures that
+/// tensors of symbolic sizes are that small (SymbolFacts::bindable), else its upper bound.
+bool is_within(const AssumedSize& size, const SymbolFacts& facts);
 /// Returns the form in which a kernel binds a buffer of its width. Symbolic sizes are bounded by
 /// the facts.
 BindingForm binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,

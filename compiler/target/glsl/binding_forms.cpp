@@ -4,18 +4,12 @@
 #include <cstdint>
 #include <limits>
 
+#include "compiler/kernel/bindings.h"
+
 namespace firn {
 namespace {
 
 constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-
-bool takes(const KernelBuffer& buffer, BindingForm form, const DeviceProfile& profile,
-           const SymbolFacts& facts) {
-    const AssumedSize size = glsl_limited_size(buffer, form, profile);
-    const int64_t count =
-        facts.bindable ? size.size.lower_bound() : size.size.upper_bound(facts.largest);
-    return count <= size.most;
-}
 
 }  // namespace
 
@@ -32,10 +26,12 @@ AssumedSize glsl_limited_size(const KernelBuffer& buffer, BindingForm form,
 
 BindingForm glsl_binding_form(const KernelBuffer& buffer, const DeviceProfile& profile,
                               const SymbolFacts& facts) {
+    const auto takes = [&](BindingForm form) {
+        return is_within(glsl_limited_size(buffer, form, profile), facts);
+    };
     const bool views = !buffer.written && buffer.dtype.bytes() == 4 && profile.view_loads;
-    if (views && takes(buffer, BindingForm::View, profile, facts)) return BindingForm::View;
-    const bool by_address =
-        profile.buffer_addresses && !takes(buffer, BindingForm::Storage, profile, facts);
+    if (views && takes(BindingForm::View)) return BindingForm::View;
+    const bool by_address = profile.buffer_addresses && !takes(BindingForm::Storage);
     return by_address ? BindingForm::Address : BindingForm::Storage;
 }
 
