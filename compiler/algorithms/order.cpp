@@ -205,10 +205,7 @@ Tensor order_by_merging(Tensor key) {
     return order;
 }
 
-bool counts_digits_in_runs() {
-    const Session session = current_session();
-    return session.compiles() && session.runs_subgroups_serially();
-}
+bool counts_digits_in_runs() { return current_session().runs_subgroups_serially(); }
 
 Tensor order_by_digits(Tensor key) {
     const Size rows = key.size(0), n = key.size(1);

@@ -98,7 +98,9 @@ Session Session::interpreter(DeviceProfile profile) {
 
 Executor& Session::executor() const { return executor_of(*state_); }
 const DeviceProfile& Session::profile() const { return executor().profile(); }
-bool Session::runs_subgroups_serially() const { return rules_of(profile()).subgroups_run_serially; }
+bool Session::runs_subgroups_serially() const {
+    return compiles() && rules_of(profile()).subgroups_run_serially;
+}
 bool Session::compiles() const { return !state_->oracle; }
 void Session::on_print(Callback<void(const std::string&)> write) const {
     state_->print = std::move(write);

@@ -35,8 +35,8 @@ class Session {
     Executor& executor() const;
     /// Limits and rates of the device that it compiles for.
     const DeviceProfile& profile() const;
-    /// Returns whether a core of the device runs the subgroups of a group one after the other: an
-    /// invocation can then count over a long run of elements by itself.
+    /// Returns whether a core of the device runs the subgroups of a group one after the other, so
+    /// that an invocation can count over a long run of elements by itself; false for the oracle.
     bool runs_subgroups_serially() const;
     /// False for the oracle, which evaluates whole tensors, node by node.
     bool compiles() const;
