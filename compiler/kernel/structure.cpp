@@ -206,6 +206,13 @@ StructureWriter written(const KernelCode& code) {
     return out;
 }
 
+/// The names of all operations, in order: a word names an operation by its place among them.
+constexpr const char* kOperations =
+#define OP(name, arity, result, properties) #name " "
+#include "compiler/kernel/kernel_ops.def"
+#undef OP
+    ;
+
 uint64_t hash_of(const std::vector<uint64_t>& words) {
     uint64_t h = words.size();
     for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
@@ -215,10 +222,7 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 }  // namespace
 
 std::string identity_of(const KernelStructure& structure) {
-    std::string all;
-#define OP(name, arity, result, properties) all += #name " ";
-#include "compiler/kernel/kernel_ops.def"
-#undef OP
+    std::string all = kOperations;
     all.append(reinterpret_cast<const char*>(structure.words.data()),
                sizeof(uint64_t) * structure.words.size());
     return cache_hash(all);
