@@ -37,8 +37,8 @@ void print_kernel(std::ostringstream& out, const KernelInfo& k, const KernelRepo
     if (!k.mapping.empty()) out << (k.tuned ? ", tuned to " : ", ") << k.mapping;
     out << "\n";
     if (!k.unordered.empty())
-        out << "    the device decides in which order floats are combined, last bits may differ "
-               "from run to run  ("
+        out << "    the device decides in which order floats are combined, so their last bits may "
+               "differ from run to run  ("
             << k.unordered << ")\n";
     if (!report) return;
     if (!report->ranges.empty()) out << "    over " << report->ranges << "\n";
@@ -70,9 +70,9 @@ void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
         const auto* repeat = std::get_if<RepeatStep>(&step.step);
         if (!repeat) continue;
         if (repeat->alive >= 0 && repeat->never_ended.empty())
-            out << "  only the data knows where the loop ends, so its iterations are steps of "
-                   "kernels, and values between them are kept in memory; with a bound, as in "
-                   "loop(min(count, 8)), it may be part of a kernel  ("
+            out << "  the data decides when the loop ends, so each iteration launches kernels "
+                   "and keeps its values in memory; with a bound, as in loop(min(count, 8)), the "
+                   "loop may be part of a kernel  ("
                 << repeat->line << ")\n";
         print_open_loops(out, repeat->body);
     }
@@ -85,9 +85,9 @@ void print_meeting_stores(std::ostringstream& out, const std::vector<VerdictInfo
     for (const VerdictInfo& v : verdicts)
         if (v.reason == kReasonLast) lines.insert(v.lines);
     for (const std::string& line : lines)
-        out << "  the store could be unique, but its indices do not show it: which of its "
-               "positions is the last at an element is looked for; if no two ever meet, promise "
-               "it, as in store(x(i), v, {.unique = true})  ("
+        out << "  the indices do not show that the store is unique, so a kernel searches for "
+               "the last position that stores to each element; if no two positions store to one "
+               "element, promise it, as in store(x(i), v, {.unique = true})  ("
             << line << ")\n";
 }
 
@@ -128,7 +128,8 @@ std::string explain(const Program& program, const SizeEnv& env,
         << program.kernels.size() << " kernels\n"
         << "  rates " << rates_text(program.profile) << "\n";
     for (const std::string& line : program.rounds) out << "  " << line << "\n";
-    if (!program.cuts.empty()) out << "  cuts tuned, costs times: " << program.cuts << "\n";
+    if (!program.cuts.empty())
+        out << "  cuts are tuned, their costs are multiplied by: " << program.cuts << "\n";
     out << std::fixed << std::setprecision(1);
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
     print_open_loops(out, program.steps);

@@ -32,16 +32,15 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_SPECIALISE", "0",
      "compile no programs for single sizes: few programs serve all sizes of a function"},
     {"FIRN_EXCESS", "file",
-     "append a line for every compile to it: the number of kernels, of those that were cut as they "
-     "took far more operations than their values, and of those that are exempt; and the worst "
-     "factors of kernels that stayed, were cut and are exempt; programs from the cache are not "
-     "compiled"},
+     "append a line for every compile: how many kernels there are, how many were cut because they "
+     "took far more operations than their values need, and how many are exempt from that; and the "
+     "worst ratio of operations among the kernels that stayed, were cut and are exempt; programs "
+     "from the cache are not compiled"},
     {"FIRN_SKIP", "pass,pass", "leave passes of the compiler out, to find one with a fault"},
     {"FIRN_STOP_AFTER", "pass", "leave out all optional passes after this one"},
     {"FIRN_NO_CACHE", "1",
      "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, "
-     "tuned "
-     "mappings (kept below 512 MiB in `~/.cache/firn`)"},
+     "tuned mappings (kept below 512 MiB in `~/.cache/firn`)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
     {"FIRN_FILL_MEMORY", "1",
      "fill new memory of the device with nan, which makes elements that no kernel wrote visible"},

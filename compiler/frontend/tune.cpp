@@ -365,7 +365,8 @@ std::string TuneReport::text() const {
         out << "cuts: " << cuts.before_ms << " ms -> " << cuts.after_ms << " ms, " << cuts.tried
             << " tried\n";
     if (cuts.after != cuts.before)
-        out << "    costs times " << cuts.before << "\n    costs times " << cuts.after << "\n";
+        out << "    costs multiplied by " << cuts.before << "\n    costs multiplied by "
+            << cuts.after << "\n";
     for (const std::string& dropped : cuts.dropped) out << "    dropped " << dropped << "\n";
     for (const TunedKernel& k : kernels) {
         out << k.name << ": " << k.before_ms << " ms -> " << k.after_ms << " ms, " << k.tried

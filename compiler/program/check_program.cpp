@@ -66,14 +66,14 @@ class ProgramCheck {
     }
 
   private:
-    const BufferInfo& buffer(int64_t index, const std::string& who) const {
-        fits(in(index, program_.buffers), who + " names a buffer that is not there");
+    const BufferInfo& buffer(int64_t index, const std::string& subject) const {
+        fits(in(index, program_.buffers), subject + " names a buffer that is not there");
         return program_.buffers[static_cast<size_t>(index)];
     }
-    void known(const Size& size, const std::string& who) const {
+    void known(const Size& size, const std::string& subject) const {
         for (const std::string& symbol : size.symbols())
             fits(known_.contains(symbol),
-                 who + " depends on the size '" + symbol + "', which no call gives a value");
+                 subject + " depends on the size '" + symbol + "', which no call gives a value");
     }
 
     /// Costs are quotients of these.
@@ -89,86 +89,87 @@ class ProgramCheck {
 
     void check_buffer(size_t k) const {
         const BufferInfo& info = program_.buffers[k];
-        const std::string who = numbered("buffer", k);
-        known(info.elements, who);
-        known(info.bytes(), who);
+        const std::string subject = numbered("buffer", k);
+        known(info.elements, subject);
+        known(info.bytes(), subject);
         if (info.role != BufferRole::Constant)
-            return fits(info.data.empty(), who + " has data and is no constant");
+            return fits(info.data.empty(), subject + " has data and is not a constant");
         fits(info.elements.is_constant() && info.elements.constant() >= 0 &&
                  info.data.size() <= static_cast<uint64_t>(info.bytes().constant()),
-             who + " is a constant with more data than elements");
+             subject + " is a constant with more data than elements");
     }
 
     void check_argument(size_t k) const {
         const ArgumentInfo& argument = program_.arguments[k];
-        const std::string who = numbered("argument", k);
-        for (const Size& size : argument.shape) known(size, who);
+        const std::string subject = numbered("argument", k);
+        for (const Size& size : argument.shape) known(size, subject);
         if (argument.scalar)
             return fits(argument.shape.empty() && argument.buffer == -1,
-                        who + " is a number and has a shape or a buffer");
+                        subject + " is a number but has a shape or a buffer");
         if (argument.buffer == -1) return;  // it is not read
-        const BufferInfo& memory = buffer(argument.buffer, who);
+        const BufferInfo& memory = buffer(argument.buffer, subject);
         fits(memory.role == BufferRole::Argument && memory.dtype == argument.dtype,
-             who + " lies in a buffer of another kind");
+             subject + " lies in a buffer of another kind");
     }
 
     void check_results() const {
         std::set<std::string> data;
         for (size_t k = 0; k < program_.data_sizes.size(); ++k) {
             const DataSize& size = program_.data_sizes[k];
-            const std::string who = numbered("data size", k);
-            buffer(size.buffer, who);
+            const std::string subject = numbered("data size", k);
+            buffer(size.buffer, subject);
             const auto symbols = data_symbols(size.size);
-            fits(symbols.size() == 1, who + " is none");
+            fits(symbols.size() == 1, subject + " is not a single size");
             data.insert(symbols[0].name);
         }
         fits(program_.data_sizes.size() <= program_.results.size(),
              "it has more data sizes than results");
         for (size_t k = 0; k < program_.results.size(); ++k) {
             const ResultInfo& result = program_.results[k];
-            const std::string who = numbered("result", k);
-            fits(buffer(result.buffer, who).dtype == result.dtype,
-                 who + " lies in a buffer of another type");
+            const std::string subject = numbered("result", k);
+            fits(buffer(result.buffer, subject).dtype == result.dtype,
+                 subject + " lies in a buffer of another type");
             for (const Size& size : result.shape)
                 for (const std::string& symbol : size.symbols())
-                    fits(
-                        known_.contains(symbol) || data.contains(symbol),
-                        who + " depends on the size '" + symbol + "', which no call gives a value");
+                    fits(known_.contains(symbol) || data.contains(symbol),
+                         subject + " depends on the size '" + symbol +
+                             "', which no call gives a value");
         }
     }
 
     void check_number(size_t k) const {
         const HostScalar& number = program_.host_scalars[k];
-        const std::string who = numbered("host number", k);
+        const std::string subject = numbered("host number", k);
         const auto before = [&](int operand) {
             return operand >= 0 && static_cast<size_t>(operand) < k;
         };
         if (number.op == HostOp::Argument)
             fits(in(number.argument, program_.arguments) &&
                      program_.arguments[static_cast<size_t>(number.argument)].scalar,
-                 who + " names an argument that is no number");
-        if (number.op > HostOp::Size) fits(before(number.a), who + " has an invalid operand");
-        if (number.op >= HostOp::Add) fits(before(number.b), who + " has an invalid operand");
+                 subject + " names an argument that is not a number");
+        if (number.op > HostOp::Size) fits(before(number.a), subject + " has an invalid operand");
+        if (number.op >= HostOp::Add) fits(before(number.b), subject + " has an invalid operand");
         for (int operand : {number.a, number.b})
-            fits(operand == -1 || before(operand), who + " has an invalid operand");
+            fits(operand == -1 || before(operand), subject + " has an invalid operand");
     }
 
     static void check_code(const KernelInfo& kernel) {
-        const std::string who = "kernel '" + kernel.name + "'";
-        fits(!kernel.artefact.words.empty(), who + " has no code that a device runs");
+        const std::string subject = "kernel '" + kernel.name + "'";
+        fits(!kernel.artefact.words.empty(), subject + " has no code that a device runs");
         uint64_t group = 1;
         for (uint32_t extent : kernel.group_size) {
-            fits(extent > 0 && extent <= (1u << 20), who + " has no workgroup");
+            fits(extent > 0 && extent <= (1u << 20),
+                 subject + " has a workgroup of an invalid size");
             group *= extent;
         }
-        fits(group <= (1u << 20), who + " has no workgroup");
+        fits(group <= (1u << 20), subject + " has a workgroup of an invalid size");
         for (const BindingInfo& binding : kernel.bindings) {
             const bool whole = binding.width == 1 || binding.width == 2 || binding.width == 4 ||
                                binding.width == 8 || binding.width == 16;
-            fits(whole, who + " has a binding of no width");
+            fits(whole, subject + " has a binding with an invalid width");
             if (binding.form == BindingForm::View)
                 fits(binding.dtype.bytes() == 4 && binding.width <= 4 && !binding.written,
-                     who + " has a view of no elements");
+                     subject + " has a view with an invalid element type");
         }
     }
 
@@ -180,46 +181,50 @@ class ProgramCheck {
     void check(const DispatchStep& step) {
         fits(in(step.kernel, program_.kernels), "a dispatch names a kernel that is not there");
         const KernelInfo& kernel = program_.kernels[static_cast<size_t>(step.kernel)];
-        const std::string who = "a dispatch of kernel '" + kernel.name + "'";
+        const std::string subject = "a dispatch of kernel '" + kernel.name + "'";
         fits(step.buffers.size() == kernel.bindings.size(),
-             who + " has another number of buffers than the kernel has bindings");
+             subject + " has another number of buffers than the kernel has bindings");
         for (size_t k = 0; k < step.buffers.size(); ++k)
-            fits(buffer(step.buffers[k], who).dtype.bytes() == kernel.bindings[k].dtype.bytes(),
-                 who + " binds a buffer of another type");
-        check_params(step, kernel, who);
-        for (const Size& groups : step.groups) known(groups, who);
+            fits(buffer(step.buffers[k], subject).dtype.bytes() == kernel.bindings[k].dtype.bytes(),
+                 subject + " binds a buffer of another type");
+        check_params(step, kernel, subject);
+        for (const Size& groups : step.groups) known(groups, subject);
         for (const Size& work :
              {step.work.operations, step.work.bytes_read, step.work.bytes_written})
-            known(work, who);
+            known(work, subject);
         if (step.sizes_binding == -1) return;
-        fits(in(step.sizes_binding, step.buffers), who + " takes its groups from no buffer");
+        fits(in(step.sizes_binding, step.buffers),
+             subject + " takes its number of groups from a buffer that is not there");
         const BufferInfo& sizes =
-            buffer(step.buffers[static_cast<size_t>(step.sizes_binding)], who);
+            buffer(step.buffers[static_cast<size_t>(step.sizes_binding)], subject);
         fits(sizes.dtype == i32 && step.sizes_groups >= 0 &&
                  step.sizes_groups <= sizes.elements.lower_bound() - 3,
-             who + " takes its groups from outside a buffer");
+             subject + " takes its number of groups from outside a buffer");
     }
 
-    void check_params(const DispatchStep& step, const KernelInfo& kernel, const std::string& who) {
+    void check_params(const DispatchStep& step, const KernelInfo& kernel,
+                      const std::string& subject) {
         const auto addresses = static_cast<size_t>(
             std::count_if(kernel.bindings.begin(), kernel.bindings.end(),
                           [](const BindingInfo& b) { return b.form == BindingForm::Address; }));
         fits(step.params.size() + addresses == kernel.param_types.size(),
-             who + " has another number of parameters than the kernel");
+             subject + " has another number of parameters than the kernel");
         for (size_t k = step.params.size(); k < kernel.param_types.size(); ++k)
-            fits(kernel.param_types[k].bytes() == 8, who + " has no place for an address");
+            fits(kernel.param_types[k].bytes() == 8,
+                 subject + " has a parameter too small for an address");
         for (const ParamInfo& param : step.params) {
             if (param.scalar == -1) {
-                known(param.size, who);
+                known(param.size, subject);
             } else if (in(param.scalar, program_.arguments)) {
                 fits(program_.arguments[static_cast<size_t>(param.scalar)].scalar,
-                     who + " takes a number from an argument that does not exist");
+                     subject + " takes a number from an argument that is not a number");
             } else {
                 const int64_t number =
                     param.scalar - static_cast<int64_t>(program_.arguments.size());
-                fits(in(number, program_.host_scalars), who + " takes a number that is not there");
+                fits(in(number, program_.host_scalars),
+                     subject + " takes a number that is not there");
                 any_size(program_.host_scalars, static_cast<int>(number), [&](const Size& size) {
-                    known(size, who);
+                    known(size, subject);
                     return false;
                 });
             }
@@ -227,9 +232,9 @@ class ProgramCheck {
     }
 
     /// Bytes move between them, or one takes the other's place.
-    void check_alike(int64_t a, int64_t b, const std::string& who) const {
-        const BufferInfo &first = buffer(a, who), &second = buffer(b, who);
-        fits(first.bytes() == second.bytes(), who + " has buffers of different sizes");
+    void check_alike(int64_t a, int64_t b, const std::string& subject) const {
+        const BufferInfo &first = buffer(a, subject), &second = buffer(b, subject);
+        fits(first.bytes() == second.bytes(), subject + " has buffers of different sizes");
     }
 
     void check(const CopyStep& step) const {
@@ -239,20 +244,20 @@ class ProgramCheck {
     }
 
     void check(const RepeatStep& step) {
-        const std::string who = "the loop at " + step.line;
-        known(step.trips, who);
+        const std::string subject = "the loop at " + step.line;
+        known(step.trips, subject);
         std::vector<int> firsts, seconds;
         for (const auto& [first, second] : step.rotation) {
-            check_alike(first, second, who);
+            check_alike(first, second, subject);
             firsts.push_back(first), seconds.push_back(second);
         }
         std::sort(firsts.begin(), firsts.end());
         std::sort(seconds.begin(), seconds.end());
         fits(firsts == seconds && std::adjacent_find(firsts.begin(), firsts.end()) == firsts.end(),
-             who + " does not give each buffer one place");
+             subject + " does not exchange its buffers one for one");
         if (step.alive != -1)
-            fits(buffer(step.alive, who).dtype == boolean,
-                 who + " asks no bool whether it goes on");
+            fits(buffer(step.alive, subject).dtype == boolean,
+                 subject + " has a condition that is not a bool");
         const bool added = !step.induction.empty() && known_.insert(step.induction).second;
         check(step.body);
         if (added) known_.erase(step.induction);
@@ -276,7 +281,7 @@ size_t component_count(const ProgramParameter& parameter) {
     return 0;
 }
 
-void check_range(const ProgramParameter& parameter, const std::string& who) {
+void check_range(const ProgramParameter& parameter, const std::string& subject) {
     const auto ordered = [](const std::optional<double>& low, const std::optional<double>& high) {
         return (!low || !std::isnan(*low)) && (!high || !std::isnan(*high)) &&
                (!low || !high || *low <= *high);
@@ -284,19 +289,21 @@ void check_range(const ProgramParameter& parameter, const std::string& who) {
     const auto& p = parameter;
     fits(ordered(p.min, p.max) && ordered(p.soft_min, p.soft_max) && ordered(p.min, p.soft_min) &&
              ordered(p.soft_max, p.max),
-         who + " has an invalid range");
+         subject + " has an invalid range");
     for (double value : p.value) {
-        fits(std::isfinite(value) && std::abs(value) <= 3.5e38, who + " has an invalid value");
+        fits(std::isfinite(value) && std::abs(value) <= 3.5e38, subject + " has an invalid value");
         fits(value >= p.min.value_or(value) && value <= p.max.value_or(value),
-             who + " has a value outside of its own range");
+             subject + " has a value outside of its own range");
     }
     using Kind = ProgramParameter::Kind;
     if (p.kind == Kind::Int || p.kind == Kind::Choice || p.kind == Kind::Bool)
         fits(p.value[0] == std::floor(p.value[0]) && std::abs(p.value[0]) < 2147483648.0,
-             who + " has a value that is no integer");
-    if (p.kind == Kind::Bool) fits(p.value[0] == 0 || p.value[0] == 1, who + " is no truth");
+             subject + " has a value that is not an integer");
+    if (p.kind == Kind::Bool)
+        fits(p.value[0] == 0 || p.value[0] == 1, subject + " is neither 0 nor 1");
     if (p.kind == Kind::Choice)
-        fits(in(static_cast<int64_t>(p.value[0]), p.names), who + " is none of its choices");
+        fits(in(static_cast<int64_t>(p.value[0]), p.names),
+             subject + " has a value that is none of its choices");
 }
 
 }  // namespace
@@ -316,18 +323,18 @@ void check_saved(const SavedProgram& saved) {
     }
     std::set<std::string> names;
     for (const ProgramParameter& parameter : saved.parameters) {
-        const std::string who = "parameter '" + parameter.name + "'";
+        const std::string subject = "parameter '" + parameter.name + "'";
         fits(!parameter.name.empty() && names.insert(parameter.name).second,
-             who + " has no name of its own");
+             subject + " has no name, or the name of another parameter");
         const size_t count = component_count(parameter);
         fits(parameter.value.size() == count && count > 0 && count <= 4 &&
                  !parameter.arguments.empty() && parameter.arguments.size() % count == 0,
-             who + " has another number of values than of arguments");
+             subject + " has another number of values than of arguments");
         for (int argument : parameter.arguments)
             fits(in(argument, program.arguments) &&
                      program.arguments[static_cast<size_t>(argument)].scalar,
-                 who + " feeds an argument that is no number");
-        check_range(parameter, who);
+                 subject + " feeds an argument that is not a number");
+        check_range(parameter, subject);
     }
 }
 

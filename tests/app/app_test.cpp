@@ -200,7 +200,7 @@ TEST_F(Apps, SayWhatTheProgramThrows) {
               "late: one\nlate: two\n"
               "late: an exception that is not a std::exception ended the program\n");
 }
-TEST(AppsDeathTest, WhatNobodyCatchesIsAMessageAndAStatus) {
+TEST(AppsDeathTest, AnUncaughtExceptionIsAMessageAndAStatus) {
     const Callback<void()> fail = [] { throw UserError("mend it"); };
     const auto program = [&]() noexcept {
         App app({.name = "mine", .help = "A program."});

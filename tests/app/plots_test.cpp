@@ -136,7 +136,7 @@ TEST_F(Plots, WhatIsNoneIsRefusedWithItsLine) {
               std::string::npos);
     EXPECT_EQ(window.gui().find("x"), nullptr);
 }
-TEST_F(Plots, WhatNobodySeesIsNotComputed) {
+TEST_F(Plots, HiddenPlotsAreNotComputed) {
     Window hidden({.headless = true});
     hidden.histogram("x", zeros({4}));
     hidden.finish_reads();

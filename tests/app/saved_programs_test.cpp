@@ -152,7 +152,7 @@ TEST_F(SavedParams, TakePresetsOfTheirProgramAlone) {
               std::string::npos);
 }
 
-TEST_F(SavedParams, OfNobodyAreNamed) {
+TEST_F(SavedParams, WithoutAPlaceAreNamed) {
     const SavedProgram read = saved();
     Gui empty;
     EXPECT_NE(message_of([&] {

@@ -80,7 +80,7 @@ TEST(ReactionDiffusion, GrowsPatterns) {
     EXPECT_LT(bright(late), int(late.size()) / 2);
 }
 
-TEST(ReactionDiffusion, APatternSetsFeedAndKillThatNobodySet) {
+TEST(ReactionDiffusion, APatternSetsFeedAndKillUnlessTheyAreGiven) {
     const std::string run = "--size 80x80 --frames 60 ";
     const std::vector<float> waves = picture_of("reaction_diffusion", run + "--set pattern=waves");
     EXPECT_EQ(waves, picture_of("reaction_diffusion", run + "--set feed=0.018 --set kill=0.051"));

@@ -292,12 +292,13 @@ TEST(Tune, CutsThatTheCostsGetWrongAreFoundAndKept) {
     EXPECT_LT(report.cuts.after_ms, 0.7 * report.cuts.before_ms) << report.text();
     EXPECT_GT(materialised(f.program()), 1);
     EXPECT_EQ(f(x).to_vector<float>(), before);
-    EXPECT_NE(report.text().find("costs times " + report.cuts.after), std::string::npos);
+    EXPECT_NE(report.text().find("costs multiplied by " + report.cuts.after), std::string::npos);
 
     auto later = dear_launches();
     EXPECT_EQ(later.program()->cuts, report.cuts.after);
-    EXPECT_NE(later.explain().find("cuts tuned, costs times: " + report.cuts.after),
-              std::string::npos);
+    EXPECT_NE(
+        later.explain().find("cuts are tuned, their costs are multiplied by: " + report.cuts.after),
+        std::string::npos);
     for (auto& [key, words] : session.state()->tuned) words = "load 0";
     EXPECT_EQ(materialised(dear_launches().program()), 1);
 }
@@ -327,7 +328,7 @@ TEST(Explain, SaysWhatEachKernelDoesAndHowLongItTook) {
     EXPECT_NE(run.find(" ms, measured "), std::string::npos) << run;
 }
 
-TEST(Explain, SaysWhichLoopsOnlyTheDataEnds) {
+TEST(Explain, SaysWhichLoopsEndByData) {
     SessionScope scope(Session::interpreter());
     const auto text = [](bool bounded) {
         auto f = compile(
@@ -340,9 +341,9 @@ TEST(Explain, SaysWhichLoopsOnlyTheDataEnds) {
         return f.explain();
     };
     for (const char* part :
-         {"only the data knows where the loop ends", "loop(min(count, 8))", "tune_test.cpp:"})
+         {"the data decides when the loop ends", "loop(min(count, 8))", "tune_test.cpp:"})
         EXPECT_NE(text(false).find(part), std::string::npos) << part;
-    EXPECT_EQ(text(true).find("only the data"), std::string::npos);
+    EXPECT_EQ(text(true).find("the data decides"), std::string::npos);
 }
 
 TEST(Explain, SaysWhichStoresCouldBeUnique) {
@@ -356,7 +357,7 @@ TEST(Explain, SaysWhichStoresCouldBeUnique) {
             {f32("n"), i32("m"), f32("m")});
         return f.explain();
     };
-    const std::string hint = "could be unique";
+    const std::string hint = "do not show that the store is unique";
     const auto open = [](Tensor& x, Tensor& to, Tensor& v) { x(to) = v; };
     for (const std::string& part : {hint, std::string("(tune_test.cpp:"),
                                     std::string("last-of-stores"), std::string(".unique = true")})

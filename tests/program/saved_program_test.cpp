@@ -300,7 +300,7 @@ const Unfit kUnfit[] = {
     {"names a buffer that is not there", [](Program& p) { dispatch_of(p).buffers[0] = 99; }},
     {"another number of buffers", [](Program& p) { dispatch_of(p).buffers.pop_back(); }},
     {"another number of parameters", [](Program& p) { inner_of(p).params.pop_back(); }},
-    {"a number from an argument that does not exist",
+    {"a number from an argument that is not a number",
      [](Program& p) { inner_of(p).params[1].scalar = 0; }},
     {"a number that is not there", [](Program& p) { inner_of(p).params[1].scalar = 10; }},
     {"a number that is not there", [](Program& p) { inner_of(p).params[1].scalar = -2; }},
@@ -309,38 +309,41 @@ const Unfit kUnfit[] = {
     {"size 't', which no call gives",
      [](Program& p) { dispatch_of(p).groups[0] = Size::symbol("t"); }},
     {"size '$1', which no call gives", [](Program& p) { loop_of(p).trips = Size::symbol("$1"); }},
-    {"takes its groups from no buffer", [](Program& p) { dispatch_of(p, 3).sizes_binding = 3; }},
-    {"takes its groups from outside", [](Program& p) { dispatch_of(p, 3).sizes_groups = 1; }},
-    {"takes its groups from outside", [](Program& p) { dispatch_of(p, 3).sizes_groups = -1; }},
+    {"takes its number of groups from a buffer that is not there",
+     [](Program& p) { dispatch_of(p, 3).sizes_binding = 3; }},
+    {"takes its number of groups from outside",
+     [](Program& p) { dispatch_of(p, 3).sizes_groups = 1; }},
+    {"takes its number of groups from outside",
+     [](Program& p) { dispatch_of(p, 3).sizes_groups = -1; }},
     {"a copy names a buffer", [](Program& p) { std::get<CopyStep>(p.steps[1].step).source = 99; }},
     {"a copy has buffers of different sizes",
      [](Program& p) { std::get<CopyStep>(p.steps[1].step).target = 3; }},
-    {"the loop at all.cpp:9 does not give", [](Program& p) { loop_of(p).rotation.pop_back(); }},
+    {"the loop at all.cpp:9 does not exchange", [](Program& p) { loop_of(p).rotation.pop_back(); }},
     {"the loop at all.cpp:9 names a buffer",
      [](Program& p) { loop_of(p).rotation[0].second = -3; }},
     {"has buffers of different sizes",
      [](Program& p) {
          loop_of(p).rotation = {{1, 4}, {4, 1}};
      }},
-    {"asks no bool", [](Program& p) { loop_of(p).alive = 1; }},
+    {"a condition that is not a bool", [](Program& p) { loop_of(p).alive = 1; }},
     {"host number 2 has an invalid operand", [](Program& p) { p.host_scalars[2].b = 2; }},
     {"host number 4 has an invalid operand", [](Program& p) { p.host_scalars[4].a = -1; }},
     {"host number 0 names an argument", [](Program& p) { p.host_scalars[0].argument = 0; }},
     {"argument 0 names a buffer", [](Program& p) { p.arguments[0].buffer = 50; }},
     {"argument 0 lies in a buffer of another", [](Program& p) { p.arguments[0].buffer = 1; }},
-    {"argument 1 is a number and has", [](Program& p) { p.arguments[1].buffer = 0; }},
+    {"argument 1 is a number but has", [](Program& p) { p.arguments[1].buffer = 0; }},
     {"result 1 names a buffer", [](Program& p) { p.results[1].buffer = -1; }},
     {"result 1 lies in a buffer of another", [](Program& p) { p.results[1].dtype = i32; }},
     {"data size 0 names a buffer", [](Program& p) { p.data_sizes[0].buffer = 70; }},
-    {"data size 0 is none", [](Program& p) { p.data_sizes[0].size = 4; }},
+    {"data size 0 is not a single size", [](Program& p) { p.data_sizes[0].size = 4; }},
     {"result 1 depends on the size '?3'", [](Program& p) { p.data_sizes.clear(); }},
     {"more data than elements", [](Program& p) { p.buffers[4].data.resize(33); }},
-    {"is no constant", [](Program& p) { p.buffers[1].data.resize(4); }},
-    {"has no workgroup", [](Program& p) { p.kernels[0].group_size[1] = 0; }},
-    {"has a binding of no width", [](Program& p) { p.kernels[0].bindings[0].width = 3; }},
-    {"a view of no elements",
+    {"is not a constant", [](Program& p) { p.buffers[1].data.resize(4); }},
+    {"a workgroup of an invalid size", [](Program& p) { p.kernels[0].group_size[1] = 0; }},
+    {"a binding with an invalid width", [](Program& p) { p.kernels[0].bindings[0].width = 3; }},
+    {"a view with an invalid element type",
      [](Program& p) { p.kernels[0].bindings[2].form = BindingForm::View; }},
-    {"no place for an address",
+    {"too small for an address",
      [](Program& p) {
          p.kernels[1].bindings[0].form = BindingForm::Address;
          p.kernels[1].param_types.push_back(i32);
@@ -349,7 +352,7 @@ const Unfit kUnfit[] = {
     {"a guard depends on the size 'x'", [](Program& p) { p.guards[0].left = Size::symbol("x"); }},
 };
 
-TEST(SavedPrograms, WhatDoesNotFitTogetherIsRefused) {
+TEST(SavedPrograms, ProgramsWhosePartsDoNotFitAreRefused) {
     for (const Unfit& unfit : kUnfit) {
         Program p = all_of_it();
         unfit.change(p);
@@ -361,8 +364,8 @@ TEST(SavedPrograms, WhatDoesNotFitTogetherIsRefused) {
 TEST(SavedPrograms, ParametersThatDoNotFitAreRefused) {
     using Change = std::function<void(ProgramParameter & dt, ProgramParameter & rule)>;
     const std::pair<const char*, Change> unfit[] = {
-        {"feeds an argument that is no number", [](auto& dt, auto&) { dt.arguments = {0}; }},
-        {"feeds an argument that is no number", [](auto& dt, auto&) { dt.arguments = {5}; }},
+        {"feeds an argument that is not a number", [](auto& dt, auto&) { dt.arguments = {0}; }},
+        {"feeds an argument that is not a number", [](auto& dt, auto&) { dt.arguments = {5}; }},
         {"another number of values",
          [](auto& dt, auto&) {
              dt.value = {1, 2};
@@ -372,8 +375,8 @@ TEST(SavedPrograms, ParametersThatDoNotFitAreRefused) {
         {"an invalid range", [](auto& dt, auto&) { dt.min = 1; }},
         {"an invalid range", [](auto& dt, auto&) { dt.soft_max = 0.6; }},
         {"none of its choices", [](auto&, auto& rule) { rule.value = {2}; }},
-        {"is no integer", [](auto&, auto& rule) { rule.value = {0.5}; }},
-        {"no name of its own", [](auto&, auto& rule) { rule.name = "dt"; }},
+        {"is not an integer", [](auto&, auto& rule) { rule.value = {0.5}; }},
+        {"the name of another parameter", [](auto&, auto& rule) { rule.name = "dt"; }},
     };
     for (const auto& [says, change] : unfit) {
         SavedProgram saved = all_saved();
