@@ -19,7 +19,7 @@ void emit(KernelList& list, FinishRun& run) {
     emit_kernels(list, run.emitted, run.target.profile, run.options);
 }
 
-constexpr const char* kRuns = "a program is made of placed kernels and of what runs them";
+constexpr const char* kRuns = "a program consists of placed kernels and the steps that run them";
 
 /// Kernels are emitted before update_in_place and reuse_arguments: two bindings of one buffer would
 /// give other GLSL. These come before put_in_sequence, since in a sequence it is not known which

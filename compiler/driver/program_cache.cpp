@@ -148,9 +148,10 @@ std::shared_ptr<const Program> compile_source(const std::shared_ptr<ProgramSourc
 std::shared_ptr<const Program> compile_again(const Program& program, Emission emission,
                                              std::shared_ptr<CompileTrace> trace) {
     if (!program.source)
-        throw UserError("program '" + program.name +
-                        "' was saved without what it was compiled from, so its passes cannot be "
-                        "run again; compile it in this process");
+        throw UserError(
+            "program '" + program.name +
+            "' was saved without the graph that it was compiled from, so its passes cannot be "
+            "run again; compile it in this process");
     const ProgramSource& source = *program.source;
     std::map<std::string, std::string> tuned;
     for (const KernelInfo& kernel : program.kernels)

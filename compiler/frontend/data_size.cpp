@@ -93,12 +93,10 @@ class Collector {
 
     [[noreturn]] static void refuse(const SizeAtom& symbol, const Node& node) {
         fail_at(first_line(node.lines),
-                "a size that begins in an iteration of the loop recorded at " +
-                    text(source_of(symbol).loop) +
-                    " is used outside of it, where no iteration has given it a value; use what the "
-                    "iteration "
-                    "makes of it, such as "
-                    "a sum, or keep room for all, as compact_padded and nonzero_padded do");
+                "a size that an iteration of the loop recorded at " + text(source_of(symbol).loop) +
+                    " computes is used outside of the loop, where it has no value; use a result of "
+                    "the iteration there, such as a sum, or keep room for all elements, as "
+                    "compact_padded and nonzero_padded do");
     }
 
     std::unordered_set<const Node*> nodes_;

@@ -116,9 +116,8 @@ void keep_rows(SessionState& session, const Builder& b, Effect& effect, const Re
     if (size_of_iteration(session, x->shape))
         fail_at(b.line,
                 "print_value: the value is " + text(x->shape) +
-                    ", of which every iteration of the loop around has another; print what it "
-                    "sums up to, or keep "
-                    "room for all, as compact_padded does");
+                    ", a shape that differs between iterations of the loop around it; print its "
+                    "sum, or keep room for all elements, as compact_padded does");
     const uint64_t home = session.scopes[home_depth(session)].id;
     effect.inside = true;
     effect.slots.push_back(make_slot_in(session, constant_int(b, 0), home));

@@ -112,8 +112,8 @@ uint64_t bytes_without_handles(const Histories& histories) {
 /// Keeps to the limits: drops values that are too large by themselves, then the oldest.
 void forget_oldest(Histories& histories) {
     if (histories.bytes <= kMostHistoryBytes && histories.kept <= kMostHistories) return;
-    const std::string much = "it takes more than " + std::to_string(kMostHistoryBytes >> 20) +
-                             " MiB of memory, with what was computed since";
+    const std::string much = "they take more than " + std::to_string(kMostHistoryBytes >> 20) +
+                             " MiB of memory, with the values computed since";
     const auto too_large = [&] {
         return histories.bytes > kMostHistoryBytes &&
                bytes_without_handles(histories) > kMostHistoryBytes;

@@ -187,13 +187,14 @@ class Expansion {
             if (!node || form_of(node) == buffer) continue;
             const Ref x = form_of(node);
             if (targets_.contains(x.get()))
-                fail_at(line_, "grad: the tensor " + std::string(x->dtype.name()) + text(x->shape) +
-                                   " is behind a value that was computed at " + text(history.line) +
-                                   ", and what that value was computed from is forgotten: " +
-                                   history.forgotten +
-                                   "; ask for the gradient before the value is computed, record "
-                                   "both in one compiled function, or take stop_gradient of the "
-                                   "value where it does not count");
+                fail_at(line_,
+                        "grad: the tensor " + std::string(x->dtype.name()) + text(x->shape) +
+                            " is behind a value that was computed at " + text(history.line) +
+                            ", and the values that it was computed from are no longer kept: " +
+                            history.forgotten +
+                            "; ask for the gradient before the value is computed, record "
+                            "both in one compiled function, or take stop_gradient of the "
+                            "value where it does not count");
         }
     }
 
@@ -238,8 +239,9 @@ class Expansion {
         if (node->shape != buffer->shape || node->dtype != buffer->dtype)
             fail_at(line_, "grad: a value that was computed at " + text(history.line) +
                                " has the shape " + text(buffer->shape) +
-                               ", and what it was computed from " + text(node->shape) +
-                               ", as only the device knows a size of it; ask for the gradient "
+                               ", but was recorded with the shape " + text(node->shape) +
+                               ", because only the device knows one of its sizes; ask for the "
+                               "gradient "
                                "before the value is computed");
         map_[buffer.get()] = node;
         if (!known_buffer(node)) set_computed(*node, buffer);

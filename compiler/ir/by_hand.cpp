@@ -295,8 +295,9 @@ class AccessCheck {
         refuse_by_hand(
             read,
             "an element is read that the invocation itself has stored" + where +
-                ", and an invocation whose index is outside of the tensor reads at its edge, which "
-                "is another one's; use the value that was stored, or read by zero(x)(..), which "
+                ", and an invocation whose index is outside of the tensor reads an element at its "
+                "edge, which another invocation stores; use the value that was stored, or read by "
+                "zero(x)(..), which "
                 "gives 0 outside");
     }
 

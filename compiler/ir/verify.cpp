@@ -209,7 +209,7 @@ struct Checker {
         if (node.op == Op::Fetched)
             check(node.inputs.size() >= 3 && node.inputs[0]->op == Op::Scatter &&
                       node.shape == node.inputs[2]->shape,
-                  "what was there is asked of a Scatter, for each of its positions", node);
+                  "a Fetched reads a Scatter, and has the shape of its positions", node);
     }
 
     void attribute(const Node& node) const {

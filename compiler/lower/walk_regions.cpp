@@ -186,7 +186,7 @@ bool Walk::is_guarded(const Indices& at, const Indices& own) const {
 
 int Walk::carried_value(const Node& arg, const Indices& at) {
     // If the index lies outside, a store or a padding takes another value.
-    ensure(is_carried_at(arg, at), "what a loop carries is asked at another index");
+    ensure(is_carried_at(arg, at), "a carried value of a loop is asked for at another index");
     return memo_.at({&arg, carried_at_.at(&arg)});
 }
 

@@ -123,7 +123,7 @@ std::string taken_of(std::string_view steps, const Mapping& mapping) {
     std::istringstream in{std::string(steps)};
     for (std::string name; in >> name;) {
         const MappingStep* step = find_step(name);
-        ensure(step != nullptr, "a step of mappings excludes what is none");
+        ensure(step != nullptr, "a step of mappings excludes a step that does not exist");
         if (step->is_taken(mapping)) return name;
     }
     return "";

@@ -227,7 +227,7 @@ SavedProgram read_body(std::span<const std::byte> body) try {
     const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
     DepthCheck depth;
     if (!Json::sax_parse(begin, begin + body.size(), &depth, Json::input_format_t::cbor))
-        throw UserError("it is damaged: what it holds is no CBOR");
+        throw UserError("it is damaged: its contents are not CBOR");
     const Json json = Json::from_cbor(begin, begin + body.size());
     SavedProgram out;
     Reader::read(json, Place(), out);

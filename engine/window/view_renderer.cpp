@@ -130,8 +130,8 @@ void ViewRenderer::bind(const Picture& picture, uint32_t slot, const BufferView&
     const ViewBinding binding = bind_view(*device_, view);
     if (elements_of(view) > kMostElements)
         throw UserError("show: a tensor of " + std::to_string(elements_of(view)) +
-                        " elements is more than the " + std::to_string(kMostElements) +
-                        " whose range one dispatch finds; show a slice of it");
+                        " elements is larger than the " + std::to_string(kMostElements) +
+                        " elements that can be shown; show a slice of it");
     push.first = static_cast<int32_t>(binding.first);
     picture.sets->bind(slot, 0, binding.buffer, binding.offset, binding.bytes);
     picture.sets->bind(slot, 1, picture.range->range().buffer, picture.range->range().offset, 8);

@@ -23,7 +23,7 @@ namespace {
 struct Awaited {
     int condition = -1;
     size_t side = 1;  // the expensive operand
-    std::vector<int> selects, dear;
+    std::vector<int> selects, expensive;
 };
 using AwaitedLoops = std::map<int, Awaited>;  // by For node
 
@@ -64,12 +64,12 @@ std::optional<Awaited> awaited_in(const KernelCode& code, const Choices& choices
             continue;  // nodes that depend on them would be computed twice
         for (size_t side : {size_t{1}, size_t{2}}) {
             if (goes_on_by(code, body.alive, condition, side == 1)) continue;
-            const std::vector<int> dear = choices.needed_for(body, selects, side);
+            const std::vector<int> expensive = choices.needed_for(body, selects, side);
             double cost = 0;
-            for (int id : dear) cost += choices.cost(id);
+            for (int id : expensive) cost += choices.cost(id);
             if (cost <= most || cost < costs::kLeastAwaited * (all - cost)) continue;
             most = cost;
-            out = Awaited{condition, side, selects, dear};
+            out = Awaited{condition, side, selects, expensive};
         }
     }
     return out;
@@ -214,7 +214,7 @@ class Waiter : public Rebuild {
     std::vector<int> held_values(const KernelNode& loop, const Awaited& awaited) const {
         const KernelRegion& body = code_.regions[loop.region];
         std::vector<bool> late = choices_.that_need(awaited.selects);
-        for (int id : awaited.dear) late[id] = true;
+        for (int id : awaited.expensive) late[id] = true;
         std::set<int> asked{awaited.condition};
         if (body.alive >= 0) asked.insert(body.alive);
         for (int id : body.order)
