@@ -20,12 +20,18 @@ KernelInfo declaring(const std::vector<uint32_t>& capabilities) {
 
 TEST(ModuleNeeds, EachCapabilityIsOne) {
     const std::pair<uint32_t, bool DeviceNeeds::*> rows[] = {
+        {9, &DeviceNeeds::bits_16},            // Float16
         {10, &DeviceNeeds::f64},               // Float64
         {11, &DeviceNeeds::i64},               // Int64
         {12, &DeviceNeeds::wide_atomics},      // Int64Atomics
-        {4433, &DeviceNeeds::bits_16},         // StorageBuffer16BitAccess
-        {4448, &DeviceNeeds::bits_8},          // StorageBuffer8BitAccess
+        {39, &DeviceNeeds::bits_8},            // Int8
+        {61, &DeviceNeeds::subgroups},         // GroupNonUniform
         {65, &DeviceNeeds::subgroups},         // GroupNonUniformShuffle
+        {68, &DeviceNeeds::subgroups},         // GroupNonUniformQuad
+        {4433, &DeviceNeeds::bits_16},         // StorageBuffer16BitAccess
+        {4434, &DeviceNeeds::bits_16},         // UniformAndStorageBuffer16BitAccess
+        {4448, &DeviceNeeds::bits_8},          // StorageBuffer8BitAccess
+        {4449, &DeviceNeeds::bits_8},          // UniformAndStorageBuffer8BitAccess
         {5347, &DeviceNeeds::addresses},       // PhysicalStorageBufferAddresses
         {6033, &DeviceNeeds::float_atomics}};  // AtomicFloat32AddEXT
     for (const auto& [capability, need] : rows) {
@@ -33,6 +39,9 @@ TEST(ModuleNeeds, EachCapabilityIsOne) {
         only.known = only.*need = true;
         EXPECT_EQ(needs_of(declaring({1, capability})), only) << capability;
     }
+    DeviceNeeds none;
+    none.known = true;
+    for (uint32_t other : {60u, 69u}) EXPECT_EQ(needs_of(declaring({1, other})), none) << other;
 }
 
 TEST(ModuleNeeds, QuotientsAndRootsAreFound) {
