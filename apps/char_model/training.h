@@ -35,9 +35,10 @@ struct Sample {
     std::vector<float> probability;  // of each character where it was written; 1 of what was given
     int given = 0;
 };
-/// `count` characters after a piece of the test that ends with `prompt` (without the characters
-/// that the text has not), as the model's probabilities with exponents 1 / temperature have it: at
-/// 0.01 nearly always the likeliest. `draw` numbers the calls, which draw different random numbers.
+/// Draws `count` characters that continue a piece of the test which ends with `prompt` (without
+/// characters that the text lacks), by the model's probabilities to the power 1 / temperature: at
+/// 0.01 nearly always the likeliest character. `draw` numbers the calls, which draw different
+/// random numbers.
 Sample written(const Training& training, const std::string& prompt, int count, float temperature,
                int draw);
 

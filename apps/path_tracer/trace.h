@@ -54,8 +54,8 @@ class Tracer {
     Function function_;
 };
 
-/// Film as a picture f32[h, w, 3] from 0 to 1: exposed (in stops), and pressed into what a screen
-/// can show. K. Narkowicz, "ACES Filmic Tone Mapping Curve", 2016.
+/// Film as a picture f32[h, w, 3] from 0 to 1: exposed (in stops), and mapped to the range of a
+/// screen. K. Narkowicz, "ACES Filmic Tone Mapping Curve", 2016.
 Tensor developed(const Film& film, float exposure);
 /// The mean of the samples, f32[h, w, 3], linear.
 Tensor linear_picture(const Film& film);

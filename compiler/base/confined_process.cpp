@@ -244,8 +244,8 @@ ConfinedProcess::~ConfinedProcess() {
         close_descriptor(socket_);
 }
 
-/// Ends it if it has not, and returns the status of its end; 0 where that is known no more, as
-/// where this process ignores ends of its children.
+/// Ends the process if it has not ended, and returns its exit status; 0 if that is no longer known,
+/// for example because this process ignores the ends of its children.
 int ConfinedProcess::end() {
     close_descriptor(std::exchange(socket_, -1));
     if (id_ < 0) return 0;

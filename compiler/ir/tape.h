@@ -6,8 +6,8 @@ namespace firn {
 
 /// The value in `slot` (i32, rank 0), which exists.
 Ref state_at(const Builder& b, const Ref& tape, const Ref& slot);
-/// The tape with `value` in `slot`; a slot outside of it is none. `alone`: the slot exists, and a
-/// kernel writes only that slot, even if it could compute the whole tape.
+/// The tape with `value` in `slot`; a slot outside of the tape changes nothing. `alone`: the slot
+/// exists, and a kernel writes only that slot, even if it could compute the whole tape.
 Ref with_state(const Builder& b, const Ref& tape, const Ref& value, const Ref& slot,
                bool alone = false);
 

@@ -227,8 +227,8 @@ int KernelBuilder::product(int a, int b) {
             const auto is_size = [&](const KernelNode& n) {
                 return n.op == KernelOp::Param && code_.params[n.param].scalar < 0;
             };
-            // A product of numbers wraps around where one of sizes is refused: of the iterations
-            // that are tried beyond a loop's end, too.
+            // A product of numbers wraps around, while a product of sizes that is too large would
+            // be refused; it may occur in iterations that are tried beyond a loop's end.
             if (is_size(p) && is_size(q) &&
                 countable(code_.params[p.param].size * code_.params[q.param].size)) {
                 const Size folded = code_.params[p.param].size * code_.params[q.param].size;

@@ -15,10 +15,10 @@ namespace firn {
 std::string tuning_key(const std::string& kernel, const DeviceProfile& profile,
                        const CompileOptions& options);
 
-/// The mapping that was kept under `key`, in the options' table or on disk; a damaged entry is
-/// none.
+/// The mapping that was kept under `key`, in the options' table or on disk; nothing if there is
+/// none, or a damaged one.
 std::optional<Mapping> find_tuned(const std::string& key, const CompileOptions& options);
-/// Keeps one on disk, where `directory` is not empty.
+/// Keeps a mapping on disk, unless `directory` is empty.
 void keep_tuned(const std::string& key, const Mapping& mapping, const std::string& directory);
 
 /// Returns the key of tuned cuts: the kernels of the program as the profile alone cuts it.

@@ -14,9 +14,9 @@ namespace firn {
 /// name with another owner.
 void add_parameters(Gui& panel, const SavedProgram& saved);
 
-/// Returns the scalars of a call, one per argument: those that the program was saved with, in which
-/// the present values of the panel's parameters take their places. Throws UserError if a parameter
-/// is missing, or if an argument cannot hold its value.
+/// Returns the scalars of a call, one per argument: those that the program was saved with, or the
+/// present value of the panel's parameter if one feeds the argument. Throws UserError if a
+/// parameter is missing, or if an argument cannot hold its value.
 std::vector<Scalar> scalars_now(const SavedProgram& saved, const Parameters& parameters);
 
 /// Returns how a file describes a parameter of the registry, with its present value and without

@@ -49,7 +49,7 @@ class JoinedLoops {
         levels_.push_back({trips, extent, max_trips, -1});
     }
     bool empty() const { return levels_.empty(); }
-    /// Makes `range` count the iterations of all.
+    /// Makes `range` count the iterations of all loops together.
     void count(KernelBuilder& b, Range& range) const;
     /// Adds the counters to a body's carried values, which begin at 0.
     void open(KernelBuilder& b, int region);
