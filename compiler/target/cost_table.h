@@ -262,9 +262,11 @@ inline constexpr int64_t kLongStream = 65536;
 inline constexpr int64_t kLargeExtent = 1 << 20;
 /// An extent that only the call knows, where it is one of several. Not measured.
 inline constexpr int64_t kUnknownExtent = 4096;
-/// Elements of the copies of its targets that an invocation of a CPU driver accumulates into: they
-/// stay in the first caches. Not measured.
-inline constexpr int64_t kMostPrivate = 4096;
+/// Elements of the copies of its targets that an invocation of a CPU driver accumulates into, if a
+/// group's memory holds as many. Counts of 4,194,304 integers take lavapipe 7.4 ms of the processor
+/// for 4,096 bins and 8.7 for 8,192 by copies, 37 and 34 by atomics; of 131,072 integers 0.9 for
+/// 8,192 bins, 1.7 by atomics.
+inline constexpr int64_t kMostPrivate = 8192;
 /// Stores of a subgroup to each element of such a copy, where their number is not known. Not
 /// measured.
 inline constexpr int64_t kUnknownStores = 8;

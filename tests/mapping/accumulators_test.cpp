@@ -2,6 +2,8 @@
 // the oracle's results in the kernel interpreter.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "compiler/frontend/report.h"
 #include "compiler/language.h"
 
@@ -127,6 +129,23 @@ TEST(Accumulators_, TheirIterationsStayBelowTheDriversLimitWithTheLoopsInside) {
             {i32(1 << 22), i32()});
         for (const KernelInfo& kernel : f.program()->kernels)
             EXPECT_LT(kernel.back_edges, 65535) << kernel.mapping;
+    }
+}
+
+TEST(Accumulators_, AreAsLargeAsTheMemoryOfAGroup) {
+    for (const auto& [bytes, elements, copied] : {std::tuple{32768u, 8192, true},
+                                                  {32768u, 8193, false},
+                                                  {16384u, 4096, true},
+                                                  {16384u, 4097, false}}) {
+        DeviceProfile profile = cpu_profile();
+        profile.shared_bytes = bytes;
+        SessionScope scope(Session::interpreter(profile));
+        const auto f =
+            compile([count = elements](Tensor x) { return bincount(x, count); }, {i32(1 << 22)});
+        std::string mappings;
+        for (const KernelInfo& kernel : f.program()->kernels) mappings += kernel.mapping + "\n";
+        EXPECT_EQ(mappings.find("accumulate private") != std::string::npos, copied)
+            << bytes << " bytes, " << elements << " elements: " << mappings;
     }
 }
 

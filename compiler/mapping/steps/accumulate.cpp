@@ -60,7 +60,8 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     if (serial) {
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
-        if (elements > costs::kMostPrivate) return std::nullopt;
+        const int64_t held = std::min<int64_t>(costs::kMostPrivate, profile.shared_bytes / 4);
+        if (elements > held) return std::nullopt;
         m.accumulators = MemorySpace::Private;
         m.group.x = profile.subgroup_size;
     } else {
