@@ -5,6 +5,8 @@
 // marks error-free steps, which compilers must not rearrange. Results and arguments below 2^-126 may be
 // taken as 0, as devices do.
 //
+// compiler/kernel/functions defines the same functions as kernel code, with the same bits (tests/device/functions_test.cpp).
+//
 // Largest errors found, those of trigonometry.glsl too, in units in the last place, over all exponents
 // (tests/device/math_test.cpp holds every function to its bound): exp 1.0, exp2 1.0, expm1 1.6, log 0.9,
 // log2 1.4, log1p 0.9, sin and cos 2.6, tan 3.6 (beyond |x| = 1e5 plus 1e-11), asin 2.3, acos 1.1, atan

@@ -5,11 +5,16 @@
 #include <limits>
 
 #include "tests/device/element_kernel.h"
+#include "tests/kernel/function_points.h"
+#include "tests/kernel/interpreted_function.h"
 
 namespace firn {
 namespace {
 
-static_assert(std::numeric_limits<long double>::digits >= 64, "the reference is exact enough");
+using test::bytes_of;
+using test::double_points;
+using test::error_in_wide_ulps;
+using test::flushed;
 
 using Doubles = std::vector<double>;
 
@@ -29,67 +34,6 @@ const WideFunction kWideFunctions[] = {
     {"erf", std::erf, 2},
 };
 
-constexpr double kLeastWide = std::numeric_limits<double>::min();
-
-/// Distance in f64 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
-double error_in_wide_ulps(double got, long double exact) {
-    if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
-    const auto nearest = static_cast<double>(exact);
-    if (got == nearest)
-        return got == 0 && exact == 0 && std::signbit(got) != std::signbit(exact) ? INFINITY : 0;
-    if (std::isnan(got)) return INFINITY;
-    if (std::abs(exact) < kLeastWide && got == 0) return 0;
-    // Beyond the largest number an infinity is one step further.
-    const auto bounded = [](long double x) {
-        return std::isinf(x) || std::abs(x) > 0x1p1024L ? std::copysign(0x1p1024L, x) : x;
-    };
-    const int exponent =
-        std::ilogb(std::max(std::abs(exact), static_cast<long double>(kLeastWide)));
-    return static_cast<double>(std::abs(bounded(got) - bounded(exact)) /
-                               std::ldexp(1.0L, std::min(exponent, 1023) - 52));
-}
-
-double flushed_wide(double x) { return std::abs(x) < kLeastWide ? std::copysign(0.0, x) : x; }
-
-class DrawnBits {
-  public:
-    uint64_t operator()() {
-        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-        return (state_ >> 32) | (state_ << 32);
-    }
-
-  private:
-    uint64_t state_ = 12345;
-};
-
-/// Every exponent and sign with some mantissas, multiples of pi/2, the neighbourhoods where
-/// functions are difficult, and the ranges in which they change.
-Doubles wide_arguments() {
-    Doubles out = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN};
-    DrawnBits next;
-    for (uint64_t exponent = 0; exponent < 2047; ++exponent)
-        for (int k = 0; k < 60; ++k)
-            out.push_back(std::bit_cast<double>((next() & (uint64_t{1} << 63)) | exponent << 52 |
-                                                next() >> 12));
-    for (double centre : {0.5, 1.0, -1.0, 2.0, 2.2, 709.78, -745.1, 1024.0, -1022.0, -1074.0,
-                          0.70710678, 5.9, 0.41421356237309503, 2.414213562373095, 1e6})
-        for (int64_t k = -700; k < 700; ++k)
-            out.push_back(std::bit_cast<double>(std::bit_cast<int64_t>(centre) + k));
-    for (int k = -30000; k < 30000; ++k) out.push_back(k * (M_PI / 2));
-    for (int64_t k = 1; k < 20000; ++k)
-        out.push_back(static_cast<double>(k * k * k * 1001) * (M_PI / 2));
-    const double ranges[] = {1, 3, 10, 100, 800};
-    for (int k = 0; k < 200000; ++k)
-        out.push_back(static_cast<double>(static_cast<int64_t>(next())) * 0x1p-63 * ranges[k % 5]);
-    return out;
-}
-
-std::vector<std::byte> bytes_of_wide(const Doubles& values) {
-    std::vector<std::byte> out(values.size() * sizeof(double));
-    std::memcpy(out.data(), values.data(), out.size());
-    return out;
-}
-
 class WideMath : public DeviceTest {
   protected:
     void SetUp() override {
@@ -100,7 +44,7 @@ class WideMath : public DeviceTest {
     Doubles evaluated(const std::string& expression, const std::vector<Doubles>& columns) {
         VulkanExecutor executor(device);
         std::vector<std::vector<std::byte>> stored;
-        for (const Doubles& column : columns) stored.push_back(bytes_of_wide(column));
+        for (const Doubles& column : columns) stored.push_back(bytes_of(column));
         const std::vector<std::byte> raw =
             run_element(executor, {expression, f64, std::vector<DType>(columns.size(), f64)},
                         stored, static_cast<int64_t>(columns[0].size()));
@@ -111,7 +55,7 @@ class WideMath : public DeviceTest {
 
     void expect_wide(const std::string& name, long double (*reference)(long double, long double),
                      double ulps) {
-        Doubles x = wide_arguments(), y(x.size());
+        Doubles x = double_points(), y(x.size());
         for (size_t i = 0; i < x.size(); ++i) {
             y[i] = x[(i * 7919 + 13) % x.size()];
             // Most pairs of any exponents overflow: give half of them a moderate second argument.
@@ -126,9 +70,9 @@ class WideMath : public DeviceTest {
         double worst = 0;
         size_t where = 0;
         for (size_t i = 0; i < x.size(); ++i) {
-            const double error = std::min(
-                error_in_wide_ulps(got[i], reference(x[i], y[i])),
-                error_in_wide_ulps(got[i], reference(flushed_wide(x[i]), flushed_wide(y[i]))));
+            const double error =
+                std::min(error_in_wide_ulps(got[i], reference(x[i], y[i])),
+                         error_in_wide_ulps(got[i], reference(flushed(x[i]), flushed(y[i]))));
             if (error > worst) worst = error, where = i;
         }
         RecordProperty("max_ulps", std::to_string(worst));
@@ -142,14 +86,14 @@ class WideMathOfOne : public WideMath, public testing::WithParamInterface<WideFu
 
 TEST_P(WideMathOfOne, StaysWithinItsStatedError) {
     const WideFunction& function = GetParam();
-    const Doubles x = wide_arguments();
+    const Doubles x = double_points();
     const Doubles got = evaluated(std::string("firn_") + function.name + "_f64(v0)", {x});
     double worst = 0;
     size_t where = 0;
     for (size_t i = 0; i < x.size(); ++i) {
         const double error =
             std::min(error_in_wide_ulps(got[i], function.reference(x[i])),
-                     error_in_wide_ulps(got[i], function.reference(flushed_wide(x[i]))));
+                     error_in_wide_ulps(got[i], function.reference(flushed(x[i]))));
         if (error > worst) worst = error, where = i;
     }
     RecordProperty("max_ulps", std::to_string(worst));

@@ -5,9 +5,16 @@
 #include <limits>
 
 #include "tests/device/element_kernel.h"
+#include "tests/kernel/function_points.h"
+#include "tests/kernel/interpreted_function.h"
 
 namespace firn {
 namespace {
+
+using test::bytes_of;
+using test::error_in_ulps;
+using test::float_points;
+using test::flushed;
 
 using Reference = double (*)(double);
 
@@ -48,53 +55,6 @@ const MathFunction kFunctions[] = {
     {"firn_sqrt_f32", std::sqrt, 3},
 };
 
-/// Distance in f32 steps at `exact`; 0 where both are the same nan, infinity or flushed subnormal.
-double error_in_ulps(float got, double exact) {
-    if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
-    const auto nearest = static_cast<float>(exact);
-    if (got == nearest)
-        return got == 0 && exact == 0 && std::signbit(got) != std::signbit(exact) ? INFINITY : 0;
-    if (std::isnan(got)) return INFINITY;
-    constexpr double kSmallest = std::numeric_limits<float>::min();
-    if (std::abs(exact) < kSmallest && got == 0) return 0;
-    // Beyond the largest number an infinity is one step further.
-    const double value = std::isinf(got) ? std::copysign(std::ldexp(1.0, 128), got) : double(got);
-    const double bounded = std::isinf(nearest) ? std::copysign(std::ldexp(1.0, 128), exact) : exact;
-    const double step =
-        std::ldexp(1.0, std::max(std::ilogb(std::max(std::abs(exact), kSmallest)), -126) - 23);
-    return std::abs(value - bounded) / std::min(step, std::ldexp(1.0, 104));
-}
-
-/// Every exponent and sign with many mantissas, and the neighbourhoods where functions are
-/// difficult.
-std::vector<float> arguments() {
-    std::vector<float> out = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN};
-    uint32_t state = 12345;
-    auto next = [&] { return state = state * 1664525u + 1013904223u; };
-    for (uint32_t exponent = 0; exponent < 255; ++exponent)
-        for (int k = 0; k < 1500; ++k)
-            out.push_back(
-                std::bit_cast<float>((next() & 0x80000000u) | exponent << 23 | next() >> 9));
-    for (float center : {0.0f, 0.5f, 1.0f, -1.0f, 2.0f, 88.7f, -87.3f, 128.0f, -126.0f, 0.7071068f})
-        for (int k = -2000; k < 2000; ++k)
-            out.push_back(
-                std::bit_cast<float>(std::bit_cast<uint32_t>(center) + static_cast<uint32_t>(k)));
-    for (int k = -60000; k < 60000; ++k) out.push_back(static_cast<float>(k * (M_PI / 2)));
-    for (int k = 0; k < 400000; ++k)
-        out.push_back(static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f *
-                      (k % 4 == 0   ? 100.0f
-                       : k % 4 == 1 ? 10.0f
-                       : k % 4 == 2 ? 3.0f
-                                    : 1.0f));
-    return out;
-}
-
-std::vector<std::byte> bytes_of(const std::vector<float>& values) {
-    std::vector<std::byte> out(values.size() * sizeof(float));
-    std::memcpy(out.data(), values.data(), out.size());
-    return out;
-}
-
 std::vector<float> evaluated(const std::shared_ptr<Device>& device, const std::string& expression,
                              const std::vector<std::vector<float>>& columns) {
     VulkanExecutor executor(device);
@@ -112,7 +72,7 @@ class MathTest : public DeviceTest, public testing::WithParamInterface<MathFunct
 
 TEST_P(MathTest, StaysWithinItsStatedError) {
     const MathFunction& function = GetParam();
-    const std::vector<float> x = arguments();
+    const std::vector<float> x = float_points();
     const std::vector<float> got = evaluated(device, std::string(function.name) + "(v0)", {x});
     double worst = 0;
     size_t where = 0;
@@ -141,7 +101,7 @@ class MathOfTwo : public DeviceTest {
     /// Results below `least` are not looked at.
     void expect_within(const std::string& name, double (*reference)(double, double), double ulps,
                        double least = 0) {
-        std::vector<float> x = arguments(), y(x.size());
+        std::vector<float> x = float_points(), y(x.size());
         for (size_t i = 0; i < x.size(); ++i) {
             y[i] = x[(i * 7919 + 13) % x.size()];
             // Most pairs of any exponents overflow: give half of them a moderate second argument.
@@ -157,9 +117,6 @@ class MathOfTwo : public DeviceTest {
         const std::vector<float> got = evaluated(device, name + "(v0, v1)", {x, y});
         double worst = 0;
         size_t where = 0;
-        auto flushed = [](float v) {
-            return std::abs(v) < std::numeric_limits<float>::min() ? std::copysign(0.0f, v) : v;
-        };
         for (size_t i = 0; i < x.size(); ++i) {
             const double exact = std::abs(reference(x[i], y[i]));
             if (exact > 0 && exact < least) continue;

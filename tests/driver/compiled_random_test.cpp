@@ -32,7 +32,7 @@ RandomCheck compiled_is_oracle(const DeviceProfile& profile,
         const std::vector<HostTensor> expected =
             interpret(program.graph, program.args, program.env);
         for (const SkippedPasses& skipped : all) {
-            const auto executor = make_interpreter(profile);
+            const auto executor = make_interpreter(profile, FunctionValues::OfHost);
             const auto got = run_on(*executor, compiled(table, program.graph, profile, skipped),
                                     program, expected);
             std::string found = difference(got, expected, close);

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/host_functions.h"
 
 namespace firn {
 namespace {
@@ -103,7 +104,7 @@ int depth(Function function, int64_t table, const DeviceProfile& profile = cpu_p
 }
 
 void expect_equal_values(Function function, int64_t table) {
-    EXPECT_EQ(values(function, table, Session::interpreter()),
+    EXPECT_EQ(values(function, table, with_host_functions()),
               values(function, table, Session::oracle()));
 }
 

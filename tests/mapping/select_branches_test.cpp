@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/host_functions.h"
 
 namespace firn {
 namespace {
@@ -104,11 +105,11 @@ TEST(SelectBranches, ResultsOfOneIfShareItsLoop) {
 
 TEST(SelectBranches, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        EXPECT_EQ(values(dear_arithmetic, Session::interpreter(profile)),
+        EXPECT_EQ(values(dear_arithmetic, with_host_functions(profile)),
                   values(dear_arithmetic, Session::oracle()));
-        EXPECT_EQ(values(dear_loop, Session::interpreter(profile)),
+        EXPECT_EQ(values(dear_loop, with_host_functions(profile)),
                   values(dear_loop, Session::oracle()));
-        EXPECT_EQ(values(shared_side, Session::interpreter(profile)),
+        EXPECT_EQ(values(shared_side, with_host_functions(profile)),
                   values(shared_side, Session::oracle()));
     }
 }

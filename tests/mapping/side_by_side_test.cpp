@@ -5,6 +5,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/language.h"
+#include "tests/host_functions.h"
 
 namespace firn {
 namespace {
@@ -86,11 +87,11 @@ TEST(SideBySide, OnACpuDriverAKernelTakesOneTurnOfWhatIsNotItsOwn) {
 
 TEST(SideBySide, TheValuesStayTheSame) {
     for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
-        EXPECT_EQ(values_by(apart, Session::interpreter(profile)),
+        EXPECT_EQ(values_by(apart, with_host_functions(profile)),
                   values_by(apart, Session::oracle()));
-        EXPECT_EQ(values_by(in_pairs, Session::interpreter(profile)),
+        EXPECT_EQ(values_by(in_pairs, with_host_functions(profile)),
                   values_by(in_pairs, Session::oracle()));
-        const auto got = values_by(chained, Session::interpreter(profile)),
+        const auto got = values_by(chained, with_host_functions(profile)),
                    wanted = values_by(chained, Session::oracle());
         ASSERT_EQ(got.size(), wanted.size());
         for (size_t k = 0; k < got.size(); ++k)

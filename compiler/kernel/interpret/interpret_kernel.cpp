@@ -100,14 +100,15 @@ KernelCounts interpret_kernel(const KernelCode& code,
                               const std::vector<std::span<std::byte>>& buffers,
                               const std::vector<Scalar>& params, const SizeEnv& env,
                               uint32_t subgroup_size,
-                              const std::optional<std::array<int64_t, 3>>& groups) {
+                              const std::optional<std::array<int64_t, 3>>& groups,
+                              FunctionValues functions) {
     std::array<int64_t, 3> launched{};
     for (size_t k = 0; k < 3; ++k)
         launched[k] = groups ? (*groups)[k] : code.groups[k].evaluate(env);
     ensure(buffers.size() == bound_buffers(code) && params.size() == code.params.size(),
            "a kernel is run with another number of buffers or parameters than it has");
     ensure(subgroup_size > 0, "a kernel is run with subgroups of no lanes");
-    InterpretRun run{code, buffers, params, env, static_cast<int>(subgroup_size)};
+    InterpretRun run{code, buffers, params, env, static_cast<int>(subgroup_size), functions};
     const bool grid = std::any_of(code.ranges.begin(), code.ranges.end(),
                                   [](const Range& range) { return range.kind == RangeKind::Grid; });
     const int64_t lanes =

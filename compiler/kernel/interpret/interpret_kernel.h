@@ -11,6 +11,12 @@
 
 namespace firn {
 
+/// The values of functions such as exp.
+enum class FunctionValues : uint8_t {
+    Defined,  // by their definitions (kernel/functions), with the bits of devices
+    OfHost,   // by evaluate(), as the oracle has them: for tests that compare both exactly
+};
+
 struct KernelCounts {
     int64_t invocations = 0, operations = 0, loads = 0, stores = 0, bytes_read = 0,
             bytes_written = 0;
@@ -29,9 +35,11 @@ KernelCounts interpret_kernel(const KernelCode& code,
                               const std::vector<std::span<std::byte>>& buffers,
                               const std::vector<Scalar>& params, const SizeEnv& env,
                               uint32_t subgroup_size,
-                              const std::optional<std::array<int64_t, 3>>& groups = std::nullopt);
+                              const std::optional<std::array<int64_t, 3>>& groups = std::nullopt,
+                              FunctionValues functions = FunctionValues::Defined);
 
 /// An executor on host memory that runs programs by interpret_kernel.
-std::unique_ptr<Executor> make_interpreter(DeviceProfile profile = cpu_profile());
+std::unique_ptr<Executor> make_interpreter(DeviceProfile profile = cpu_profile(),
+                                           FunctionValues functions = FunctionValues::Defined);
 
 }  // namespace firn

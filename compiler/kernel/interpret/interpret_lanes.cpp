@@ -3,6 +3,7 @@
 #include "compiler/kernel/interpret/interpret_lanes.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -26,14 +27,11 @@ void map(Out* __restrict out, const In* a, const In* b, int lanes, F f) {
             out[begin + k] = static_cast<Out>(f(a[begin + k], b[begin + k]));
 }
 
-/// f32 operations are exact to round in f32; functions are taken in f64 as `evaluate` takes them.
+/// f32 operations are exact to round in f32.
 bool float_unary(KernelOp op, float* out, const float* a, int lanes) {
     auto by = [&](auto f) {
         map(out, a, lanes, f);
         return true;
-    };
-    auto wide = [&](double (*f)(double)) {
-        return by([f](float x) { return static_cast<float>(f(x)); });
     };
     switch (op) {
         case KernelOp::Neg: return by([](float x) { return -x; });
@@ -45,11 +43,6 @@ bool float_unary(KernelOp op, float* out, const float* a, int lanes) {
         case KernelOp::Frac: return by([](float x) { return x - std::floor(x); });
         case KernelOp::Sqrt: return by([](float x) { return std::sqrt(x); });
         case KernelOp::Rcp: return by([](float x) { return 1.0f / x; });
-        case KernelOp::Exp: return wide(std::exp);
-        case KernelOp::Log: return wide(std::log);
-        case KernelOp::Sin: return wide(std::sin);
-        case KernelOp::Cos: return wide(std::cos);
-        case KernelOp::Tanh: return wide(std::tanh);
         default: return false;
     }
 }
@@ -193,11 +186,95 @@ bool convert(const Lanes& target, const Lanes& source, int lanes) {
     return true;
 }
 
-/// The common operations on 32-bit types. False where there is no fast way.
+template <class F>
+bool each_scalar(const Lanes& target, std::span<const Lanes> args, int lanes, F f) {
+    const Scalar *a = args[0].scalars(), *b = args.back().scalars();
+    for (int lane = 0; lane < lanes; ++lane) target.scalars()[lane] = f(a[lane], b[lane]);
+    return true;
+}
+
+/// f64 alone; an operation on one value sees it twice.
+bool wide_float(KernelOp op, const Lanes& target, std::span<const Lanes> args, int lanes) {
+    const auto by = [&](auto f) {
+        return each_scalar(target, args, lanes, [f](const Scalar& x, const Scalar& y) {
+            return Scalar{f64, f(x.f, y.f), 0};
+        });
+    };
+    switch (op) {
+        case KernelOp::Neg: return by([](double x, double) { return -x; });
+        case KernelOp::Abs: return by([](double x, double) { return std::fabs(x); });
+        case KernelOp::Floor: return by([](double x, double) { return std::floor(x); });
+        case KernelOp::Round: return by([](double x, double) { return std::nearbyint(x); });
+        case KernelOp::Sqrt: return by([](double x, double) { return std::sqrt(x); });
+        case KernelOp::Add: return by([](double x, double y) { return x + y; });
+        case KernelOp::Sub: return by([](double x, double y) { return x - y; });
+        case KernelOp::Mul: return by([](double x, double y) { return x * y; });
+        case KernelOp::Div: return by([](double x, double y) { return x / y; });
+        case KernelOp::Min: return by([](double x, double y) { return smaller(x, y); });
+        case KernelOp::Max: return by([](double x, double y) { return larger(x, y); });
+        default: return false;
+    }
+}
+
+/// u64 alone.
+bool wide_word(KernelOp op, const Lanes& target, std::span<const Lanes> args, int lanes) {
+    const auto by = [&](auto f) {
+        return each_scalar(target, args, lanes, [f](const Scalar& x, const Scalar& y) {
+            const uint64_t value = f(static_cast<uint64_t>(x.i), static_cast<uint64_t>(y.i));
+            return Scalar{u64, 0, static_cast<int64_t>(value)};
+        });
+    };
+    switch (op) {
+        case KernelOp::Add: return by([](uint64_t x, uint64_t y) { return x + y; });
+        case KernelOp::Sub: return by([](uint64_t x, uint64_t y) { return x - y; });
+        case KernelOp::Mul: return by([](uint64_t x, uint64_t y) { return x * y; });
+        case KernelOp::And: return by([](uint64_t x, uint64_t y) { return x & y; });
+        case KernelOp::Or: return by([](uint64_t x, uint64_t y) { return x | y; });
+        case KernelOp::Xor: return by([](uint64_t x, uint64_t y) { return x ^ y; });
+        case KernelOp::ShiftLeft: return by([](uint64_t x, uint64_t y) { return x << (y & 63); });
+        case KernelOp::ShiftRight: return by([](uint64_t x, uint64_t y) { return x >> (y & 63); });
+        default: return false;
+    }
+}
+
+bool wide_comparison(KernelOp op, int32_t* out, std::span<const Lanes> args, int lanes) {
+    const auto by = [&](auto f) {
+        const Scalar *a = args[0].scalars(), *b = args[1].scalars();
+        for (int lane = 0; lane < lanes; ++lane) out[lane] = f(a[lane].f, b[lane].f);
+        return true;
+    };
+    switch (op) {
+        case KernelOp::Less: return by([](double x, double y) { return x < y; });
+        case KernelOp::LessEqual: return by([](double x, double y) { return x <= y; });
+        case KernelOp::Equal: return by([](double x, double y) { return x == y; });
+        case KernelOp::NotEqual: return by([](double x, double y) { return x != y; });
+        default: return false;
+    }
+}
+
+/// The operations on f64 and u64 that functions are made of. False where there is no fast way.
+bool evaluate_wide(KernelOp op, const Lanes& target, std::span<const Lanes> args, int lanes) {
+    const DType from = args[0].dtype, to = target.dtype;
+    if (op == KernelOp::Bitcast && from == f64 && to == u64)
+        return each_scalar(target, args, lanes, [](const Scalar& x, const Scalar&) {
+            return Scalar{u64, 0, std::bit_cast<int64_t>(x.f)};
+        });
+    if (op == KernelOp::Bitcast && from == u64 && to == f64)
+        return each_scalar(target, args, lanes, [](const Scalar& x, const Scalar&) {
+            return Scalar{f64, std::bit_cast<double>(x.i), 0};
+        });
+    if (args.size() == 2 && from == f64 && to.is_bool())
+        return wide_comparison(op, target.words(), args, lanes);
+    if (from != to) return false;
+    if (from == f64) return wide_float(op, target, args, lanes);
+    return from == u64 && wide_word(op, target, args, lanes);
+}
+
+/// The common operations on 32-bit types, and on 64-bit ones. False where there is no fast way.
 bool evaluate_fast(KernelOp op, const Lanes& target, std::span<const Lanes> args, int lanes) {
     const Lanes& a = args[0];
     LaneForm form = lane_form(a.dtype);
-    if (form == LaneForm::Scalar) return false;
+    if (form == LaneForm::Scalar) return evaluate_wide(op, target, args, lanes);
     if (op == KernelOp::Cast) return convert(target, a, lanes);
     if (op == KernelOp::Bitcast && a.dtype.type != Type::Bool && target.dtype.type != Type::Bool &&
         lane_form(target.dtype) != LaneForm::Scalar) {
@@ -319,7 +396,14 @@ void select_lanes(const Lanes& target, const uint8_t* condition, const Lanes& a,
 void evaluate_lanes(KernelOp op, const Lanes& target, std::span<const Lanes> args,
                     const LaneMask& mask) {
     int lanes = static_cast<int>(mask.on.size());
-    if (op == KernelOp::Select && lane_form(target.dtype) != LaneForm::Scalar) {
+    if (op == KernelOp::Select && lane_form(target.dtype) == LaneForm::Scalar) {
+        const int32_t* condition = args[0].words();
+        const Scalar *a = args[1].scalars(), *b = args[2].scalars();
+        Scalar* out = target.scalars();
+        for (int lane = 0; lane < lanes; ++lane) out[lane] = condition[lane] ? a[lane] : b[lane];
+        return;
+    }
+    if (op == KernelOp::Select) {
         // Both forms of 4 bytes are moved as words.
         const int32_t* condition = args[0].words();
         const int32_t *a = args[1].words(), *b = args[2].words();

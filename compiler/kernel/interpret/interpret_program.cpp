@@ -172,7 +172,8 @@ class HazardCheck {
 
 class Interpreter : public Executor {
   public:
-    explicit Interpreter(DeviceProfile profile) : profile_(std::move(profile)) {}
+    Interpreter(DeviceProfile profile, FunctionValues functions)
+        : profile_(std::move(profile)), functions_(functions) {}
 
     const DeviceProfile& profile() const override { return profile_; }
 
@@ -344,7 +345,7 @@ class Interpreter : public Executor {
         interpret_kernel(
             *kernel.code, buffers,
             all_params(*kernel.code, buffers, param_values(*step.dispatch, step.env, scalars)),
-            step.env, profile_.subgroup_size, groups);
+            step.env, profile_.subgroup_size, groups, functions_);
         if (!profiling_) return;
         std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
         KernelTime& time = times_[kernel.name];
@@ -354,6 +355,7 @@ class Interpreter : public Executor {
     }
 
     DeviceProfile profile_;
+    FunctionValues functions_;
     std::shared_ptr<uint64_t> held_ = std::make_shared<uint64_t>(0);
     bool profiling_ = false;
     std::map<std::string, KernelTime> times_;
@@ -361,8 +363,8 @@ class Interpreter : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_interpreter(DeviceProfile profile) {
-    return std::make_unique<Interpreter>(std::move(profile));
+std::unique_ptr<Executor> make_interpreter(DeviceProfile profile, FunctionValues functions) {
+    return std::make_unique<Interpreter>(std::move(profile), functions);
 }
 
 }  // namespace firn

@@ -9,6 +9,7 @@
 #include "compiler/base/error.h"
 #include "compiler/kernel/interpret/interpret_access.h"
 #include "compiler/kernel/interpret/interpret_fragments.h"
+#include "compiler/kernel/interpret/interpret_functions.h"
 #include "compiler/kernel/interpret/interpret_subgroup.h"
 
 namespace firn {
@@ -138,6 +139,7 @@ void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
 
 void run_node(InterpretRun& run, int id, const LaneMask& mask) {
     const KernelNode& n = run.code.nodes[id];
+    if ((info(n.op).properties & kCostly) && run_function(run, id, mask)) return;
     if (is_elementwise(for_any_angle(n.op))) return run_elementwise(run, id, mask);
     if (is_combined(n.op)) return run_combined(run, id, mask);
     switch (n.op) {

@@ -2,11 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/kernel/functions/functions.h"
 #include "compiler/kernel/interpret/interpret_kernel.h"
 #include "compiler/kernel/interpret/interpret_lanes.h"
 #include "compiler/kernel/interpret/interpret_needs.h"
@@ -14,6 +17,8 @@
 #include "compiler/kernel/kernel_code.h"
 
 namespace firn {
+
+struct FunctionRun;
 
 /// "Lanes" are the invocations that run in step: those of a group, or of a chunk of the grid where
 /// it is not mapped to groups.
@@ -23,7 +28,8 @@ struct InterpretRun {
     const std::vector<std::span<std::byte>>& bound;  // memory, by buffer
     const std::vector<Scalar>& params;
     const SizeEnv& env;
-    int subgroup;   // lanes of one
+    int subgroup;  // lanes of one
+    FunctionValues function_values = FunctionValues::Defined;
     int lanes = 0;  // padded to whole blocks
 
     // The values of the nodes.
@@ -37,6 +43,8 @@ struct InterpretRun {
     std::vector<int32_t> own_index;                  // of the access to one that runs, by lane
     SharedRaces races;
     LoadNeeds needs;
+
+    std::map<const KernelFunction*, std::shared_ptr<FunctionRun>> functions;  // called so far
 
     // Counters.
     std::vector<int64_t> back_edges;  // by lane, of those that run
