@@ -486,16 +486,19 @@ void expect_same_as_evaluate(KernelOp op, DType dtype, DType target) {
     memory.emplace_back(cases * size_t(target.bytes()));
     std::vector<std::span<std::byte>> buffers;
     for (auto& bytes : memory) buffers.push_back(bytes);
-    interpret_kernel(k.code, buffers, {}, {}, 8);
-    for (size_t n = 0; n < cases; ++n) {
-        Scalar got = load_scalar(target, memory.back().data() + n * size_t(target.bytes()));
-        Scalar expected = evaluate(graph_op(op), target, inputs[n]);
-        bool nans = target.is_float() && std::isnan(got.f) && std::isnan(expected.f);
-        const double most = most_units(op, target);
-        EXPECT_TRUE(nans || got == expected || (most > 0 && units_between(got, expected) <= most))
-            << info(op).name << ' ' << dtype.name() << " of " << text(inputs[n][0])
-            << (arity > 1 ? " and " + text(inputs[n][1]) : "") << ": " << text(got)
-            << " instead of " << text(expected);
+    for (const FunctionValues functions : {FunctionValues::OfHost, FunctionValues::Defined}) {
+        interpret_kernel(k.code, buffers, {}, {}, 8, std::nullopt, functions);
+        const double most = functions == FunctionValues::Defined ? most_units(op, target) : 0;
+        for (size_t n = 0; n < cases; ++n) {
+            Scalar got = load_scalar(target, memory.back().data() + n * size_t(target.bytes()));
+            Scalar expected = evaluate(graph_op(op), target, inputs[n]);
+            bool nans = target.is_float() && std::isnan(got.f) && std::isnan(expected.f);
+            EXPECT_TRUE(nans || got == expected ||
+                        (most > 0 && units_between(got, expected) <= most))
+                << info(op).name << ' ' << dtype.name() << " of " << text(inputs[n][0])
+                << (arity > 1 ? " and " + text(inputs[n][1]) : "") << ": " << text(got)
+                << " instead of " << text(expected);
+        }
     }
 }
 

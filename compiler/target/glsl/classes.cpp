@@ -9,7 +9,7 @@ namespace {
 // A Vulkan driver for the CPU. Its lanes run under masks, and its compiler keeps the order of
 // values and unrolls loops further than they are written. limits.md measures it: 3 (stores), 5
 // (shared memory), 7 (loops), 9 (groups).
-constexpr ClassRules kMaskedLanes{.subgroups_run_serially = true,
+const ClassRules kMaskedLanes{.subgroups_run_serially = true,
                                   .masked = true,
                                   .stages_loads = false,
                                   .loads_narrow = false,
@@ -32,7 +32,7 @@ constexpr ClassRules kMaskedLanes{.subgroups_run_serially = true,
                                   .barrier_of_launch = costs::kBarrierOnCpu};
 
 // A GPU of unknown make: the rules that suit most. Not measured.
-constexpr ClassRules kGpu{.subgroups_run_serially = false,
+const ClassRules kGpu{.subgroups_run_serially = false,
                           .masked = false,
                           .stages_loads = true,
                           .loads_narrow = true,
