@@ -60,7 +60,10 @@ class IterationWork {
             h = static_cast<uint64_t>(n.op) * 2 * 131 + static_cast<uint64_t>(n.dtype.type);
             for (int part : {n.param, n.buffer, n.position, n.lane, n.width})
                 mix(static_cast<uint64_t>(part));
-            for (int arg : n.args) mix(name(arg));
+            std::vector<uint64_t> operands;
+            for (int arg : n.args) operands.push_back(name(arg));
+            if (info(n.op).properties & kCommutative) std::sort(operands.begin(), operands.end());
+            for (uint64_t operand : operands) mix(operand);
         }
         return names_[id] = h;
     }
