@@ -31,6 +31,24 @@ int inner_dimensions(const Draft& draft, const Ask& ask) {
     return inner >= staged->second ? staged->second : 0;
 }
 
+/// Returns whether the root's kernel computes a long reduction for each element. Neighbours share
+/// what they read for these in tiles, which one invocation that walks them does not.
+bool reduces_long(const Draft& draft, const Node& root) {
+    NodeSet seen;
+    std::vector<const Node*> queue{&root};
+    while (!queue.empty()) {
+        const Node* node = queue.back();
+        queue.pop_back();
+        if (!seen.insert(node).second || (node != &root && in_memory(draft, *node))) continue;
+        if (node->op == Op::Reduce &&
+            reduction_trips(*node, draft.facts.symbols) >= costs::kStageTrips)
+            return true;
+        if (node->op == Op::Result) continue;
+        for (const Ref& input : node->inputs) queue.push_back(input.get());
+    }
+    return false;
+}
+
 }  // namespace
 
 double evaluated_at(const Draft& draft, const Ask& ask) {
@@ -57,7 +75,9 @@ double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& 
         // Only neighbouring elements share values that they compute in the iterations of a loop.
         const double trips = draft.maps.trips(a.map);
         if (inner <= 0 || draft.findings.holds_rows.contains(&root) ||
-            (trips > 1 && !is_short_row(root.shape, inner)))
+            (trips > 1 && !is_short_row(root.shape, inner)) ||
+            (trips * each < costs::kLeastStaged * facts.seconds.at(&root) &&
+             reduces_long(draft, root)))
             return 0;
         if (!roots.insert(&root).second) continue;
         const double rows = prefix_elements(root.shape, inner, facts.symbols);

@@ -58,6 +58,9 @@ inline constexpr int64_t kNear = 4;
 inline constexpr double kLongestRow = 16384;
 /// Factor for that number if only the call knows the row's length. Not measured.
 inline constexpr int64_t kLongestRowShare = 2;
+/// Share of an element's work, of which a long reduction is part, from which on rows are walked to
+/// keep a value. Not measured.
+inline constexpr double kLeastStaged = 1.0 / 16;
 /// Elements per lane of a row that are worth sharing it among the lanes of a subgroup. Not
 /// measured.
 inline constexpr double kSharedRow = 4;
