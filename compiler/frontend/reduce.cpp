@@ -21,6 +21,16 @@ Tensor chosen(ReduceOp op, const Operand& x, const ReduceOptions& options) {
     return in_own_type(reduced(op, x, options), {x});
 }
 
+/// The position of an extreme.
+Tensor position(ReduceOp op, const Operand& x, const ArgOptions& options) {
+    LineScope at(x.line());
+    if (options.axis)
+        return reduced(op, x, {.axis = *options.axis, .keep_dims = options.keep_dims});
+    const Tensor first = reduced(op, reshape(x, {Size(-1)}), {.axis = 0});
+    if (!options.keep_dims) return first;
+    return reshape(first, Shape(x.node()->shape.size(), Size(1)));
+}
+
 }  // namespace
 
 Tensor sum(const Operand& x, const ReduceOptions& options) {
@@ -68,40 +78,11 @@ Tensor reduced_count(const Shape& shape, const Axes& axes, DType dtype) {
     return out;
 }
 
-namespace {
-
-Tensor first_of(const char* what, ReduceOp op, const Operand& x, const ArgOptions& options) {
-    if (!options.axis) {
-        Tensor at = first_of(what, op, reshape(x, {Size(-1)}), {.axis = 0});
-        if (!options.keep_dims) return at;
-        return reshape(at, Shape(x.node()->shape.size(), Size(1)));
-    }
-    const Shape& shape = x.node()->shape;
-    int axis = checked_axis(what, *options.axis, shape);
-    const Size& n = shape[static_cast<size_t>(axis)];
-    if (n.is(0))
-        refuse(std::string(what) + ": axis " + std::to_string(axis) + " of shape " + text(shape) +
-               " has no elements; check the size first");
-    Tensor i = index(shape, axis);
-    Tensor found = x.tensor() == reduced(op, x, {.axis = axis, .keep_dims = true});
-    Tensor candidate = select(found, i, n);
-    if (!x.node()->dtype.is_float())
-        return min(candidate, {.axis = axis, .keep_dims = options.keep_dims});
-    // A nan comes before all numbers: its candidates are negative.
-    candidate = select(is_nan(x), i - n, candidate);
-    Tensor first = min(candidate, {.axis = axis, .keep_dims = options.keep_dims});
-    return select(first < 0, first + n, first);
-}
-
-}  // namespace
-
 Tensor argmax(const Operand& x, const ArgOptions& options) {
-    LineScope at(x.line());
-    return first_of("argmax", ReduceOp::Max, x, options);
+    return position(ReduceOp::Argmax, x, options);
 }
 Tensor argmin(const Operand& x, const ArgOptions& options) {
-    LineScope at(x.line());
-    return first_of("argmin", ReduceOp::Min, x, options);
+    return position(ReduceOp::Argmin, x, options);
 }
 
 }  // namespace firn

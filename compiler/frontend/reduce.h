@@ -117,7 +117,8 @@ struct ArgOptions {
     bool keep_dims = false;                  ///< the axis (none: every axis) stays with size 1
 };
 /// The index of the largest element as i32, the first where several are equal; the first nan where
-/// there is one, as in numpy. An axis without elements is a UserError.
+/// there is one, as in numpy. An axis without elements is a UserError; one that only turns out to
+/// have none gives 0.
 ///
 /// Examples: `argmax(tensor({1, 3, 3}))` is `1`, `argmax(tensor({1.0f, NAN, 3.0f}))` is `1`,
 /// `argmax(tensor({1, 2, 4, 3}, {2, 2}), {.axis = 1})` is `{1, 0}`.

@@ -262,10 +262,13 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
         if (axes[k] == axes[k - 1])
             fail(b, asked + ": axis " + std::to_string(axes[k]) +
                         " is given twice; name each axis once");
+    const bool position = monoid(op).position_of.has_value();
+    if (position && axes.size() != 1)
+        fail(b, asked + ": a position is along one axis; reshape the axes to one");
     Ref value = cast(b, x, reduced_type(op, x->dtype));
     if (axes.empty()) return value;
     Shape shape, kept;
-    bool extremum = op == ReduceOp::Min || op == ReduceOp::Max;
+    bool extremum = monoid(op).step == Op::Min || monoid(op).step == Op::Max;
     for (int axis = 0; axis < x->rank(); ++axis) {
         const Size& size = x->shape[static_cast<size_t>(axis)];
         bool reduced = std::binary_search(axes.begin(), axes.end(), axis);
@@ -275,7 +278,7 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
         if (!reduced) shape.push_back(size);
         kept.push_back(reduced ? Size(1) : size);
     }
-    DType dtype = value->dtype;
+    DType dtype = position ? i32 : value->dtype;
     Ref out = b.table.intern(Op::Reduce, dtype, std::move(shape), {value},
                              ReduceAttr{op, std::move(axes)}, b.line);
     return keep_dims ? reshape(b, out, kept) : out;

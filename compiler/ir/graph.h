@@ -27,7 +27,9 @@ using Ref = std::shared_ptr<const Node>;
 /// numpy's "reflect": -1 reads 1, n reads n-2, and of one element everything reads that.
 enum class Bounds : uint8_t { Clamp, Wrap, Mirror, Reflect, Constant, Unchecked };
 
-enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All };
+/// Argmin and Argmax give the position of the extreme along one axis: the first where several are
+/// equal, the first nan where there is one; 0 of no elements.
+enum class ReduceOp : uint8_t { Sum, Prod, Min, Max, Any, All, Argmin, Argmax };
 /// The way a Scatter writes: Last replaces (if indices collide, the last in row-major order wins);
 /// the others combine with the old value.
 enum class ScatterOp : uint8_t { Last, Add, Mul, Min, Max, And, Or, Xor };

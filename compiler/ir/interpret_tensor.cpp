@@ -2,6 +2,8 @@
 #include "compiler/ir/interpret_tensor.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -299,7 +301,34 @@ HostTensor exchanged(const HostTensor& x, const HostTensor* lane, const Subgroup
     return out;
 }
 
+namespace {
+
+/// Where the extremes along an axis are.
+HostTensor positions(const HostTensor& x, Op step, size_t axis) {
+    std::vector<int64_t> kept = x.shape;
+    kept.erase(kept.begin() + static_cast<long>(axis));
+    const int64_t n = x.shape[axis], stride = row_major_strides(x.shape)[axis];
+    const auto is_better = [&](Scalar a, Scalar b) {
+        if (std::isnan(b.f) || std::isnan(a.f)) return !std::isnan(b.f);
+        if (step == Op::Max) std::swap(a, b);
+        return evaluate(Op::Less, boolean, std::array{a, b}).i != 0;
+    };
+    HostTensor out = filled(scalar_int(0), kept);
+    for (int64_t k = 0; k < out.elements(); ++k) {
+        const int64_t first = k / stride * stride * n + k % stride;
+        int64_t best = 0;
+        for (int64_t i = 1; i < n; ++i)
+            if (is_better(x.at(first + i * stride), x.at(first + best * stride))) best = i;
+        out.set(k, scalar_int(best));
+    }
+    return out;
+}
+
+}  // namespace
+
 HostTensor reduced(const HostTensor& x, ReduceOp op, const std::vector<int>& axes) {
+    const Monoid& by = monoid(op);
+    if (by.position_of) return positions(x, by.step, static_cast<size_t>(axes[0]));
     std::vector<int64_t> kept, strides(x.shape.size(), 0);
     for (size_t axis = 0; axis < x.shape.size(); ++axis)
         if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis)))

@@ -13,15 +13,17 @@ using Identity = Monoid::Identity;
 
 // clang-format off
 constexpr Monoid kMonoids[] = {
-    {Op::Add, Identity::Zero,     ReduceOp::Sum,  ScatterOp::Add},
-    {Op::Mul, Identity::One,      ReduceOp::Prod, ScatterOp::Mul},
-    {Op::Min, Identity::Largest,  ReduceOp::Min,  ScatterOp::Min},
-    {Op::Max, Identity::Smallest, ReduceOp::Max,  ScatterOp::Max},
-    {Op::Or,  Identity::Zero,     ReduceOp::Any,  std::nullopt, true},
-    {Op::And, Identity::One,      ReduceOp::All,  std::nullopt, true},
-    {Op::And, Identity::AllBits,  std::nullopt,   ScatterOp::And},
-    {Op::Or,  Identity::Zero,     std::nullopt,   ScatterOp::Or},
-    {Op::Xor, Identity::Zero,     std::nullopt,   ScatterOp::Xor},
+    {Op::Add, Identity::Zero,     ReduceOp::Sum,    ScatterOp::Add},
+    {Op::Mul, Identity::One,      ReduceOp::Prod,   ScatterOp::Mul},
+    {Op::Min, Identity::Largest,  ReduceOp::Min,    ScatterOp::Min},
+    {Op::Max, Identity::Smallest, ReduceOp::Max,    ScatterOp::Max},
+    {Op::Or,  Identity::Zero,     ReduceOp::Any,    std::nullopt, true},
+    {Op::And, Identity::One,      ReduceOp::All,    std::nullopt, true},
+    {Op::Min, Identity::Largest,  ReduceOp::Argmin, std::nullopt, false, ReduceOp::Min},
+    {Op::Max, Identity::Smallest, ReduceOp::Argmax, std::nullopt, false, ReduceOp::Max},
+    {Op::And, Identity::AllBits,  std::nullopt,     ScatterOp::And},
+    {Op::Or,  Identity::Zero,     std::nullopt,     ScatterOp::Or},
+    {Op::Xor, Identity::Zero,     std::nullopt,     ScatterOp::Xor},
 };
 // clang-format on
 
@@ -72,7 +74,8 @@ Op reduce_step(ReduceOp op) { return monoid(op).step; }
 Scalar reduce_identity(ReduceOp op, DType dtype) { return identity(monoid(op), dtype); }
 
 const char* name(ReduceOp op) {
-    static constexpr const char* kNames[] = {"sum", "prod", "min", "max", "any", "all"};
+    static constexpr const char* kNames[] = {"sum", "prod", "min",    "max",
+                                             "any", "all",  "argmin", "argmax"};
     return kNames[static_cast<size_t>(op)];
 }
 

@@ -13,7 +13,13 @@ struct Monoid {
     std::optional<ReduceOp> reduce;    // of reductions and subgroups
     std::optional<ScatterOp> scatter;  // of combining stores
     bool logical = false;              // computes with truth values, for any input type
+    // The reduction gives the position of what this one gives.
+    std::optional<ReduceOp> position_of = std::nullopt;
 };
+
+/// Positions, while an extreme is looked for: of none, which comes last; and the bit that marks
+/// those of nan, which come first. A position without the bit is `& kNoPosition`.
+inline constexpr int64_t kNoPosition = INT32_MAX, kNanPosition = INT32_MIN;
 
 const Monoid& monoid(ReduceOp op);
 /// Returns the monoid; InternalError for Last, which combines nothing.

@@ -115,7 +115,7 @@ Attr reduce_attribute(GraphParseRun& run) {
     ReduceAttr attr;
     expect(run, "op");
     expect(run, "=");
-    attr.op = take_named(run, ReduceOp::All);
+    attr.op = take_named(run, ReduceOp::Argmax);
     attr.axes = take_axes(run, "axes");
     return attr;
 }

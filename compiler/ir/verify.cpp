@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "compiler/base/error.h"
+#include "compiler/ir/monoid.h"
 #include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"
 
@@ -140,10 +141,12 @@ struct Checker {
         check(std::is_sorted(a.axes.begin(), a.axes.end()) && node.shape == kept &&
                   x.shape.size() - kept.size() == a.axes.size(),
               "a Reduce's axes are sorted, exist and disappear", node);
-        check(node.dtype == x.dtype, "a Reduce keeps the dtype", node);
-        bool logical = a.op == ReduceOp::Any || a.op == ReduceOp::All;
-        check(logical == node.dtype.is_bool(), "Any and All are of bools, the others are not",
+        const Monoid& by = monoid(a.op);
+        check(node.dtype == (by.position_of ? i32 : x.dtype),
+              "a Reduce keeps the dtype, and a position is i32", node);
+        check(by.logical == x.dtype.is_bool(), "Any and All are of bools, the others are not",
               node);
+        check(!by.position_of || a.axes.size() == 1, "a position is along one axis", node);
     }
 
     void loop(const Node& node) const {

@@ -84,7 +84,12 @@ class Walk {
     /// Returns whether evaluating `root` needs few values, and no loop.
     bool is_small(const Node& root) const;
     int reduce(const Node& node, const Indices& at);
-    int reduce_axis(const Node& node, Indices in, size_t depth, int accumulator, DType type);
+    std::vector<int> reduce_held_row(const Node& node, DType type);
+    std::vector<int> reduce_axis(const Node& node, Indices in, size_t depth,
+                                 std::vector<int> carried, DType type);
+    std::vector<int> reduce_element(const Node& node, const Indices& in,
+                                    const std::vector<int>& carried, DType type);
+    int place_of_nan(int value, int index, int otherwise);
 
     /// A Loop whose For is being built.
     struct OpenLoop {

@@ -9,7 +9,6 @@
 #include "compiler/kernel/place.h"
 #include "compiler/mapping/before/complete_stores.h"
 #include "compiler/mapping/before/defer_conditional_work.h"
-#include "compiler/mapping/before/find_extremes.h"
 #include "compiler/mapping/before/fuse_loops.h"
 #include "compiler/mapping/before/interchange_loops.h"
 #include "compiler/mapping/before/merge_carried.h"
@@ -103,7 +102,6 @@ constexpr const char* kBinds = "a kernel binds no more tensors than the device a
 constexpr auto kPipeline = std::to_array<KernelPass>({
     {{"complete_stores", "mapping/before/complete_stores", kFit},
      Lowered, Lowered, by_profile<complete_stores>},
-    {{"find_extremes", "mapping/before/find_extremes", kFit}, Lowered, Lowered, by_choice<find_extremes>},
     {{"fuse_loops", "mapping/before/fuse_loops", kFit}, Lowered, Lowered, by_profile<fuse_loops>},
     {{"merge_carried", "mapping/before/merge_carried", kNeedsFacts},
      Lowered, Lowered, by_facts<merge_carried>},

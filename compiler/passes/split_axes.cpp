@@ -173,7 +173,9 @@ bool split_all(const Builder& b, std::vector<Ref>& values, std::vector<int>& axe
 Graph split_axes(NodeTable& table, const Graph& graph, RuleCounts* fired) {
     auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         const bool is_store = node.op == Op::Scatter && !node.as<ScatterAttr>().by_hand;
-        if (node.op != Op::Reduce && !is_store) return nullptr;
+        const bool is_reduction =
+            node.op == Op::Reduce && !monoid(node.as<ReduceAttr>().op).position_of;
+        if (!is_reduction && !is_store) return nullptr;
         const Builder b{table, first_line(node.lines)};
         // The values that are summed, or those that are stored and their indices.
         std::vector<Ref> values(inputs.begin() + is_store, inputs.end());

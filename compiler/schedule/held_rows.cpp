@@ -76,7 +76,8 @@ bool combines_in_groups(Draft& draft, const Node& node, const std::set<Ask>& ask
     const Shape& whole = node.inputs[0]->shape;
     const std::vector<int>& axes = node.as<ReduceAttr>().axes;
     if (axes.size() != 1 || axes[0] + 1 != static_cast<int>(whole.size())) return false;
-    if (!node.dtype.is_half() && !lanes_exchange(node.dtype)) return false;
+    const DType type = node.inputs[0]->dtype;
+    if (!type.is_half() && !lanes_exchange(type)) return false;
     return std::all_of(asks.begin(), asks.end(), [&](const Ask& a) {
         return holds_rows.contains(a.root) && a.root->shape == whole &&
                draft.maps.begins(a.map, draft.maps.identity(whole));

@@ -285,6 +285,8 @@ TEST_F(BuilderTest, ReducedTypes) {
     EXPECT_EQ(reduce(b, ReduceOp::Sum, arg(f16, {4}), {}, false)->dtype, f16);
     EXPECT_EQ(reduce(b, ReduceOp::Any, arg(f32, {4}), {}, false)->dtype, boolean);
     EXPECT_EQ(reduce(b, ReduceOp::Max, arg(u32, {4}), {}, false)->dtype, u32);
+    EXPECT_EQ(reduce(b, ReduceOp::Argmax, arg(f64, {4}), {0}, false)->dtype, i32);
+    EXPECT_EQ(reduce(b, ReduceOp::Argmin, arg(u8, {4}), {0}, false)->inputs[0]->dtype, i32);
 }
 
 TEST_F(BuilderTest, ReduceShapes) {
@@ -301,6 +303,11 @@ TEST_F(BuilderTest, ReduceMistakes) {
     EXPECT_ERROR(reduce(b, ReduceOp::Min, arg(f32, {4, 0}), {1}, false),
                  "min of [4, 0]: axis 1 has no elements, and no elements have no extremum; check "
                  "the size first");
+    EXPECT_ERROR(reduce(b, ReduceOp::Argmax, arg(f32, {4, 0}), {1}, false),
+                 "argmax of [4, 0]: axis 1 has no elements, and no elements have no extremum; "
+                 "check the size first");
+    EXPECT_ERROR(reduce(b, ReduceOp::Argmax, arg(f32, {4, 5}), {}, false),
+                 "argmax of [4, 5]: a position is along one axis; reshape the axes to one");
     EXPECT_ERROR(reduce(b, ReduceOp::Min, arg(f32, {}), {0}, false),
                  "min of []: axis 0 does not exist, the tensor has rank 0; a scalar has no axes");
 }

@@ -207,6 +207,22 @@ TEST(InterpretReduce, ExtremaSkipNan) {
     EXPECT_EQ(reduce_grid(host(f32, {3}, {std::nan(""), 2, 5}), ReduceOp::Min, {0}), (Numbers{2}));
 }
 
+TEST(InterpretReduce, PositionsAreTheFirstOnes) {
+    EXPECT_EQ(reduce_grid(kGrid, ReduceOp::Argmax, {0}), (Numbers{1, 1, 1}));
+    EXPECT_EQ(reduce_grid(kGrid, ReduceOp::Argmax, {1}), (Numbers{2, 2}));
+    EXPECT_EQ(reduce_grid(kGrid, ReduceOp::Argmin, {1}), (Numbers{0, 0}));
+    EXPECT_EQ(reduce_grid(host(i32, {5}, {2, 7, 1, 7, 1}), ReduceOp::Argmax, {0}), (Numbers{1}));
+    EXPECT_EQ(reduce_grid(host(u8, {5}, {2, 7, 1, 7, 1}), ReduceOp::Argmin, {0}), (Numbers{2}));
+    EXPECT_EQ(reduce_grid(host(boolean, {3}, {0, 1, 1}), ReduceOp::Argmax, {0}), (Numbers{1}));
+}
+TEST(InterpretReduce, ThePositionOfTheFirstNanWins) {
+    const double nan = std::nan("");
+    for (const ReduceOp op : {ReduceOp::Argmin, ReduceOp::Argmax}) {
+        EXPECT_EQ(reduce_grid(host(f32, {4}, {1, nan, 9, nan}), op, {0}), (Numbers{1}));
+        EXPECT_EQ(reduce_grid(host(f16, {4}, {nan, 1, 9, nan}), op, {0}), (Numbers{0}));
+    }
+}
+
 /// Sums the induction value from `begin` to `end` by `step`.
 Numbers sum_of_turns(int begin, int end, int step) {
     return run(R"(graph(%0: i32 scalar, %1: i32 scalar, %2: i32 scalar) {

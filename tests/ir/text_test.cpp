@@ -259,6 +259,10 @@ const BrokenCase kBroken[] = {
      [](NodeTable& t, const Ref& x, const Ref&) {
          return t.intern(Op::Reduce, f32, {4}, {x}, ReduceAttr{ReduceOp::Sum, {0}});
      }},
+    {"a position is along one axis",
+     [](NodeTable& t, const Ref& x, const Ref&) {
+         return t.intern(Op::Reduce, i32, {}, {x}, ReduceAttr{ReduceOp::Argmax, {0, 1}});
+     }},
     {"a node has the attribute of its operation",
      [](NodeTable& t, const Ref& x, const Ref&) {
          return t.intern(Op::Permute, f32, {2, 4}, {x});

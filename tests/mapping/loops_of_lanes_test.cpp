@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/mapping/mapped_case.h"
 
 namespace firn {
@@ -13,7 +15,7 @@ constexpr int64_t kExtents[] = {0, 1, 7, 8, 9, 31, 32, 33, 128, 129, 4097};
 
 /// Reductions of the rows of [3, n], where n is a number and where it is a symbol.
 void expect_rows(ReduceOp op, DType dtype) {
-    const bool extremum = op == ReduceOp::Min || op == ReduceOp::Max;
+    const bool extremum = op != ReduceOp::Sum && op != ReduceOp::Prod && !dtype.is_bool();
     for (int64_t n : kExtents)
         for (bool symbolic : {false, true}) {
             if (n == 0 && extremum && !symbolic) continue;  // refused where it is built
@@ -31,8 +33,33 @@ TEST(SharedReductions, SumsOfIntegers) { expect_rows(ReduceOp::Sum, i32); }
 TEST(SharedReductions, ProductsWrapAround) { expect_rows(ReduceOp::Prod, i32); }
 TEST(SharedReductions, MinimaOfFloats) { expect_rows(ReduceOp::Min, f32); }
 TEST(SharedReductions, MaximaOfUnsigned) { expect_rows(ReduceOp::Max, u32); }
+TEST(SharedReductions, PositionsOfFloats) { expect_rows(ReduceOp::Argmax, f32); }
+TEST(SharedReductions, PositionsOfIntegers) { expect_rows(ReduceOp::Argmin, i32); }
+TEST(SharedReductions, PositionsOfUnsigned) { expect_rows(ReduceOp::Argmax, u32); }
 TEST(SharedReductions, Any) { expect_rows(ReduceOp::Any, boolean); }
 TEST(SharedReductions, All) { expect_rows(ReduceOp::All, boolean); }
+
+// Rows of infinities and nans alone, of a nan behind the extreme, and of one before.
+TEST(SharedReductions, PositionsAmongNansAndInfinities) {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    for (const ReduceOp op : {ReduceOp::Argmin, ReduceOp::Argmax}) {
+        Case test;
+        Ref x = test.argument(f32, {Size(6), Size(41)});
+        for (int64_t k = 0; k < 41; ++k) {
+            const double rows[] = {kInf,
+                                   -kInf,
+                                   kNan,
+                                   k == 30 ? kNan : 1.0 * (k == 7),
+                                   k == 9 || k == 33 ? kNan : -1.0 * (k == 17),
+                                   k == 40 ? -0.0 : 0};
+            for (int64_t row = 0; row < 6; ++row)
+                test.args[0].set(row * 41 + k, scalar_float(rows[row]));
+        }
+        test.graph.results = {reduce(test.b, op, x, {1}, false)};
+        expect_oracle(test);
+    }
+}
 
 TEST(SharedReductions, ATotalHasOneSubgroup) {
     for (int64_t n : kExtents) {
@@ -183,6 +210,42 @@ TEST(ShareLoops, ALoopOfWholeRoundsIsDealtWhereOthersLeaveLanesIdle) {
         test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1, 2}, false)};
         expect_oracle(test);
     }
+}
+
+/// The loops that lanes share of a recorded loop which carries the largest element of a row from
+/// `least` on and, from `none` on, a number of the iteration that found it.
+template <class F>
+std::map<int, SharedLoop> shared_of_search(int64_t least, int64_t none, F number) {
+    Case test;
+    Ref x = test.argument(i32, {Size(3), Size(9)});
+    Ref i = region_arg(test.b, i32, {}), best = region_arg(test.b, i32, {Size(3)}),
+        at = region_arg(test.b, i32, {Size(3)});
+    Ref column = expand(test.b, reshape(test.b, i, {Size(1)}), {Size(3)});
+    Ref value = gather(test.b, x, {index(test.b, {Size(3)}, 0), column},
+                       {Bounds::Clamp, Bounds::Clamp}, {});
+    Ref better = elementwise(test.b, Op::Less, {best, value});
+    Region body{{i, best, at},
+                {elementwise(test.b, Op::Max, {best, value}),
+                 elementwise(test.b, Op::Select, {better, number(test.b, column), at})}};
+    const auto start = [&](int64_t k) {
+        return expand(test.b, constant_int(test.b, k), {Size(3)});
+    };
+    Ref repeat = loop(test.b, constant_int(test.b, 0), constant_int(test.b, 9),
+                      constant_int(test.b, 1), {start(least), start(none)}, body, -1);
+    test.graph.results = {
+        elementwise(test.b, Op::Sub, {result(test.b, repeat, 0), result(test.b, repeat, 1)})};
+    return shared_of(test);
+}
+
+TEST(ShareLoops, ASearchIsSharedWhereItNotesTheIteration) {
+    const auto itself = [](Builder, const Ref& i) { return i; };
+    const auto back = [](Builder b, const Ref& i) {
+        return elementwise(b, Op::Sub, {constant_int(b, 9), i});
+    };
+    EXPECT_EQ(shared_of_search(INT32_MIN, INT32_MAX, itself).size(), 1u);
+    EXPECT_EQ(shared_of_search(INT32_MIN, INT32_MAX, back).size(), 0u);
+    EXPECT_EQ(shared_of_search(0, INT32_MAX, itself).size(), 0u);
+    EXPECT_EQ(shared_of_search(INT32_MIN, -1, itself).size(), 0u);
 }
 
 TEST(ShareLoops, ADifferenceIsNoReduction) {

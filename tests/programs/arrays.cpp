@@ -2,6 +2,7 @@
 #include "tests/programs/arrays.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace firn::programs {
@@ -163,7 +164,34 @@ Array stored(const Array& x, const std::vector<Array>& places, const Array& valu
     return out;
 }
 
+namespace {
+
+/// Where the extremes are among the elements that are reduced to each of `kept`, whose axes of 1
+/// they lie along, in row-major order.
+Array positions(const Array& x, bool largest, const Shape& kept) {
+    Array out = made(i32, kept, [](const std::vector<int64_t>&) { return Number{}; });
+    std::vector<Number> best(out.elements.size());
+    std::vector<int64_t> count(out.elements.size());
+    size_t k = 0;
+    made(x.dtype, x.shape, [&](std::vector<int64_t> at) {
+        for (size_t axis = 0; axis < at.size(); ++axis)
+            if (kept[axis] == 1) at[axis] = 0;
+        const auto to = static_cast<size_t>(flat(kept, at));
+        const Number &each = x.elements[k++], old = best[to];
+        const bool better =
+            applied(Fn::Less, x.dtype, largest ? old : each, largest ? each : old).i;
+        if (count[to] == 0 || (!std::isnan(old.f) && (std::isnan(each.f) || better)))
+            best[to] = each, out.elements[to].i = count[to];
+        ++count[to];
+        return each;
+    });
+    return out;
+}
+
+}  // namespace
+
 Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dims) {
+    const bool position = fn == Fn::Argmin || fn == Fn::Argmax;
     auto goes = [&](size_t axis) {
         return axes.empty() ||
                std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
@@ -172,8 +200,14 @@ Array reduced(const Array& x, Fn fn, const std::vector<int>& axes, bool keep_dim
     for (size_t axis = 0; axis < x.shape.size(); ++axis) {
         kept.push_back(goes(axis) ? 1 : x.shape[axis]);
         if (!goes(axis) || keep_dims) shape.push_back(kept.back());
-        if (goes(axis) && x.shape[axis] == 0 && (fn == Fn::Smallest || fn == Fn::Largest))
+        if (goes(axis) && x.shape[axis] == 0 &&
+            (fn == Fn::Smallest || fn == Fn::Largest || position))
             throw Unsuitable("no extremum");
+    }
+    if (position) {
+        Array out = positions(converted(x, computed_type(x.dtype)), fn == Fn::Argmax, kept);
+        out.shape = shape;
+        return out;
     }
     const DType dtype = reduced_type(fn, x.dtype),
                 inner = (dtype == f16 || dtype == bf16) && (fn == Fn::Sum || fn == Fn::Prod)

@@ -298,8 +298,8 @@ Typed ExprMaker::neighbour(const Extents& extents, int depth, bool anywhere) {
 Typed ExprMaker::reduced(const Extents& extents, int depth) {
     Expr e;
     e.form = Form::Reduce;
-    e.fn = dice_.pick(
-        {Fn::Sum, Fn::Sum, Fn::Sum, Fn::Largest, Fn::Smallest, Fn::Prod, Fn::Any, Fn::All});
+    e.fn = dice_.pick({Fn::Sum, Fn::Sum, Fn::Sum, Fn::Largest, Fn::Smallest, Fn::Prod, Fn::Any,
+                       Fn::All, Fn::Argmin, Fn::Argmax});
     // A variable with one axis more; its other axes are these.
     Extents longer;
     for (const Variable& each : variables_) {

@@ -27,6 +27,7 @@ DType computed_type(DType dtype) {
 
 DType reduced_type(Fn fn, DType dtype) {
     if (fn == Fn::Smallest || fn == Fn::Largest) return dtype;
+    if (fn == Fn::Argmin || fn == Fn::Argmax) return i32;
     return fn == Fn::Any || fn == Fn::All ? boolean : computed_type(dtype);
 }
 

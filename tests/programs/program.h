@@ -52,7 +52,9 @@ enum class Fn : uint8_t {
     Smallest,
     Largest,
     Any,
-    All
+    All,
+    Argmin,  // along one axis, or of the whole
+    Argmax
 };
 
 enum class Edge : uint8_t { Clamp, Wrap, Mirror, Reflect, Zero, Fill };

@@ -86,6 +86,11 @@ class Recorder {
 
     Tensor reduce(const Expr& e) {
         const Tensor x = value(e.args[0]);
+        if (e.fn == Fn::Argmin || e.fn == Fn::Argmax) {
+            ArgOptions options{.keep_dims = e.keep_dims};
+            if (!e.axes.empty()) options.axis = e.axes[0];
+            return e.fn == Fn::Argmin ? argmin(x, options) : argmax(x, options);
+        }
         const ReduceOptions options{.axis = Axes(e.axes), .keep_dims = e.keep_dims};
         switch (e.fn) {
             case Fn::Sum: return sum(x, options);

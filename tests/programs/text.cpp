@@ -77,9 +77,12 @@ class Writer {
     }
 
     std::string reduce(const Expr& e) const {
-        static constexpr const char* kFunctions[] = {"sum", "prod", "min", "max", "any", "all"};
+        static constexpr const char* kFunctions[] = {"sum", "prod", "min",    "max",
+                                                     "any", "all",  "argmin", "argmax"};
         std::string options;
-        if (!e.axes.empty()) options += ".axis = Axes" + axes(e.axes);
+        if (!e.axes.empty())
+            options += ".axis = " +
+                       (e.fn < Fn::Argmin ? "Axes" + axes(e.axes) : std::to_string(e.axes[0]));
         if (e.keep_dims) options += std::string(options.empty() ? "" : ", ") + ".keep_dims = true";
         return std::string(kFunctions[static_cast<size_t>(e.fn) - static_cast<size_t>(Fn::Sum)]) +
                "(" + text(e.args[0]) + (options.empty() ? "" : ", {" + options + "}") + ")";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/base/error.h"
+#include "compiler/ir/monoid.h"
 #include "compiler/kernel/place.h"
 #include "compiler/target/cost_table.h"
 
@@ -31,6 +32,12 @@ bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
         }
     }
     return false;
+}
+
+/// The node is the constant that changes nothing in a reduction.
+bool is_neutral(const KernelCode& code, int id, ReduceOp op) {
+    const KernelNode& n = code.nodes[id];
+    return n.op == KernelOp::Constant && n.constant == reduce_identity(op, n.dtype);
 }
 
 std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
@@ -148,12 +155,19 @@ class Sharer {
             return std::nullopt;
         if (std::optional<Nest> around = nest_around(loop)) return around;
         Nest nest{{loop}, {}};
+        std::vector<bool> is_noted(region.yields.size());
+        for (size_t k = 0; k < region.yields.size(); ++k)
+            if (const int of = noted_extreme(code_, loop, k); of >= 0) is_noted[of] = true;
         for (size_t k = 0; k < region.yields.size(); ++k) {
-            const auto gathered = gathered_term(code_, region, k);
-            if (!gathered) return std::nullopt;
-            const auto op = reduce_op(gathered->op, code_.nodes[region.yields[k]].dtype);
+            if (const int of = noted_extreme(code_, loop, k); of >= 0) {
+                nest.combine.push_back({KernelOp::Min, ReduceOp::Min, of});
+                continue;
+            }
+            if (!is_noted[k] && !gathered_term(code_, region, k)) return std::nullopt;
+            const KernelNode& step = code_.nodes[region.yields[k]];
+            const auto op = reduce_op(step.op, step.dtype);
             if (!op) return std::nullopt;
-            nest.combine.push_back({gathered->op, *op});
+            nest.combine.push_back({step.op, *op});
         }
         return nest;
     }
@@ -207,6 +221,33 @@ int handed_through(const KernelCode& code, int loop) {
     for (int y : body.yields)
         if (uses_any(code, y, region.args)) return -1;
     return uses_any(code, code.ranges[body.range].extent_node, region.args) ? -1 : inner;
+}
+
+int noted_extreme(const KernelCode& code, int loop, size_t k) {
+    const KernelNode& n = code.nodes[loop];
+    const KernelRegion& body = code.regions[n.region];
+    const KernelNode& next = code.nodes[body.yields[k]];
+    if (next.op != KernelOp::Select || next.dtype != i32 || next.args[2] != body.args[k] ||
+        !is_neutral(code, n.args[k], ReduceOp::Min))
+        return -1;
+    const KernelNode &index = code.nodes[next.args[1]], &better = code.nodes[next.args[0]];
+    if (index.op != KernelOp::Range || index.range != body.range || better.op != KernelOp::Less)
+        return -1;
+    for (size_t of = 0; of < body.yields.size(); ++of) {
+        const KernelNode& extreme = code.nodes[body.yields[of]];
+        const bool least = extreme.op == KernelOp::Min;
+        const std::vector<int> both{body.args[of], better.args[least ? 0 : 1]};
+        if ((!least && extreme.op != KernelOp::Max) || better.args[least ? 1 : 0] != both[0] ||
+            !std::is_permutation(both.begin(), both.end(), extreme.args.begin()) ||
+            !is_neutral(code, n.args[of], least ? ReduceOp::Min : ReduceOp::Max) ||
+            uses_any(code, both[1], body.args))
+            continue;
+        for (size_t j = 0; j < body.yields.size(); ++j)
+            if (j != k && j != of && uses_any(code, body.yields[j], {body.args[k], both[0]}))
+                return -1;
+        return static_cast<int>(of);
+    }
+    return -1;
 }
 
 std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,

@@ -15,6 +15,7 @@ namespace firn {
 struct Combine {
     KernelOp step = KernelOp::Add;
     ReduceOp reduce = ReduceOp::Sum;
+    int position_of = -1;  // see noted_extreme(): of lanes that found the same, one counts
 };
 
 /// The way in which a loop (a For node) runs if a whole subgroup does the work of one invocation.
@@ -42,6 +43,10 @@ std::string why_lanes_do_not_share(const MappingCase& of);
 /// Returns the loop through which the body of another one (a For node) only passes its carried
 /// values; -1: none.
 int handed_through(const KernelCode& code, int loop);
+
+/// Returns the carried value, an extreme, of which carried value k of a loop is the position: the
+/// iteration that last changed it; -1: k is no such position. Nothing else uses them in the body.
+int noted_extreme(const KernelCode& code, int loop, size_t k);
 
 /// The operation by which a body only gathers terms (arg = arg + term) into its carried value k,
 /// and that term; the value in between has no other use.

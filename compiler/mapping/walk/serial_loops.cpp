@@ -48,10 +48,18 @@ Carried build_loop(MappingRun& run, int id, const std::vector<size_t>& group, Ca
     return values;
 }
 
-/// Combines the lanes' parts of a reduction that began at `init`.
-int combine_lanes(MappingRun& run, const KernelNode& loop, const Combine& by, int init, int part) {
+/// Combines the lanes' parts of carried value k, which began at `init`.
+int combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const Combine> combine,
+                  size_t k, int init, const std::vector<int>& parts) {
     run.b.set_lines(loop.lines);
-    const DType dtype = run.b.node(part).dtype;
+    const Combine& by = combine[k];
+    const DType dtype = run.b.node(parts[k]).dtype;
+    int part = parts[k];
+    if (by.position_of >= 0) {
+        const int own = parts[by.position_of],
+                  best = run.b.subgroup_reduce(combine[by.position_of].reduce, own);
+        part = run.b.select(run.b.make(KernelOp::Equal, boolean, {own, best}), part, init);
+    }
     const int all = run.b.subgroup_reduce(by.reduce, part);
     if (init == run.b.constant(reduce_identity(by.reduce, dtype))) return all;
     return run.b.make(by.step, dtype, {init, all});
@@ -72,9 +80,11 @@ Carried group_results(MappingRun& run, int id, const std::vector<size_t>& group)
             start[k] =
                 run.b.constant(reduce_identity(combine[k].reduce, run.from.nodes[n.args[k]].dtype));
     Carried values = build_loop(run, id, group, std::move(starts));
-    for (size_t g = 0; g < group.size(); ++g)
+    for (size_t g = 0; g < group.size(); ++g) {
+        const std::vector<int> parts = values[g];
         for (size_t k = 0; k < combine.size(); ++k)
-            values[g][k] = combine_lanes(run, n, combine[k], inits[g][k], values[g][k]);
+            values[g][k] = combine_lanes(run, n, combine, k, inits[g][k], parts);
+    }
     return values;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <unordered_set>
 
 #include "compiler/ir/builder.h"
@@ -353,13 +354,39 @@ int64_t rows_of_runs(const Cutter& cut, const Node& x, const std::vector<int>& a
     return rows_near_core(cut, x, axes[0], count, results);
 }
 
+/// The position of an extreme along an axis, by two reductions that `split` may split: of the
+/// extreme, and of the least position where it stands. Parts of one reduction would have to combine
+/// pairs.
+template <class Split>
+Ref position_of(Builder b, ReduceOp extreme, const Ref& x, int axis, const Split& split) {
+    Shape kept = x->shape;
+    kept[static_cast<size_t>(axis)] = 1;
+    const Ref best = reshape(b, split(reduce(b, extreme, x, {axis}, false)), kept);
+    const Ref i = index(b, x->shape, axis), none = constant_int(b, kNoPosition),
+              is_it = elementwise(b, Op::Equal, {x, expand(b, best, x->shape)});
+    Ref place = elementwise(b, Op::Select, {is_it, i, none});
+    if (x->dtype.is_float()) {
+        const Ref marked = elementwise(b, Op::Or, {i, constant_int(b, kNanPosition)});
+        place = elementwise(b, Op::Select, {elementwise(b, Op::IsNan, {x}), marked, place});
+    }
+    const Ref first = split(reduce(b, ReduceOp::Min, place, {axis}, false));
+    return elementwise(b, Op::Select,
+                       {elementwise(b, Op::Equal, {first, none}), constant_int(b, 0),
+                        elementwise(b, Op::And, {first, none})});
+}
+
 }  // namespace
 
 Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile& profile,
                        const SymbolFacts& facts) {
     const ClassRules& rules = rules_of(profile);
     Graph out = graph;
-    auto visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
+    std::function<Ref(const Node&, const std::vector<Ref>&)> visit;
+    const auto split = [&](const Ref& whole) {
+        const Ref parts = visit(*whole, whole->inputs);
+        return parts ? parts : whole;
+    };
+    visit = [&](const Node& node, const std::vector<Ref>& inputs) -> Ref {
         if (node.op != Op::Reduce) return nullptr;
         const auto& attr = node.as<ReduceAttr>();
         const Ref& input = inputs[0];
@@ -385,7 +412,14 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
         const bool cut_off = profile.max_back_edges && trips > profile.max_back_edges;
         cut.enough /= static_cast<double>(cut.lanes);
         if (rules.subgroups_run_serially) cut.rows = rows_of_runs(cut, *input, attr.axes, results);
-        if (cut.rows) {
+        const bool in_runs = cut.rows > 0;
+        if (!in_runs && rules.subgroups_run_serially && columns && walks_far(cut, input, attr.axes))
+            cut.rows = costs::kNearRows;
+        if (!cut.rows && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
+            return nullptr;
+        if (const auto extreme = monoid(attr.op).position_of)
+            return position_of(cut.b, *extreme, input, attr.axes[0], split);
+        if (in_runs) {
             // The partial results of a run lie side by side.
             std::vector<int> order{attr.axes[0]};
             for (int axis = 0; axis < input->rank(); ++axis)
@@ -393,10 +427,6 @@ Graph split_reductions(NodeTable& table, const Graph& graph, const DeviceProfile
             const Ref x = permute(cut.b, cast(cut.b, input, type), order);
             return cast(cut.b, cut.reduce_columns(x, {0}), node.dtype);
         }
-        if (rules.subgroups_run_serially && columns && walks_far(cut, input, attr.axes))
-            cut.rows = costs::kNearRows;
-        if (!cut.rows && (cut.is_small(count) || (results >= cut.enough && !cut_off)))
-            return nullptr;
         const Ref x = cast(cut.b, input, type);
         const Ref reduced =
             columns ? cut.reduce_columns(x, attr.axes) : cut.reduce_rows(x, attr.axes);

@@ -1,6 +1,4 @@
-// The place of the least or largest element, noted by the loop that finds it.
-#include "compiler/mapping/before/find_extremes.h"
-
+// Positions of extremes: one loop finds the extreme and where it stands.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,12 +36,12 @@ Tensor distances(const Tensor& x) {
     return abs(unsqueeze(x, 1) - reshape(arange(64).as(f32), {1, 64}) * 0.5f);
 }
 
-TEST(FindExtremes, TheNearestIsOneLoop) {
+TEST(Positions, TheNearestIsOneLoop) {
     EXPECT_EQ(loops_in([](Tensor x) { return argmin(distances(x), {.axis = 1}); }), 1);
     EXPECT_EQ(loops_in([](Tensor x) { return argmax(distances(x), {.axis = 1}); }), 1);
 }
 
-TEST(FindExtremes, TheNearestAndHowFarItIsAreOneLoop) {
+TEST(Positions, TheNearestAndHowFarItIsAreOneLoop) {
     const auto both = [](Tensor x) {
         const Tensor away = distances(x);
         return argmin(away, {.axis = 1}).as(f32) + min(away, {.axis = 1});
@@ -51,20 +49,11 @@ TEST(FindExtremes, TheNearestAndHowFarItIsAreOneLoop) {
     EXPECT_EQ(loops_in(both), 1);
 }
 
-TEST(FindExtremes, WhereAnotherValueIsTheLeastStaysALoopOfItsOwn) {
-    const auto other = [](Tensor x) {
-        const Tensor away = distances(x), least = min(away, {.axis = 1, .keep_dims = true});
-        const Tensor i = index({4096, 64}, 1);
-        return min(select(square(away) == least, i, 64), {.axis = 1});
-    };
-    EXPECT_EQ(loops_in(other), 2);
-}
-
-TEST(FindExtremes, LanesThatShareALoopLookTwice) {
-    const std::string text = text_of([](Tensor x) {
-        return argmin(reshape(x * x, {4, 1024}), {.axis = 1});
-    });
+TEST(Positions, LanesShareTheOneLoop) {
+    const auto rows = [](Tensor x) { return argmin(reshape(x * x, {4, 1024}), {.axis = 1}); };
+    const std::string text = text_of(rows);
     EXPECT_NE(text.find("subgroup"), std::string::npos) << text;
+    EXPECT_EQ(loops_in(rows), 1) << text;
 }
 
 template <class F>
@@ -78,7 +67,7 @@ void expect_places_of_the_oracle(F function) {
 
 // Rows of 20: two equal ones, nans before and behind, nothing but infinities or nans, zeros of both
 // signs.
-TEST(FindExtremes, TheFirstOfEqualOnesAndNansBeforeAll) {
+TEST(Positions, TheFirstOfEqualOnesAndNansBeforeAll) {
     const float infinity = INFINITY;
     std::vector<float> rows;
     const auto add = [&](float fill, std::vector<std::pair<int, float>> others) {
@@ -105,7 +94,26 @@ TEST(FindExtremes, TheFirstOfEqualOnesAndNansBeforeAll) {
         });
 }
 
-TEST(FindExtremes, IntegersAndAxesOfAnyLength) {
+// Parts of a long axis, of which the second equals the first, and one has a nan.
+TEST(Positions, OfALongAxisInParts) {
+    for (const bool nan : {false, true})
+        expect_places_of_the_oracle([&] {
+            const Tensor i = arange(200000), x = (i * 7919 % 100000).as(f32);
+            const Tensor y = nan ? select(i == 123456, NAN, x) : x;
+            return stack({argmin(y), argmax(y), argmax(-x), argmin(x.as(i32))});
+        });
+}
+
+// An axis that turns out to be empty.
+TEST(Positions, OfNoElementsAreZero) {
+    expect_places_of_the_oracle([] {
+        auto f = compile([](Tensor x) { return argmin(x, {.axis = 1}) + argmax(x, {.axis = 1}); },
+                         {f32(5, "n")});
+        return f(zeros({5, 0}));
+    });
+}
+
+TEST(Positions, IntegersAndAxesOfAnyLength) {
     for (const int64_t n : {1, 2, 7, 33}) {
         expect_places_of_the_oracle([&] {
             const Tensor x = index({3000, n}, 0) * 7 + index({3000, n}, 1) * 5;
