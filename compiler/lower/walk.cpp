@@ -103,7 +103,11 @@ void Walk::forget_iteration(size_t mark, int range) {
 int Walk::evaluate(const Node& node, const Indices& at) {
     auto own = own_.find(&node);
     const bool in_memory = context_.buffers.contains(&node);
-    if (own != own_.end() && own->second != at) {
+    // A number that is also a result, or that a loop begins with, is written where it is asked for.
+    const bool number = constant_value(node) || node.op == Op::SizeValue || node.op == Op::Index ||
+                        node.op == Op::Empty || context_.host_values.contains(&node) ||
+                        context_.host_numbers.contains(&node);
+    if (own != own_.end() && own->second != at && !number) {
         // If a value is also evaluated at other indices, an index clamped into a shape may equal
         // one of these: the same constant, or an edge.
         const bool again = request_.again.contains(&node);
@@ -111,10 +115,6 @@ int Walk::evaluate(const Node& node, const Indices& at) {
             return ask(node, own->second);
         ensure(again, "a kernel reads an output of its own at another index");
     }
-    // A number that is also a result, or that a loop begins with, is no reason to load it.
-    const bool number = constant_value(node) || node.op == Op::SizeValue || node.op == Op::Index ||
-                        node.op == Op::Empty || context_.host_values.contains(&node) ||
-                        context_.host_numbers.contains(&node);
     if (in_memory && own == own_.end() && !number) return load(node, at);
     if (auto it = context_.host_values.find(&node); it != context_.host_values.end())
         return b_.size(it->second);
