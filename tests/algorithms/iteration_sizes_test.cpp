@@ -329,7 +329,7 @@ TEST(IterationSizes, OutsideOfTheirIterationsAreAnError) {
             }
             (zeros({few}, i32) + total).to_vector<int>();
         }),
-        {"begins in an iteration of the loop", "outside of it", "iteration_sizes_test.cpp:"});
+        {"an iteration of the loop", "outside of the loop", "iteration_sizes_test.cpp:"});
     expect_message(error_of([] {
                        Tensor x = arange(10), out = 0;
                        kernel({4}, [&](Tensor k) { x(k) = Tensor(device_size(sum(k), 4)); });

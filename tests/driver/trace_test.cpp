@@ -70,7 +70,7 @@ TEST(Trace, OfAProgramWithoutItsSourceIsRefused) {
         trace_of(*f.program());
         FAIL() << "no error";
     } catch (const UserError& error) {
-        EXPECT_NE(std::string(error.what()).find("without what it was compiled from"),
+        EXPECT_NE(std::string(error.what()).find("without the graph that it was compiled from"),
                   std::string::npos);
     }
 }

@@ -96,6 +96,8 @@ the neighbours of 1, infinities, nan), against formulas that agree with 60 digit
 Errors are in units in the last place, of the value and of the derivative (of the worse one, of two operands). Results and arguments below the
 smallest normal number, and products with them, may be 0, because devices may flush them. *: the unit is that of 1, or of the
 largest operand, where that is larger (`logaddexp` cancels next to 0; `gelu` of f64 is made from `1 + erf`).
+The column f64 holds on the host; a device computes functions of f64 by their definitions in kernel code, whose errors are those of
+`kernel/functions/functions.def`: at most 3.8 units.
 `%`, `fmod` and `remainder` of floats are exact, but for the one sum that gives a rest the divisor's sign. A divisor below the smallest normal number
 leaves 0 on a device that takes such numbers as 0, and the exact rest elsewhere, as in the interpreters.
 
