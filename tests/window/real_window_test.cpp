@@ -222,6 +222,7 @@ TEST_F(RealWindow, EscapeCloses) {
 }
 
 TEST_F(RealWindow, AKeyThatWasHeldBeforeTheWindowOpenedIsNotPressedByItsRepeats) {
+    await_hand();  // of the test before, which lets go of Escape last
     ASSERT_EQ(std::system("xdotool keydown Escape"), 0);
     {
         ViewWindow window(executor, options("held before"));
