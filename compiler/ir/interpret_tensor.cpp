@@ -303,7 +303,7 @@ HostTensor exchanged(const HostTensor& x, const HostTensor* lane, const Subgroup
 
 namespace {
 
-/// Where the extremes along an axis are.
+/// Returns the positions of the extremes along an axis.
 HostTensor positions(const HostTensor& x, Op step, size_t axis) {
     std::vector<int64_t> kept = x.shape;
     kept.erase(kept.begin() + static_cast<long>(axis));

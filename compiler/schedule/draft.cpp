@@ -34,6 +34,21 @@ bool is_loaded(const Draft& draft, const Node& node) {
            !constant_value(node);
 }
 
+bool computes_any(const Draft& draft, const Node& root,
+                  const std::function<bool(const Node&)>& is) {
+    NodeSet seen;
+    std::vector<const Node*> queue{&root};
+    while (!queue.empty()) {
+        const Node* node = queue.back();
+        queue.pop_back();
+        if (!seen.insert(node).second || (node != &root && in_memory(draft, *node))) continue;
+        if (is(*node)) return true;
+        if (node->op == Op::Result) continue;
+        for (const Ref& input : node->inputs) queue.push_back(input.get());
+    }
+    return false;
+}
+
 bool starts_as(Draft& draft, const Node& version, const Node& value, int map) {
     return in_memory(draft, value) && written(draft.facts, version).target.get() == &value &&
            map == draft.maps.identity(value.shape);

@@ -1,5 +1,6 @@
 // A schedule in the making: one round of verdicts, and the findings of earlier rounds.
 #pragma once
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +57,9 @@ bool in_memory(const Draft& draft, const Node& node);
 /// True if some kernel that asks for the value must bind it. (What the host knows is a parameter,
 /// and constants are written where they are asked for, even if a copy of them is kept.)
 bool is_loaded(const Draft& draft, const Node& node);
+/// True if the root's kernel computes a value for which `is` holds: the root, or one that is not in
+/// memory. Bodies of loops and branches are not looked into.
+bool computes_any(const Draft& draft, const Node& root, const std::function<bool(const Node&)>& is);
 /// True if the version, which is written by position, starts as the value and takes its place.
 bool starts_as(Draft& draft, const Node& version, const Node& value, int map);
 

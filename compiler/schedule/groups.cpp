@@ -45,18 +45,9 @@ struct Candidate {
 
 /// True if the value's kernel contains a reduction or a loop.
 bool is_heavy(const Draft& draft, const Node& root) {
-    NodeSet seen;
-    std::vector<const Node*> queue{&root};
-    while (!queue.empty()) {
-        const Node* node = queue.back();
-        queue.pop_back();
-        if (!seen.insert(node).second || (node != &root && in_memory(draft, *node))) continue;
-        if (node->op == Op::Reduce || (node->op == Op::Result && node->inputs[0]->op == Op::Loop))
-            return true;
-        if (node->op == Op::Result) continue;
-        for (const Ref& input : node->inputs) queue.push_back(input.get());
-    }
-    return false;
+    return computes_any(draft, root, [](const Node& node) {
+        return node.op == Op::Reduce || (node.op == Op::Result && node.inputs[0]->op == Op::Loop);
+    });
 }
 
 Candidate candidate(Draft& draft, const Ref& root) {

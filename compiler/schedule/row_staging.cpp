@@ -34,19 +34,10 @@ int inner_dimensions(const Draft& draft, const Ask& ask) {
 /// Returns whether the root's kernel computes a long reduction for each element. Neighbours share
 /// what they read for these in tiles, which one invocation that walks them does not.
 bool reduces_long(const Draft& draft, const Node& root) {
-    NodeSet seen;
-    std::vector<const Node*> queue{&root};
-    while (!queue.empty()) {
-        const Node* node = queue.back();
-        queue.pop_back();
-        if (!seen.insert(node).second || (node != &root && in_memory(draft, *node))) continue;
-        if (node->op == Op::Reduce &&
-            reduction_trips(*node, draft.facts.symbols) >= costs::kStageTrips)
-            return true;
-        if (node->op == Op::Result) continue;
-        for (const Ref& input : node->inputs) queue.push_back(input.get());
-    }
-    return false;
+    return computes_any(draft, root, [&](const Node& node) {
+        return node.op == Op::Reduce &&
+               reduction_trips(node, draft.facts.symbols) >= costs::kStageTrips;
+    });
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr KernelFunction kFunctions[] = {
 #include "compiler/kernel/functions/functions.def"
 };
 
-/// By the place in kFunctions; null where it takes another number of arguments.
+/// Each function's definition stands at its place in kFunctions; the other pointer is null.
 using OfOne = KernelValue (*)(KernelValue);
 using OfTwo = KernelValue (*)(KernelValue, KernelValue);
 constexpr std::pair<OfOne, OfTwo> kDefinitions[] = {

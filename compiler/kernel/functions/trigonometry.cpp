@@ -9,8 +9,8 @@ namespace {
 /// x = n pi/2 + r with |r| <= pi/4: r, and the bits of n, of which the lowest two count.
 using QuarterTurns = std::pair<KernelValue, KernelValue>;
 
-/// By Cody and Waite, for |x| <= 1e5; pi/2 in parts of 8 bits, whose multiples are exact for
-/// |n| < 2^16. r of infinity and nan is nan.
+/// Cody and Waite's reduction, for |x| <= 1e5: pi/2 is split into parts of 8 bits, whose multiples
+/// are exact for |n| < 2^16. r of infinity and nan is nan.
 QuarterTurns few_quarter_turns(KernelValue x) {
     const KernelValue turns = floor(x * 0.636619747 + 0.5);
     KernelValue r = x - turns * 1.5703125;
@@ -38,8 +38,9 @@ KernelValue product_above(KernelValue m, KernelValue by) {
     return m_high * high + (first >> 16) + (second >> 16);
 }
 
-/// By Payne and Hanek, for any finite |x| >= 1: m 2^s times those 64 bits of 2/pi that do more than
-/// add whole turns. The 24 bits of m leave 40 of the fraction, so r is off by 4e-12 at most.
+/// Payne and Hanek's reduction, for any finite |x| >= 1: it multiplies m 2^s by the 64 bits of 2/pi
+/// that do more than add whole turns. The 24 bits of m leave 40 of the fraction, so r is off by
+/// 4e-12 at most.
 QuarterTurns many_quarter_turns(KernelValue x) {
     const KernelValue bits = bits_of(x), sign = bits & 0x80000000u;
     const KernelValue offset = ((bits >> 23) & 255u) - 120u;

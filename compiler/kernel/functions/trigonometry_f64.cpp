@@ -21,8 +21,8 @@ KernelValue series(KernelValue z, std::initializer_list<double> coefficients) {
     return p;
 }
 
-/// By Cody and Waite, for |x| <= 1e6; pi/2 in parts of 33 bits, whose multiples are exact for
-/// |n| < 2^20. r of infinity and nan is nan.
+/// Cody and Waite's reduction, for |x| <= 1e6: pi/2 is split into parts of 33 bits, whose multiples
+/// are exact for |n| < 2^20. r of infinity and nan is nan.
 WideTurns few_wide_turns(KernelValue x) {
     const KernelValue turns = clamp(floor(x * 0.6366197723675814 + 0.5), -1048576.0, 1048576.0);
     const KernelValue first = x - turns * 1.57079632673412561417e+0;
@@ -62,8 +62,8 @@ std::vector<KernelValue> words_from(KernelValue word) {
     return words;
 }
 
-/// By Payne and Hanek, for any finite |x| >= 2^16: the 53 bits of x times those 128 bits of 2/pi
-/// that do more than add whole turns, as four words, the highest first.
+/// Payne and Hanek's reduction, for any finite |x| >= 2^16: it multiplies the 53 bits of x by the
+/// 128 bits of 2/pi that do more than add whole turns, in four words, the highest first.
 WideTurns many_wide_turns(KernelValue x) {
     constexpr uint64_t kWord = 0xffffffff;
     const KernelValue bits = bits_of(x), negative = (bits >> 63) != uint64_t{0};
