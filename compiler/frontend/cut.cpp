@@ -74,15 +74,19 @@ std::vector<Ref> with_counts(Cut& cut, const std::vector<Ref>& results) {
     return out;
 }
 
-/// Returns `results` with Buffers in place of values that were computed already, equal values
-/// merged. Numbers stay numbers: a loop's bound must not become a load because its value was read
-/// before.
-std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
+/// Returns the Buffers of the values below `results` that were computed already. Numbers stay
+/// numbers: a loop's bound must not become a load because its value was read before.
+std::unordered_map<const Node*, Ref> computed_below(const std::vector<Ref>& results) {
     const auto is_computed = [](const Node& node) { return node.computed && !is_trivial(node); };
     std::unordered_map<const Node*, Ref> buffers;
     for (const Ref& node : topological(results, is_computed))
         if (is_computed(*node)) buffers.emplace(node.get(), node->computed);
-    return merge_equal(table, results, buffers);
+    return buffers;
+}
+
+/// Returns `results` with Buffers in place of computed values, equal values merged.
+std::vector<Ref> with_computed(NodeTable& table, const std::vector<Ref>& results) {
+    return merge_equal(table, results, computed_below(results));
 }
 
 }  // namespace
@@ -102,6 +106,21 @@ Cut cut_graph(NodeTable& table, const std::vector<Ref>& results, const UnfoldedN
     if (!cut.symbols.empty()) all = with_computed(table, all);
     cut.graph.results =
         rewrite(table, all, [&](const Node& node, const auto&) { return cutter(node); });
+    name_data_sizes(table, cut.graph, cut.symbols);
+    return cut;
+}
+
+Cut cut_as_recorded(NodeTable& table, const std::vector<Ref>& results) {
+    Cut cut;
+    Cutter cutter(table, cut, false);
+    const auto with_buffers = [&](const std::vector<Ref>& roots) {
+        const auto buffers = computed_below(roots);
+        return buffers.empty() ? roots : substitute(table, roots, buffers);
+    };
+    std::vector<Ref> all = with_counts(cut, with_buffers(results));
+    if (!cut.symbols.empty()) all = with_buffers(all);
+    cut.graph.results = rewrite(
+        table, all, [&](const Node& node, const std::vector<Ref>&) { return cutter(node); });
     name_data_sizes(table, cut.graph, cut.symbols);
     return cut;
 }

@@ -26,6 +26,11 @@ using UnfoldedNumbers = std::vector<bool>;
 Cut cut_graph(NodeTable& table, const std::vector<Ref>& results,
               const UnfoldedNumbers& unfolded = {}, std::vector<double>* numbers = nullptr);
 
+/// The graph of `results` whose Buffers, and values that were computed already, are arguments.
+/// Constants stay, and equal values are not merged: for the oracle, which evaluates each node as it
+/// stands, this is one walk instead of three.
+Cut cut_as_recorded(NodeTable& table, const std::vector<Ref>& results);
+
 /// True where computing the value twice costs nothing.
 bool is_trivial(const Node& node);
 

@@ -23,10 +23,6 @@ constexpr size_t kMostExamples = 6;
 /// sizes leaves each of them sooner.
 constexpr int64_t kSteadyCalls = 4;
 
-std::string key_of(const SessionState& session, const Graph& graph) {
-    return session.oracle ? "" : print(graph);
-}
-
 std::optional<SizeEnv> served(const KnownForm& form, const std::vector<int64_t>& numbers) {
     if (!form.program) return std::nullopt;
     std::optional<SizeEnv> symbols = form.sized.fit(numbers);
@@ -106,10 +102,11 @@ void refuse_symbols(const Size& size, SourceLine line) {
 }
 
 KeyedCut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted) {
+    if (session.oracle) return {cut_as_recorded(session.nodes, wanted), ""};
     std::vector<double> numbers;
     Cut cut = cut_graph(session.nodes, wanted, {}, &numbers);
-    std::string key = key_of(session, cut.graph);
-    if (numbers.empty() || session.oracle || session.plans.find(key))
+    std::string key = print(cut.graph);
+    if (numbers.empty() || session.plans.find(key))
         return {std::move(cut), std::move(key)};
     const UnfoldedNumbers all(numbers.size(), true);
     std::string form = print(cut_graph(session.nodes, wanted, all).graph, {.numbers = false});
@@ -121,7 +118,7 @@ KeyedCut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted) {
         if (numbers[k] != known->first[k]) known->changes[k] = true;
     if (known->programs++ < kMostFolded) return {std::move(cut), std::move(key)};
     cut = cut_graph(session.nodes, wanted, known->changes);
-    key = key_of(session, cut.graph);
+    key = print(cut.graph);
     return {std::move(cut), std::move(key)};
 }
 

@@ -23,7 +23,8 @@ struct KnownForm {
 
 struct KeyedCut {
     Cut cut;
-    std::string key;  // the text by which the session finds the plan of the graph
+    std::string key;  // the text by which the session finds the plan of the graph; empty for the
+                      // oracle, which needs none
 };
 /// Returns the graph of `wanted`, cut so that another frame with other numbers finds its plan
 /// again. A number that is worth folding is folded until it turns out to change each time: a frame
