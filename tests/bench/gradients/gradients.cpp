@@ -132,10 +132,7 @@ void run_case(const GradientCase& one, const Options& options, Executor& executo
 }
 
 int run(const Options& options) {
-    std::vector<GradientCase> cases;
-    add_simulations(cases);
-    add_adbench(cases);
-    add_training(cases);
+    std::vector<GradientCase> cases = gradient_cases();
     std::erase_if(cases, [&](const GradientCase& one) {
         return !options.only.empty() && one.name != options.only &&
                one.name.rfind(options.only + "_", 0) != 0;
@@ -156,18 +153,6 @@ int run(const Options& options) {
 }
 
 }  // namespace
-
-GradientContest firn::bench::by_first(const Objective& f, const std::vector<Tensor>& args,
-                                      size_t by, double most) {
-    const std::vector<ArgSpec> specs = specs_of(std::vector<Arg>(args.begin(), args.end()));
-    const auto objective = compile([&](const std::vector<Tensor>& x) { return f(x); }, specs);
-    const auto gradient = compile(
-        [&](const std::vector<Tensor>& x) {
-            return grad(f(x), std::vector<Tensor>(x.begin(), x.begin() + static_cast<long>(by)));
-        },
-        specs);
-    return {{objective, args}, {gradient, args}, most};
-}
 
 int main(int argc, char** argv) {
     try {

@@ -37,7 +37,8 @@ using Objective = std::function<Tensor(const std::vector<Tensor>& x)>;
 GradientContest by_first(const Objective& f, const std::vector<Tensor>& args, size_t by,
                          double most);
 
-/// The cases of each file.
+/// Every case of the files below.
+std::vector<GradientCase> gradient_cases();
 void add_simulations(std::vector<GradientCase>& cases);
 void add_adbench(std::vector<GradientCase>& cases);
 void add_training(std::vector<GradientCase>& cases);

@@ -13,6 +13,7 @@
 #include "compiler/driver/explain.h"
 #include "compiler/program/executor.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/gradients/gradients.h"
 #include "tests/excess_sum.h"
 #include "tests/programs/generate.h"
 #include "tests/programs/record.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kUsage =
     R"(usage: firn_snapshot FOLDER [--programs N] [--only CASE]
 
-Compiles every case of firn_bench and N random programs (400) for the reference profiles of both classes of device, and
+Compiles every case of firn_bench and of firn_bench_gradients (gradient_CASE), and N random programs (400), for the reference profiles of both classes of device, and
 writes into FOLDER/cpu and FOLDER/gpu a file of GLSL and one of explanations for each. No device is needed, nothing runs:
 what a program would read from one is zeros. Says at the end how much more than the work of their values kernels do, and how
 many were cut for that (computed-too-often in the explanations).
@@ -131,6 +132,16 @@ void snapshot(const Options& options, const std::string& device, const DevicePro
         if (!options.only.empty() && one.name != options.only) continue;
         std::fprintf(stderr, "%s %s\n", device.c_str(), one.name.c_str());
         keep(folder, one.name, profile, [&](const Session&) { one.make().firn(); });
+    }
+    for (const bench::GradientCase& one : bench::gradient_cases()) {
+        const std::string name = "gradient_" + one.name;
+        if (!options.only.empty() && name != options.only) continue;
+        std::fprintf(stderr, "%s %s\n", device.c_str(), name.c_str());
+        keep(folder, name, profile, [&](const Session&) {
+            const bench::GradientContest contest = one.make();
+            contest.objective.run();
+            contest.gradient.run();
+        });
     }
     if (!options.only.empty()) return;
     for (uint64_t seed = 0; seed < options.programs; ++seed) {
