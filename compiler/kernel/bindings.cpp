@@ -11,13 +11,13 @@ namespace firn {
 void scalarise_underused_vectors(KernelCode& code, size_t least, const DeviceProfile& profile,
                                  const SymbolFacts& facts) {
     place_apart(code);
-    std::vector<std::vector<int>> lanes(code.nodes.size());
+    ByNode<std::vector<NodeId>> lanes(code.nodes.size());
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order)
-            if (code.nodes[id].op == KernelOp::Lane) lanes[code.nodes[id].args[0]].push_back(id);
-    for (size_t block = 0; block < code.nodes.size(); ++block) {
+        for (NodeId id : region.order)
+            if (code[id].op == KernelOp::Lane) lanes[code[id].args[0]].push_back(id);
+    for (NodeId block : code.nodes.ids()) {
         if (lanes[block].empty() || lanes[block].size() >= least) continue;
-        const KernelNode vector = code.nodes[block];
+        const KernelNode vector = code[block];
         const KernelBuffer wide = code.buffers[vector.buffer];
         if (wide.space != MemorySpace::Bound) continue;
         int narrow = -1;
@@ -31,8 +31,8 @@ void scalarise_underused_vectors(KernelCode& code, size_t least, const DevicePro
             code.buffers.back().width = 1;
             code.buffers.back().form = binding_form(code.buffers.back(), profile, facts);
         }
-        for (int id : lanes[block]) {
-            KernelNode& lane = code.nodes[id];
+        for (NodeId id : lanes[block]) {
+            KernelNode& lane = code[id];
             lane.op = KernelOp::Load;
             lane.buffer = narrow;
             lane.args = {lane.args[1]};
@@ -162,14 +162,13 @@ int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
 
 void drop_unused_buffers(KernelCode& code) {
     std::vector<bool> used(code.buffers.size());
-    std::vector<int> live;
+    std::vector<NodeId> live;
     for (const KernelRegion& region : code.regions) {
         live.insert(live.end(), region.order.begin(), region.order.end());
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
-    for (int id : live)
-        if (names_buffer(code.nodes[id].op))
-            used[static_cast<size_t>(code.nodes[id].buffer)] = true;
+    for (NodeId id : live)
+        if (names_buffer(code[id].op)) used[static_cast<size_t>(code[id].buffer)] = true;
     std::vector<int> renamed(code.buffers.size(), 0);  // dead nodes name any
     std::vector<KernelBuffer> kept;
     for (const bool bound : {true, false})

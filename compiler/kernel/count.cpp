@@ -15,8 +15,8 @@ bool is_arithmetic(const KernelCode& code, const KernelNode& n) {
     if (n.op == KernelOp::RowReduce) return true;
     if (!is_elementwise(n.op) || n.op == KernelOp::Cast || n.op == KernelOp::Bitcast) return false;
     if (n.dtype != i32 && n.dtype != boolean) return true;
-    for (int arg : n.args)
-        if (code.nodes[arg].dtype.is_float()) return true;
+    for (NodeId arg : n.args)
+        if (code[arg].dtype.is_float()) return true;
     return false;
 }
 
@@ -26,8 +26,8 @@ constexpr int kMostTripNodes = 32;
 
 /// Returns the value of an i32 if it depends on sizes alone, as the length of a chunk of iterations
 /// does.
-std::optional<Size> size_of(const KernelCode& code, int id, int& nodes) {
-    const KernelNode& n = code.nodes[id];
+std::optional<Size> size_of(const KernelCode& code, NodeId id, int& nodes) {
+    const KernelNode& n = code[id];
     if (--nodes < 0 || n.dtype != i32 || n.width > 1) return std::nullopt;
     if (n.op == KernelOp::Constant) return Size(n.constant.i);
     if (n.op == KernelOp::Param) {
@@ -53,34 +53,33 @@ std::optional<Size> size_of(const KernelCode& code, int id, int& nodes) {
 /// Returns the trip count of a loop if a call knows it before its data.
 std::optional<Size> known_trips(const KernelCode& code, const Range& range) {
     int nodes = kMostTripNodes;
-    const auto trips =
-        range.extent_node < 0 ? std::nullopt : size_of(code, range.extent_node, nodes);
+    const auto trips = range.extent_node ? size_of(code, range.extent_node, nodes) : std::nullopt;
     return trips ? std::optional(max(*trips, Size(0))) : std::nullopt;
 }
 
 /// A function that returns the operations that a node counts as.
-using Counts = std::function<int64_t(int)>;
+using Counts = std::function<int64_t(NodeId)>;
 
-Size region_operations(const KernelCode& code, int region_id, const Counts& counts) {
-    const KernelRegion& region = code.regions[region_id];
+Size region_operations(const KernelCode& code, RegionId region_id, const Counts& counts) {
+    const KernelRegion& region = code[region_id];
     int64_t plain = 0;
     Size total(0);
-    auto visit = [&](int id) {
-        const KernelNode& n = code.nodes[id];
+    auto visit = [&](NodeId id) {
+        const KernelNode& n = code[id];
         plain += counts(id);
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
         const Size inside = region_operations(code, n.region, counts);
-        const int range = code.regions[n.region].range;
-        if (range < 0) {
+        const RangeId range = code[n.region].range;
+        if (!range) {
             total += inside;
-            if (n.else_region >= 0) total += region_operations(code, n.else_region, counts);
+            if (n.else_region) total += region_operations(code, n.else_region, counts);
             return;
         }
-        const Range& r = code.ranges[range];
+        const Range& r = code[range];
         total += inside * known_trips(code, r).value_or(Size(1));
     };
-    for (int id : region.order) visit(id);
-    for (int id : region.effects) visit(id);
+    for (NodeId id : region.order) visit(id);
+    for (NodeId id : region.effects) visit(id);
     return total + Size(plain);
 }
 
@@ -91,16 +90,16 @@ struct Touched {
     std::set<Access> unknown;  // in loops whose trip counts depend on data
 };
 
-void add_touched(const KernelCode& code, int region_id, const Size& times, bool known,
+void add_touched(const KernelCode& code, RegionId region_id, const Size& times, bool known,
                  Touched& out) {
-    const auto visit = [&](int id) {
-        const KernelNode& n = code.nodes[id];
+    const auto visit = [&](NodeId id) {
+        const KernelNode& n = code[id];
         if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            const int range = code.regions[n.region].range;
-            const Range* r = range < 0 ? nullptr : &code.ranges[range];
+            const RangeId range = code[n.region].range;
+            const Range* r = range ? &code[range] : nullptr;
             const std::optional<Size> trips = r ? known_trips(code, *r) : Size(1);
             add_touched(code, n.region, times * trips.value_or(Size(1)), known && trips, out);
-            if (n.else_region >= 0) add_touched(code, n.else_region, times, known, out);
+            if (n.else_region) add_touched(code, n.else_region, times, known, out);
         } else if (n.buffer >= 0) {
             const KernelBuffer& buffer = code.buffers[n.buffer];
             const Touched::Access access{buffer.buffer, buffer.written};
@@ -108,8 +107,8 @@ void add_touched(const KernelCode& code, int region_id, const Size& times, bool 
             out.elements[access] = out.elements[access] + times * Size(std::max(n.width, 1));
         }
     };
-    for (int id : code.regions[region_id].order) visit(id);
-    for (int id : code.regions[region_id].effects) visit(id);
+    for (NodeId id : code[region_id].order) visit(id);
+    for (NodeId id : code[region_id].effects) visit(id);
 }
 
 Size indices_of(const KernelCode& code) {
@@ -123,44 +122,44 @@ Size indices_of(const KernelCode& code) {
 class ValueNodes {
   public:
     explicit ValueNodes(const KernelCode& code) : code_(code), marked_(code.nodes.size()) {
-        mark_effects(0);
+        mark_effects(kRoot);
     }
-    bool contains(int id) const { return marked_[static_cast<size_t>(id)]; }
+    bool contains(NodeId id) const { return marked_[id]; }
 
   private:
-    void mark_effects(int region) {
-        for (int effect : code_.regions[region].effects) mark(effect);
+    void mark_effects(RegionId region) {
+        for (NodeId effect : code_[region].effects) mark(effect);
     }
 
-    void mark(int root) {
-        std::vector<int> queue{root};
-        const auto push = [&](int id) {
-            if (!contains(id)) marked_[static_cast<size_t>(id)] = true, queue.push_back(id);
+    void mark(NodeId root) {
+        std::vector<NodeId> queue{root};
+        const auto push = [&](NodeId id) {
+            if (!contains(id)) marked_[id] = true, queue.push_back(id);
         };
         while (!queue.empty()) {
-            const KernelNode& n = code_.nodes[queue.back()];
+            const KernelNode& n = code_[queue.back()];
             queue.pop_back();
             if (n.op == KernelOp::Load) continue;
             const bool placed = n.op == KernelOp::Store || n.op == KernelOp::Atomic;
             for (size_t k = placed; k < n.args.size(); ++k) push(n.args[k]);
-            for (int body : {n.region, n.else_region}) {
-                if (body < 0 || n.op == KernelOp::RegionArg) continue;
-                for (int yield : code_.regions[body].yields) push(yield);
-                for (int effect : code_.regions[body].effects) push(effect);
+            for (RegionId body : {n.region, n.else_region}) {
+                if (!body || n.op == KernelOp::RegionArg) continue;
+                for (NodeId yield : code_[body].yields) push(yield);
+                for (NodeId effect : code_[body].effects) push(effect);
             }
         }
     }
 
     const KernelCode& code_;
-    std::vector<bool> marked_;
+    ByNode<bool> marked_;
 };
 
 }  // namespace
 
 Size value_operations(const KernelCode& code) {
     const ValueNodes values(code);
-    return indices_of(code) * region_operations(code, 0, [&](int id) {
-               const KernelOp op = code.nodes[id].op;
+    return indices_of(code) * region_operations(code, kRoot, [&](NodeId id) {
+               const KernelOp op = code[id].op;
                return int64_t{values.contains(id) &&
                               (op == KernelOp::RowReduce || is_elementwise(op)) &&
                               op != KernelOp::Cast && op != KernelOp::Bitcast};
@@ -168,8 +167,8 @@ Size value_operations(const KernelCode& code) {
 }
 
 Size simple_operations(const KernelCode& code) {
-    return indices_of(code) * region_operations(code, 0, [&](int id) {
-               const KernelNode& node = code.nodes[id];
+    return indices_of(code) * region_operations(code, kRoot, [&](NodeId id) {
+               const KernelNode& node = code[id];
                if (!is_arithmetic(code, node)) return int64_t{0};
                return static_cast<int64_t>(std::max(1.0, operation_cost(info(node.op))));
            });
@@ -178,11 +177,11 @@ Size simple_operations(const KernelCode& code) {
 Work count_work(const KernelCode& code) {
     const Size grid = indices_of(code);
     Work work;
-    work.operations = grid * region_operations(code, 0, [&](int id) {
-                          return int64_t{is_arithmetic(code, code.nodes[id])};
+    work.operations = grid * region_operations(code, kRoot, [&](NodeId id) {
+                          return int64_t{is_arithmetic(code, code[id])};
                       });
     Touched touched;
-    add_touched(code, 0, grid, true, touched);
+    add_touched(code, kRoot, grid, true, touched);
     std::set<int> read, written;
     for (const KernelBuffer& b : code.buffers) {
         if (b.space != MemorySpace::Bound) continue;

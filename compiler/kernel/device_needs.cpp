@@ -10,16 +10,13 @@ namespace {
 /// leaves that these and its results use; with some more than once.
 template <class Visit>
 void for_live_nodes(const KernelCode& code, const Visit& visit) {
-    const auto node = [&](int id) -> const KernelNode& {
-        return code.nodes[static_cast<size_t>(id)];
-    };
     for (const KernelRegion& region : code.regions) {
-        for (const std::vector<int>* list : {&region.order, &region.effects})
-            for (int id : *list) {
-                visit(node(id));
-                for (int arg : node(id).args) visit(node(arg));
+        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
+            for (NodeId id : *list) {
+                visit(code[id]);
+                for (NodeId arg : code[id].args) visit(code[arg]);
             }
-        for (int id : region.yields) visit(node(id));
+        for (NodeId id : region.yields) visit(code[id]);
     }
 }
 
@@ -53,8 +50,7 @@ bool uses_lanes(const KernelCode& code) {
         uses |= n.op == KernelOp::SubgroupReduce || n.op == KernelOp::SubgroupShuffle ||
                 n.op == KernelOp::SubgroupScan || n.op == KernelOp::SubgroupRead ||
                 is_matrix(n.op) ||
-                (n.op == KernelOp::Range &&
-                 code.ranges[static_cast<size_t>(n.range)].kind == RangeKind::Subgroup);
+                (n.op == KernelOp::Range && code[n.range].kind == RangeKind::Subgroup);
     });
     return uses;
 }

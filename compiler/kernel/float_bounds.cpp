@@ -51,10 +51,10 @@ FloatBounds around_zero(double most, const FloatBounds& of) {
 
 }  // namespace
 
-FloatBounds FloatRanges::of(int id, int depth) {
+FloatBounds FloatRanges::of(NodeId id, int depth) {
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
     if (depth >= kMostFollowed) return kAnything;
-    return known_[id] = find(code_.nodes[static_cast<size_t>(id)], depth + 1);
+    return known_[id] = find(code_[id], depth + 1);
 }
 
 FloatBounds FloatRanges::find(const KernelNode& n, int depth) {
@@ -68,7 +68,7 @@ FloatBounds FloatRanges::find_integer(const KernelNode& n, int depth) {
         return {static_cast<double>(n.interval.lo), static_cast<double>(n.interval.hi), true};
     const FloatBounds any{0, 4294967295.0, true};
     const auto constant = [&](size_t k) -> const KernelNode* {
-        const KernelNode& arg = code_.nodes[static_cast<size_t>(n.args[k])];
+        const KernelNode& arg = code_[n.args[k]];
         return arg.op == KernelOp::Constant ? &arg : nullptr;
     };
     switch (n.op) {

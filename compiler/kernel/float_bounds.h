@@ -19,7 +19,7 @@ struct FloatBounds {
 class FloatRanges {
   public:
     explicit FloatRanges(const KernelCode& code) : code_(code) {}
-    FloatBounds of(int id, int depth = 0);
+    FloatBounds of(NodeId id, int depth = 0);
 
   private:
     FloatBounds find(const KernelNode& n, int depth);
@@ -27,7 +27,7 @@ class FloatRanges {
     FloatBounds find_float(const KernelNode& n, int depth);
 
     const KernelCode& code_;
-    std::unordered_map<int, FloatBounds> known_;
+    std::unordered_map<NodeId, FloatBounds> known_;
 };
 
 }  // namespace firn

@@ -7,12 +7,12 @@ namespace firn {
 namespace {
 
 /// The ranges along which `a` moves by 1, and `b` does not.
-void insert_lone(std::set<int>& to, const IndexForm& a, const IndexForm& b) {
-    auto insert = [&](int range) {
+void insert_lone(std::set<RangeId>& to, const IndexForm& a, const IndexForm& b) {
+    auto insert = [&](RangeId range) {
         if (!b.depends_on(range) && stride(a, range) == Stride::One) to.insert(range);
     };
     for (const auto& [range, step] : a.sum.terms) insert(range);
-    for (int range : a.clamped) insert(range);
+    for (RangeId range : a.clamped) insert(range);
 }
 
 /// a + b times `sign`.
@@ -21,7 +21,7 @@ IndexForm sum(const IndexForm& a, const IndexForm& b, int64_t sign) {
     out.others.insert(b.others.begin(), b.others.end());
     insert_lone(out.clamped, a, b);
     if (sign == 1) insert_lone(out.clamped, b, a);
-    std::erase_if(out.clamped, [&](int range) { return !out.others.contains(range); });
+    std::erase_if(out.clamped, [&](RangeId range) { return !out.others.contains(range); });
     out.carried = a.carried || b.carried;
     return out;
 }
@@ -32,16 +32,16 @@ IndexForm product(const IndexForm& a, const Size& by) {
 
 }  // namespace
 
-Stride stride(const IndexForm& form, int range) {
+Stride stride(const IndexForm& form, RangeId range) {
     if (!form.depends_on(range)) return Stride::None;
     const bool one = form.others.contains(range) ? form.clamped.contains(range)
                                                  : coefficient_of(form.sum, range).is(1);
     return one ? Stride::One : Stride::Other;
 }
 
-const IndexForm& IndexForms::of(int node) {
+const IndexForm& IndexForms::of(NodeId node) {
     if (const auto at = known_.find(node); at != known_.end()) return at->second;
-    IndexForm out = find(code_.nodes[static_cast<size_t>(node)]);
+    IndexForm out = find(code_[node]);
     return known_.emplace(node, std::move(out)).first->second;
 }
 
@@ -70,15 +70,14 @@ IndexForm IndexForms::rest(const KernelNode& n) {
     IndexForm out;
     out.rest = n.congruence;
     out.carried = n.op != KernelOp::Param && n.op != KernelOp::Load && !is_elementwise(n.op);
-    for (int arg : n.args) {
+    for (NodeId arg : n.args) {
         const IndexForm& form = of(arg);
         for (const auto& [range, step] : form.sum.terms) out.others.insert(range);
         out.others.insert(form.others.begin(), form.others.end());
         out.carried |= form.carried;
     }
     if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-        for (size_t range = 0; range < code_.ranges.size(); ++range)
-            out.others.insert(static_cast<int>(range));
+        for (RangeId range : code_.ranges.ids()) out.others.insert(range);
     return out;
 }
 

@@ -11,13 +11,13 @@ namespace firn {
 
 /// index = sum + a rest.
 struct IndexForm {
-    Affine<int, Size> sum;  // of ranges
-    Congruence rest{0, 0};  // so, there is none
-    std::set<int> others;   // ranges that the rest depends on in any way
-    std::set<int> clamped;  // of those, ranges with which it grows by 1 until a bound keeps it
-    bool carried = false;   // it uses values of loops, branches or other invocations
+    Affine<RangeId, Size> sum;
+    Congruence rest{0, 0};      // so, there is none
+    std::set<RangeId> others;   // ranges that the rest depends on in any way
+    std::set<RangeId> clamped;  // of those, ranges with which it grows by 1 until a bound keeps it
+    bool carried = false;       // it uses values of loops, branches or other invocations
 
-    bool depends_on(int range) const {
+    bool depends_on(RangeId range) const {
         return others.contains(range) || !coefficient_of(sum, range).is(0);
     }
     bool is_sum() const { return rest == Congruence{0, 0}; }
@@ -27,20 +27,20 @@ struct IndexForm {
 /// The stride of an index along a range, as a rule: bounds that clamp it are ignored. A loop's
 /// carried value counts as constant, its result as moving with every range.
 enum class Stride { None, One, Other };
-Stride stride(const IndexForm& form, int range);
+Stride stride(const IndexForm& form, RangeId range);
 
 /// Forms of the nodes of a kernel; each node is worked out once.
 class IndexForms {
   public:
     explicit IndexForms(const KernelCode& code) : code_(code) {}
-    const IndexForm& of(int node);
+    const IndexForm& of(NodeId node);
 
   private:
     IndexForm find(const KernelNode& n);
     IndexForm rest(const KernelNode& n);
 
     const KernelCode& code_;
-    std::map<int, IndexForm> known_;
+    std::map<NodeId, IndexForm> known_;
 };
 
 }  // namespace firn

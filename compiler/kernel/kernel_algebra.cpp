@@ -26,23 +26,21 @@ bool is_minus_zero(const KernelNode& n) {
 
 }  // namespace
 
-int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
+NodeId KernelBuilder::make(KernelOp op, DType dtype, std::vector<NodeId> args) {
     bool constant_inputs = true;
-    for (int a : args) constant_inputs = constant_inputs && is_constant(a);
+    for (NodeId a : args) constant_inputs = constant_inputs && is_constant(a);
     if (constant_inputs && op != KernelOp::Bitcast) {
         std::vector<Scalar> values;
-        for (int a : args) values.push_back(node(a).constant);
+        for (NodeId a : args) values.push_back(node(a).constant);
         return constant(evaluate(graph_op(op), dtype, values));
     }
     if (op == KernelOp::Select) {
-        const int folded = fold_select(args);
-        if (folded >= 0) return folded;
+        if (const NodeId folded = fold_select(args)) return folded;
     }
     if (op == KernelOp::Cast && node(args[0]).dtype == dtype) return args[0];
     const bool integers = !args.empty() && node(args.back()).dtype == i32;
     if (integers && dtype == i32) {
-        const int made = make_integer(op, args);
-        if (made >= 0) return made;
+        if (const NodeId made = make_integer(op, args)) return made;
     }
     if (integers && dtype == boolean && args.size() == 2) {
         if (std::optional<bool> known = compare(op, args[0], args[1])) return boolean_value(*known);
@@ -68,11 +66,11 @@ int KernelBuilder::make(KernelOp op, DType dtype, std::vector<int> args) {
     return plain(op, dtype, std::move(args));
 }
 
-int KernelBuilder::nothing_to_add(DType dtype) {
+NodeId KernelBuilder::nothing_to_add(DType dtype) {
     return constant(dtype.is_float() ? scalar_float(-0.0, dtype) : scalar_int(0, dtype));
 }
 
-int KernelBuilder::plain(KernelOp op, DType dtype, std::vector<int> args) {
+NodeId KernelBuilder::plain(KernelOp op, DType dtype, std::vector<NodeId> args) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
@@ -80,7 +78,7 @@ int KernelBuilder::plain(KernelOp op, DType dtype, std::vector<int> args) {
     return intern(std::move(n));
 }
 
-bool KernelBuilder::never_minus_zero(int id, int steps) const {
+bool KernelBuilder::never_minus_zero(NodeId id, int steps) const {
     const KernelNode& n = node(id);
     switch (n.op) {
         case KernelOp::Constant: return n.constant.f != 0 || !std::signbit(n.constant.f);
@@ -95,7 +93,7 @@ bool KernelBuilder::never_minus_zero(int id, int steps) const {
     }
 }
 
-int KernelBuilder::fold_select(const std::vector<int>& args) {
+NodeId KernelBuilder::fold_select(const std::vector<NodeId>& args) {
     if (args[1] == args[2]) return args[1];
     if (is_constant(args[0])) return node(args[0]).constant.i ? args[1] : args[2];
     // A single choice by both conditions.
@@ -107,10 +105,10 @@ int KernelBuilder::fold_select(const std::vector<int>& args) {
     if (no.op == KernelOp::Select && no.args[1] == args[1])
         return make(KernelOp::Select, dtype,
                     {make(KernelOp::Or, boolean, {args[0], no.args[0]}), args[1], no.args[2]});
-    return -1;
+    return {};
 }
 
-int KernelBuilder::of_either_sign(int id, int steps) {
+NodeId KernelBuilder::of_either_sign(NodeId id, int steps) {
     const KernelNode n = node(id);
     KernelNode other;
     other.op = n.op;
@@ -121,18 +119,18 @@ int KernelBuilder::of_either_sign(int id, int steps) {
         case KernelOp::Mul:
         case KernelOp::Div:
             if (steps == 0) return id;
-            for (int arg : n.args) other.args.push_back(of_either_sign(arg, steps - 1));
+            for (NodeId arg : n.args) other.args.push_back(of_either_sign(arg, steps - 1));
             if (n.op == KernelOp::Mul) std::sort(other.args.begin(), other.args.end());
             break;
         default: return id;
     }
-    const int made = existing(other);
-    return made >= 0 ? std::min(made, id) : id;
+    const NodeId made = existing(other);
+    return made ? std::min(made, id) : id;
 }
 
-std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {
-    auto less_equal = [&](int x, int y) { return proved_less_equal(x, y); };
-    auto less = [&](int x, int y) {
+std::optional<bool> KernelBuilder::compare(KernelOp op, NodeId a, NodeId b) const {
+    auto less_equal = [&](NodeId x, NodeId y) { return proved_less_equal(x, y); };
+    auto less = [&](NodeId x, NodeId y) {
         if (node(x).interval.hi < node(y).interval.lo) return true;
         const NodeFacts &p = facts_[x], &q = facts_[y];
         return p.hi && q.lo && firn::proved_less_equal(*p.hi + Size(1), *q.lo);
@@ -156,7 +154,7 @@ std::optional<bool> KernelBuilder::compare(KernelOp op, int a, int b) const {
     return std::nullopt;
 }
 
-LinearForm KernelBuilder::linear_of(int id) const {
+LinearForm KernelBuilder::linear_of(NodeId id) const {
     if (facts_[id].linear) return *facts_[id].linear;
     if (is_constant(id)) return {{}, node(id).constant.i};
     return {{{id, 1}}, 0};
@@ -167,11 +165,11 @@ bool KernelBuilder::rejoin(LinearForm& linear) {
     for (size_t i = 0; i < linear.terms.size(); ++i) {
         const auto [mod_id, k] = linear.terms[i];
         if (node(mod_id).op != KernelOp::Mod) continue;
-        const int x = node(mod_id).args[0], d = node(mod_id).args[1];
+        const NodeId x = node(mod_id).args[0], d = node(mod_id).args[1];
         for (size_t j = 0; j < linear.terms.size(); ++j) {
             const auto [id, coefficient] = linear.terms[j];
             const KernelNode& n = node(id);
-            auto is_quotient = [&](int q) {
+            auto is_quotient = [&](NodeId q) {
                 return node(q).op == KernelOp::Div && node(q).args[0] == x && node(q).args[1] == d;
             };
             const bool by_constant =
@@ -189,17 +187,15 @@ bool KernelBuilder::rejoin(LinearForm& linear) {
     return false;
 }
 
-int KernelBuilder::from_linear(LinearForm linear) {
+NodeId KernelBuilder::from_linear(LinearForm linear) {
     while (rejoin(linear)) {
     }
     linear.offset = static_cast<int32_t>(linear.offset);
-    int sum = -1;
-    auto add_term = [&](int term) {
-        sum = sum < 0 ? term : plain(KernelOp::Add, i32, {sum, term});
-    };
+    NodeId sum;
+    auto add_term = [&](NodeId term) { sum = sum ? plain(KernelOp::Add, i32, {sum, term}) : term; };
     for (const auto& [term, coefficient] : linear.terms)
         add_term(coefficient == 1 ? term : plain(KernelOp::Mul, i32, {term, integer(coefficient)}));
-    if (sum < 0) return integer(linear.offset);
+    if (!sum) return integer(linear.offset);
     const bool simple = linear.terms.size() == 1 && linear.terms[0].second == 1 && !linear.offset;
     if (simple) return sum;
     if (linear.offset) add_term(integer(linear.offset));
@@ -207,7 +203,7 @@ int KernelBuilder::from_linear(LinearForm linear) {
     return sum;
 }
 
-int KernelBuilder::product(int a, int b) {
+NodeId KernelBuilder::product(NodeId a, NodeId b) {
     if (is_constant(a)) std::swap(a, b);
     LinearForm x = linear_of(a), y = linear_of(b);
     if (y.terms.empty() || x.terms.empty()) {
@@ -218,12 +214,12 @@ int KernelBuilder::product(int a, int b) {
     if (x.terms.size() * y.terms.size() > 4) {
         return plain(KernelOp::Mul, i32, {std::min(a, b), std::max(a, b)});
     }
-    int sum = integer(x.offset * y.offset);
-    auto scaled = [&](int term, int64_t c) { return from_linear({{{term, c}}, 0}); };
+    NodeId sum = integer(x.offset * y.offset);
+    auto scaled = [&](NodeId term, int64_t c) { return from_linear({{{term, c}}, 0}); };
     for (auto [s, c] : x.terms) {
         for (auto [t, d] : y.terms) {
             const KernelNode &p = node(s), &q = node(t);
-            int term;
+            NodeId term;
             const auto is_size = [&](const KernelNode& n) {
                 return n.op == KernelOp::Param && code_.params[n.param].scalar < 0;
             };
@@ -248,47 +244,47 @@ int KernelBuilder::product(int a, int b) {
 
 /// If all terms and d are multiples of g, (g y + o) / d is y / (d / g) for 0 <= o < g, and the
 /// remainder is g (y % (d / g)) + o: the part between two steps of g makes no difference.
-int KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remainder) {
+NodeId KernelBuilder::divide_steps(const LinearForm& linear, int64_t d, bool remainder) {
     int64_t g = d;
     for (const auto& [term, c] : linear.terms) g = std::gcd(g, c);
-    if (g <= 1 || linear.terms.empty()) return -1;
+    if (g <= 1 || linear.terms.empty()) return {};
     int64_t between = linear.offset % g;
     if (between < 0) between += g;
     LinearForm steps{linear.terms, (linear.offset - between) / g};
     for (auto& [term, c] : steps.terms) c /= g;
-    const int y = from_linear(std::move(steps)), e = integer(d / g);
+    const NodeId y = from_linear(std::move(steps)), e = integer(d / g);
     if (!remainder) return make(KernelOp::Div, i32, {y, e});
-    const int rest = make(KernelOp::Mod, i32, {y, e});
+    const NodeId rest = make(KernelOp::Mod, i32, {y, e});
     return add(mul(rest, integer(g)), integer(between));
 }
 
 /// Rewrites min(x, c) / d as min(x / d, c / d), because quotients are monotonic; so for max. Does
 /// so only if x / d needs no division any more: elements that fall into one then share what they
 /// read by it.
-int KernelBuilder::divide_clamped(int a, int b) {
+NodeId KernelBuilder::divide_clamped(NodeId a, NodeId b) {
     const KernelNode clamped = node(a);
-    if (clamped.op != KernelOp::Min && clamped.op != KernelOp::Max) return -1;
+    if (clamped.op != KernelOp::Min && clamped.op != KernelOp::Max) return {};
     for (size_t k = 0; k < 2; ++k) {
-        const int limit = clamped.args[k], x = clamped.args[1 - k];
+        const NodeId limit = clamped.args[k], x = clamped.args[1 - k];
         if (!is_constant(limit)) continue;
-        const int quotient = make(KernelOp::Div, i32, {x, b});
+        const NodeId quotient = make(KernelOp::Div, i32, {x, b});
         const LinearForm sum = linear_of(quotient);
         if (std::any_of(sum.terms.begin(), sum.terms.end(),
                         [&](const auto& term) { return node(term.first).op == KernelOp::Div; }))
             continue;
         return make(clamped.op, i32, {quotient, make(KernelOp::Div, i32, {limit, b})});
     }
-    return -1;
+    return {};
 }
 
-int KernelBuilder::divide(int a, int b, bool remainder) {
+NodeId KernelBuilder::divide(NodeId a, NodeId b, bool remainder) {
     // Copies: making a node moves the others.
     const KernelNode x = node(a), y = node(b);
     const bool positive = x.interval.lo >= 0 || (facts_[a].lo && facts_[a].lo->lower_bound() >= 0);
-    if (!positive) return -1;
+    if (!positive) return {};
     if (is_constant(b) && y.constant.i == 1) return remainder ? integer(0) : a;
     if (!remainder && is_constant(b) && y.constant.i > 1)
-        if (const int out = divide_clamped(a, b); out >= 0) return out;
+        if (const NodeId out = divide_clamped(a, b)) return out;
     // Split the sum into multiples of the divisor and a rest that is proved to lie in [0, divisor).
     const LinearForm linear = linear_of(a);
     LinearForm whole, rest;
@@ -299,7 +295,7 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             whole.offset += c;
         } else if (node(term).op == KernelOp::Mul &&
                    (node(term).args[0] == b || node(term).args[1] == b)) {
-            const int other = node(term).args[0] == b ? node(term).args[1] : node(term).args[0];
+            const NodeId other = node(term).args[0] == b ? node(term).args[1] : node(term).args[0];
             whole = plus(whole, {{{other, 1}}, 0}, c);
         } else {
             rest.terms.emplace_back(term, c);
@@ -314,12 +310,12 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
             if (x.interval.hi < d) return remainder ? a : integer(0);
             const int64_t left = firn::remainder(x.congruence, d);
             if (remainder && left >= 0) return integer(left);
-            if (const int out = divide_steps(linear, d, remainder); out >= 0) return out;
+            if (const NodeId out = divide_steps(linear, d, remainder)) return out;
         }
         if (facts_[a].hi && facts_[b].lo &&
             firn::proved_less_equal(*facts_[a].hi + Size(1), *facts_[b].lo))
             return remainder ? a : integer(0);
-        if (!far) return -1;
+        if (!far) return {};
     }
     rest.offset = linear.offset;
     if (is_constant(b)) {
@@ -328,24 +324,23 @@ int KernelBuilder::divide(int a, int b, bool remainder) {
         whole.offset += q;
         rest.offset -= q * d;
     }
-    const int rest_node = from_linear(rest);
+    const NodeId rest_node = from_linear(rest);
     const NodeFacts& r = facts_[rest_node];
     const bool nonnegative = node(rest_node).interval.lo >= 0 || (r.lo && r.lo->lower_bound() >= 0);
-    if (!nonnegative) return -1;
-    int rest_quotient = -1;
+    if (!nonnegative) return {};
     const bool fits =
         (is_constant(b) && node(rest_node).interval.hi < y.constant.i) ||
         (r.hi && facts_[b].lo && firn::proved_less_equal(*r.hi + Size(1), *facts_[b].lo));
     if (!fits) {
-        if (!is_constant(b)) return -1;
+        if (!is_constant(b)) return {};
         if (remainder) return make(KernelOp::Mod, i32, {rest_node, b});
-        rest_quotient = make(KernelOp::Div, i32, {rest_node, b});
+        const NodeId rest_quotient = make(KernelOp::Div, i32, {rest_node, b});
         return add(from_linear(whole), rest_quotient);
     }
     return remainder ? rest_node : from_linear(whole);
 }
 
-int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
+NodeId KernelBuilder::make_integer(KernelOp op, const std::vector<NodeId>& args) {
     switch (op) {
         case KernelOp::Neg: return from_linear(scaled(linear_of(args[0]), -1));
         case KernelOp::Add: return from_linear(plus(linear_of(args[0]), linear_of(args[1]), 1));
@@ -356,15 +351,15 @@ int KernelBuilder::make_integer(KernelOp op, const std::vector<int>& args) {
         case KernelOp::Min:
             if (proved_less_equal(args[0], args[1])) return args[0];
             if (proved_less_equal(args[1], args[0])) return args[1];
-            return -1;
+            return {};
         case KernelOp::Max:
             if (proved_less_equal(args[0], args[1])) return args[1];
             if (proved_less_equal(args[1], args[0])) return args[0];
-            return -1;
+            return {};
         case KernelOp::Abs:
             if (node(args[0]).interval.lo >= 0) return args[0];
-            return -1;
-        default: return -1;
+            return {};
+        default: return {};
     }
 }
 

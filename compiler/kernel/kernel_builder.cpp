@@ -17,13 +17,13 @@ uint64_t hash_node(const KernelNode& n) {
         return static_cast<uint64_t>(field) * factor;
     };
     uint64_t h = static_cast<uint64_t>(n.op) * 131 + static_cast<uint64_t>(n.dtype.type);
-    h += part(n.range, 0xD6E8FEB86659FD93ull) + part(n.param, 0xA24BAED4963EE407ull) +
+    h += part(n.range.number(), 0xD6E8FEB86659FD93ull) + part(n.param, 0xA24BAED4963EE407ull) +
          part(n.buffer, 0x9FB21C651E98DF25ull) + part(n.position, 0xC2B2AE3D27D4EB4Full) +
          part(n.lane, 0x165667B19E3779F9ull) + part(n.width, 0x27D4EB2F165667C5ull) +
          part(static_cast<int>(n.reduce), 0x94D049BB133111EBull);
     if (n.op == KernelOp::Constant)
         h += static_cast<uint64_t>(n.constant.i) ^ std::bit_cast<uint64_t>(n.constant.f);
-    for (int arg : n.args) mix(h, static_cast<uint64_t>(arg));
+    for (NodeId arg : n.args) mix(h, static_cast<uint64_t>(arg.number()));
     mix(h, 0);
     return h;
 }
@@ -52,42 +52,42 @@ size_t KernelBuilder::find_slot(const KernelNode& node) {
         before.swap(slots_);
         for (const Slot& slot : before) {
             size_t at = slot.hash & (slots_.size() - 1);
-            while (slot.id >= 0 && slots_[at].id >= 0) at = (at + 1) & (slots_.size() - 1);
-            if (slot.id >= 0) slots_[at] = slot;
+            while (slot.id && slots_[at].id) at = (at + 1) & (slots_.size() - 1);
+            if (slot.id) slots_[at] = slot;
         }
     }
     const uint64_t hash = hash_node(node);
     size_t at = hash & (slots_.size() - 1);
-    for (; slots_[at].id >= 0; at = (at + 1) & (slots_.size() - 1))
-        if (slots_[at].hash == hash && same_node(code_.nodes[slots_[at].id], node)) return at;
+    for (; slots_[at].id; at = (at + 1) & (slots_.size() - 1))
+        if (slots_[at].hash == hash && same_node(code_[slots_[at].id], node)) return at;
     slots_[at].hash = hash;
     return at;
 }
 
-int KernelBuilder::intern(KernelNode node) {
+NodeId KernelBuilder::intern(KernelNode node) {
     const bool unique = node.pinned || node.op == KernelOp::For || node.op == KernelOp::Branch ||
                         node.op == KernelOp::RegionArg || (info(node.op).properties & kEffect);
     size_t slot = 0;
     if (!unique) {
         slot = find_slot(node);
-        if (const int known = slots_[slot].id; known >= 0) {
-            add_lines(code_.nodes[known].lines, lines_);
+        if (const NodeId known = slots_[slot].id) {
+            add_lines(code_[known].lines, lines_);
             return known;
         }
     }
-    const int id = static_cast<int>(code_.nodes.size());
+    const NodeId id = code_.nodes.end_id();
     node.lines = lines_;
     code_.nodes.push_back(std::move(node));
-    KernelNode& added = code_.nodes[id];
+    KernelNode& added = code_[id];
     if (has_bounds(added) && is_elementwise(added.op)) bound(code_, added);
     facts_.push_back(facts_of(code_, facts_, symbol_facts_, id));
     if (!unique) slots_[slot].id = id, ++taken_;
     return id;
 }
 
-int KernelBuilder::constant(const Scalar& value) { return intern(constant_node(value)); }
+NodeId KernelBuilder::constant(const Scalar& value) { return intern(constant_node(value)); }
 
-int KernelBuilder::size(const Size& value) {
+NodeId KernelBuilder::size(const Size& value) {
     if (value.is_constant())
         return integer(index_value(value, {}, "a kernel" + in_brackets(lines_)));
     ParamInfo param{i32, value, -1};
@@ -107,7 +107,7 @@ bool KernelBuilder::countable(const Size& count) const {
     return count.upper_bound(symbol_facts_.largest) <= kMostIndices;
 }
 
-int KernelBuilder::scalar_argument(int argument, DType dtype) {
+NodeId KernelBuilder::scalar_argument(int argument, DType dtype) {
     ParamInfo param{dtype, Size(0), argument};
     auto it = std::find(code_.params.begin(), code_.params.end(), param);
     KernelNode n;
@@ -121,19 +121,19 @@ int KernelBuilder::scalar_argument(int argument, DType dtype) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::add_range(Range range) {
+RangeId KernelBuilder::add_range(Range range) {
+    const RangeId id = code_.ranges.end_id();
     code_.ranges.push_back(std::move(range));
-    return static_cast<int>(code_.ranges.size()) - 1;
+    return id;
 }
 
-int KernelBuilder::range(int id) {
-    if (code_.ranges[id].kind == RangeKind::Group && code_.ranges[id].extent.is(1))
-        return integer(0);
+NodeId KernelBuilder::range(RangeId id) {
+    if (code_[id].kind == RangeKind::Group && code_[id].extent.is(1)) return integer(0);
     KernelNode n;
     n.op = KernelOp::Range;
     n.dtype = i32;
     n.range = id;
-    const Range& r = code_.ranges[id];
+    const Range& r = code_[id];
     const int64_t trips = r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
                           : r.kind == RangeKind::Serial
                               ? r.max_trips
@@ -142,7 +142,7 @@ int KernelBuilder::range(int id) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::load(int buffer, int index, int width) {
+NodeId KernelBuilder::load(int buffer, NodeId index, int width) {
     KernelNode n;
     n.op = KernelOp::Load;
     n.dtype = code_.buffers[buffer].dtype;
@@ -152,11 +152,11 @@ int KernelBuilder::load(int buffer, int index, int width) {
     return intern(std::move(n));
 }
 
-int64_t KernelBuilder::place_in_block(DType dtype, int index) const {
+int64_t KernelBuilder::place_in_block(DType dtype, NodeId index) const {
     return dtype.bytes() == 4 && !is_constant(index) ? remainder(node(index).congruence, 4) : -1;
 }
 
-int KernelBuilder::shuffle(int value, int lane, int index) {
+NodeId KernelBuilder::shuffle(NodeId value, int lane, NodeId index) {
     KernelNode n;
     n.op = KernelOp::SubgroupShuffle;
     n.dtype = node(value).dtype;
@@ -165,7 +165,7 @@ int KernelBuilder::shuffle(int value, int lane, int index) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::lane(int vector, int lane, int index) {
+NodeId KernelBuilder::lane(NodeId vector, int lane, NodeId index) {
     KernelNode n;
     n.op = KernelOp::Lane;
     n.dtype = node(vector).dtype;
@@ -174,24 +174,25 @@ int KernelBuilder::lane(int vector, int lane, int index) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::add_region() {
+RegionId KernelBuilder::add_region() {
+    const RegionId id = code_.regions.end_id();
     code_.regions.emplace_back();
-    return static_cast<int>(code_.regions.size()) - 1;
+    return id;
 }
 
-int KernelBuilder::region_arg(int region, DType dtype, MatrixShape matrix) {
+NodeId KernelBuilder::region_arg(RegionId region, DType dtype, MatrixShape matrix) {
     KernelNode n;
     n.matrix = matrix;
     n.op = KernelOp::RegionArg;
     n.dtype = dtype;
     n.region = region;
-    n.position = static_cast<int>(code_.regions[region].args.size());
-    const int id = intern(std::move(n));
-    code_.regions[region].args.push_back(id);
+    n.position = static_cast<int>(code_[region].args.size());
+    const NodeId id = intern(std::move(n));
+    code_[region].args.push_back(id);
     return id;
 }
 
-int KernelBuilder::close_for(int region, std::vector<int> inits) {
+NodeId KernelBuilder::close_for(RegionId region, std::vector<NodeId> inits) {
     KernelNode n;
     n.op = KernelOp::For;
     n.args = std::move(inits);
@@ -199,14 +200,15 @@ int KernelBuilder::close_for(int region, std::vector<int> inits) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::guarding(int bound) {
+NodeId KernelBuilder::guarding(NodeId bound) {
     KernelNode n = node(bound);
     if (n.op != KernelOp::Min && n.op != KernelOp::Max) return bound;
     n.guard = true;
     return intern(std::move(n));
 }
 
-int KernelBuilder::branch(int condition, int then_region, int else_region, bool guard) {
+NodeId KernelBuilder::branch(NodeId condition, RegionId then_region, RegionId else_region,
+                             bool guard) {
     KernelNode n;
     n.op = KernelOp::Branch;
     n.args = {condition};
@@ -217,11 +219,11 @@ int KernelBuilder::branch(int condition, int then_region, int else_region, bool 
     return intern(std::move(n));
 }
 
-int KernelBuilder::result(int region_node, int index) {
+NodeId KernelBuilder::result(NodeId region_node, int index) {
     const KernelNode& owner = node(region_node);
     KernelNode n;
     n.op = KernelOp::Result;
-    const KernelNode& value = node(code_.regions[owner.region].yields[index]);
+    const KernelNode& value = node(code_[owner.region].yields[index]);
     n.dtype = value.dtype;
     n.matrix = value.matrix;
     n.args = {region_node};
@@ -229,7 +231,7 @@ int KernelBuilder::result(int region_node, int index) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::store(int buffer, int index, std::span<const int> values) {
+NodeId KernelBuilder::store(int buffer, NodeId index, std::span<const NodeId> values) {
     KernelNode n;
     n.op = KernelOp::Store;
     n.dtype = code_.buffers[buffer].dtype;
@@ -240,7 +242,7 @@ int KernelBuilder::store(int buffer, int index, std::span<const int> values) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::atomic(int buffer, ScatterOp combine, int index, int value) {
+NodeId KernelBuilder::atomic(int buffer, ScatterOp combine, NodeId index, NodeId value) {
     KernelNode n;
     n.op = KernelOp::Atomic;
     n.dtype = node(value).dtype;
@@ -250,8 +252,8 @@ int KernelBuilder::atomic(int buffer, ScatterOp combine, int index, int value) {
     return intern(std::move(n));
 }
 
-int KernelBuilder::pinned(KernelOp op, DType dtype, std::vector<int> args, int buffer,
-                          ReduceOp reduce) {
+NodeId KernelBuilder::pinned(KernelOp op, DType dtype, std::vector<NodeId> args, int buffer,
+                             ReduceOp reduce) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
@@ -262,8 +264,8 @@ int KernelBuilder::pinned(KernelOp op, DType dtype, std::vector<int> args, int b
     return intern(std::move(n));
 }
 
-int KernelBuilder::matrix(KernelOp op, DType dtype, MatrixShape matrix, std::vector<int> args,
-                          int buffer, bool column_major) {
+NodeId KernelBuilder::matrix(KernelOp op, DType dtype, MatrixShape matrix, std::vector<NodeId> args,
+                             int buffer, bool column_major) {
     KernelNode n;
     n.op = op;
     n.dtype = dtype;
@@ -279,7 +281,7 @@ int KernelBuilder::own_memory(MemorySpace space, DType dtype, const Size& elemen
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 
-int KernelBuilder::reduction(KernelOp op, ReduceOp by, int value) {
+NodeId KernelBuilder::reduction(KernelOp op, ReduceOp by, NodeId value) {
     KernelNode n;
     n.op = op;
     n.dtype = node(value).dtype;
@@ -288,10 +290,10 @@ int KernelBuilder::reduction(KernelOp op, ReduceOp by, int value) {
     return intern(std::move(n));
 }
 
-void KernelBuilder::assume(int id, const Size& lo, const Size& hi) {
+void KernelBuilder::assume(NodeId id, const Size& lo, const Size& hi) {
     facts_[id].lo = lo;
     facts_[id].hi = hi;
-    Interval& known = code_.nodes[id].interval;
+    Interval& known = code_[id].interval;
     known.lo = std::max(known.lo, lo.lower_bound());
     known.hi = std::max(known.lo, std::min(known.hi, hi.upper_bound()));
 }
@@ -308,7 +310,7 @@ int KernelBuilder::buffer(int program_buffer, DType dtype, const Size& elements,
     return static_cast<int>(code_.buffers.size()) - 1;
 }
 
-bool KernelBuilder::proved_less_equal(int a, int b) const {
+bool KernelBuilder::proved_less_equal(NodeId a, NodeId b) const {
     if (node(a).interval.hi <= node(b).interval.lo) return true;
     const NodeFacts &x = facts_[a], &y = facts_[b];
     return x.hi && y.lo && firn::proved_less_equal(*x.hi, *y.lo);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/kernel/ids.h"
 #include "compiler/kernel/kernel_op.h"
 #include "compiler/program/interval.h"
 #include "compiler/program/program.h"
@@ -29,8 +30,8 @@ const char* name(RangeKind kind);
 struct Range {
     std::string name;  // letters
     RangeKind kind = RangeKind::Grid;
-    Size extent;           // symbolic; unused for a Serial range whose extent is a value
-    int extent_node = -1;  // Serial: the i32 node with the trip count (never negative)
+    Size extent;         // symbolic; unused for a Serial range whose extent is a value
+    NodeId extent_node;  // Serial: the i32 node with the trip count (never negative)
     int dim =
         0;  // Group, Invocation: 0 x, 1 y, 2 z. Subgroup: 0 the lane, 1 its place in the group
     int64_t max_trips = -1;  // Serial: an upper bound of its trip count, -1: depends on data
@@ -51,16 +52,16 @@ struct MatrixShape {
 struct KernelNode {
     KernelOp op = KernelOp::Constant;
     DType dtype = f32;
-    std::vector<int> args;  // node ids, always smaller than the node's own
-    Scalar constant;        // Constant
-    int range = -1;         // Range: of KernelCode::ranges
-    int param = -1;         // Param: of KernelCode::params
-    int buffer = -1;        // operations that names_buffer(): of KernelCode::buffers
-    int position = -1;      // Result: among the results of args[0]. RegionArg: among its region's
-    int lane = -1;          // Lane: of the vector. SubgroupShuffle: of the subgroup
-    int width = 1;          // Load, Store: consecutive elements from the flat index on
-    int region = -1;  // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
-    int else_region = -1;                // Branch: the other; -1 where there is none
+    std::vector<NodeId> args;  // all before the node itself
+    Scalar constant;           // Constant
+    RangeId range;             // Range
+    int param = -1;            // Param: of KernelCode::params
+    int buffer = -1;           // operations that names_buffer(): of KernelCode::buffers
+    int position = -1;  // Result: among the results of args[0]. RegionArg: among its region's
+    int lane = -1;      // Lane: of the vector. SubgroupShuffle: of the subgroup
+    int width = 1;      // Load, Store: consecutive elements from the flat index on
+    RegionId region;    // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
+    RegionId else_region;                // Branch: the other, or none
     ReduceOp reduce = ReduceOp::Sum;     // RowReduce, SubgroupReduce, SubgroupScan
     ScatterOp combine = ScatterOp::Add;  // Atomic
     bool pinned = false;  // stands in its region's effects, also if it has a value: it is evaluated
@@ -76,19 +77,19 @@ struct KernelNode {
 };
 
 /// A body. For: args are the carried values (RegionArg nodes, one per node.args), yields their next
-/// values, `range` its Serial range; `alive` (bool node, -1: none) is evaluated at the end of each
+/// values, `range` its Serial range; `alive` (a bool node, or none) is evaluated at the end of each
 /// iteration with the new values: the loop goes on while it is true. Branch: no args, yields its
 /// values.
 struct KernelRegion {
-    int range = -1;
-    std::vector<int> args;
-    std::vector<int> effects;  // Store, Atomic, pinned nodes, and For / Branch nodes that contain
-                               // effects, in order
-    std::vector<int> yields;
-    int alive = -1;
+    RangeId range;
+    std::vector<NodeId> args;
+    std::vector<NodeId> effects;  // Store, Atomic, pinned nodes, and For / Branch nodes that
+                                  // contain effects, in order
+    std::vector<NodeId> yields;
+    NodeId alive;
     /// Filled by place(): every node that this region evaluates itself, operands first. Leaves that
     /// are only text (Constant, Param, Range, RegionArg) are not in it.
-    std::vector<int> order;
+    std::vector<NodeId> order;
 };
 
 /// The memory of a buffer: bound to the kernel, shared by a group, or private to an invocation.
@@ -110,14 +111,17 @@ DType bits_type(DType floats);
 /// The elements are the bits of the floats that a kernel uses.
 bool holds_bits(const KernelBuffer& buffer, DType used);
 
-/// regions[0] is the root: no args; its effects are the kernel's stores. Bound buffers stand before
-/// the kernel's own. Flat indices are in elements. Executing it: for every combination of Grid (or
-/// Group and Invocation) range values, run the root.
+/// The region that every invocation runs.
+inline constexpr RegionId kRoot(0);
+
+/// regions[kRoot] is the root: no args; its effects are the kernel's stores. Bound buffers stand
+/// before the kernel's own. Flat indices are in elements. Executing it: for every combination of
+/// Grid (or Group and Invocation) range values, run the root.
 struct KernelCode {
     std::string name;
-    std::vector<KernelNode> nodes;
-    std::vector<KernelRegion> regions{KernelRegion{}};
-    std::vector<Range> ranges;
+    ByNode<KernelNode> nodes;
+    ByRegion<KernelRegion> regions{KernelRegion{}};
+    ByRange<Range> ranges;
     std::vector<KernelBuffer> buffers;
     std::vector<ParamInfo> params;
     /// The (read) buffer of i32 that holds the sizes which only the device knows; -1 if the kernel
@@ -137,6 +141,13 @@ struct KernelCode {
     /// Loads behind the grid's end are inside their buffers too: guards keep stores back, and loads
     /// need not wait for them.
     bool loads_first = false;
+
+    KernelNode& operator[](NodeId id) { return nodes[id]; }
+    const KernelNode& operator[](NodeId id) const { return nodes[id]; }
+    KernelRegion& operator[](RegionId id) { return regions[id]; }
+    const KernelRegion& operator[](RegionId id) const { return regions[id]; }
+    Range& operator[](RangeId id) { return ranges[id]; }
+    const Range& operator[](RangeId id) const { return ranges[id]; }
 };
 
 /// Returns a Constant with its bounds.

@@ -11,40 +11,40 @@
 namespace firn {
 namespace {
 
-std::vector<int> merge(const std::vector<int>& a, const std::vector<int>& b) {
+std::vector<RangeId> merge(const std::vector<RangeId>& a, const std::vector<RangeId>& b) {
     if (b.empty()) return a;
-    std::vector<int> out;
+    std::vector<RangeId> out;
     std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
     return out;
 }
 
 /// The ranges that a body depends on, but for its own.
-std::vector<int> ranges_of_body(const KernelCode& code, const std::vector<NodeFacts>& known,
-                                const KernelRegion& region) {
-    std::vector<int> inside;
-    for (int y : region.yields) inside = merge(inside, known[y].ranges);
-    for (int e : region.effects) inside = merge(inside, known[e].ranges);
-    if (region.alive >= 0) inside = merge(inside, known[region.alive].ranges);
-    if (region.range < 0) return inside;
+std::vector<RangeId> ranges_of_body(const KernelCode& code, const ByNode<NodeFacts>& known,
+                                    const KernelRegion& region) {
+    std::vector<RangeId> inside;
+    for (NodeId y : region.yields) inside = merge(inside, known[y].ranges);
+    for (NodeId e : region.effects) inside = merge(inside, known[e].ranges);
+    if (region.alive) inside = merge(inside, known[region.alive].ranges);
+    if (!region.range) return inside;
     std::erase(inside, region.range);
-    const int extent = code.ranges[region.range].extent_node;
-    return extent >= 0 ? merge(inside, known[extent].ranges) : inside;
+    const NodeId extent = code[region.range].extent_node;
+    return extent ? merge(inside, known[extent].ranges) : inside;
 }
 
-std::vector<int> ranges_of(const KernelCode& code, const std::vector<NodeFacts>& known,
-                           const KernelNode& n) {
+std::vector<RangeId> ranges_of(const KernelCode& code, const ByNode<NodeFacts>& known,
+                               const KernelNode& n) {
     if (n.op == KernelOp::Range) return {n.range};
-    if (n.op == KernelOp::RegionArg) return {code.regions[n.region].range};
-    std::vector<int> ranges;
-    for (int arg : n.args) ranges = merge(ranges, known[arg].ranges);
+    if (n.op == KernelOp::RegionArg) return {code[n.region].range};
+    std::vector<RangeId> ranges;
+    for (NodeId arg : n.args) ranges = merge(ranges, known[arg].ranges);
     if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-        for (int body : {n.region, n.else_region})
-            if (body >= 0) ranges = merge(ranges, ranges_of_body(code, known, code.regions[body]));
+        for (RegionId body : {n.region, n.else_region})
+            if (body) ranges = merge(ranges, ranges_of_body(code, known, code[body]));
     return ranges;
 }
 
 Congruence congruence_of(const KernelCode& code, const KernelNode& n) {
-    auto of = [&](size_t k) -> const Congruence& { return code.nodes[n.args[k]].congruence; };
+    auto of = [&](size_t k) -> const Congruence& { return code[n.args[k]].congruence; };
     switch (n.op) {
         case KernelOp::Add: return of(0) + of(1);
         case KernelOp::Mul: return of(0) * of(1);
@@ -98,8 +98,8 @@ void bound_quotient(const NodeFacts& a, const NodeFacts& b, bool remainder, Node
 }
 
 /// Bounds an elementwise i32 node.
-void bound_elementwise(const KernelCode& code, const std::vector<NodeFacts>& known,
-                       const KernelNode& n, NodeFacts& f) {
+void bound_elementwise(const KernelCode& code, const ByNode<NodeFacts>& known, const KernelNode& n,
+                       NodeFacts& f) {
     auto of = [&](int k) -> const NodeFacts& { return known[n.args[k]]; };
     switch (n.op) {
         case KernelOp::Add:
@@ -107,7 +107,7 @@ void bound_elementwise(const KernelCode& code, const std::vector<NodeFacts>& kno
                 f.lo = *of(0).lo + *of(1).lo, f.hi = *of(0).hi + *of(1).hi;
             break;
         case KernelOp::Mul: {
-            const KernelNode& factor = code.nodes[n.args[1]];
+            const KernelNode& factor = code[n.args[1]];
             bound_product(of(0), of(1), factor.op == KernelOp::Constant ? &factor : nullptr, f);
             break;
         }
@@ -143,8 +143,8 @@ bool has_bounds(const KernelNode& n) {
 
 void bound(const KernelCode& code, KernelNode& n) {
     std::vector<Interval> inputs;
-    for (int arg : n.args) {
-        const KernelNode& input = code.nodes[arg];
+    for (NodeId arg : n.args) {
+        const KernelNode& input = code[arg];
         inputs.push_back(input.dtype.is_bool() ? Interval{0, 1} : input.interval);
     }
     n.interval = interval_of(graph_op(n.op), inputs);
@@ -154,14 +154,14 @@ void bound(const KernelCode& code, KernelNode& n) {
     n.congruence = wrapped(n.congruence);
 }
 
-NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
-                   const SymbolFacts& symbols, int id) {
-    const KernelNode& n = code.nodes[id];
+NodeFacts facts_of(const KernelCode& code, const ByNode<NodeFacts>& known,
+                   const SymbolFacts& symbols, NodeId id) {
+    const KernelNode& n = code[id];
     NodeFacts f;
     f.ranges = ranges_of(code, known, n);
     if (n.op == KernelOp::Range) {
-        const Range& r = code.ranges[n.range];
-        if (r.kind != RangeKind::Serial || r.extent_node < 0 || !r.extent.is(0)) {
+        const Range& r = code[n.range];
+        if (r.kind != RangeKind::Serial || !r.extent_node || !r.extent.is(0)) {
             f.lo = Size(0);
             f.hi = r.extent - Size(1);
         }

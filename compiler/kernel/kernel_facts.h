@@ -11,12 +11,12 @@
 namespace firn {
 
 /// A sum of multiples of nodes.
-using LinearForm = Affine<int>;
+using LinearForm = Affine<NodeId>;
 
 struct NodeFacts {
     std::optional<Size> lo, hi;        // symbolic bounds
     std::optional<LinearForm> linear;  // i32 sums
-    std::vector<int> ranges;           // ids of the ranges it depends on, sorted
+    std::vector<RangeId> ranges;       // those that it depends on, sorted
 };
 
 /// Its interval and bounds say something.
@@ -26,7 +26,7 @@ void bound(const KernelCode& code, KernelNode& n);
 
 /// Returns the facts of node `id`, whose interval is known, from the facts of the nodes before it;
 /// its linear form is left open.
-NodeFacts facts_of(const KernelCode& code, const std::vector<NodeFacts>& known,
-                   const SymbolFacts& symbols, int id);
+NodeFacts facts_of(const KernelCode& code, const ByNode<NodeFacts>& known,
+                   const SymbolFacts& symbols, NodeId id);
 
 }  // namespace firn

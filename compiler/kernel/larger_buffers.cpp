@@ -25,22 +25,22 @@ class Mover {
         find_regions();
         for (size_t k = 0; k < from_.buffers.size(); ++k)
             offsets_.push_back(move_buffer(out_.buffers[k], parts[k]));
-        for (size_t id = 0; id < from_.nodes.size(); ++id) copy(static_cast<int>(id));
-        for (size_t r = 0; r < out_.regions.size(); ++r) fill(r);
+        for (NodeId id : from_.nodes.ids()) copy(id);
+        for (RegionId id : out_.regions.ids()) fill(id);
         for (Range& range : out_.ranges)
-            if (range.extent_node >= 0)
-                range.extent_node = renamed_[static_cast<size_t>(range.extent_node)];
+            if (range.extent_node) range.extent_node = renamed_[range.extent_node];
         merge_equal_buffers();
         return std::move(out_);
     }
 
   private:
-    int add(KernelNode node) {
+    NodeId add(KernelNode node) {
+        const NodeId id = out_.nodes.end_id();
         out_.nodes.push_back(std::move(node));
-        return static_cast<int>(out_.nodes.size()) - 1;
+        return id;
     }
 
-    KernelNode integer(KernelOp op, std::vector<int> args, const Interval& interval,
+    KernelNode integer(KernelOp op, std::vector<NodeId> args, const Interval& interval,
                        const Congruence& congruence) const {
         KernelNode n;
         n.op = op, n.dtype = i32, n.args = std::move(args);
@@ -48,13 +48,13 @@ class Mover {
         n.congruence = congruence;
         return n;
     }
-    int constant(int64_t value) { return add(constant_node(scalar_int(value))); }
-    const KernelNode& node(int id) const { return out_.nodes[static_cast<size_t>(id)]; }
-    KernelNode sum(int a, int b) const {
+    NodeId constant(int64_t value) { return add(constant_node(scalar_int(value))); }
+    const KernelNode& node(NodeId id) const { return out_[id]; }
+    KernelNode sum(NodeId a, NodeId b) const {
         return integer(KernelOp::Add, {a, b}, node(a).interval + node(b).interval,
                        node(a).congruence + node(b).congruence);
     }
-    KernelNode product(int a, int b) const {
+    KernelNode product(NodeId a, NodeId b) const {
         return integer(KernelOp::Mul, {a, b}, node(a).interval * node(b).interval,
                        node(a).congruence * node(b).congruence);
     }
@@ -67,13 +67,13 @@ class Mover {
         range.extent = Size(copies);
         range.dim = dim;
         KernelNode n = integer(KernelOp::Range, {}, {0, copies - 1}, {});
-        n.range = static_cast<int>(out_.ranges.size());
+        n.range = out_.ranges.end_id();
         out_.ranges.push_back(std::move(range));
         out_.groups[static_cast<size_t>(dim)] = Size(copies);
         copy_ = add(std::move(n));
     }
 
-    int size(const Size& value) {
+    NodeId size(const Size& value) {
         if (value.is_constant() && !by_parameter_) return constant(value.constant());
         KernelNode n = integer(KernelOp::Param, {}, {0, INT32_MAX}, {kPartAlignment, 0});
         n.param = static_cast<int>(out_.params.size());
@@ -82,7 +82,7 @@ class Mover {
     }
 
     /// The part's number times its stride.
-    int begin_of(const PartOf& part) {
+    NodeId begin_of(const PartOf& part) {
         const std::vector<int64_t>& numbers = part.numbers;
         const auto are_all = [&](int64_t step) {
             for (size_t k = 1; k < numbers.size(); ++k)
@@ -90,53 +90,55 @@ class Mover {
             return true;
         };
         if (are_all(0))
-            return numbers[0] == 0 && !by_parameter_ ? -1 : size(part.stride * Size(numbers[0]));
-        int number = constant(numbers[0]);
+            return numbers[0] == 0 && !by_parameter_ ? NodeId()
+                                                     : size(part.stride * Size(numbers[0]));
+        NodeId number = constant(numbers[0]);
         if (are_all(1))
             number = first(sum(copy_, number));
         else
             for (size_t k = 1; k < numbers.size(); ++k) number = chosen(k, numbers[k], number);
         return first(product(number, size(part.stride)));
     }
-    int chosen(size_t copy, int64_t number, int otherwise) {
+    NodeId chosen(size_t copy, int64_t number, NodeId otherwise) {
         KernelNode is;
         is.op = KernelOp::Equal, is.dtype = boolean;
         is.args = {copy_, constant(static_cast<int64_t>(copy))};
-        const int condition = first(std::move(is)), value = constant(number);
+        const NodeId condition = first(std::move(is)), value = constant(number);
         return first(integer(KernelOp::Select, {condition, value, otherwise},
                              join(node(value).interval, node(otherwise).interval),
                              join(node(value).congruence, node(otherwise).congruence)));
     }
     /// Adds a node that all regions may use.
-    int first(KernelNode node) {
+    NodeId first(KernelNode node) {
         first_.push_back(add(std::move(node)));
         return first_.back();
     }
 
-    /// Binds the larger buffer; returns the node that is added to indices of the buffer, -1: none.
-    int move_buffer(KernelBuffer& buffer, const PartOf& part) {
-        if (part.whole < 0) return -1;
+    /// Binds the larger buffer; returns the node that is added to indices of the buffer, or none.
+    NodeId move_buffer(KernelBuffer& buffer, const PartOf& part) {
+        if (part.whole < 0) return {};
         buffer.buffer = part.whole, buffer.elements = part.whole_elements;
-        const auto [at, added] = begins_.try_emplace({part.stride.text(), part.numbers}, -1);
+        const auto [at, added] = begins_.try_emplace({part.stride.text(), part.numbers});
         if (added) at->second = begin_of(part);
         return at->second;
     }
 
     /// Finds the region of each node that is evaluated.
     void find_regions() {
-        region_.assign(from_.nodes.size(), -1);
-        for (size_t r = 0; r < from_.regions.size(); ++r)
-            for (const auto* list : {&from_.regions[r].order, &from_.regions[r].effects})
-                for (int id : *list) region_[static_cast<size_t>(id)] = static_cast<int>(r);
+        region_.assign(from_.nodes.size(), {});
+        for (RegionId r : from_.regions.ids())
+            for (const auto* list : {&from_[r].order, &from_[r].effects})
+                for (NodeId id : *list) region_[id] = r;
     }
 
-    void copy(int id) {
-        KernelNode n = from_.nodes[static_cast<size_t>(id)];
-        for (int& arg : n.args) arg = renamed_[static_cast<size_t>(arg)];
-        const int offset = names_buffer(n.op) ? offsets_[static_cast<size_t>(n.buffer)] : -1;
-        const int region = region_[static_cast<size_t>(id)];
-        if (offset >= 0 && region >= 0) {
-            const auto [made, added] = sums_.try_emplace({region, n.args[0], offset}, -1);
+    void copy(NodeId id) {
+        KernelNode n = from_[id];
+        for (NodeId& arg : n.args) arg = renamed_[arg];
+        const NodeId offset =
+            names_buffer(n.op) ? offsets_[static_cast<size_t>(n.buffer)] : NodeId();
+        const RegionId region = region_[id];
+        if (offset && region) {
+            const auto [made, added] = sums_.try_emplace({region, n.args[0], offset});
             if (added) made->second = add(sum(n.args[0], offset));
             n.args[0] = made->second;
             sum_of_[id] = made->second;
@@ -144,24 +146,24 @@ class Mover {
         renamed_.push_back(add(std::move(n)));
     }
 
-    void fill(size_t r) {
-        const KernelRegion& old = from_.regions[r];
-        KernelRegion& region = out_.regions[r];
-        const auto rename = [&](std::vector<int>& ids) {
-            for (int& id : ids) id = renamed_[static_cast<size_t>(id)];
+    void fill(RegionId at) {
+        const KernelRegion& old = from_[at];
+        KernelRegion& region = out_[at];
+        const auto rename = [&](std::vector<NodeId>& ids) {
+            for (NodeId& id : ids) id = renamed_[id];
         };
         rename(region.args), rename(region.effects), rename(region.yields);
-        if (region.alive >= 0) region.alive = renamed_[static_cast<size_t>(region.alive)];
-        std::vector<int> order = r == 0 ? first_ : std::vector<int>();
-        std::vector<bool> stands(out_.nodes.size());
-        const auto put_sum = [&](int id) {
+        if (region.alive) region.alive = renamed_[region.alive];
+        std::vector<NodeId> order = at == kRoot ? first_ : std::vector<NodeId>();
+        ByNode<bool> stands(out_.nodes.size());
+        const auto put_sum = [&](NodeId id) {
             const auto sum = sum_of_.find(id);
-            if (sum == sum_of_.end() || stands[static_cast<size_t>(sum->second)]) return;
-            stands[static_cast<size_t>(sum->second)] = true;
+            if (sum == sum_of_.end() || stands[sum->second]) return;
+            stands[sum->second] = true;
             order.push_back(sum->second);
         };
-        for (int id : old.order) put_sum(id), order.push_back(renamed_[static_cast<size_t>(id)]);
-        for (int id : old.effects) put_sum(id);
+        for (NodeId id : old.order) put_sum(id), order.push_back(renamed_[id]);
+        for (NodeId id : old.effects) put_sum(id);
         region.order = std::move(order);
     }
 
@@ -187,13 +189,16 @@ class Mover {
     const KernelCode& from_;
     const bool by_parameter_;
     KernelCode out_;
-    int copy_ = -1;
-    std::vector<int> renamed_, region_;  // by node of `from`
-    std::vector<int> first_;
-    std::vector<int> offsets_;  // by place in the buffers
-    std::map<std::pair<std::string, std::vector<int64_t>>, int> begins_;
-    std::map<std::tuple<int, int, int>, int> sums_;  // by region, index and offset
-    std::map<int, int> sum_of_;                      // by node of `from`
+    NodeId copy_;
+    // By node of `from`.
+    ByNode<NodeId> renamed_;
+    ByNode<RegionId> region_;
+    std::map<NodeId, NodeId> sum_of_;
+
+    std::vector<NodeId> first_;
+    std::vector<NodeId> offsets_;  // by place in the buffers
+    std::map<std::pair<std::string, std::vector<int64_t>>, NodeId> begins_;
+    std::map<std::tuple<RegionId, NodeId, NodeId>, NodeId> sums_;  // by region, index and offset
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kFoldedGroups = 32768;  // groups along x before they fold into the next dimension
 
-int new_range(KernelBuilder& b, const Size& extent, int dim) {
+NodeId new_range(KernelBuilder& b, const Size& extent, int dim) {
     Range range;
     range.name = "g";
     range.kind = RangeKind::Group;
@@ -20,10 +20,10 @@ int new_range(KernelBuilder& b, const Size& extent, int dim) {
 
 }  // namespace
 
-void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, int number, size_t first,
-                        std::vector<int>& out) {
+void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, NodeId number,
+                        size_t first, std::vector<NodeId>& out) {
     for (size_t d = first; d + 1 < groups.size(); ++d) {
-        const int count = b.size(groups[d]);
+        const NodeId count = b.size(groups[d]);
         out.push_back(b.make(KernelOp::Mod, i32, {number, count}));
         number = b.make(KernelOp::Div, i32, {number, count});
     }
@@ -52,8 +52,8 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
     const int64_t folded = std::min<int64_t>(kFoldedGroups, profile.max_groups[0]);
     const Size all = launched[0] * launched[1] * launched[2];
     to.groups = {min(all, Size(folded)), ceil_div(all, Size(folded)), Size(1)};
-    const int low = new_range(b, to.groups[0], 0);
-    const int high = new_range(b, to.groups[1], 1);
+    const NodeId low = new_range(b, to.groups[0], 0);
+    const NodeId high = new_range(b, to.groups[1], 1);
     split_group_number(b, groups, b.add(b.mul(high, b.integer(folded)), low), 0, out.index);
     out.covered = false;  // the last row may be longer than the remainder
     return out;

@@ -9,7 +9,7 @@ namespace firn {
 
 /// The indices of this group along each of several axes.
 struct GroupIndices {
-    std::vector<int> index;
+    std::vector<NodeId> index;
     bool covered = true;  // else that along the last axis may lie behind its end
 };
 
@@ -20,7 +20,7 @@ GroupIndices launch_groups(KernelBuilder& b, const std::vector<Size>& groups,
 
 /// Adds to `out` the index along each of the axes from `first` on (x first), `groups` of them each,
 /// of the group with that number: x counts fastest, and the last axis takes the remainder.
-void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, int number, size_t first,
-                        std::vector<int>& out);
+void split_group_number(KernelBuilder& b, const std::vector<Size>& groups, NodeId number,
+                        size_t first, std::vector<NodeId>& out);
 
 }  // namespace firn

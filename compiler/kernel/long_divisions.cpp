@@ -14,9 +14,7 @@ constexpr double kFew = 0x1p11 * 0.999;
 /// The largest divisor that firn_mod_near_f32 and it take, and the reciprocal of the smallest.
 constexpr double kLargestDivisor = 0x1p60;
 
-const KernelNode& divisor(const KernelNode& n, const KernelCode& code) {
-    return code.nodes[static_cast<size_t>(n.args[1])];
-}
+const KernelNode& divisor(const KernelNode& n, const KernelCode& code) { return code[n.args[1]]; }
 
 bool is_by_power_of_two(const KernelNode& n, const KernelCode& code) {
     const KernelNode& by = divisor(n, code);

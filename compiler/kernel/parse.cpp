@@ -16,10 +16,9 @@ KernelCode parse_kernel(const std::string& text) {
     run.code.name = run.line.size() > 7 ? run.line.substr(7) : "";
     while (next_line(run), run.words != std::vector<std::string>{"{"}) parse_header(run);
     open_region(run);
-    parse_body(run, 0);
+    parse_body(run, kRoot);
     if (next_line(run); !run.words.empty()) fail(run, "expected nothing after the kernel");
-    for (auto& [range, word] : run.counts)
-        run.code.ranges[static_cast<size_t>(range)].extent_node = parse_operand(run, word);
+    for (auto& [range, word] : run.counts) run.code[range].extent_node = parse_operand(run, word);
     if (!run.placed)
         for (KernelRegion& region : run.code.regions) region.order.clear();
     return std::move(run.code);

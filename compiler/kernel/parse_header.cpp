@@ -55,19 +55,18 @@ void parse_param(ParseRun& run, int number) {
     run.code.params.push_back(std::move(param));
 }
 
-void parse_range(ParseRun& run, const std::string& letters, int number) {
+void parse_range(ParseRun& run, const std::string& letters, RangeId id) {
     Range unused;  // those that the text leaves out
     unused.kind = RangeKind::Serial;
-    if (number >= static_cast<int>(run.code.ranges.size()))
-        run.code.ranges.resize(static_cast<size_t>(number) + 1, unused);
-    Range& r = run.code.ranges[static_cast<size_t>(number)];
+    if (id >= run.code.ranges.end_id()) run.code.ranges.resize(id.next().place(), unused);
+    Range& r = run.code[id];
     r.name = letters;
     const auto kind = named(take_word(run, "a kind of range"), RangeKind::Subgroup);
     if (!kind) fail(run, "expected a kind of range");
     r.kind = *kind;
     if (accept(run, "dim")) r.dim = take_small(run, "a dimension");
     if (accept(run, "<")) r.extent = take_size(run, {"count", "most", "rest", "written_out"});
-    if (accept(run, "count")) run.counts[number] = take_word(run, "a value");
+    if (accept(run, "count")) run.counts[id] = take_word(run, "a value");
     if (accept(run, "most")) r.max_trips = take_number(run, "a number");
     r.rest = accept(run, "rest");
     r.written_out = accept(run, "written_out");
@@ -76,7 +75,7 @@ void parse_range(ParseRun& run, const std::string& letters, int number) {
 void parse_leaves(ParseRun& run) {
     run.exact = true;
     while (more(run)) {
-        const int id = declare_node(run, take_word(run, "a number"));
+        const NodeId id = declare_node(run, take_word(run, "a number"));
         std::string form = take_word(run, "a value");
         KernelNode n;
         auto strip = [&](std::string& word) {
@@ -134,7 +133,7 @@ void parse_header(ParseRun& run) {
         else if (letters == "p")
             parse_param(run, *number);
         else
-            parse_range(run, letters, *number);
+            parse_range(run, letters, RangeId(*number));
     }
 }
 

@@ -8,18 +8,16 @@
 namespace firn {
 namespace {
 
-KernelRegion& region(ParseRun& run, int id) { return run.code.regions[static_cast<size_t>(id)]; }
-
 void take_matrix(ParseRun& run, KernelNode& n) {
     if (!accept(run, "matrix")) return;
     n.matrix.rows = take_small(run, "rows");
     n.matrix.columns = take_small(run, "columns");
 }
 
-void parse_bodies(ParseRun& run, KernelNode& n, int range) {
+void parse_bodies(ParseRun& run, KernelNode& n, RangeId range) {
     if (!accept(run, "{")) fail(run, "expected '{'");
     n.region = open_region(run);
-    region(run, n.region).range = range;
+    run.code[n.region].range = range;
     parse_body(run, n.region);
     ++run.at;
     if (!accept(run, "else")) return;
@@ -29,7 +27,7 @@ void parse_bodies(ParseRun& run, KernelNode& n, int range) {
     ++run.at;
 }
 
-void parse_node(ParseRun& run, int in) {
+void parse_node(ParseRun& run, RegionId in) {
     const bool effect = accept(run, "!");
     const std::string name = take_word(run, "a number");
     if (!accept(run, "=")) fail(run, "expected '='");
@@ -38,11 +36,10 @@ void parse_node(ParseRun& run, int in) {
     if (!op) fail(run, "expected an operation of kernel_ops.def");
     n.op = *op;
     const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
-    int range = -1;
+    RangeId range;
     if (n.op == KernelOp::For) {
-        range = number_behind(take_word(run, "a range")).value_or(-1);
-        if (range < 0 || range >= static_cast<int>(run.code.ranges.size()))
-            fail(run, "expected a range");
+        range = RangeId(number_behind(take_word(run, "a range")).value_or(-1));
+        if (!range || range >= run.code.ranges.end_id()) fail(run, "expected a range");
     } else if (!has_bodies) {
         n.dtype = take_type(run, n.width);
     }
@@ -77,23 +74,24 @@ void parse_node(ParseRun& run, int in) {
     n.guard = accept(run, "guard");
     while (more(run) && peek(run) != "{") {
         if (take_interval(run, n)) continue;
-        const int value = parse_operand(run, run.words[run.at++]);
+        const NodeId value = parse_operand(run, run.words[run.at++]);
         n.args.push_back(value);
     }
     if (has_bodies) parse_bodies(run, n, range);  // nodes in them come before it
-    const int place = declare_node(run, name);
-    (effect ? region(run, in).effects : region(run, in).order).push_back(place);
-    put_node(run, place, std::move(n));
+    const NodeId id = declare_node(run, name);
+    (effect ? run.code[in].effects : run.code[in].order).push_back(id);
+    put_node(run, id, std::move(n));
 }
 
 }  // namespace
 
-int open_region(ParseRun& run) {
+RegionId open_region(ParseRun& run) {
+    const RegionId id = run.code.regions.end_id();
     run.code.regions.emplace_back();
-    return static_cast<int>(run.code.regions.size()) - 1;
+    return id;
 }
 
-void parse_body(ParseRun& run, int id) {
+void parse_body(ParseRun& run, RegionId in) {
     if (++run.nested > kMostNested)
         fail(run, "expected at most " + std::to_string(kMostNested) + " bodies inside one another");
     while (next_line(run), peek(run) != "}") {
@@ -102,46 +100,44 @@ void parse_body(ParseRun& run, int id) {
             KernelNode n;
             const std::string name = take_word(run, "a number");
             int width = 1;
-            n.op = KernelOp::RegionArg, n.region = id,
-            n.position = static_cast<int>(region(run, id).args.size());
+            n.op = KernelOp::RegionArg, n.region = in,
+            n.position = static_cast<int>(run.code[in].args.size());
             n.dtype = take_type(run, width);
             take_matrix(run, n);
             while (take_interval(run, n)) {
             }
-            const int place = declare_node(run, name);
-            put_node(run, place, std::move(n));
-            region(run, id).args.push_back(place);
+            const NodeId id = declare_node(run, name);
+            put_node(run, id, std::move(n));
+            run.code[in].args.push_back(id);
         } else if (accept(run, "yield")) {
             while (more(run) && peek(run) != "while") {
-                const int value = parse_operand(run, run.words[run.at++]);
-                region(run, id).yields.push_back(value);
+                const NodeId value = parse_operand(run, run.words[run.at++]);
+                run.code[in].yields.push_back(value);
             }
             if (accept(run, "while")) {
-                const int alive = parse_operand(run, take_word(run, "a value"));
-                region(run, id).alive = alive;
+                const NodeId alive = parse_operand(run, take_word(run, "a value"));
+                run.code[in].alive = alive;
             }
         } else {
-            parse_node(run, id);
+            parse_node(run, in);
         }
         if (more(run)) fail(run, "expected the end of the line instead of '" + peek(run) + "'");
     }
     --run.nested;
 }
 
-int declare_node(ParseRun& run, const std::string& word) {
-    const auto id = word.size() > 1 && word[0] == '%' ? whole_number(word.substr(1)) : std::nullopt;
-    if (!id || *id < 0 || *id > kMostNumber) fail(run, "expected the number of a node");
-    if (run.names.count(static_cast<int>(*id))) fail(run, "this number is taken");
-    const int place = run.exact ? static_cast<int>(*id) : static_cast<int>(run.code.nodes.size());
-    run.names[static_cast<int>(*id)] = place;
-    if (place >= static_cast<int>(run.code.nodes.size()))
-        run.code.nodes.resize(static_cast<size_t>(place) + 1);
-    return place;
+NodeId declare_node(ParseRun& run, const std::string& word) {
+    const auto number =
+        word.size() > 1 && word[0] == '%' ? whole_number(word.substr(1)) : std::nullopt;
+    if (!number || *number < 0 || *number > kMostNumber) fail(run, "expected the number of a node");
+    if (run.names.count(static_cast<int>(*number))) fail(run, "this number is taken");
+    const NodeId id = run.exact ? NodeId(*number) : run.code.nodes.end_id();
+    run.names[static_cast<int>(*number)] = id;
+    if (id >= run.code.nodes.end_id()) run.code.nodes.resize(id.next().place());
+    return id;
 }
 
-void put_node(ParseRun& run, int place, KernelNode node) {
-    run.code.nodes[static_cast<size_t>(place)] = std::move(node);
-}
+void put_node(ParseRun& run, NodeId id, KernelNode node) { run.code[id] = std::move(node); }
 
 KernelNode parse_leaf(const ParseRun& run, const std::string& word) {
     KernelNode n;
@@ -154,9 +150,8 @@ KernelNode parse_leaf(const ParseRun& run, const std::string& word) {
         return n;
     }
     if (number && word != "inf") {
-        if (*number >= static_cast<int>(run.code.ranges.size()))
-            fail(run, "there is no range " + word);
-        n.op = KernelOp::Range, n.range = *number, n.dtype = i32;
+        n.op = KernelOp::Range, n.range = RangeId(*number), n.dtype = i32;
+        if (n.range >= run.code.ranges.end_id()) fail(run, "there is no range " + word);
         n.interval.lo = 0;
         return n;
     }
@@ -174,7 +169,7 @@ KernelNode parse_leaf(const ParseRun& run, const std::string& word) {
     }
 }
 
-int parse_operand(ParseRun& run, const std::string& word) {
+NodeId parse_operand(ParseRun& run, const std::string& word) {
     if (word[0] == '%') {
         const auto id = whole_number(word.substr(1));
         const auto at = id && *id >= 0 && *id <= INT32_MAX ? run.names.find(static_cast<int>(*id))
@@ -185,8 +180,9 @@ int parse_operand(ParseRun& run, const std::string& word) {
     if (const auto at = run.leaves.find(word); at != run.leaves.end()) return at->second;
     if (run.exact) fail(run, "'leaves' has no number for " + word);
     KernelNode n = parse_leaf(run, word);
+    const NodeId id = run.code.nodes.end_id();
     run.code.nodes.push_back(std::move(n));
-    return run.leaves[word] = static_cast<int>(run.code.nodes.size()) - 1;
+    return run.leaves[word] = id;
 }
 
 bool take_interval(ParseRun& run, KernelNode& n) {

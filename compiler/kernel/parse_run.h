@@ -21,11 +21,11 @@ struct ParseRun {
     // The parts that have been read.
     KernelCode code;
     bool placed = false;
-    bool exact = false;                 // numbers of nodes are those of the text
-    int nested = 0;                     // bodies that are open
-    std::map<int, int> names;           // numbers of the text
-    std::map<std::string, int> leaves;  // by their text
-    std::map<int, std::string> counts;  // trip counts of ranges
+    bool exact = false;                     // numbers of nodes are those of the text
+    int nested = 0;                         // bodies that are open
+    std::map<int, NodeId> names;            // by their numbers in the text
+    std::map<std::string, NodeId> leaves;   // by their text
+    std::map<RangeId, std::string> counts;  // trip counts of ranges
 };
 
 }  // namespace firn

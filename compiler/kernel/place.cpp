@@ -12,69 +12,69 @@ namespace {
 
 /// The lanes of a subgroup, as far as placing must know them.
 struct LaneFacts {
-    std::vector<bool> differs;   // per node: lanes may have different values
-    std::vector<bool> together;  // per node: all lanes must reach it (collective operations, and
-                                 // loops around them)
+    ByNode<bool> differs;   // lanes may have different values
+    ByNode<bool> together;  // all lanes must reach it (collective operations, and loops
+                            // around them)
 };
 
 bool done_together(KernelOp op) {
     return op == KernelOp::SubgroupReduce || op == KernelOp::SubgroupShuffle || is_matrix(op);
 }
 
-bool lanes_differ(const KernelCode& code, const KernelNode& n, const std::vector<bool>& differs,
-                  const std::vector<bool>& loop_differs) {
+bool lanes_differ(const KernelCode& code, const KernelNode& n, const ByNode<bool>& differs,
+                  const ByRegion<bool>& loop_differs) {
     if (n.op == KernelOp::Range) {
-        const RangeKind kind = code.ranges[n.range].kind;
+        const RangeKind kind = code[n.range].kind;
         return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) &&
-               code.ranges[n.range].dim == 0;
+               code[n.range].dim == 0;
     }
     if (n.op == KernelOp::SubgroupReduce || n.op == KernelOp::SubgroupShuffle) return false;
     if (n.op == KernelOp::RegionArg) return loop_differs[n.region];
-    auto any = [&](const std::vector<int>& ids) {
-        return std::any_of(ids.begin(), ids.end(), [&](int id) { return differs[id]; });
+    auto any = [&](const std::vector<NodeId>& ids) {
+        return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return differs[id]; });
     };
     if (any(n.args)) return true;
     if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
-    for (int body : {n.region, n.else_region}) {
-        if (body < 0) continue;
-        const KernelRegion& r = code.regions[body];
-        if (any(r.yields) || (r.alive >= 0 && differs[r.alive])) return true;
-        if (r.range >= 0 && differs[code.ranges[r.range].extent_node]) return true;
+    for (RegionId body : {n.region, n.else_region}) {
+        if (!body) continue;
+        const KernelRegion& r = code[body];
+        if (any(r.yields) || (r.alive && differs[r.alive])) return true;
+        if (r.range && differs[code[r.range].extent_node]) return true;
     }
     return false;
 }
 
-LaneFacts lane_facts(const KernelCode& code, const std::vector<std::vector<int>>& needs) {
-    LaneFacts out{std::vector<bool>(code.nodes.size()), std::vector<bool>(code.nodes.size())};
-    std::vector<bool> loop_differs(code.regions.size()), holds(code.regions.size());
+LaneFacts lane_facts(const KernelCode& code, const ByNode<std::vector<RegionId>>& needs) {
+    LaneFacts out{ByNode<bool>(code.nodes.size()), ByNode<bool>(code.nodes.size())};
+    ByRegion<bool> loop_differs(code.regions.size()), holds(code.regions.size());
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t id = 0; id < code.nodes.size(); ++id) {
-            const KernelNode& n = code.nodes[id];
+        for (NodeId id : code.nodes.ids()) {
+            const KernelNode& n = code[id];
             if (out.differs[id] || !lanes_differ(code, n, out.differs, loop_differs)) continue;
             out.differs[id] = changed = true;
             if (n.op == KernelOp::For) loop_differs[n.region] = true;
         }
     }
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
         out.together[id] = done_together(n.op) || (n.op == KernelOp::For && holds[n.region]);
         if (!out.together[id]) continue;
-        for (int region : needs[id]) holds[region] = true;
+        for (RegionId region : needs[id]) holds[region] = true;
     }
     return out;
 }
 
 /// Marks the nodes that may only run where their guards hold, and the nodes computed from them:
 /// loads, and nodes with bodies or that read other lanes.
-std::vector<bool> guarded_nodes(const KernelCode& code) {
-    std::vector<bool> out(code.nodes.size());
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
+ByNode<bool> guarded_nodes(const KernelCode& code) {
+    ByNode<bool> out(code.nodes.size());
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
         const bool plain = n.op == KernelOp::Constant || n.op == KernelOp::Param ||
                            n.op == KernelOp::Range || is_elementwise(n.op);
-        out[id] =
-            !plain || std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return out[arg]; });
+        out[id] = !plain ||
+                  std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return out[arg]; });
     }
     return out;
 }
@@ -83,8 +83,8 @@ class Placer {
   public:
     explicit Placer(KernelCode& code)
         : code_(code),
-          late_(code.nodes.size(), kUnused),
-          parent_(code.regions.size(), -1),
+          late_(code.nodes.size()),
+          parent_(code.regions.size()),
           depth_(code.regions.size(), 0),
           apart_(code.regions.size(), false),
           guard_(code.regions.size(), false),
@@ -94,29 +94,29 @@ class Placer {
 
     void run() {
         for (KernelRegion& region : code_.regions) region.order.clear();
-        use_region(0);
-        std::vector<bool> effect(code_.nodes.size(), false);
+        use_region(kRoot);
+        ByNode<bool> effect(code_.nodes.size());
         for (const KernelRegion& region : code_.regions)
-            for (int e : region.effects) effect[e] = true;
-        for (int id = static_cast<int>(code_.nodes.size()) - 1; id >= 0; --id) {
-            if (late_[id] == kUnused) continue;
-            KernelNode& node = code_.nodes[id];
-            int region = late_[id];
+            for (NodeId e : region.effects) effect[e] = true;
+        for (size_t k = code_.nodes.size(); k-- > 0;) {
+            const NodeId id(k);
+            if (!late_[id]) continue;
+            KernelNode& node = code_[id];
+            RegionId region = late_[id];
             if (!effect[id]) {
                 region = hoist(id, region);
                 if (lanes_.together[id]) region = rejoin(id, region);
             }
-            if (node.region >= 0 && node.op != KernelOp::RegionArg) {
+            if (node.region && node.op != KernelOp::RegionArg) {
                 enter(node.region, region, node);
-                if (node.else_region >= 0) enter(node.else_region, region, node);
-                if (const int range = code_.regions[node.region].range; range >= 0)
-                    use(code_.ranges[range].extent_node, region);
+                if (node.else_region) enter(node.else_region, region, node);
+                if (const RangeId range = code_[node.region].range)
+                    use(code_[range].extent_node, region);
             }
-            for (int arg : node.args) use(arg, region);
+            for (NodeId arg : node.args) use(arg, region);
             const bool text_only = node.op == KernelOp::Constant || node.op == KernelOp::Param ||
                                    node.op == KernelOp::Range || node.op == KernelOp::RegionArg;
-            if ((!effect[id] || code_.in_order) && !text_only)
-                code_.regions[region].order.push_back(id);
+            if ((!effect[id] || code_.in_order) && !text_only) code_[region].order.push_back(id);
         }
         for (KernelRegion& region : code_.regions) {
             std::reverse(region.order.begin(), region.order.end());
@@ -127,33 +127,31 @@ class Placer {
     }
 
   private:
-    static constexpr int kUnused = -1;
-
-    void enter(int region, int parent, const KernelNode& owner) {
+    void enter(RegionId region, RegionId parent, const KernelNode& owner) {
         parent_[region] = parent;
         depth_[region] = depth_[parent] + 1;
         guard_[region] = owner.op == KernelOp::Branch && owner.guard;
-        const KernelRegion& body = code_.regions[region];
+        const KernelRegion& body = code_[region];
         apart_[region] = apart_[parent] ||
                          (owner.op == KernelOp::Branch && lanes_.differs[owner.args[0]]) ||
-                         (body.alive >= 0 && lanes_.differs[body.alive]) ||
-                         (body.range >= 0 && lanes_.differs[code_.ranges[body.range].extent_node]);
+                         (body.alive && lanes_.differs[body.alive]) ||
+                         (body.range && lanes_.differs[code_[body.range].extent_node]);
         use_region(region);
     }
 
-    void use_region(int region) {
-        for (int e : code_.regions[region].effects) use(e, region);
-        for (int y : code_.regions[region].yields) use(y, region);
-        if (code_.regions[region].alive >= 0) use(code_.regions[region].alive, region);
+    void use_region(RegionId region) {
+        for (NodeId e : code_[region].effects) use(e, region);
+        for (NodeId y : code_[region].yields) use(y, region);
+        if (code_[region].alive) use(code_[region].alive, region);
     }
 
-    void use(int id, int region) {
-        if (id < 0) return;
-        if (late_[id] == kUnused) {
+    void use(NodeId id, RegionId region) {
+        if (!id) return;
+        if (!late_[id]) {
             late_[id] = region;
             return;
         }
-        int a = late_[id], b = region;
+        RegionId a = late_[id], b = region;
         while (a != b) {
             if (depth_[a] >= depth_[b])
                 a = parent_[a];
@@ -167,40 +165,39 @@ class Placer {
     /// may be inside their memory only when it runs, although the index of its one iteration is a
     /// number.
     bool is_condition(const Range& range) const {
-        return range.max_trips >= 0 && range.max_trips <= 1 && range.extent_node >= 0 &&
-               code_.nodes[range.extent_node].op != KernelOp::Constant;
+        return range.max_trips >= 0 && range.max_trips <= 1 && range.extent_node &&
+               code_[range.extent_node].op != KernelOp::Constant;
     }
 
     bool loads_inside(const KernelNode& node) const {
         if (node.op != KernelOp::Load) return false;
         const Size& elements = code_.buffers[node.buffer].elements;
-        const Interval& at = code_.nodes[node.args[0]].interval;
+        const Interval& at = code_[node.args[0]].interval;
         return elements.is_constant() && at.lo >= 0 && at.hi + node.width <= elements.constant();
     }
 
     /// Hoists the node out of the loops that it does not need, and of the guards inside those.
     /// Loads stay in a loop over another loop's remainder, and in a loop that is a condition unless
     /// they are surely inside.
-    int hoist(int id, int region) const {
-        const bool early = code_.loads_first && code_.nodes[id].op == KernelOp::Load;
-        int out = region;
-        for (; region != 0; region = parent_[region]) {
-            const int range = code_.regions[region].range;
-            const bool loop = range >= 0;
-            if (loop && guarded_[id] && !early &&
-                (code_.ranges[range].rest ||
-                 (is_condition(code_.ranges[range]) && !loads_inside(code_.nodes[id]))))
+    RegionId hoist(NodeId id, RegionId region) const {
+        const bool early = code_.loads_first && code_[id].op == KernelOp::Load;
+        RegionId out = region;
+        for (; region != kRoot; region = parent_[region]) {
+            const RangeId range = code_[region].range;
+            if (range && guarded_[id] && !early &&
+                (code_[range].rest || (is_condition(code_[range]) && !loads_inside(code_[id]))))
                 break;
-            if (loop && std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end())
+            if (range &&
+                std::find(needs_[id].begin(), needs_[id].end(), region) != needs_[id].end())
                 break;
-            if (!loop && (!guard_[region] || (guarded_[id] && !early))) break;
-            if (loop || early) out = parent_[region];
+            if (!range && (!guard_[region] || (guarded_[id] && !early))) break;
+            if (range || early) out = parent_[region];
         }
         return out;
     }
 
     /// Out of every branch and loop that some lanes may pass by.
-    int rejoin(int id, int region) const {
+    RegionId rejoin(NodeId id, RegionId region) const {
         while (apart_[region]) {
             ensure(std::find(needs_[id].begin(), needs_[id].end(), region) == needs_[id].end(),
                    "place: lanes that went apart are to compute something together");
@@ -211,23 +208,23 @@ class Placer {
 
     /// Moves loads of buffers that the kernel does not write, with the nodes they need, before the
     /// first effect of their region: they do not wait for it.
-    void move_loads_forward(std::vector<int>& order, const std::vector<bool>& effect) const {
+    void move_loads_forward(std::vector<NodeId>& order, const ByNode<bool>& effect) const {
         const auto first =
-            std::find_if(order.begin(), order.end(), [&](int id) { return effect[id]; });
-        std::vector<bool> held(code_.nodes.size()), moves(code_.nodes.size());
+            std::find_if(order.begin(), order.end(), [&](NodeId id) { return effect[id]; });
+        ByNode<bool> held(code_.nodes.size()), moves(code_.nodes.size());
         for (auto at = first; at != order.end(); ++at) {
-            const KernelNode& n = code_.nodes[*at];
+            const KernelNode& n = code_[*at];
             const bool free =
                 is_elementwise(n.op) || (n.op == KernelOp::Load && !is_written(n.buffer));
             held[*at] =
                 !free || n.pinned ||
-                std::any_of(n.args.begin(), n.args.end(), [&](int arg) { return held[arg]; });
+                std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return held[arg]; });
             moves[*at] = !held[*at] && n.op == KernelOp::Load;
         }
         for (auto at = order.end(); at != first;)
             if (--at; moves[*at])
-                for (int arg : code_.nodes[*at].args) moves[arg] = true;
-        std::stable_partition(first, order.end(), [&](int id) { return moves[id]; });
+                for (NodeId arg : code_[*at].args) moves[arg] = true;
+        std::stable_partition(first, order.end(), [&](NodeId id) { return moves[id]; });
     }
 
     bool is_written(int buffer) const {
@@ -237,11 +234,13 @@ class Placer {
     }
 
     KernelCode& code_;
-    std::vector<int> late_, parent_, depth_;
-    std::vector<bool> apart_;              // regions that not all lanes of a subgroup run
-    std::vector<bool> guard_;              // regions behind a guard
-    std::vector<bool> guarded_;            // nodes that stay behind their guards
-    std::vector<std::vector<int>> needs_;  // regions of loops that a node depends on
+    ByNode<RegionId> late_;  // the innermost region that holds all uses so far
+    ByRegion<RegionId> parent_;
+    ByRegion<int> depth_;
+    ByRegion<bool> apart_;                 // not all lanes of a subgroup run it
+    ByRegion<bool> guard_;                 // it is behind a guard
+    ByNode<bool> guarded_;                 // it stays behind its guards
+    ByNode<std::vector<RegionId>> needs_;  // of loops that it depends on
     LaneFacts lanes_;
 };
 
@@ -251,17 +250,17 @@ namespace {
 
 /// Pinned nodes are evaluated in every iteration of their loop, and stay there with the nodes that
 /// depend on them.
-void need_their_loops(const KernelCode& code, std::vector<std::vector<int>>& needs) {
-    std::vector<int> parent(code.regions.size(), -1);
-    for (size_t r = 0; r < code.regions.size(); ++r)
-        for (int e : code.regions[r].effects)
-            for (int inner : {code.nodes[e].region, code.nodes[e].else_region})
-                if (inner >= 0) parent[inner] = static_cast<int>(r);
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        int loop = static_cast<int>(r);
-        while (loop >= 0 && code.regions[loop].range < 0) loop = parent[loop];
-        if (loop < 0) continue;
-        for (int e : code.regions[r].effects) needs[e] = {loop};
+void need_their_loops(const KernelCode& code, ByNode<std::vector<RegionId>>& needs) {
+    ByRegion<RegionId> parent(code.regions.size());
+    for (RegionId r : code.regions.ids())
+        for (NodeId e : code[r].effects)
+            for (RegionId inner : {code[e].region, code[e].else_region})
+                if (inner) parent[inner] = r;
+    for (RegionId r : code.regions.ids()) {
+        RegionId loop = r;
+        while (loop && !code[loop].range) loop = parent[loop];
+        if (!loop) continue;
+        for (NodeId e : code[r].effects) needs[e] = {loop};
     }
 }
 
@@ -273,31 +272,31 @@ void place_apart(KernelCode& code) {
     code.in_order = in_order;
 }
 
-std::vector<std::vector<int>> region_needs(const KernelCode& code) {
-    std::vector<int> body_of_range(code.ranges.size(), -1);
-    for (size_t r = 0; r < code.regions.size(); ++r)
-        if (code.regions[r].range >= 0) body_of_range[code.regions[r].range] = static_cast<int>(r);
-    std::vector<std::vector<int>> needs(code.nodes.size());
+ByNode<std::vector<RegionId>> region_needs(const KernelCode& code) {
+    ByRange<RegionId> body_of_range(code.ranges.size());
+    for (RegionId r : code.regions.ids())
+        if (code[r].range) body_of_range[code[r].range] = r;
+    ByNode<std::vector<RegionId>> needs(code.nodes.size());
     if (code.in_order) need_their_loops(code, needs);
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& node = code.nodes[id];
-        std::vector<int>& out = needs[id];
-        auto merge = [&](const std::vector<int>& more) {
-            for (int r : more)
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& node = code[id];
+        std::vector<RegionId>& out = needs[id];
+        auto merge = [&](const std::vector<RegionId>& more) {
+            for (RegionId r : more)
                 if (std::find(out.begin(), out.end(), r) == out.end()) out.push_back(r);
         };
         if (node.op == KernelOp::RegionArg) out = {node.region};
-        if (node.op == KernelOp::Range && body_of_range[node.range] >= 0)
+        if (node.op == KernelOp::Range && body_of_range[node.range])
             out = {body_of_range[node.range]};
-        for (int arg : node.args) merge(needs[arg]);
+        for (NodeId arg : node.args) merge(needs[arg]);
         if (node.op != KernelOp::For && node.op != KernelOp::Branch) continue;
-        for (int body : {node.region, node.else_region}) {
-            if (body < 0) continue;
-            const KernelRegion& region = code.regions[body];
-            for (int y : region.yields) merge(needs[y]);
-            for (int e : region.effects) merge(needs[e]);
-            if (region.alive >= 0) merge(needs[region.alive]);
-            if (region.range >= 0) merge(needs[code.ranges[region.range].extent_node]);
+        for (RegionId body : {node.region, node.else_region}) {
+            if (!body) continue;
+            const KernelRegion& region = code[body];
+            for (NodeId y : region.yields) merge(needs[y]);
+            for (NodeId e : region.effects) merge(needs[e]);
+            if (region.alive) merge(needs[region.alive]);
+            if (region.range) merge(needs[code[region.range].extent_node]);
             std::erase(out, body);
         }
     }
@@ -306,17 +305,17 @@ std::vector<std::vector<int>> region_needs(const KernelCode& code) {
 
 void place(KernelCode& code) { Placer(code).run(); }
 
-std::vector<int> region_parents(const KernelCode& code) {
-    std::vector<int> parents(code.regions.size(), -1);
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        auto own = [&](int id) {
-            const KernelNode& node = code.nodes[id];
+ByRegion<RegionId> region_parents(const KernelCode& code) {
+    ByRegion<RegionId> parents(code.regions.size());
+    for (RegionId r : code.regions.ids()) {
+        auto own = [&](NodeId id) {
+            const KernelNode& node = code[id];
             if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
-            parents[node.region] = static_cast<int>(r);
-            if (node.else_region >= 0) parents[node.else_region] = static_cast<int>(r);
+            parents[node.region] = r;
+            if (node.else_region) parents[node.else_region] = r;
         };
-        for (int id : code.regions[r].order) own(id);
-        for (int id : code.regions[r].effects) own(id);
+        for (NodeId id : code[r].order) own(id);
+        for (NodeId id : code[r].effects) own(id);
     }
     return parents;
 }

@@ -19,9 +19,9 @@ void place(KernelCode& code);
 void place_apart(KernelCode& code);
 
 /// Returns, per node, the loop bodies whose index or carried values it depends on.
-std::vector<std::vector<int>> region_needs(const KernelCode& code);
+ByNode<std::vector<RegionId>> region_needs(const KernelCode& code);
 
-/// Per region, the region it stands in (-1 for the root), valid after place().
-std::vector<int> region_parents(const KernelCode& code);
+/// Per region, the region it stands in (none for the root), valid after place().
+ByRegion<RegionId> region_parents(const KernelCode& code);
 
 }  // namespace firn

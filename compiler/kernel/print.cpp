@@ -47,8 +47,8 @@ class Printer {
             else
                 out_ << " = " << p.size.text() << "\n";
         }
-        for (size_t k = 0; k < code_.ranges.size(); ++k)
-            if (used_[k]) range(static_cast<int>(k));
+        for (RangeId id : code_.ranges.ids())
+            if (used_[id]) range(id);
         leaves();
         out_ << "{\n" << body_.str() << "}\n";
         return out_.str();
@@ -58,7 +58,7 @@ class Printer {
     /// leaves the first is printed as its text.
     Printer& walk() {
         walk_once();
-        for (int id : leaves_) first_.emplace(leaf(code_.nodes[static_cast<size_t>(id)]), id);
+        for (NodeId id : leaves_) first_.emplace(leaf(code_[id]), id);
         printed_.assign(code_.nodes.size(), false);
         body_.str("");
         walk_once();
@@ -68,11 +68,8 @@ class Printer {
   private:
     void walk_once() {
         used_.assign(code_.ranges.size(), false);
-        for (size_t k = 0; k < code_.ranges.size(); ++k) {
-            const RangeKind kind = code_.ranges[k].kind;
-            used_[k] = kind != RangeKind::Serial;
-        }
-        region(0, 2);
+        for (RangeId id : code_.ranges.ids()) used_[id] = code_[id].kind != RangeKind::Serial;
+        region(kRoot, 2);
     }
 
     void facts() {
@@ -101,30 +98,32 @@ class Printer {
         out_ << "\n";
     }
 
-    std::string range_name(int id) const {
-        const std::string& name = code_.ranges[static_cast<size_t>(id)].name;
-        return (name.empty() ? "r" : name) + std::to_string(id);
+    std::string range_name(RangeId id) const {
+        const std::string& name = code_[id].name;
+        return (name.empty() ? "r" : name) + std::to_string(id.number());
     }
 
-    void range(int id) {
-        const Range& r = code_.ranges[static_cast<size_t>(id)];
+    void range(RangeId id) {
+        const Range& r = code_[id];
         out_ << "  " << range_name(id) << " " << name(r.kind);
         if (r.dim) out_ << " dim " << r.dim;
         if (!r.extent.is(0)) out_ << " < " << r.extent.text();
-        if (r.extent_node >= 0) out_ << " count " << operand(r.extent_node);
+        if (r.extent_node) out_ << " count " << operand(r.extent_node);
         if (r.max_trips >= 0) out_ << " most " << r.max_trips;
         if (r.rest) out_ << " rest";
         if (r.written_out) out_ << " written_out";
         out_ << "\n";
     }
 
+    static std::string number(NodeId id) { return "%" + std::to_string(id.number()); }
+
     /// Returns the text of a node where it is used.
-    std::string operand(int id) {
-        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        if (!is_leaf(n)) return "%" + std::to_string(id);
+    std::string operand(NodeId id) {
+        const KernelNode& n = code_[id];
+        if (!is_leaf(n)) return number(id);
         leaves_.insert(id);
         const auto first = first_.find(leaf(n));
-        return first == first_.end() || first->second == id ? leaf(n) : "%" + std::to_string(id);
+        return first == first_.end() || first->second == id ? leaf(n) : number(id);
     }
 
     std::string leaf(const KernelNode& n) const {
@@ -143,58 +142,56 @@ class Printer {
             if (!line.empty()) out_ << "  leaves" << line << "\n";
             line.clear();
         };
-        for (int id : leaves_) {
-            const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-            line += " %" + std::to_string(id) + " " + leaf(n) + interval(n) + ",";
+        for (NodeId id : leaves_) {
+            const KernelNode& n = code_[id];
+            line += " " + number(id) + " " + leaf(n) + interval(n) + ",";
             if (line.size() > kLineLength) flush();
         }
         flush();
     }
 
     /// Prints code that is not placed: each value before its first use.
-    void ask(int id, int indent) {
-        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        if (is_leaf(n) || n.op == KernelOp::RegionArg || printed_[static_cast<size_t>(id)]) return;
+    void ask(NodeId id, int indent) {
+        const KernelNode& n = code_[id];
+        if (is_leaf(n) || n.op == KernelOp::RegionArg || printed_[id]) return;
         node(id, indent, false);
     }
 
-    void ask_operands(int id, int indent) {
-        std::vector<std::pair<int, size_t>> stack{{id, 0}};  // long chains: no recursion
+    void ask_operands(NodeId id, int indent) {
+        std::vector<std::pair<NodeId, size_t>> stack{{id, 0}};  // long chains: no recursion
         while (!stack.empty()) {
             auto& [at, next] = stack.back();
-            const KernelNode& n = code_.nodes[static_cast<size_t>(at)];
-            std::vector<int> asked = n.args;
+            const KernelNode& n = code_[at];
+            std::vector<NodeId> asked = n.args;
             if (n.op == KernelOp::For) {
-                const KernelRegion& body = code_.regions[static_cast<size_t>(n.region)];
-                asked.push_back(code_.ranges[static_cast<size_t>(body.range)].extent_node);
+                const KernelRegion& body = code_[n.region];
+                asked.push_back(code_[body.range].extent_node);
             }
             if (next < asked.size()) {
-                const int arg = asked[next++];
-                if (arg < 0) continue;
-                const KernelNode& a = code_.nodes[static_cast<size_t>(arg)];
-                if (!is_leaf(a) && a.op != KernelOp::RegionArg &&
-                    !printed_[static_cast<size_t>(arg)])
+                const NodeId arg = asked[next++];
+                if (!arg) continue;
+                const KernelNode& a = code_[arg];
+                if (!is_leaf(a) && a.op != KernelOp::RegionArg && !printed_[arg])
                     stack.emplace_back(arg, 0);
                 continue;
             }
-            const int done = at;
+            const NodeId done = at;
             stack.pop_back();
             if (done != id) ask(done, indent);
         }
     }
 
-    void node(int id, int indent, bool effect) {
+    void node(NodeId id, int indent, bool effect) {
         if (!is_placed(code_)) ask_operands(id, indent);
-        if (printed_[static_cast<size_t>(id)] && !effect) return;
-        printed_[static_cast<size_t>(id)] = true;
-        const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-        body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! %" : "%") << id
+        if (printed_[id] && !effect) return;
+        printed_[id] = true;
+        const KernelNode& n = code_[id];
+        body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! " : "") << number(id)
               << " = " << info(n.op).name;
         if (n.op == KernelOp::For) {
-            const int range = code_.regions[static_cast<size_t>(n.region)].range;
-            used_[static_cast<size_t>(range)] = true;
-            if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node; count >= 0)
-                (void)operand(count);
+            const RangeId range = code_[n.region].range;
+            used_[range] = true;
+            if (const NodeId count = code_[range].extent_node) (void)operand(count);
             body_ << " " << range_name(range);
         } else if (n.op != KernelOp::Branch) {
             body_ << " " << n.dtype.name();
@@ -208,11 +205,11 @@ class Printer {
         if (n.op == KernelOp::Atomic) body_ << " " << name(n.combine);
         if (names_buffer(n.op))
             body_ << " b" << n.buffer;
-        else if (const int number = n.op == KernelOp::Result ? n.position : n.lane; number > 0)
-            body_ << " #" << number;
+        else if (const int place = n.op == KernelOp::Result ? n.position : n.lane; place > 0)
+            body_ << " #" << place;
         if (n.pinned) body_ << " pinned";
         if (n.guard) body_ << " guard";
-        for (int arg : n.args) body_ << " " << operand(arg);
+        for (NodeId arg : n.args) body_ << " " << operand(arg);
         body_ << interval(n);
         const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
         if (has_bodies) body_ << " {";
@@ -220,7 +217,7 @@ class Printer {
         body_ << "\n";
         if (!has_bodies) return;
         region(n.region, indent + 2);
-        if (n.else_region >= 0) {
+        if (n.else_region) {
             body_ << std::string(static_cast<size_t>(indent), ' ') << "} else {\n";
             region(n.else_region, indent + 2);
         }
@@ -237,31 +234,32 @@ class Printer {
         return out;
     }
 
-    void region(int id, int indent) {
-        const KernelRegion& r = code_.regions[static_cast<size_t>(id)];
+    void region(RegionId id, int indent) {
+        const KernelRegion& r = code_[id];
         const std::string space(static_cast<size_t>(indent), ' ');
-        for (int arg : r.args) {
-            const KernelNode& n = code_.nodes[static_cast<size_t>(arg)];
-            body_ << space << "arg %" << arg << " " << n.dtype.name();
+        for (NodeId arg : r.args) {
+            const KernelNode& n = code_[arg];
+            body_ << space << "arg " << number(arg) << " " << n.dtype.name();
             if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
             body_ << interval(n) << "\n";
         }
-        for (int node_id : r.order) node(node_id, indent, false);
-        for (int node_id : r.effects) node(node_id, indent, true);
+        for (NodeId node_id : r.order) node(node_id, indent, false);
+        for (NodeId node_id : r.effects) node(node_id, indent, true);
         if (!is_placed(code_))
-            for (int y : r.yields) ask(y, indent);
-        if (!is_placed(code_) && r.alive >= 0) ask(r.alive, indent);
-        if (r.yields.empty() && r.alive < 0) return;
+            for (NodeId y : r.yields) ask(y, indent);
+        if (!is_placed(code_) && r.alive) ask(r.alive, indent);
+        if (r.yields.empty() && !r.alive) return;
         body_ << space << "yield";
-        for (int y : r.yields) body_ << " " << operand(y);
-        if (r.alive >= 0) body_ << " while " << operand(r.alive);
+        for (NodeId y : r.yields) body_ << " " << operand(y);
+        if (r.alive) body_ << " while " << operand(r.alive);
         body_ << "\n";
     }
 
     const KernelCode& code_;
-    std::vector<bool> printed_, used_;  // by node, by range
-    std::set<int> leaves_;
-    std::map<std::string, int> first_;  // of the leaves with this text
+    ByNode<bool> printed_;
+    ByRange<bool> used_;
+    std::set<NodeId> leaves_;
+    std::map<std::string, NodeId> first_;  // of the leaves with this text
     std::ostringstream out_, body_;
 };
 

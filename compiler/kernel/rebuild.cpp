@@ -6,38 +6,35 @@
 namespace firn {
 
 Rebuild::Rebuild(const KernelCode& from, KernelBuilder& b)
-    : from_(from), b_(b), memo_(from.nodes.size(), -1) {
-    for (size_t id = 0; id < from.nodes.size(); ++id)
-        if (from.nodes[id].op == KernelOp::Range)
-            range_node_[from.nodes[id].range] = static_cast<int>(id);
+    : from_(from), b_(b), memo_(from.nodes.size()) {
+    for (NodeId id : from.nodes.ids())
+        if (from[id].op == KernelOp::Range) range_node_[from[id].range] = id;
 }
 
 void Rebuild::copy_grid() {
-    for (size_t r = 0; r < from_.ranges.size(); ++r)
-        if (from_.ranges[r].kind == RangeKind::Grid)
-            bind_grid(static_cast<int>(r), b_.range(b_.add_range(from_.ranges[r])));
+    for (RangeId id : from_.ranges.ids())
+        if (from_[id].kind == RangeKind::Grid) bind_grid(id, b_.range(b_.add_range(from_[id])));
 }
 
 void Rebuild::copy_kernel() {
     copy_grid();
-    std::vector<int> made = effects(0);
-    b_.code().regions[0].effects = std::move(made);
+    std::vector<NodeId> made = effects(kRoot);
+    b_.code()[kRoot].effects = std::move(made);
 }
 
-void Rebuild::bind_grid(int range, int made) {
+void Rebuild::bind_grid(RangeId range, NodeId made) {
     if (const auto it = range_node_.find(range); it != range_node_.end()) memo_[it->second] = made;
 }
 
-int Rebuild::value(int id) {
-    if (memo_[id] >= 0) return memo_[id];
-    const int made = build(from_.nodes[id], id);
-    const Interval& known = from_.nodes[id].interval;
-    if (from_.nodes[id].dtype == i32 && known != kAnyI32)
-        b_.assume(made, Size(known.lo), Size(known.hi));
+NodeId Rebuild::value(NodeId id) {
+    if (memo_[id]) return memo_[id];
+    const NodeId made = build(from_[id], id);
+    const Interval& known = from_[id].interval;
+    if (from_[id].dtype == i32 && known != kAnyI32) b_.assume(made, Size(known.lo), Size(known.hi));
     return memo_[id] = made;
 }
 
-int Rebuild::build(const KernelNode& n, int id) {
+NodeId Rebuild::build(const KernelNode& n, NodeId id) {
     switch (n.op) {
         case KernelOp::Constant: return b_.constant(n.constant);
         case KernelOp::Param: {
@@ -45,27 +42,27 @@ int Rebuild::build(const KernelNode& n, int id) {
             return p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
         }
         case KernelOp::Load: {
-            const int index = value(n.args[0]);
+            const NodeId index = value(n.args[0]);
             b_.set_lines(n.lines);
             return b_.load(buffer(n.buffer), index, n.width);
         }
         case KernelOp::Result: {
-            const KernelNode& owner = from_.nodes[n.args[0]];
+            const KernelNode& owner = from_[n.args[0]];
             if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), n.position);
-            const std::vector<int>* inside = written_out(n.args[0]);
+            const std::vector<NodeId>* inside = written_out(n.args[0]);
             if (inside || is_rewritten(n.args[0])) {
                 if (!last_values_.contains(n.args[0])) {
-                    std::vector<int> last =
+                    std::vector<NodeId> last =
                         inside ? iterations(n.args[0], *inside) : rewrite(n.args[0]);
                     last_values_[n.args[0]] = std::move(last);
                 }
                 return last_values_.at(n.args[0])[static_cast<size_t>(n.position)];
             }
-            const int loop = value(n.args[0]);
+            const NodeId loop = value(n.args[0]);
             return b_.result(loop, results_.at(n.args[0])[static_cast<size_t>(n.position)]);
         }
         case KernelOp::RowReduce: {
-            const int each = value(n.args[0]);
+            const NodeId each = value(n.args[0]);
             b_.set_lines(n.lines);
             return b_.row_reduce(n.reduce, each);
         }
@@ -74,8 +71,8 @@ int Rebuild::build(const KernelNode& n, int id) {
         default: break;
     }
     ensure(is_elementwise(n.op), "rebuild: an operation that it does not know");
-    std::vector<int> args;
-    for (int arg : n.args) args.push_back(value(arg));
+    std::vector<NodeId> args;
+    for (NodeId arg : n.args) args.push_back(value(arg));
     b_.set_lines(n.lines);
     return b_.make(n.op, n.dtype, std::move(args));
 }
@@ -85,12 +82,12 @@ int Rebuild::buffer(int index) {
     return b_.buffer(b.buffer, b.dtype, b.elements, b.form, b.width, b.written);
 }
 
-int Rebuild::loop(int id) {
-    const std::vector<int> members = joined(id);
-    std::vector<int> inits;
-    const auto is_own = [&](int member, int k) { return carried_as(member, k) == k; };
-    for (int member : members) {
-        const std::vector<int>& begin = from_.nodes[member].args;
+NodeId Rebuild::loop(NodeId id) {
+    const std::vector<NodeId> members = joined(id);
+    std::vector<NodeId> inits;
+    const auto is_own = [&](NodeId member, int k) { return carried_as(member, k) == k; };
+    for (NodeId member : members) {
+        const std::vector<NodeId>& begin = from_[member].args;
         std::vector<int> at;
         for (int k = 0; k < static_cast<int>(begin.size()); ++k) {
             at.push_back(is_own(member, k) ? static_cast<int>(inits.size())
@@ -99,56 +96,56 @@ int Rebuild::loop(int id) {
         }
         results_[member] = std::move(at);
     }
-    const KernelRegion& first = from_.regions[from_.nodes[members[0]].region];
-    Range range = from_.ranges[first.range];
+    const KernelRegion& first = from_[from_[members[0]].region];
+    Range range = from_[first.range];
     range.extent_node = value(range.extent_node);
-    const int range_id = b_.add_range(range), region = b_.add_region();
-    b_.code().regions[region].range = range_id;
-    for (int member : members) {
-        const KernelRegion& body = from_.regions[from_.nodes[member].region];
+    const RangeId range_id = b_.add_range(range);
+    const RegionId region = b_.add_region();
+    b_.code()[region].range = range_id;
+    for (NodeId member : members) {
+        const KernelRegion& body = from_[from_[member].region];
         for (int k = 0; k < static_cast<int>(body.args.size()); ++k)
             memo_[body.args[k]] = is_own(member, k)
-                                      ? b_.region_arg(region, from_.nodes[body.args[k]].dtype)
+                                      ? b_.region_arg(region, from_[body.args[k]].dtype)
                                       : memo_[body.args[carried_as(member, k)]];
         if (auto it = range_node_.find(body.range); it != range_node_.end())
             memo_[it->second] = b_.range(range_id);
     }
-    std::vector<int> yields;
-    for (int member : members) {
-        const std::vector<int>& next = from_.regions[from_.nodes[member].region].yields;
+    std::vector<NodeId> yields;
+    for (NodeId member : members) {
+        const std::vector<NodeId>& next = from_[from_[member].region].yields;
         for (int k = 0; k < static_cast<int>(next.size()); ++k)
             if (is_own(member, k)) yields.push_back(value(next[k]));
     }
-    std::vector<int> inside = effects(from_.nodes[members[0]].region);
-    KernelRegion& body = b_.code().regions[region];
+    std::vector<NodeId> inside = effects(from_[members[0]].region);
+    KernelRegion& body = b_.code()[region];
     body.effects = std::move(inside);
     body.yields = std::move(yields);
-    if (first.alive >= 0) {
-        const int alive = value(first.alive);
-        b_.code().regions[region].alive = alive;
+    if (first.alive) {
+        const NodeId alive = value(first.alive);
+        b_.code()[region].alive = alive;
     }
-    b_.set_lines(from_.nodes[id].lines);
-    const int made = b_.close_for(region, std::move(inits));
-    for (int member : members) memo_[member] = made;
+    b_.set_lines(from_[id].lines);
+    const NodeId made = b_.close_for(region, std::move(inits));
+    for (NodeId member : members) memo_[member] = made;
     return made;
 }
 
-std::vector<int> Rebuild::iterations(int loop, const std::vector<int>& inside) {
-    const KernelNode& n = from_.nodes[loop];
-    const KernelRegion& body = from_.regions[n.region];
-    const int64_t trips = from_.nodes[from_.ranges[body.range].extent_node].constant.i;
-    std::vector<int> carried;
-    for (int init : n.args) carried.push_back(value(init));
+std::vector<NodeId> Rebuild::iterations(NodeId loop, const std::vector<NodeId>& inside) {
+    const KernelNode& n = from_[loop];
+    const KernelRegion& body = from_[n.region];
+    const int64_t trips = from_[from_[body.range].extent_node].constant.i;
+    std::vector<NodeId> carried;
+    for (NodeId init : n.args) carried.push_back(value(init));
     const bool apart = sums_apart(loop);
     for (int64_t k = 0; k < trips; ++k) {
-        for (int id : inside) memo_[id] = -1;
+        for (NodeId id : inside) memo_[id] = {};
         for (size_t a = 0; a < carried.size(); ++a)
-            memo_[body.args[a]] =
-                apart ? b_.nothing_to_add(from_.nodes[n.args[a]].dtype) : carried[a];
+            memo_[body.args[a]] = apart ? b_.nothing_to_add(from_[n.args[a]].dtype) : carried[a];
         if (auto it = range_node_.find(body.range); it != range_node_.end())
             memo_[it->second] = b_.integer(k);
-        std::vector<int> next;
-        for (int y : body.yields) next.push_back(value(y));
+        std::vector<NodeId> next;
+        for (NodeId y : body.yields) next.push_back(value(y));
         for (size_t a = 0; a < next.size() && apart; ++a)
             next[a] = b_.make(KernelOp::Add, b_.node(next[a]).dtype, {carried[a], next[a]});
         carried = std::move(next);
@@ -156,35 +153,35 @@ std::vector<int> Rebuild::iterations(int loop, const std::vector<int>& inside) {
     return carried;
 }
 
-int Rebuild::branch(const KernelNode& n) {
-    const int condition = value(n.args[0]);
-    int regions[2] = {-1, -1};
-    const int sources[2] = {n.region, n.else_region};
+NodeId Rebuild::branch(const KernelNode& n) {
+    const NodeId condition = value(n.args[0]);
+    RegionId regions[2];
+    const RegionId sources[2] = {n.region, n.else_region};
     for (int k = 0; k < 2; ++k) {
-        if (sources[k] < 0) continue;
-        std::vector<int> yields;
-        for (int y : from_.regions[sources[k]].yields) yields.push_back(value(y));
-        std::vector<int> inside = effects(sources[k]);
+        if (!sources[k]) continue;
+        std::vector<NodeId> yields;
+        for (NodeId y : from_[sources[k]].yields) yields.push_back(value(y));
+        std::vector<NodeId> inside = effects(sources[k]);
         regions[k] = b_.add_region();
-        b_.code().regions[regions[k]].yields = std::move(yields);
-        b_.code().regions[regions[k]].effects = std::move(inside);
+        b_.code()[regions[k]].yields = std::move(yields);
+        b_.code()[regions[k]].effects = std::move(inside);
     }
     b_.set_lines(n.lines);
     return b_.branch(condition, regions[0], regions[1], n.guard);
 }
 
-std::vector<int> Rebuild::effects(int region) {
-    std::vector<int> out;
-    for (int e : from_.regions[region].effects) out.push_back(effect(e));
+std::vector<NodeId> Rebuild::effects(RegionId region) {
+    std::vector<NodeId> out;
+    for (NodeId e : from_[region].effects) out.push_back(effect(e));
     return out;
 }
 
-int Rebuild::effect(int id) {
-    const KernelNode& n = from_.nodes[id];
+NodeId Rebuild::effect(NodeId id) {
+    const KernelNode& n = from_[id];
     if (n.op == KernelOp::For) return loop(id);
     if (n.op == KernelOp::Branch) return branch(n);
-    const int index = value(n.args[0]);
-    std::vector<int> values;
+    const NodeId index = value(n.args[0]);
+    std::vector<NodeId> values;
     for (size_t k = 1; k < n.args.size(); ++k) values.push_back(value(n.args[k]));
     b_.set_lines(n.lines);
     if (n.op == KernelOp::Atomic) return b_.atomic(buffer(n.buffer), n.combine, index, values[0]);

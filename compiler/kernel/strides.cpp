@@ -6,10 +6,10 @@
 
 namespace firn {
 
-int last_grid_range(const KernelCode& code) {
-    int x = -1;
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) x = static_cast<int>(r);
+RangeId last_grid_range(const KernelCode& code) {
+    RangeId x;
+    for (RangeId range : code.ranges.ids())
+        if (code[range].kind == RangeKind::Grid) x = range;
     return x;
 }
 
@@ -17,7 +17,7 @@ namespace {
 
 /// The index moves along the loop's range alone: everything else that it depends on moves it by
 /// whole rounds of the lanes, so that each lane knows its element of a round.
-bool walks_in_rounds(const IndexForm& index, int range, int64_t lanes) {
+bool walks_in_rounds(const IndexForm& index, RangeId range, int64_t lanes) {
     const Size& offset = index.sum.offset;
     if (!index.is_sum() || !(offset.is_constant() || offset.divisor() % lanes == 0)) return false;
     for (const auto& [other, step] : index.sum.terms)
@@ -28,18 +28,18 @@ bool walks_in_rounds(const IndexForm& index, int range, int64_t lanes) {
 }  // namespace
 
 bool reads_in_sequence(KernelCode code, int64_t lanes) {
-    for (int effect : code.regions[0].effects)
-        if (code.nodes[effect].op != KernelOp::Store) return false;
+    for (NodeId effect : code[kRoot].effects)
+        if (code[effect].op != KernelOp::Store) return false;
     place(code);
-    const int x = last_grid_range(code);
-    if (x < 0) return false;
+    const RangeId x = last_grid_range(code);
+    if (!x) return false;
     IndexForms forms(code);
     for (const KernelRegion& region : code.regions) {
-        if (region.range < 0) continue;
-        const int64_t iterations = code.ranges[region.range].max_trips;
+        if (!region.range) continue;
+        const int64_t iterations = code[region.range].max_trips;
         if (iterations >= 0 && iterations < lanes) continue;
-        for (int id : region.order) {
-            const KernelNode& n = code.nodes[id];
+        for (NodeId id : region.order) {
+            const KernelNode& n = code[id];
             if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;
             const IndexForm& index = forms.of(n.args[0]);
             if (stride(index, region.range) == Stride::One && stride(index, x) == Stride::None &&
@@ -55,10 +55,10 @@ bool strides_far(KernelCode code) {
     IndexForms forms(code);
     bool far = false, near = false;
     for (const KernelRegion& region : code.regions) {
-        if (region.range < 0) continue;
-        for (int id : region.order) {
-            if (code.nodes[id].op != KernelOp::Load) continue;
-            const Stride along = stride(forms.of(code.nodes[id].args[0]), region.range);
+        if (!region.range) continue;
+        for (NodeId id : region.order) {
+            if (code[id].op != KernelOp::Load) continue;
+            const Stride along = stride(forms.of(code[id].args[0]), region.range);
             far |= along == Stride::Other;
             near |= along == Stride::One;
         }
@@ -69,13 +69,13 @@ bool strides_far(KernelCode code) {
 bool walks_columns(KernelCode code) {
     place(code);
     IndexForms forms(code);
-    const int x = last_grid_range(code);
+    const RangeId x = last_grid_range(code);
     bool some = false;
     for (const KernelRegion& region : code.regions) {
-        if (region.range < 0 || x < 0) continue;
-        for (int id : region.order) {
-            if (code.nodes[id].op != KernelOp::Load) continue;
-            const IndexForm& index = forms.of(code.nodes[id].args[0]);
+        if (!region.range || !x) continue;
+        for (NodeId id : region.order) {
+            if (code[id].op != KernelOp::Load) continue;
+            const IndexForm& index = forms.of(code[id].args[0]);
             if (stride(index, region.range) != Stride::Other || stride(index, x) != Stride::One)
                 return false;
             some = true;

@@ -6,8 +6,8 @@
 
 namespace firn {
 
-/// The last range of the grid, along which lanes lie; -1: there is none.
-int last_grid_range(const KernelCode& code);
+/// The last range of the grid, along which lanes lie, or none.
+RangeId last_grid_range(const KernelCode& code);
 /// Some load in a loop of at least `lanes` iterations walks along it, is the same for neighbours
 /// along x, and begins at a known place in a round of so many elements; the kernel's effects are
 /// stores.

@@ -18,8 +18,8 @@ struct StructureWriter {
     static constexpr size_t kWordsOfNode = 12;  // of one with three operands
     const KernelCode& code;
     std::vector<uint64_t> words;
-    std::vector<int> numbers;      // of nodes that were met, -1: not met
-    std::vector<int> loop_ranges;  // of Serial ranges likewise
+    ByNode<int> numbers;       // of nodes that were met, -1: not met
+    ByRange<int> loop_ranges;  // of Serial ranges likewise
     int next = 0;
 
     explicit StructureWriter(const KernelCode& code)
@@ -32,10 +32,6 @@ struct StructureWriter {
         words.push_back(static_cast<uint64_t>(value));
     }
 };
-
-const KernelNode& node_of(const StructureWriter& out, int id) {
-    return out.code.nodes[static_cast<size_t>(id)];
-}
 
 /// Returns the first binding of buffer k's memory if that memory is stored to, because a load by
 /// another binding may see the stores; else k itself.
@@ -85,16 +81,16 @@ void put_facts(StructureWriter& out) {
     put_buffers(out);
 }
 
-void put_range(StructureWriter& out, int k) {
-    const Range& range = out.code.ranges[static_cast<size_t>(k)];
+void put_range(StructureWriter& out, RangeId id) {
+    const Range& range = out.code[id];
     out.put(range.kind);
-    out.put(range.kind == RangeKind::Serial ? out.loop_ranges[static_cast<size_t>(k)] : range.dim);
+    out.put(range.kind == RangeKind::Serial ? out.loop_ranges[id] : range.dim);
 }
 
 /// Writes a use of a value: the number of a value met before, a leaf in full.
-void put_use(StructureWriter& out, int id) {
-    const KernelNode& n = node_of(out, id);
-    const int number = out.numbers[static_cast<size_t>(id)];
+void put_use(StructureWriter& out, NodeId id) {
+    const KernelNode& n = out.code[id];
+    const int number = out.numbers[id];
     out.put(n.op);
     out.put(n.dtype.type);
     switch (n.op) {
@@ -110,12 +106,12 @@ void put_use(StructureWriter& out, int id) {
     }
 }
 
-void put_uses(StructureWriter& out, const std::vector<int>& ids) {
+void put_uses(StructureWriter& out, const std::vector<NodeId>& ids) {
     out.put(ids.size());
-    for (int id : ids) put_use(out, id);
+    for (NodeId id : ids) put_use(out, id);
 }
 
-void meet(StructureWriter& out, int id) { out.numbers[static_cast<size_t>(id)] = out.next++; }
+void meet(StructureWriter& out, NodeId id) { out.numbers[id] = out.next++; }
 
 /// Writes the node without its operands. Fields that the operation does not have may hold anything.
 void put_fields(StructureWriter& out, const KernelNode& n) {
@@ -141,25 +137,25 @@ void put_fields(StructureWriter& out, const KernelNode& n) {
 /// Writes the bounds that emission needs: a division of a non-negative value by a positive one
 /// needs no special case.
 void put_bounds(StructureWriter& out, const KernelNode& n) {
-    const auto at_least = [&](int id, int64_t lowest) {
-        return node_of(out, id).dtype == i32 && node_of(out, id).interval.lo >= lowest;
+    const auto at_least = [&](NodeId id, int64_t lowest) {
+        return out.code[id].dtype == i32 && out.code[id].interval.lo >= lowest;
     };
     if (n.op == KernelOp::Div || n.op == KernelOp::Mod)
         out.put(n.dtype == i32 && at_least(n.args[0], 0) && at_least(n.args[1], 1));
 }
 
 /// False where there is no such region, and where its condition is a constant that never holds.
-bool is_entered(const StructureWriter& out, const KernelNode& n, int region) {
-    if (region < 0 || n.op == KernelOp::For) return region >= 0;
-    const KernelNode& condition = node_of(out, n.args[0]);
+bool is_entered(const StructureWriter& out, const KernelNode& n, RegionId region) {
+    if (!region || n.op == KernelOp::For) return bool(region);
+    const KernelNode& condition = out.code[n.args[0]];
     return condition.op != KernelOp::Constant ||
            (condition.constant.i != 0) == (region == n.region);
 }
 
-void put_region(StructureWriter& out, int id);
+void put_region(StructureWriter& out, RegionId id);
 
-void put_node(StructureWriter& out, int id) {
-    const KernelNode& n = node_of(out, id);
+void put_node(StructureWriter& out, NodeId id) {
+    const KernelNode& n = out.code[id];
     const bool has_regions = n.op == KernelOp::For || n.op == KernelOp::Branch;
     out.put(n.op);
     out.put(has_regions ? boolean.type : n.dtype.type);
@@ -168,41 +164,41 @@ void put_node(StructureWriter& out, int id) {
     put_bounds(out, n);
     put_uses(out, n.args);
     if (n.op == KernelOp::For) {
-        const int range = out.code.regions[static_cast<size_t>(n.region)].range;
-        put_use(out, out.code.ranges[static_cast<size_t>(range)].extent_node);
-        out.loop_ranges[static_cast<size_t>(range)] = out.next++;
+        const RangeId range = out.code[n.region].range;
+        put_use(out, out.code[range].extent_node);
+        out.loop_ranges[range] = out.next++;
     }
     meet(out, id);
     if (!has_regions) return;
-    for (int region : {n.region, n.else_region}) {
+    for (RegionId region : {n.region, n.else_region}) {
         out.put(is_entered(out, n, region));
         if (is_entered(out, n, region)) put_region(out, region);
     }
 }
 
-void put_region(StructureWriter& out, int id) {
-    const KernelRegion& region = out.code.regions[static_cast<size_t>(id)];
+void put_region(StructureWriter& out, RegionId id) {
+    const KernelRegion& region = out.code[id];
     out.put(region.args.size());
-    for (int arg : region.args) {
-        const KernelNode& n = node_of(out, arg);
+    for (NodeId arg : region.args) {
+        const KernelNode& n = out.code[arg];
         out.put(n.dtype.type);
         out.put(n.matrix.rows);
         out.put(n.matrix.columns);
         meet(out, arg);
     }
-    for (const std::vector<int>* list : {&region.order, &region.effects}) {
+    for (const std::vector<NodeId>* list : {&region.order, &region.effects}) {
         out.put(list->size());
-        for (int node : *list) put_node(out, node);
+        for (NodeId node : *list) put_node(out, node);
     }
     put_uses(out, region.yields);
-    out.put(region.alive >= 0);
-    if (region.alive >= 0) put_use(out, region.alive);
+    out.put(bool(region.alive));
+    if (region.alive) put_use(out, region.alive);
 }
 
 StructureWriter written(const KernelCode& code) {
     StructureWriter out(code);
     put_facts(out);
-    put_region(out, 0);
+    put_region(out, kRoot);
     return out;
 }
 
@@ -231,13 +227,13 @@ std::string identity_of(const KernelStructure& structure) {
 void widen(KernelCode& code, const KernelCode& equal) {
     const StructureWriter own = written(code), other = written(equal);
     const auto wider = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : std::max(a, b); };
-    for (size_t k = 0; k < code.ranges.size(); ++k) {
-        if (own.loop_ranges[k] < 0) continue;
+    for (RangeId id : code.ranges.ids()) {
+        if (own.loop_ranges[id] < 0) continue;
         const auto same =
-            std::find(other.loop_ranges.begin(), other.loop_ranges.end(), own.loop_ranges[k]);
+            std::find(other.loop_ranges.begin(), other.loop_ranges.end(), own.loop_ranges[id]);
         ensure(same != other.loop_ranges.end(), "widen: the kernels are not equal");
-        const auto at = static_cast<size_t>(same - other.loop_ranges.begin());
-        code.ranges[k].max_trips = wider(code.ranges[k].max_trips, equal.ranges[at].max_trips);
+        const RangeId at(same - other.loop_ranges.begin());
+        code[id].max_trips = wider(code[id].max_trips, equal[at].max_trips);
     }
     code.back_edges = wider(code.back_edges, equal.back_edges);
     code.guards = std::max(code.guards, equal.guards);

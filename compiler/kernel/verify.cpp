@@ -13,24 +13,26 @@ class Verifier {
     Verifier(const KernelCode& code, const std::string& after) : code_(code), after_(after) {}
 
     void run(KernelStage stage) {
-        for (int id = 0; id < static_cast<int>(code_.nodes.size()); ++id) check(id);
+        for (NodeId id : code_.nodes.ids()) check(id);
         for (const Range& range : code_.ranges) check(range, stage);
         const bool mapped = stage == KernelStage::Mapped || stage == KernelStage::Placed;
-        for (int id = 0; mapped && id < static_cast<int>(code_.nodes.size()); ++id)
-            if (node(id).op == KernelOp::RowReduce) fail(id, "is left behind by the mapping");
+        for (NodeId id : code_.nodes.ids())
+            if (mapped && node(id).op == KernelOp::RowReduce)
+                fail(id, "is left behind by the mapping");
         const bool placed = stage == KernelStage::Ready || stage == KernelStage::Placed;
         if (placed && is_placed(code_)) check_placed();
     }
 
   private:
-    [[noreturn]] void fail(int id, const std::string& what) const {
+    [[noreturn]] void fail(NodeId id, const std::string& what) const {
         throw InternalError("kernel " + code_.name + " after " + after_ + ": node " +
-                            std::to_string(id) + " (" + info(node(id).op).name + ") " + what);
+                            std::to_string(id.number()) + " (" + info(node(id).op).name + ") " +
+                            what);
     }
     [[noreturn]] void fail(const std::string& what) const {
         throw InternalError("kernel " + code_.name + " after " + after_ + ": " + what);
     }
-    const KernelNode& node(int id) const { return code_.nodes[static_cast<size_t>(id)]; }
+    const KernelNode& node(NodeId id) const { return code_[id]; }
 
     void check(const Range& range, KernelStage stage) const {
         if (range.name.find_first_of("0123456789") != std::string::npos)
@@ -40,10 +42,10 @@ class Verifier {
             fail("range " + range.name + " is still of the kind " + name(range.kind));
     }
 
-    void check(int id) const {
+    void check(NodeId id) const {
         const KernelNode& n = node(id);
-        for (int arg : n.args)
-            if (arg < 0 || arg >= id) fail(id, "has an operand that does not come before it");
+        for (NodeId arg : n.args)
+            if (!arg || arg >= id) fail(id, "has an operand that does not come before it");
         if (names_buffer(n.op) && n.op != KernelOp::Array &&
             (n.buffer < 0 || n.buffer >= static_cast<int>(code_.buffers.size())))
             fail(id, "names no buffer");
@@ -58,8 +60,7 @@ class Verifier {
         if (n.op == KernelOp::Select &&
             (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))
             fail(id, "selects between different types");
-        if (n.op == KernelOp::Range &&
-            (n.range < 0 || n.range >= static_cast<int>(code_.ranges.size())))
+        if (n.op == KernelOp::Range && (!n.range || n.range >= code_.ranges.end_id()))
             fail(id, "is the index of no range");
         if (n.op == KernelOp::Param &&
             (n.param < 0 || n.param >= static_cast<int>(code_.params.size())))
@@ -68,11 +69,10 @@ class Verifier {
         if (n.op == KernelOp::MatrixMulAdd) check_product(id);
     }
 
-    void check_loop(int id) const {
+    void check_loop(NodeId id) const {
         const KernelNode& n = node(id);
-        const KernelRegion& body = code_.regions.at(static_cast<size_t>(n.region));
-        if (body.range < 0 || body.range >= static_cast<int>(code_.ranges.size()))
-            fail(id, "has no range");
+        const KernelRegion& body = code_.regions.at(n.region.place());
+        if (!body.range || body.range >= code_.ranges.end_id()) fail(id, "has no range");
         if (body.args.size() != n.args.size() || body.yields.size() != n.args.size())
             fail(id, "has another number of initial values than its body has arguments or yields");
         for (size_t k = 0; k < n.args.size(); ++k) {
@@ -84,7 +84,7 @@ class Verifier {
         }
     }
 
-    void check_product(int id) const {
+    void check_product(NodeId id) const {
         const KernelNode& n = node(id);
         const KernelNode &a = node(n.args[0]), &b = node(n.args[1]), &c = node(n.args[2]);
         if (a.dtype != f16 || b.dtype != f16 || c.dtype != f32 || n.dtype != f32 ||
@@ -99,60 +99,57 @@ class Verifier {
         stands_.assign(code_.nodes.size(), false);
         known_.assign(code_.nodes.size(), false);
         open_.assign(code_.ranges.size(), false);
-        for (size_t k = 0; k < code_.ranges.size(); ++k)
-            open_[k] = code_.ranges[k].kind != RangeKind::Serial;
-        check_region(0);
+        for (RangeId range : code_.ranges.ids())
+            open_[range] = code_[range].kind != RangeKind::Serial;
+        check_region(kRoot);
     }
 
     /// Checks that the value is known where it is used.
-    void ask(int by, int id) const {
+    void ask(NodeId by, NodeId id) const {
         const KernelNode& n = node(id);
         if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;
-        const bool known = n.op == KernelOp::Range ? open_[static_cast<size_t>(n.range)]
-                                                   : known_[static_cast<size_t>(id)];
+        const bool known = n.op == KernelOp::Range ? open_[n.range] : known_[id];
         if (!known)
-            fail(by, "asks for node " + std::to_string(id) + " (" + info(n.op).name +
+            fail(by, "asks for node " + std::to_string(id.number()) + " (" + info(n.op).name +
                          "), which is not known there");
     }
 
-    void check_region(int id) {
-        const KernelRegion& region = code_.regions[static_cast<size_t>(id)];
-        std::vector<int> here = region.args;
-        for (int arg : region.args) known_[static_cast<size_t>(arg)] = true;
-        for (const std::vector<int>* list : {&region.order, &region.effects})
-            for (int at : *list) {
+    void check_region(RegionId id) {
+        const KernelRegion& region = code_[id];
+        std::vector<NodeId> here = region.args;
+        for (NodeId arg : region.args) known_[arg] = true;
+        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
+            for (NodeId at : *list) {
                 check_use(at);
                 here.push_back(at);
             }
-        for (int value : region.yields) ask(value, value);
-        if (region.alive >= 0) ask(region.alive, region.alive);
-        for (int at : here) known_[static_cast<size_t>(at)] = false;  // not visible outside
+        for (NodeId value : region.yields) ask(value, value);
+        if (region.alive) ask(region.alive, region.alive);
+        for (NodeId at : here) known_[at] = false;  // not visible outside
     }
 
-    void check_use(int id) {
+    void check_use(NodeId id) {
         const KernelNode& n = node(id);
-        if (stands_[static_cast<size_t>(id)]) fail(id, "stands in two places");
-        stands_[static_cast<size_t>(id)] = true;
-        for (int arg : n.args) ask(id, arg);
+        if (stands_[id]) fail(id, "stands in two places");
+        stands_[id] = true;
+        for (NodeId arg : n.args) ask(id, arg);
         if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            const int range = code_.regions[static_cast<size_t>(n.region)].range;
-            if (range >= 0) {
-                if (const int count = code_.ranges[static_cast<size_t>(range)].extent_node;
-                    count >= 0)
-                    ask(id, count);
-                open_[static_cast<size_t>(range)] = true;
+            const RangeId range = code_[n.region].range;
+            if (range) {
+                if (const NodeId count = code_[range].extent_node) ask(id, count);
+                open_[range] = true;
             }
             check_region(n.region);
-            if (range >= 0) open_[static_cast<size_t>(range)] = false;
-            if (n.else_region >= 0) check_region(n.else_region);
+            if (range) open_[range] = false;
+            if (n.else_region) check_region(n.else_region);
         }
-        known_[static_cast<size_t>(id)] = true;
+        known_[id] = true;
     }
 
     const KernelCode& code_;
     const std::string& after_;
-    std::vector<bool> stands_, known_;  // by node
-    std::vector<bool> open_;            // by range: the index has a value
+    ByNode<bool> stands_, known_;
+    ByRange<bool> open_;  // the index has a value
 };
 
 }  // namespace

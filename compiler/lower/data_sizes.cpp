@@ -20,45 +20,45 @@ class Arithmetic {
     Arithmetic(KernelBuilder& b, const std::map<std::string, int>& counts)
         : b_(b), counts_(counts) {}
 
-    int value(const Size& size) {
+    NodeId value(const Size& size) {
         if (!on_device(size)) return b_.size(size);
         Size host = SizeBuilder::constant_term(size);
-        int total = -1;
+        NodeId total;
         for (const SizeTerm& term : SizeBuilder::terms(size)) {
             if (!on_device(SizeBuilder::from(term))) {
                 host += SizeBuilder::from(term);
                 continue;
             }
-            const int product = term_value(term);
-            total = total < 0 ? product : b_.add(total, product);
+            const NodeId product = term_value(term);
+            total = total ? b_.add(total, product) : product;
         }
         return b_.add(total, b_.size(host));
     }
 
   private:
-    int term_value(const SizeTerm& term) {
+    NodeId term_value(const SizeTerm& term) {
         Size host = term.coefficient;
-        std::vector<int> factors;
+        std::vector<NodeId> factors;
         for (const SizeAtom& atom : term.atoms) {
             if (on_device(SizeBuilder::atom(atom)))
                 factors.push_back(atom_value(atom));
             else
                 host *= SizeBuilder::atom(atom);
         }
-        int product = b_.size(host);
-        for (int factor : factors) product = b_.mul(product, factor);
+        NodeId product = b_.size(host);
+        for (NodeId factor : factors) product = b_.mul(product, factor);
         return product;
     }
 
-    int atom_value(const SizeAtom& atom) {
+    NodeId atom_value(const SizeAtom& atom) {
         if (atom.is_data()) {
             const int buffer =
                 b_.buffer(counts_.at(atom.name), i32, Size(1), BindingForm::Storage, 1, false);
-            const int most = value(atom.args[0]), count = b_.load(buffer, b_.integer(0));
+            const NodeId most = value(atom.args[0]), count = b_.load(buffer, b_.integer(0));
             return b_.make(KernelOp::Min, i32,
                            {b_.make(KernelOp::Max, i32, {count, b_.integer(0)}), most});
         }
-        const int x = value(atom.args[0]), y = value(atom.args[1]);
+        const NodeId x = value(atom.args[0]), y = value(atom.args[1]);
         switch (atom.kind) {
             case SizeAtom::Kind::Symbol: break;
             case SizeAtom::Kind::FloorDiv: return floor_div(x, y);
@@ -72,15 +72,15 @@ class Arithmetic {
     }
 
     /// The operation truncates: one less where the signs of rest and divisor differ. x / 0 is 0.
-    int floor_div(int x, int y) {
-        const int quotient = b_.make(KernelOp::Div, i32, {x, y});
+    NodeId floor_div(NodeId x, NodeId y) {
+        const NodeId quotient = b_.make(KernelOp::Div, i32, {x, y});
         if (b_.node(x).interval.lo >= 0 && b_.node(y).interval.lo >= 0) return quotient;
-        const int rest = b_.make(KernelOp::Mod, i32, {x, y}), zero = b_.integer(0);
-        const int differ = b_.make(KernelOp::NotEqual, boolean,
-                                   {b_.make(KernelOp::Less, boolean, {rest, zero}),
-                                    b_.make(KernelOp::Less, boolean, {y, zero})});
-        const int lower = b_.make(KernelOp::And, boolean,
-                                  {b_.make(KernelOp::NotEqual, boolean, {rest, zero}), differ});
+        const NodeId rest = b_.make(KernelOp::Mod, i32, {x, y}), zero = b_.integer(0);
+        const NodeId differ = b_.make(KernelOp::NotEqual, boolean,
+                                      {b_.make(KernelOp::Less, boolean, {rest, zero}),
+                                       b_.make(KernelOp::Less, boolean, {y, zero})});
+        const NodeId lower = b_.make(KernelOp::And, boolean,
+                                     {b_.make(KernelOp::NotEqual, boolean, {rest, zero}), differ});
         return b_.select(lower, b_.sub(quotient, b_.integer(1)), quotient);
     }
 
@@ -113,12 +113,12 @@ KernelCode sizes_kernel(const std::vector<Size>& sizes, const std::map<std::stri
     KernelCode code;
     KernelBuilder b(code, {});
     Arithmetic arithmetic(b, counts);
-    std::vector<int> values;
+    std::vector<NodeId> values;
     for (const Size& size : sizes) values.push_back(arithmetic.value(size));
     const int out = b.buffer(target, i32, Size(sizes.size()), BindingForm::Storage, 1, true);
     for (size_t k = 0; k < values.size(); ++k) {
-        const int stored[] = {values[k]};
-        code.regions[0].effects.push_back(b.store(out, b.integer(static_cast<int64_t>(k)), stored));
+        const NodeId stored[] = {values[k]};
+        code[kRoot].effects.push_back(b.store(out, b.integer(static_cast<int64_t>(k)), stored));
     }
     verify(code, KernelStage::Mapped, "sizes");
     place(code);

@@ -109,10 +109,11 @@ bool fetches(const Placement& placement) {
 }
 
 /// `loops`: how many the region stands in; `range`: of the innermost one.
-bool may_meet(const KernelCode& code, IndexForms& forms, int region, int loops, int range) {
-    const std::vector<int>& effects = code.regions[static_cast<size_t>(region)].effects;
-    return std::any_of(effects.begin(), effects.end(), [&](int id) {
-        const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+bool may_meet(const KernelCode& code, IndexForms& forms, RegionId region, int loops,
+              RangeId range) {
+    const std::vector<NodeId>& effects = code[region].effects;
+    return std::any_of(effects.begin(), effects.end(), [&](NodeId id) {
+        const KernelNode& n = code[id];
         if (n.op == KernelOp::Store && loops > 0) {
             // If a factor that is a size is 0, there is no element.
             const IndexForm& index = forms.of(n.args[0]);
@@ -120,11 +121,10 @@ bool may_meet(const KernelCode& code, IndexForms& forms, int region, int loops, 
                                !coefficient_of(index.sum, range).is(0);
             if (loops > 1 || !moves) return true;
         }
-        for (int inner : {n.region, n.else_region}) {
-            if (inner < 0) continue;
-            const int own = code.regions[static_cast<size_t>(inner)].range;
-            if (may_meet(code, forms, inner, loops + (own >= 0), own >= 0 ? own : range))
-                return true;
+        for (RegionId inner : {n.region, n.else_region}) {
+            if (!inner) continue;
+            const RangeId own = code[inner].range;
+            if (may_meet(code, forms, inner, loops + (own ? 1 : 0), own ? own : range)) return true;
         }
         return false;
     });
@@ -134,7 +134,7 @@ bool may_meet(const KernelCode& code, IndexForms& forms, int region, int loops, 
 
 bool iterations_may_meet(const KernelCode& code) {
     IndexForms forms(code);
-    return may_meet(code, forms, 0, 0, -1);
+    return may_meet(code, forms, kRoot, 0, {});
 }
 
 bool needs_order(const Node& kernel, const HandArrays& arrays, const Placement& placement) {

@@ -82,10 +82,10 @@ OwnArrays choose_own_arrays(const Placement& placement, size_t rank, const Size&
     return own;
 }
 
-int begin_of_row(KernelBuilder& b, const OwnArrays& own, int row, int64_t elements) {
-    const int lanes = b.integer(own.lanes);
-    const int before = b.make(KernelOp::Div, i32, {row, lanes}),
-              lane = b.make(KernelOp::Mod, i32, {row, lanes});
+NodeId begin_of_row(KernelBuilder& b, const OwnArrays& own, NodeId row, int64_t elements) {
+    const NodeId lanes = b.integer(own.lanes);
+    const NodeId before = b.make(KernelOp::Div, i32, {row, lanes}),
+                 lane = b.make(KernelOp::Mod, i32, {row, lanes});
     return b.add(b.mul(before, b.integer(own.lanes * elements)), lane);
 }
 

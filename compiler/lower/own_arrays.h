@@ -39,6 +39,6 @@ Shape own_shape(const Node& array, size_t rank);
 
 /// Returns the begin of the row of invocation `row` in a buffer of rows of `elements` each; the
 /// next element of the row is `lanes` further.
-int begin_of_row(KernelBuilder& b, const OwnArrays& own, int row, int64_t elements);
+NodeId begin_of_row(KernelBuilder& b, const OwnArrays& own, NodeId row, int64_t elements);
 
 }  // namespace firn

@@ -54,14 +54,13 @@ void add_opening(LowerRun& run, const Node& empty, int buffer, std::vector<Liste
     make_grid(b, {Size(1)}, true, true);
     for (const SourceLine& line : empty.lines) add_lines(made.lines, {text(line)});
     const Size count = element_count(largest(empty.shape));
-    const int target = b.buffer(buffer, empty.dtype, count, BindingForm::Storage, 1, true),
-              zero = b.constant(scalar_int(0).to(empty.dtype)), at = b.integer(0);
-    const int store = b.store(target, at, std::span(&zero, 1));
-    const int region = b.add_region();
-    made.code.regions[region].effects = {store};
-    const int any = b.make(KernelOp::Less, boolean, {at, b.size(count)});
-    made.code.regions[0].effects = {count.lower_bound() > 0 ? store
-                                                            : b.branch(any, region, -1, true)};
+    const int target = b.buffer(buffer, empty.dtype, count, BindingForm::Storage, 1, true);
+    const NodeId zero = b.constant(scalar_int(0).to(empty.dtype)), at = b.integer(0);
+    const NodeId store = b.store(target, at, std::span(&zero, 1));
+    const RegionId region = b.add_region();
+    made.code[region].effects = {store};
+    const NodeId any = b.make(KernelOp::Less, boolean, {at, b.size(count)});
+    made.code[kRoot].effects = {count.lower_bound() > 0 ? store : b.branch(any, region, {}, true)};
     verify(made.code, KernelStage::Lowered, "open");
     out.push_back({std::move(made)});
 }

@@ -19,7 +19,7 @@ constexpr int kDeepest = 4000;  // questions inside one another
 Walk::Walk(const KernelRequest& request, const LowerContext& context, KernelCode& code)
     : request_(request), context_(context), b_(code, context.facts) {}
 
-int Walk::ask(const Node& node, const Indices& asked) {
+NodeId Walk::ask(const Node& node, const Indices& asked) {
     const Indices at = normal(node.shape, asked);
     const auto key = std::make_pair(&node, at);
     if (auto it = memo_.find(key); it != memo_.end()) {
@@ -37,7 +37,7 @@ int Walk::ask(const Node& node, const Indices& asked) {
                         std::to_string(kDeepest) +
                         " reads and reductions; move some into a loop or kernel of their own" +
                         in_brackets(node.lines));
-    const int value = nested_([&] {
+    const NodeId value = nested_([&] {
         if (nested_.depth() > kDeep) ask_operands(node, at);
         return evaluate(node, at);
     });
@@ -66,7 +66,7 @@ void Walk::ask_operands(const Node& node, const Indices& at) {
         chain.pop_back();
         if (chain.empty()) break;
         const int64_t before = borrows_;
-        const int value = evaluate(last, at);
+        const NodeId value = evaluate(last, at);
         if (borrows_ != before) borrowed_.insert({&last, at});
         remember({&last, at}, value);
     }
@@ -83,14 +83,14 @@ Indices Walk::normal(const Shape& shape, Indices at) {
     return at;
 }
 
-void Walk::remember(const std::pair<const Node*, Indices>& key, int value) {
+void Walk::remember(const std::pair<const Node*, Indices>& key, NodeId value) {
     memo_[key] = value;
     log_.push_back(key);
 }
 
-void Walk::forget_iteration(size_t mark, int range) {
-    auto depends = [&](int value) {
-        const std::vector<int>& ranges = b_.dependencies(value);
+void Walk::forget_iteration(size_t mark, RangeId range) {
+    auto depends = [&](NodeId value) {
+        const std::vector<RangeId>& ranges = b_.dependencies(value);
         return std::binary_search(ranges.begin(), ranges.end(), range);
     };
     for (size_t k = mark; k < log_.size(); ++k) {
@@ -100,7 +100,7 @@ void Walk::forget_iteration(size_t mark, int range) {
     std::erase_if(loop_results_, [&](const auto& entry) { return depends(entry.second); });
 }
 
-int Walk::evaluate(const Node& node, const Indices& at) {
+NodeId Walk::evaluate(const Node& node, const Indices& at) {
     auto own = own_.find(&node);
     const bool in_memory = context_.buffers.contains(&node);
     // A number that is also a result, or that a loop begins with, is written where it is asked for.
@@ -122,7 +122,7 @@ int Walk::evaluate(const Node& node, const Indices& at) {
     if (auto it = context_.host_numbers.find(&node); it != context_.host_numbers.end())
         return b_.scalar_argument(it->second, node.dtype);
     if (is_elementwise(node.op)) {
-        std::vector<int> args;
+        std::vector<NodeId> args;
         for (const Ref& input : node.inputs) args.push_back(ask(*input, at));
         b_.set_lines(node.lines);
         return b_.make(kernel_op(node.op), node.dtype, std::move(args));

@@ -43,7 +43,7 @@ void HandWalk::lower_in_order() {
     if (b_.is_constant(inside)) return run_level(level);
     region_ = b_.add_region();
     run_level(level);
-    b_.code().regions[0].effects.push_back(b_.branch(inside, region_, -1, true));
+    b_.code()[kRoot].effects.push_back(b_.branch(inside, region_, {}, true));
 }
 
 std::unordered_set<const Node*> HandWalk::kept_apart(const LowerContext& context) const {
@@ -63,7 +63,7 @@ void HandWalk::note_fetched() {
             if (node->op == Op::Fetched) fetched_[node->inputs[0].get()] = node.get();
 }
 
-void HandWalk::effect(int node) { b_.code().regions[region_].effects.push_back(node); }
+void HandWalk::effect(NodeId node) { b_.code()[region_].effects.push_back(node); }
 
 void HandWalk::run_level(int level) {
     bool cleared = false;  // shared arrays: no invocation may read one before all are
@@ -92,7 +92,9 @@ void HandWalk::run_step(const Node& node) {
     }
 }
 
-void HandWalk::give(const Node& node, int value) { remember({&node, own_at(node.shape)}, value); }
+void HandWalk::give(const Node& node, NodeId value) {
+    remember({&node, own_at(node.shape)}, value);
+}
 
 void HandWalk::run_loop(const Node& loop) {
     const Region& body = *loop.as<LoopAttr>().body;
@@ -100,10 +102,10 @@ void HandWalk::run_loop(const Node& loop) {
     for (size_t k = 0; k < body.results.size(); ++k)
         if (!arrays_.root.contains(body.args[k + 1].get())) values.push_back(static_cast<int>(k));
     const OpenLoop open = open_loop(loop, values, attr_.grid, self_);
-    const int outer = std::exchange(region_, open.region);
+    const RegionId outer = std::exchange(region_, open.region);
     run_level(placement_.first_region.at(&loop));
     region_ = outer;
-    const int made = close_loop(loop, open, attr_.grid, self_);
+    const NodeId made = close_loop(loop, open, attr_.grid, self_);
     effect(made);
     for (size_t i = 0; i < values.size(); ++i)
         results_[{&loop, values[i]}] = b_.result(made, static_cast<int>(i));
@@ -111,27 +113,27 @@ void HandWalk::run_loop(const Node& loop) {
 
 void HandWalk::run_branch(const Node& branch) {
     const IfAttr& attr = branch.as<IfAttr>();
-    const int condition = ask(*branch.inputs[0], own_at(branch.inputs[0]->shape));
+    const NodeId condition = ask(*branch.inputs[0], own_at(branch.inputs[0]->shape));
     const int first = placement_.first_region.at(&branch);
     auto fill = [&](const Region& body, int level) {
-        const int region = b_.add_region();
-        const int outer = std::exchange(region_, region);
+        const RegionId region = b_.add_region();
+        const RegionId outer = std::exchange(region_, region);
         run_level(level);
         region_ = outer;
-        std::vector<int> yields;
+        std::vector<NodeId> yields;
         for (const Ref& value : body.results) yields.push_back(ask(*value, own_at(value->shape)));
-        b_.code().regions[region].yields = std::move(yields);
+        b_.code()[region].yields = std::move(yields);
         return region;
     };
-    const int yes = fill(*attr.then_body, first), no = fill(*attr.else_body, first + 1);
+    const RegionId yes = fill(*attr.then_body, first), no = fill(*attr.else_body, first + 1);
     b_.set_lines(branch.lines);
-    const int made = b_.branch(condition, yes, no, false);
+    const NodeId made = b_.branch(condition, yes, no, false);
     if (b_.code().in_order) effect(made);  // else nothing is stored in it
     for (size_t k = 0; k < attr.then_body->results.size(); ++k)
         results_[{&branch, static_cast<int>(k)}] = b_.result(made, static_cast<int>(k));
 }
 
-int HandWalk::evaluate(const Node& node, const Indices& at) {
+NodeId HandWalk::evaluate(const Node& node, const Indices& at) {
     const bool own = node.shape.size() <= attr_.grid.size() && at == own_at(node.shape);
     if (node.op == Op::Invocation) {
         if (own) return self_[static_cast<size_t>(node.as<IndexAttr>().axis)];

@@ -14,7 +14,8 @@ namespace {
 /// part. With as many groups as invocations that run at once every core is busy to the end.
 constexpr int64_t kWideGroup = 256;
 
-int new_range(KernelBuilder& b, const char* name, RangeKind kind, const Size& extent, size_t dim) {
+NodeId new_range(KernelBuilder& b, const char* name, RangeKind kind, const Size& extent,
+                 size_t dim) {
     Range range;
     range.name = name;
     range.kind = kind;
@@ -25,18 +26,19 @@ int new_range(KernelBuilder& b, const char* name, RangeKind kind, const Size& ex
 
 /// Numbers lanes so that neighbours form subgroups; no specification promises that for the numbers
 /// of invocations.
-int deal_lanes(KernelBuilder& b, const std::vector<uint32_t>& group, int64_t lanes) {
+NodeId deal_lanes(KernelBuilder& b, const std::vector<uint32_t>& group, int64_t lanes) {
     int64_t members = 1;
     for (uint32_t g : group) members *= g;
-    const int subgroup = new_range(b, "s", RangeKind::Subgroup, Size(members / lanes), 1);
-    const int lane = new_range(b, "t", RangeKind::Subgroup, Size(lanes), 0);
+    const NodeId subgroup = new_range(b, "s", RangeKind::Subgroup, Size(members / lanes), 1);
+    const NodeId lane = new_range(b, "t", RangeKind::Subgroup, Size(lanes), 0);
     return b.add(b.mul(subgroup, b.integer(lanes)), lane);
 }
 
-int local_of_place(KernelBuilder& b, const std::vector<uint32_t>& group, int place, size_t axis) {
+NodeId local_of_place(KernelBuilder& b, const std::vector<uint32_t>& group, NodeId place,
+                      size_t axis) {
     int64_t stride = 1;
     for (size_t k = axis + 1; k < group.size(); ++k) stride *= group[k];
-    const int rows = b.make(KernelOp::Div, i32, {place, b.integer(stride)});
+    const NodeId rows = b.make(KernelOp::Div, i32, {place, b.integer(stride)});
     return b.make(KernelOp::Mod, i32, {rows, b.integer(group[axis])});
 }
 
@@ -67,10 +69,10 @@ std::vector<Size> groups_along(const Shape& grid, const std::vector<uint32_t>& g
 
 /// The groups of a slice, one after the other; `number` gets that of the group in its slice.
 GroupIndices launch_slice(KernelBuilder& b, const std::vector<Size>& groups, const OwnArrays& own,
-                          const std::string& slice, int& number) {
+                          const std::string& slice, NodeId& number) {
     b.code().groups = {Size(own.groups), Size(1), Size(1)};
     number = new_range(b, "g", RangeKind::Group, Size(own.groups), 0);
-    const int all = b.add(b.size(Size::symbol(slice) * Size(own.groups)), number);
+    const NodeId all = b.add(b.size(Size::symbol(slice) * Size(own.groups)), number);
     GroupIndices out;
     out.covered = false;
     split_group_number(b, groups, all, 0, out.index);
@@ -78,8 +80,9 @@ GroupIndices launch_slice(KernelBuilder& b, const std::vector<Size>& groups, con
 }
 
 /// The place of `at` in a block of `extents`, x first in both.
-int place_in_block(KernelBuilder& b, const std::vector<Size>& extents, const std::vector<int>& at) {
-    int place = at.back();
+NodeId place_in_block(KernelBuilder& b, const std::vector<Size>& extents,
+                      const std::vector<NodeId>& at) {
+    NodeId place = at.back();
     for (size_t d = at.size() - 1; d-- > 0;) place = b.add(b.mul(place, b.size(extents[d])), at[d]);
     return place;
 }
@@ -112,23 +115,23 @@ HandGrid hand_grid(KernelBuilder& b, const Shape& grid, const std::vector<uint32
     KernelCode& code = b.code();
     const size_t rank = grid.size();
     const std::vector<Size> groups = groups_along(grid, group);
-    int number = -1;  // of the group among those that run at once, where the grid runs in slices
+    NodeId number;  // of the group among those that run at once, where the grid runs in slices
     const GroupIndices launched = own.groups ? launch_slice(b, groups, own, slice, number)
                                              : launch_groups(b, groups, profile);
-    const int place = lanes ? deal_lanes(b, group, lanes) : -1;  // in the group
-    HandGrid out{std::vector<int>(rank), b.boolean_value(true)};
-    std::vector<int> locals(rank);  // x first, as the next
+    const NodeId place = lanes ? deal_lanes(b, group, lanes) : NodeId();  // in the group
+    HandGrid out{std::vector<NodeId>(rank), b.boolean_value(true), {}};
+    std::vector<NodeId> locals(rank);  // x first, as the next
     std::vector<Size> widths(rank);
     for (size_t axis = 0; axis < rank; ++axis) {
         const size_t dim = rank - 1 - axis;
         const Size width(group[axis]);
         code.group_size[dim] = group[axis];
-        const int local = lanes ? local_of_place(b, group, place, axis)
-                                : new_range(b, "l", RangeKind::Invocation, width, dim);
-        const int self = b.add(b.mul(launched.index[dim], b.size(width)), local);
+        const NodeId local = lanes ? local_of_place(b, group, place, axis)
+                                   : new_range(b, "l", RangeKind::Invocation, width, dim);
+        const NodeId self = b.add(b.mul(launched.index[dim], b.size(width)), local);
         out.self[axis] = self, locals[dim] = local, widths[dim] = width;
         if (groups[dim] * width == grid[axis] && (axis > 0 || launched.covered)) continue;
-        const int below = b.make(KernelOp::Less, boolean, {self, b.size(grid[axis])});
+        const NodeId below = b.make(KernelOp::Less, boolean, {self, b.size(grid[axis])});
         out.inside = b.make(KernelOp::And, boolean, {out.inside, below});
         b.assume(self, Size(0), grid[axis] - Size(1));
     }

@@ -17,11 +17,11 @@ Size groups_of(const Shape& grid, const std::vector<uint32_t>& group);
 
 /// The place of an invocation.
 struct HandGrid {
-    std::vector<int> self;  // its own index, along each axis
+    std::vector<NodeId> self;  // its own index, along each axis
     /// The node that is true for invocations of the grid. The grid may end inside a group, whose
-    /// other invocations do nothing. -1: groups are whole.
-    int inside = -1;
-    int row = -1;  // its row in the buffers of arrays of its own; -1: there are none
+    /// other invocations do nothing. It is a constant where groups are whole.
+    NodeId inside;
+    NodeId row;  // its row in the buffers of arrays of its own, or none
 };
 
 /// Adds the ranges of the groups and of the invocations in a group, and returns the place they

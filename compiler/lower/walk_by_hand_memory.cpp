@@ -32,11 +32,11 @@ int HandWalk::memory_of(const Node& array) {
 /// Loads an element with a known place in an aligned block of four through the block, as a mapping
 /// with copies does; scalarise_underused_vectors() undoes it if no other element of the block is
 /// read.
-int HandWalk::load_element(const Node& node, int index) {
+NodeId HandWalk::load_element(const Node& node, NodeId index) {
     if (!b_.code().in_order) return Walk::load_element(node, index);
     const int64_t rest = b_.place_in_block(node.dtype, index);
     if (rest < 0) return Walk::load_element(node, index);
-    const int block = b_.load(source(node, 4), b_.sub(index, b_.integer(rest)), 4);
+    const NodeId block = b_.load(source(node, 4), b_.sub(index, b_.integer(rest)), 4);
     return b_.lane(block, static_cast<int>(rest), index);
 }
 
@@ -49,8 +49,8 @@ int HandWalk::own_buffer(const Node& array, DType stored) {
     return b_.buffer(rows.buffer, stored, rows.elements, BindingForm::Storage, 1, true);
 }
 
-int HandWalk::place_in_row(const Node& array, int index) {
-    const int begin = begin_of_row(b_, own_, row_, element_count(shape_of(array)).constant());
+NodeId HandWalk::place_in_row(const Node& array, NodeId index) {
+    const NodeId begin = begin_of_row(b_, own_, row_, element_count(shape_of(array)).constant());
     return b_.add(begin, b_.mul(index, b_.integer(own_.lanes)));
 }
 
@@ -58,11 +58,11 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
                                    const std::vector<Bounds>* modes, const Node& user) {
     const Shape shape = shape_of(array);
     const size_t skip = array.shape.size() - shape.size();
-    int inside = b_.boolean_value(true);
+    NodeId inside = b_.boolean_value(true);
     Indices at;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
         const Node& index = *indices[axis + skip];
-        const int asked = ask(index, own_at(index.shape));
+        const NodeId asked = ask(index, own_at(index.shape));
         b_.set_lines(user.lines);
         const Read read =
             bounded(b_, asked, shape[axis], modes ? (*modes)[axis + skip] : Bounds::Constant);
@@ -73,7 +73,7 @@ HandWalk::Place HandWalk::place_of(const Node& array, std::span<const Ref> indic
     // skipped.
     if (!modes && skip)
         inside = b_.make(KernelOp::And, boolean, {inside, mask_of(*indices[0], user)});
-    const int index = flat_index(b_, at, shape);
+    const NodeId index = flat_index(b_, at, shape);
     return {in_memory(array) ? place_in_row(array, index) : index, inside};
 }
 
@@ -96,9 +96,9 @@ bool HandWalk::may_be_masked(const Node& index) {
     return false;
 }
 
-int HandWalk::mask_of(const Node& index, const Node& user) {
+NodeId HandWalk::mask_of(const Node& index, const Node& user) {
     if (!may_be_masked(index)) return b_.boolean_value(true);
-    const int asked = ask(index, own_at(index.shape));
+    const NodeId asked = ask(index, own_at(index.shape));
     b_.set_lines(user.lines);
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
@@ -120,18 +120,19 @@ void HandWalk::clear_row(const Node& array) {
     range.extent = Size(trips);
     range.extent_node = b_.integer(trips);
     range.max_trips = trips;
-    const int id = b_.add_range(std::move(range)), region = b_.add_region();
-    const int zero = b_.constant(scalar_int(0).to(array.dtype));
-    const int first = b_.mul(b_.range(id), b_.integer(at_once));
-    std::vector<int> stores;
+    const RangeId id = b_.add_range(std::move(range));
+    const RegionId region = b_.add_region();
+    const NodeId zero = b_.constant(scalar_int(0).to(array.dtype));
+    const NodeId first = b_.mul(b_.range(id), b_.integer(at_once));
+    std::vector<NodeId> stores;
     for (int64_t k = 0; k < at_once; ++k) {
-        int at = b_.add(first, b_.integer(k));
+        NodeId at = b_.add(first, b_.integer(k));
         if (trips * at_once > elements)
             at = b_.make(KernelOp::Min, i32, {at, b_.integer(elements - 1)});
         stores.push_back(b_.store(memory_of(array), place_in_row(array, at), std::span(&zero, 1)));
     }
-    b_.code().regions[region].range = id;
-    b_.code().regions[region].effects = std::move(stores);
+    b_.code()[region].range = id;
+    b_.code()[region].effects = std::move(stores);
     effect(b_.close_for(region, {}));
 }
 
@@ -146,9 +147,9 @@ void HandWalk::read(const Node& node) {
     const Place place = place_of(array, std::span(node.inputs).subspan(1), &gather.modes, node);
     b_.set_lines(node.lines);
     const bool pinned = b_.code().in_order;
-    const int value = pinned
-                          ? b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array))
-                          : b_.load(memory_of(array), place.index);
+    const NodeId value =
+        pinned ? b_.pinned(KernelOp::Load, node.dtype, {place.index}, memory_of(array))
+               : b_.load(memory_of(array), place.index);
     if (pinned) effect(value);
     give(node, b_.select(place.inside, value, b_.constant(gather.fill.to(node.dtype))));
 }
@@ -161,8 +162,8 @@ void HandWalk::store(const Node& node) {
     // A permutation has no place outside: where the promise is broken, one inside is taken. The
     // store's condition stands in its first index, in any form that the rules have left.
     const bool promised = attr.complete && !attr_.rounded;
-    const int inside = promised ? mask_of(*node.inputs[2], node) : place.inside;
-    const int value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
+    const NodeId inside = promised ? mask_of(*node.inputs[2], node) : place.inside;
+    const NodeId value = ask(*node.inputs[1], own_at(node.inputs[1]->shape));
     b_.set_lines(node.lines);
     const auto asked = fetched_.find(&node);
     const bool exchanges = op != ScatterOp::Last || asked != fetched_.end();
@@ -170,36 +171,36 @@ void HandWalk::store(const Node& node) {
     if (exchanges && node.dtype.bytes() != 4 && !node.dtype.is_bool() && !wide)
         refuse_by_hand(node, std::string("atomics on ") + node.dtype.name() +
                                  " are not available on this device; use i32, u32 or f32");
-    const int made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
-                               : b_.store(memory_of(array), place.index, std::span(&value, 1));
-    int old = made;
+    const NodeId made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
+                                  : b_.store(memory_of(array), place.index, std::span(&value, 1));
+    NodeId old = made;
     if (b_.is_constant(inside) && b_.node(inside).constant.i) {
         effect(made);
     } else {
-        const int taken = b_.add_region(),
-                  otherwise = asked == fetched_.end() ? -1 : b_.add_region();
-        b_.code().regions[taken].effects = {made};
-        if (otherwise >= 0) {
-            b_.code().regions[taken].yields = {made};
-            b_.code().regions[otherwise].yields = {b_.constant(scalar_int(0).to(node.dtype))};
+        const RegionId taken = b_.add_region(),
+                       otherwise = asked == fetched_.end() ? RegionId() : b_.add_region();
+        b_.code()[taken].effects = {made};
+        if (otherwise) {
+            b_.code()[taken].yields = {made};
+            b_.code()[otherwise].yields = {b_.constant(scalar_int(0).to(node.dtype))};
         }
-        const int branch = b_.branch(inside, taken, otherwise, true);
+        const NodeId branch = b_.branch(inside, taken, otherwise, true);
         effect(branch);
-        if (otherwise >= 0) old = b_.result(branch, 0);
+        if (otherwise) old = b_.result(branch, 0);
     }
     if (asked != fetched_.end()) give(*asked->second, old);
 }
 
 void HandWalk::exchange(const Node& node) {
     const auto& attr = node.as<SubgroupAttr>();
-    std::vector<int> args;
+    std::vector<NodeId> args;
     for (size_t k = 1; k < node.inputs.size(); ++k)
         args.push_back(ask(*node.inputs[k], own_at(node.inputs[k]->shape)));
     b_.set_lines(node.lines);
     const KernelOp op = attr.op == SubgroupOp::Reduce ? KernelOp::SubgroupReduce
                         : attr.op == SubgroupOp::Scan ? KernelOp::SubgroupScan
                                                       : KernelOp::SubgroupRead;
-    const int value = b_.pinned(op, node.dtype, args, -1, attr.combine);
+    const NodeId value = b_.pinned(op, node.dtype, args, -1, attr.combine);
     effect(value);
     give(node, value);
 }

@@ -37,12 +37,12 @@ class HandWalk : public Walk {
     /// The invocation's own index into a value of a shape that broadcasts to the grid.
     Indices own_at(const Shape& shape);
     void note_fetched();
-    void effect(int node);
+    void effect(NodeId node);
     /// Everything that stands in a region and has its place there, in an order that keeps versions
     /// apart.
     void run_level(int level);
     void run_step(const Node& node);
-    void give(const Node& node, int value);
+    void give(const Node& node, NodeId value);
 
     /// The kernel's buffer of an array or of a tensor that is stored to.
     int memory_of(const Node& array);
@@ -52,17 +52,17 @@ class HandWalk : public Walk {
     bool in_memory(const Node& array) const { return own_.arrays.contains(&array); }
     int own_buffer(const Node& array, DType stored);
     /// Returns the index in its buffer of an element of such an array.
-    int place_in_row(const Node& array, int index);
+    NodeId place_in_row(const Node& array, NodeId index);
     void clear_row(const Node& array);
 
     struct Place {
-        int index, inside;
+        NodeId index, inside;
     };
     Place place_of(const Node& array, std::span<const Ref> indices,
                    const std::vector<Bounds>* modes, const Node& user);
     static bool may_be_masked(const Node& index);
     /// Returns the condition that the first index of a store is not -1.
-    int mask_of(const Node& index, const Node& user);
+    NodeId mask_of(const Node& index, const Node& user);
     void start_array(const Node& node);
     void read(const Node& node);
     void store(const Node& node);
@@ -70,8 +70,8 @@ class HandWalk : public Walk {
 
     void run_loop(const Node& loop);
     void run_branch(const Node& branch);
-    int evaluate(const Node& node, const Indices& at) override;
-    int load_element(const Node& node, int index) override;
+    NodeId evaluate(const Node& node, const Indices& at) override;
+    NodeId load_element(const Node& node, NodeId index) override;
 
     const Node& kernel_;
     const LoopAttr& attr_;
@@ -80,12 +80,12 @@ class HandWalk : public Walk {
     HandArrays arrays_;
     Indices self_;  // the invocation's own index
     OwnArrays own_;
-    int row_ = -1;  // of the invocation, in the buffers of such arrays
+    NodeId row_;  // of the invocation, in the buffers of such arrays
     std::vector<KernelBuffer> own_buffers_;
-    int region_ = 0;  // that is being filled
+    RegionId region_ = kRoot;  // that is being filled
     std::unordered_map<const Node*, int> memory_;
-    std::unordered_map<const Node*, const Node*> fetched_;  // Scatter -> Fetched
-    std::map<std::pair<const Node*, int>, int> results_;    // of loops and branches that are steps
+    std::unordered_map<const Node*, const Node*> fetched_;   // Scatter -> Fetched
+    std::map<std::pair<const Node*, int>, NodeId> results_;  // of loops and branches that are steps
 };
 
 }  // namespace firn

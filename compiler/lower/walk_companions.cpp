@@ -12,7 +12,7 @@
 namespace firn {
 namespace {
 
-constexpr int kSomewhere = -1;  // an index that is known only by evaluating it
+constexpr NodeId kSomewhere{};  // an index that is known only by evaluating it
 
 /// Follows a carried value to the carried values of outer loops, and the indices at which they are
 /// evaluated.
@@ -135,7 +135,7 @@ class WayOut {
         }
     }
 
-    int moved(int index, const Size& by, int64_t step) {
+    NodeId moved(NodeId index, const Size& by, int64_t step) {
         if (index == kSomewhere) return index;
         return b_.add(b_.size(by), b_.mul(index, b_.integer(step)));
     }

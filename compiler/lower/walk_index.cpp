@@ -14,8 +14,8 @@ namespace firn {
 namespace {
 
 /// Flat position in a block of dimensions; unflatten is its inverse.
-int flatten(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
-    int flat = b.integer(0);
+NodeId flatten(KernelBuilder& b, const std::vector<NodeId>& at, const Shape& shape) {
+    NodeId flat = b.integer(0);
     Size stride(1);
     for (size_t k = shape.size(); k-- > 0;) {
         flat = b.add(flat, b.mul(at[k], b.size(stride)));
@@ -24,14 +24,14 @@ int flatten(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
     return flat;
 }
 
-std::vector<int> unflatten(KernelBuilder& b, int flat, const Shape& shape) {
-    std::vector<int> at(shape.size());
+std::vector<NodeId> unflatten(KernelBuilder& b, NodeId flat, const Shape& shape) {
+    std::vector<NodeId> at(shape.size());
     for (size_t k = shape.size(); k-- > 0;) {
         if (k == 0) {
             at[k] = flat;
             break;
         }
-        const int extent = b.size(shape[k]);
+        const NodeId extent = b.size(shape[k]);
         at[k] = b.make(KernelOp::Mod, i32, {flat, extent});
         flat = b.make(KernelOp::Div, i32, {flat, extent});
     }
@@ -72,12 +72,12 @@ Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) 
     };
     while (blocks.size() > 1 && small(blocks.back()) && countable(blocks.size() - 2))
         join_last(blocks.size() - 2);
-    std::vector<int> ranges;
+    std::vector<NodeId> ranges;
     Shape extents;
     for (size_t k = 0; k < blocks.size(); ++k) {
         extents.push_back(element_count(blocks[k]));
         ranges.push_back(new_range(extents.back(), range_name(blocks.size() - 1 - k)));
-        const std::vector<int> inner = unflatten(b, ranges.back(), blocks[k]);
+        const std::vector<NodeId> inner = unflatten(b, ranges.back(), blocks[k]);
         grid.indices.insert(grid.indices.end(), inner.begin(), inner.end());
     }
     if (in_memory) grid.flat = flatten(b, ranges, extents);
@@ -117,15 +117,15 @@ bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,
     return true;
 }
 
-int flat_index(KernelBuilder& b, const std::vector<int>& at, const Shape& shape) {
+NodeId flat_index(KernelBuilder& b, const std::vector<NodeId>& at, const Shape& shape) {
     if (at.size() == 1 && shape.size() != 1) return at[0];
     return flatten(b, at, shape);
 }
 
-std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
-                         const Shape& to) {
+std::vector<NodeId> project(KernelBuilder& b, const std::vector<NodeId>& at, const Shape& from,
+                            const Shape& to) {
     if (from == to) return at;
-    std::vector<int> out;
+    std::vector<NodeId> out;
     const size_t skip = from.size() - to.size();
     for (size_t k = 0; k < to.size(); ++k) {
         if (to[k].is(1))
@@ -139,16 +139,16 @@ std::vector<int> project(KernelBuilder& b, const std::vector<int>& at, const Sha
 namespace {
 
 /// Computes unflatten(flatten()) in 64 bits.
-std::vector<int> renumbered(KernelBuilder& b, const std::vector<int>& at, const Shape& from,
-                            const Shape& to) {
-    auto wide = [&](int x) { return b.make(KernelOp::Cast, i64, {x}); };
-    int flat = wide(b.integer(0));
+std::vector<NodeId> renumbered(KernelBuilder& b, const std::vector<NodeId>& at, const Shape& from,
+                               const Shape& to) {
+    auto wide = [&](NodeId x) { return b.make(KernelOp::Cast, i64, {x}); };
+    NodeId flat = wide(b.integer(0));
     for (size_t k = 0; k < at.size(); ++k)
         flat = b.make(KernelOp::Add, i64,
                       {b.make(KernelOp::Mul, i64, {flat, wide(b.size(from[k]))}), wide(at[k])});
-    std::vector<int> out(to.size());
+    std::vector<NodeId> out(to.size());
     for (size_t k = to.size(); k-- > 0;) {
-        const int extent = wide(b.size(to[k]));
+        const NodeId extent = wide(b.size(to[k]));
         out[k] =
             b.make(KernelOp::Cast, i32, {k ? b.make(KernelOp::Mod, i64, {flat, extent}) : flat});
         b.assume(out[k], Size(0), max(to[k] - Size(1), Size(0)));
@@ -159,20 +159,20 @@ std::vector<int> renumbered(KernelBuilder& b, const std::vector<int>& at, const 
 
 }  // namespace
 
-std::vector<int> reshape_index(KernelBuilder& b, const std::vector<int>& at, const Shape& out,
-                               const Shape& in, bool countable) {
-    std::vector<int> result(in.size(), b.integer(0));
+std::vector<NodeId> reshape_index(KernelBuilder& b, const std::vector<NodeId>& at, const Shape& out,
+                                  const Shape& in, bool countable) {
+    std::vector<NodeId> result(in.size(), b.integer(0));
     for (const ReshapeBlock& block : reshape_blocks(out, in)) {
         const auto slice = [](const auto& all, size_t begin, size_t end) {
             return std::decay_t<decltype(all)>(all.begin() + static_cast<long>(begin),
                                                all.begin() + static_cast<long>(end));
         };
-        const std::vector<int> from = slice(at, block.i0, block.i);
+        const std::vector<NodeId> from = slice(at, block.i0, block.i);
         const Shape from_shape = slice(out, block.i0, block.i),
                     to_shape = slice(in, block.j0, block.j);
-        const std::vector<int> to = countable || counts_in_32_bits(block, b.symbol_facts())
-                                        ? unflatten(b, flatten(b, from, from_shape), to_shape)
-                                        : renumbered(b, from, from_shape, to_shape);
+        const std::vector<NodeId> to = countable || counts_in_32_bits(block, b.symbol_facts())
+                                           ? unflatten(b, flatten(b, from, from_shape), to_shape)
+                                           : renumbered(b, from, from_shape, to_shape);
         std::copy(to.begin(), to.end(), result.begin() + static_cast<long>(block.j0));
     }
     return result;
@@ -182,12 +182,12 @@ namespace {
 
 /// Returns whether an axis of size n that is read at i has elements: true if i runs over as many,
 /// or the whole grid does.
-int has_elements(KernelBuilder& b, int i, const Size& n) {
+NodeId has_elements(KernelBuilder& b, NodeId i, const Size& n) {
     if (n.lower_bound() > 0 || n.is(0)) return b.boolean_value(!n.is(0));
     const KernelCode& code = b.code();
-    const std::vector<int>& around = b.dependencies(i);
-    for (int id = 0; id < static_cast<int>(code.ranges.size()); ++id) {
-        const Range& range = code.ranges[id];
+    const std::vector<RangeId>& around = b.dependencies(i);
+    for (RangeId id : code.ranges.ids()) {
+        const Range& range = code[id];
         const bool runs = range.kind == RangeKind::Grid ||
                           std::find(around.begin(), around.end(), id) != around.end();
         if (runs && !range.extent.is(0) && mod(range.extent, n).is(0)) return b.boolean_value(true);
@@ -197,20 +197,21 @@ int has_elements(KernelBuilder& b, int i, const Size& n) {
 
 }  // namespace
 
-Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
-    const int yes = mode == Bounds::Constant || mode == Bounds::Unchecked ? b.boolean_value(true)
-                                                                          : has_elements(b, i, n);
-    const int zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
-    auto clamp = [&](int x) {
+Read bounded(KernelBuilder& b, NodeId i, const Size& n, Bounds mode) {
+    const NodeId yes = mode == Bounds::Constant || mode == Bounds::Unchecked
+                           ? b.boolean_value(true)
+                           : has_elements(b, i, n);
+    const NodeId zero = b.integer(0), count = b.size(n), last = b.size(n - Size(1));
+    auto clamp = [&](NodeId x) {
         return b.make(KernelOp::Max, i32, {b.make(KernelOp::Min, i32, {x, last}), zero});
     };
     switch (mode) {
         case Bounds::Unchecked: return {i, yes};
         case Bounds::Clamp: return {clamp(i), yes};
         case Bounds::Constant: {
-            const int inside = b.make(KernelOp::And, boolean,
-                                      {b.make(KernelOp::LessEqual, boolean, {zero, i}),
-                                       b.make(KernelOp::Less, boolean, {i, count})});
+            const NodeId inside = b.make(KernelOp::And, boolean,
+                                         {b.make(KernelOp::LessEqual, boolean, {zero, i}),
+                                          b.make(KernelOp::Less, boolean, {i, count})});
             return {clamp(i), inside};
         }
         case Bounds::Wrap: {
@@ -218,39 +219,39 @@ Read bounded(KernelBuilder& b, int i, const Size& n, Bounds mode) {
                               b.proved_less_equal(b.sub(zero, count), i) &&
                               b.proved_less_equal(i, b.size(n * Size(2) - Size(1)));
             if (near) {
-                const int up =
+                const NodeId up =
                     b.select(b.make(KernelOp::Less, boolean, {i, zero}), b.add(i, count), i);
-                const int down =
+                const NodeId down =
                     b.select(b.make(KernelOp::LessEqual, boolean, {count, i}), b.sub(i, count), up);
                 return {clamp(down), yes};
             }
-            const int rest = b.make(KernelOp::Mod, i32, {i, count});
-            const int up =
+            const NodeId rest = b.make(KernelOp::Mod, i32, {i, count});
+            const NodeId up =
                 b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, count), rest);
             return {clamp(up), yes};
         }
         case Bounds::Mirror: {
-            const int period = b.size(n * Size(2));
-            const int rest = b.make(KernelOp::Mod, i32, {i, period});
-            const int up =
+            const NodeId period = b.size(n * Size(2));
+            const NodeId rest = b.make(KernelOp::Mod, i32, {i, period});
+            const NodeId up =
                 b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, period), rest);
-            const int back = b.sub(b.size(n * Size(2) - Size(1)), up);
+            const NodeId back = b.sub(b.size(n * Size(2) - Size(1)), up);
             return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
         case Bounds::Reflect: {
             // The period of a single element would be 0.
-            const int period = b.size(max(n * Size(2) - Size(2), Size(1)));
-            const int rest = b.make(KernelOp::Mod, i32, {i, period});
-            const int up =
+            const NodeId period = b.size(max(n * Size(2) - Size(2), Size(1)));
+            const NodeId rest = b.make(KernelOp::Mod, i32, {i, period});
+            const NodeId up =
                 b.select(b.make(KernelOp::Less, boolean, {rest, zero}), b.add(rest, period), rest);
-            const int back = b.sub(period, up);
+            const NodeId back = b.sub(period, up);
             return {clamp(b.select(b.make(KernelOp::Less, boolean, {up, count}), up, back)), yes};
         }
     }
     throw InternalError("bounded: unknown mode");
 }
 
-int serial_range(KernelBuilder& b, const Size& extent, const std::string& name) {
+RangeId serial_range(KernelBuilder& b, const Size& extent, const std::string& name) {
     Range range;
     range.name = name;
     range.kind = RangeKind::Serial;
@@ -261,10 +262,10 @@ int serial_range(KernelBuilder& b, const Size& extent, const std::string& name) 
     return b.add_range(range);
 }
 
-int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
-    const int zero = b.integer(0), one = b.integer(1);
-    const int distance = b.sub(end, begin);
-    int trips;
+RangeId loop_range(KernelBuilder& b, NodeId begin, NodeId end, NodeId step, NodeId starts) {
+    const NodeId zero = b.integer(0), one = b.integer(1);
+    const NodeId distance = b.sub(end, begin);
+    NodeId trips;
     if (b.is_constant(step)) {
         const int64_t s = b.node(step).constant.i;
         if (s == 1)
@@ -277,8 +278,8 @@ int loop_range(KernelBuilder& b, int begin, int end, int step, int starts) {
         else
             trips = zero;
     } else {
-        const int up = b.make(KernelOp::Div, i32, {b.add(distance, b.sub(step, one)), step});
-        const int down =
+        const NodeId up = b.make(KernelOp::Div, i32, {b.add(distance, b.sub(step, one)), step});
+        const NodeId down =
             b.make(KernelOp::Div, i32,
                    {b.sub(b.sub(zero, distance), b.add(step, one)), b.sub(zero, step)});
         trips = b.select(b.make(KernelOp::Less, boolean, {zero, step}), up, down);

@@ -27,16 +27,16 @@ void Walk::run() {
     if (request_.inner) return run_rows(grid.indices);
     for (const Ref& output : outputs)
         if (!by_position(output)) own_[output.get()] = normal(output->shape, grid.indices);
-    std::vector<int> effects;
+    std::vector<NodeId> effects;
     for (size_t k = 0; k < outputs.size(); ++k)
         by_position(outputs[k]) ? write_position(k, grid.indices, effects)
                                 : store_own(k, grid, effects);
-    b_.code().regions[0].effects = std::move(effects);
+    b_.code()[kRoot].effects = std::move(effects);
 }
 
-void Walk::store_own(size_t output, const Grid& grid, std::vector<int>& effects) {
+void Walk::store_own(size_t output, const Grid& grid, std::vector<NodeId>& effects) {
     const Ref& node = request_.outputs[output];
-    int value = ask(*node, grid.indices);
+    const NodeId value = ask(*node, grid.indices);
     b_.set_lines(node->lines);
     const int target = b_.buffer(request_.targets[output], node->dtype, element_count(node->shape),
                                  BindingForm::Storage, 1, true);
@@ -50,24 +50,24 @@ void Walk::write_in_iterations(const Node& loop, const Indices& at) {
             for (size_t k = 1; k < scatter->inputs.size(); ++k)
                 add_needed(loop, *scatter->inputs[k], needed);
     const OpenLoop open = open_loop(loop, members_of(loop, needed), request_.shape, at);
-    std::vector<int> effects;
+    std::vector<NodeId> effects;
     for (size_t k = 0; k < request_.outputs.size(); ++k) write_position(k, at, effects);
     if (effects.empty()) return;  // no position is ever inside
-    b_.code().regions[open.region].effects = std::move(effects);
-    const int made = close_loop(loop, open, request_.shape, at);
-    b_.code().regions[0].effects.push_back(made);
+    b_.code()[open.region].effects = std::move(effects);
+    const NodeId made = close_loop(loop, open, request_.shape, at);
+    b_.code()[kRoot].effects.push_back(made);
 }
 
-void Walk::write_position(size_t output, const Indices& at, std::vector<int>& effects) {
+void Walk::write_position(size_t output, const Indices& at, std::vector<NodeId>& effects) {
     const Written w = written(*request_.outputs[output], {});
     for (size_t s = w.scatters.size(); s-- > 0;)
         store_position(*w.scatters[s], request_.targets[output], at, effects);
 }
 
 void Walk::store_position(const Node& scatter, int program_buffer, const Indices& at,
-                          std::vector<int>& effects) {
+                          std::vector<NodeId>& effects) {
     const Shape& shape = scatter.shape;
-    int inside = b_.boolean_value(true);
+    NodeId inside = b_.boolean_value(true);
     Indices to;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
         to.push_back(ask(*scatter.inputs[axis + 2], at));
@@ -76,7 +76,7 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
         inside = b_.make(KernelOp::And, boolean,
                          {inside, bounded(b_, to[axis], shape[axis], Bounds::Constant).inside});
     }
-    const int value = ask(*scatter.inputs[1], at);
+    const NodeId value = ask(*scatter.inputs[1], at);
     b_.set_lines(scatter.lines);
     const ScatterOp op = scatter.as<ScatterAttr>().op;
     // Operations on floats that the device lacks are done by exchanging the bits.
@@ -86,32 +86,32 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
         scatter.dtype.is_float() && !own ? bits_type(scatter.dtype) : scatter.dtype;
     const int target =
         b_.buffer(program_buffer, stored, element_count(shape), BindingForm::Storage, 1, true);
-    const int place = flat_index(b_, to, shape);
-    const int effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
-                                             : b_.atomic(target, op, place, value);
+    const NodeId place = flat_index(b_, to, shape);
+    const NodeId effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
+                                                : b_.atomic(target, op, place, value);
     if (b_.is_constant(inside)) {
         if (b_.node(inside).constant.i) effects.push_back(effect);
         return;
     }
-    const int region = b_.add_region();
-    b_.code().regions[region].effects = {effect};
-    effects.push_back(b_.branch(inside, region, -1, true));
+    const RegionId region = b_.add_region();
+    b_.code()[region].effects = {effect};
+    effects.push_back(b_.branch(inside, region, {}, true));
 }
 
 void Walk::run_rows(const Indices& row) {
     for (size_t k = 0; k < request_.outputs.size(); ++k) {
         Indices at = row;
-        std::vector<int> effects;
+        std::vector<NodeId> effects;
         walk_row(k, at, effects);
-        std::vector<int>& all = b_.code().regions[0].effects;
+        std::vector<NodeId>& all = b_.code()[kRoot].effects;
         all.insert(all.end(), effects.begin(), effects.end());
     }
 }
 
-void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
+void Walk::walk_row(size_t output, Indices& at, std::vector<NodeId>& effects) {
     const Ref& node = request_.outputs[output];
     if (at.size() == request_.shape.size()) {
-        const int value = evaluate_own(*node, at);
+        const NodeId value = evaluate_own(*node, at);
         b_.set_lines(node->lines);
         const int target = b_.buffer(request_.targets[output], node->dtype,
                                      element_count(node->shape), BindingForm::Storage, 1, true);
@@ -128,21 +128,21 @@ void Walk::walk_row(size_t output, Indices& at, std::vector<int>& effects) {
         }
         return;
     }
-    const int region = b_.add_region();
-    const int range = serial_range(b_, extent, "j");
-    b_.code().regions[region].range = range;
+    const RegionId region = b_.add_region();
+    const RangeId range = serial_range(b_, extent, "j");
+    b_.code()[region].range = range;
     at.push_back(b_.range(range));
     const size_t mark = log_.size();
-    std::vector<int> inside;
+    std::vector<NodeId> inside;
     walk_row(output, at, inside);
     at.pop_back();
-    b_.code().regions[region].effects = std::move(inside);
+    b_.code()[region].effects = std::move(inside);
     b_.set_lines(node->lines);
     effects.push_back(b_.close_for(region, {}));
     forget_iteration(mark, range);
 }
 
-int Walk::evaluate_own(const Node& node, const Indices& at) {
+NodeId Walk::evaluate_own(const Node& node, const Indices& at) {
     own_[&node] = normal(node.shape, at);
     return ask(node, at);
 }

@@ -27,10 +27,10 @@ bool Walk::is_small(const Node& root) const {
     return true;
 }
 
-int Walk::reduce(const Node& node, const Indices& at) {
+NodeId Walk::reduce(const Node& node, const Indices& at) {
     const auto& reduce = node.as<ReduceAttr>();
     const Node& input = *node.inputs[0];
-    Indices in(input.shape.size(), -1);
+    Indices in(input.shape.size());
     size_t kept = 0;
     for (size_t axis = 0; axis < in.size(); ++axis)
         if (std::find(reduce.axes.begin(), reduce.axes.end(), static_cast<int>(axis)) ==
@@ -38,7 +38,7 @@ int Walk::reduce(const Node& node, const Indices& at) {
             in[axis] = at[kept++];
     const Monoid& by = monoid(reduce.op);
     const DType type = accumulator_type(input.dtype);
-    std::vector<int> found{b_.constant(identity(by, type))};
+    std::vector<NodeId> found{b_.constant(identity(by, type))};
     if (request_.row_reductions.contains(&node)) {
         ensure(input.shape == request_.shape && std::equal(in.begin(), in.end() - 1, row_.begin()),
                "a reduction of another row than the kernel's own");
@@ -49,56 +49,56 @@ int Walk::reduce(const Node& node, const Indices& at) {
     }
     b_.set_lines(node.lines);
     if (!by.position_of) return b_.make(KernelOp::Cast, node.dtype, {found[0]});
-    const int first =
-                  found.size() < 3 ? found[1] : b_.make(KernelOp::Min, i32, {found[1], found[2]}),
-              none = b_.integer(kNoPosition);
+    const NodeId first = found.size() < 3 ? found[1]
+                                          : b_.make(KernelOp::Min, i32, {found[1], found[2]}),
+                 none = b_.integer(kNoPosition);
     return b_.select(b_.make(KernelOp::Equal, boolean, {first, none}), b_.integer(0),
                      b_.make(KernelOp::And, i32, {first, none}));
 }
 
 /// The combination of a row that the kernel's group holds, and the first position where it stands.
-std::vector<int> Walk::reduce_held_row(const Node& node, DType type) {
+std::vector<NodeId> Walk::reduce_held_row(const Node& node, DType type) {
     const Monoid& by = monoid(node.as<ReduceAttr>().op);
-    const int each = b_.make(KernelOp::Cast, type, {ask(*node.inputs[0], row_)});
+    const NodeId each = b_.make(KernelOp::Cast, type, {ask(*node.inputs[0], row_)});
     b_.set_lines(node.lines);
     if (!by.position_of) return {b_.row_reduce(*by.reduce, each)};
-    const int whole = b_.row_reduce(*by.position_of, each),
-              is_it = b_.make(KernelOp::Equal, boolean, {each, whole});
-    const int place = b_.select(is_it, row_.back(), b_.integer(kNoPosition));
+    const NodeId whole = b_.row_reduce(*by.position_of, each),
+                 is_it = b_.make(KernelOp::Equal, boolean, {each, whole});
+    const NodeId place = b_.select(is_it, row_.back(), b_.integer(kNoPosition));
     return {whole, b_.row_reduce(ReduceOp::Min, place_of_nan(each, row_.back(), place))};
 }
 
 /// The position of an element if it is nan, marked as one that comes before all others; else
 /// `otherwise`.
-int Walk::place_of_nan(int value, int index, int otherwise) {
+NodeId Walk::place_of_nan(NodeId value, NodeId index, NodeId otherwise) {
     if (!b_.node(value).dtype.is_float()) return otherwise;
-    const int marked = b_.make(KernelOp::Or, i32, {index, b_.integer(kNanPosition)});
+    const NodeId marked = b_.make(KernelOp::Or, i32, {index, b_.integer(kNanPosition)});
     return b_.select(b_.make(KernelOp::IsNan, boolean, {value}), marked, otherwise);
 }
 
 /// Takes one more element into what a reduction carries: the combination; of one that gives a
 /// position, also where that last changed, and the position of the first nan.
-std::vector<int> Walk::reduce_element(const Node& node, const Indices& in,
-                                      const std::vector<int>& carried, DType type) {
+std::vector<NodeId> Walk::reduce_element(const Node& node, const Indices& in,
+                                         const std::vector<NodeId>& carried, DType type) {
     const auto& attr = node.as<ReduceAttr>();
     const Monoid& by = monoid(attr.op);
-    const int value = b_.make(KernelOp::Cast, type, {ask(*node.inputs[0], in)});
+    const NodeId value = b_.make(KernelOp::Cast, type, {ask(*node.inputs[0], in)});
     b_.set_lines(node.lines);
-    std::vector<int> next{b_.make(kernel_op(by.step), type, {carried[0], value})};
+    std::vector<NodeId> next{b_.make(kernel_op(by.step), type, {carried[0], value})};
     if (!by.position_of) return next;
-    const int index = in[attr.axes[0]];
+    const NodeId index = in[attr.axes[0]];
     const bool least = by.step == Op::Min;
-    const int better =
+    const NodeId better =
         b_.make(KernelOp::Less, boolean, {least ? value : carried[0], least ? carried[0] : value});
     next.push_back(b_.select(better, index, carried[1]));
     if (carried.size() < 3) return next;
-    const int nan = place_of_nan(value, index, b_.integer(kNoPosition));
+    const NodeId nan = place_of_nan(value, index, b_.integer(kNoPosition));
     next.push_back(b_.make(KernelOp::Min, i32, {carried[2], nan}));
     return next;
 }
 
-std::vector<int> Walk::reduce_axis(const Node& node, Indices in, size_t depth,
-                                   std::vector<int> carried, DType type) {
+std::vector<NodeId> Walk::reduce_axis(const Node& node, Indices in, size_t depth,
+                                      std::vector<NodeId> carried, DType type) {
     const auto& attr = node.as<ReduceAttr>();
     if (depth == attr.axes.size()) return reduce_element(node, in, carried, type);
     const Size& extent = node.inputs[0]->shape[attr.axes[depth]];
@@ -113,17 +113,17 @@ std::vector<int> Walk::reduce_axis(const Node& node, Indices in, size_t depth,
         copies_ /= extent.constant();
         return carried;
     }
-    const int region = b_.add_region();
-    const int range = serial_range(b_, extent, "k");
-    b_.code().regions[region].range = range;
-    std::vector<int> args;
-    for (int init : carried) args.push_back(b_.region_arg(region, b_.node(init).dtype));
+    const RegionId region = b_.add_region();
+    const RangeId range = serial_range(b_, extent, "k");
+    b_.code()[region].range = range;
+    std::vector<NodeId> args;
+    for (NodeId init : carried) args.push_back(b_.region_arg(region, b_.node(init).dtype));
     in[attr.axes[depth]] = b_.range(range);
     const size_t mark = log_.size();
-    std::vector<int> next = reduce_axis(node, in, depth + 1, std::move(args), type);
-    b_.code().regions[region].yields = std::move(next);
+    std::vector<NodeId> next = reduce_axis(node, in, depth + 1, std::move(args), type);
+    b_.code()[region].yields = std::move(next);
     b_.set_lines(node.lines);
-    const int made = b_.close_for(region, carried);
+    const NodeId made = b_.close_for(region, carried);
     forget_iteration(mark, range);
     for (size_t k = 0; k < carried.size(); ++k) carried[k] = b_.result(made, static_cast<int>(k));
     return carried;

@@ -8,17 +8,17 @@
 
 namespace firn {
 
-int Walk::loop_result(const Node& node, const Indices& at) {
+NodeId Walk::loop_result(const Node& node, const Indices& at) {
     const Node& loop = *node.inputs[0];
     const int wanted = node.as<ResultAttr>().index;
     if (auto it = loop_results_.find({&loop, wanted, at}); it != loop_results_.end())
         return it->second;
     const OpenLoop open = open_loop(loop, run_together(loop, wanted, at), node.shape, at);
-    const int for_node = close_loop(loop, open, node.shape, at);
-    int mine = -1;
+    const NodeId for_node = close_loop(loop, open, node.shape, at);
+    NodeId mine;
     for (size_t i = 0; i < open.carried.size(); ++i) {
         const int k = open.carried[i];
-        const int value = b_.result(for_node, static_cast<int>(i));
+        const NodeId value = b_.result(for_node, static_cast<int>(i));
         if (k == wanted) mine = value;
         loop_results_[{&loop, k, carried_index(loop, k, node.shape, at)}] = value;
     }
@@ -36,8 +36,8 @@ Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried
     auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
     OpenLoop open;
     open.carried = carried;
-    const int begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
-              step = ask(*loop.inputs[2], {});
+    const NodeId begin = ask(*loop.inputs[0], {}), end = ask(*loop.inputs[1], {}),
+                 step = ask(*loop.inputs[2], {});
     for (int k : carried) {
         const Node& init = *loop.inputs[k + 3];
         open.inits.push_back(
@@ -47,11 +47,11 @@ Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried
     b_.set_lines(loop.lines);
     open.region = b_.add_region();
     open.range = loop_range(b_, begin, end, step, may_start(loop, project_to));
-    b_.code().regions[open.region].range = open.range;
+    b_.code()[open.region].range = open.range;
     open.mark = log_.size();
     remember({body.args[0].get(), {}}, b_.add(begin, b_.mul(b_.range(open.range), step)));
     for (int k : carried) {
-        const int arg = b_.region_arg(open.region, body.results[k]->dtype);
+        const NodeId arg = b_.region_arg(open.region, body.results[k]->dtype);
         const Indices own = normal(body.results[k]->shape, project_to(k));
         carried_at_[body.args[k + 1].get()] = own;
         remember({body.args[k + 1].get(), own}, k == attr.active ? b_.boolean_value(true) : arg);
@@ -59,34 +59,34 @@ Walk::OpenLoop Walk::open_loop(const Node& loop, const std::vector<int>& carried
     return open;
 }
 
-int Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
-                     const Indices& at) {
+NodeId Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
+                        const Indices& at) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const Region& body = *attr.body;
     auto project_to = [&](int k) { return carried_index(loop, k, shape, at); };
-    std::vector<int> yields;
+    std::vector<NodeId> yields;
     for (int k : open.carried) yields.push_back(ask(*body.results[k], project_to(k)));
     if (attr.active >= 0) {
         auto it = std::find(open.carried.begin(), open.carried.end(), attr.active);
-        const int alive = it != open.carried.end()
-                              ? yields[it - open.carried.begin()]
-                              : ask(*body.results[attr.active], project_to(attr.active));
+        const NodeId alive = it != open.carried.end()
+                                 ? yields[it - open.carried.begin()]
+                                 : ask(*body.results[attr.active], project_to(attr.active));
         const bool always = b_.is_constant(alive) && b_.node(alive).constant.i;
-        if (!always) b_.code().regions[open.region].alive = alive;
+        if (!always) b_.code()[open.region].alive = alive;
     }
-    b_.code().regions[open.region].yields = std::move(yields);
+    b_.code()[open.region].yields = std::move(yields);
     b_.set_lines(loop.lines);
-    const int for_node = b_.close_for(open.region, open.inits);
+    const NodeId for_node = b_.close_for(open.region, open.inits);
     forget_iteration(open.mark, open.range);
     --open_loops_;
     return for_node;
 }
 
-Read Walk::inside_of(const Node& asked, int i, const Size& n, Bounds mode) {
+Read Walk::inside_of(const Node& asked, NodeId i, const Size& n, Bounds mode) {
     Read read = bounded(b_, i, n, mode);
     if (read.index == i) return read;
     if (mode == Bounds::Constant && is_harmless(asked)) {
-        const int guard = b_.guarding(read.index);
+        const NodeId guard = b_.guarding(read.index);
         if (guard != read.index) guards_[guard] = i;
         read.index = guard;
     }
@@ -125,10 +125,10 @@ bool Walk::is_harmless(const Node& value) {
     return true;
 }
 
-int Walk::without_guards(int i, bool scaled) {
+NodeId Walk::without_guards(NodeId i, bool scaled) {
     constexpr size_t kMost = 32;  // nodes of an index that are looked at
-    std::map<int, int> built;
-    const auto build = [&](const auto& self, int id) -> int {
+    std::map<NodeId, NodeId> built;
+    const auto build = [&](const auto& self, NodeId id) -> NodeId {
         if (const auto known = built.find(id); known != built.end()) return known->second;
         if (built.size() >= kMost) return id;
         built[id] = id;
@@ -139,28 +139,28 @@ int Walk::without_guards(int i, bool scaled) {
         const bool moves = op == KernelOp::Add || op == KernelOp::Sub || op == KernelOp::Min ||
                            op == KernelOp::Max || (op == KernelOp::Mul && scaled);
         if (!moves || b_.node(id).dtype != i32) return id;
-        std::vector<int> args = b_.node(id).args;
-        for (int& arg : args) arg = self(self, arg);
+        std::vector<NodeId> args = b_.node(id).args;
+        for (NodeId& arg : args) arg = self(self, arg);
         return built[id] = args == b_.node(id).args ? id : b_.make(op, i32, args);
     };
     return build(build, i);
 }
 
-int Walk::unguarded(int i, const Size& n) {
+NodeId Walk::unguarded(NodeId i, const Size& n) {
     if (guards_.empty()) return i;
-    const int free = without_guards(i, true);
+    const NodeId free = without_guards(i, true);
     if (free == i || bounded(b_, free, n, Bounds::Clamp).index == free) return free;
     // A block of a scaled index stays one where the index is bounded before.
-    const int moved = without_guards(i, false);
+    const NodeId moved = without_guards(i, false);
     return moved == i ? i : bounded(b_, moved, n, Bounds::Clamp).index;
 }
 
 bool Walk::stands_for(const Indices& at, const Indices& own) const {
-    auto was = [&](int index, int wanted) {
-        std::set<int> seen;
-        std::vector<int> queue{index};
+    auto was = [&](NodeId index, NodeId wanted) {
+        std::set<NodeId> seen;
+        std::vector<NodeId> queue{index};
         while (!queue.empty()) {
-            const int last = queue.back();
+            const NodeId last = queue.back();
             queue.pop_back();
             if (last == wanted) return true;
             if (!seen.insert(last).second) continue;
@@ -173,7 +173,7 @@ bool Walk::stands_for(const Indices& at, const Indices& own) const {
 }
 
 bool Walk::is_guarded(const Indices& at, const Indices& own) const {
-    const auto was = [&](int index, int wanted) {
+    const auto was = [&](NodeId index, NodeId wanted) {
         while (index != wanted) {
             const auto guard = guards_.find(index);
             if (guard == guards_.end()) return false;
@@ -184,7 +184,7 @@ bool Walk::is_guarded(const Indices& at, const Indices& own) const {
     return std::equal(at.begin(), at.end(), own.begin(), own.end(), was);
 }
 
-int Walk::carried_value(const Node& arg, const Indices& at) {
+NodeId Walk::carried_value(const Node& arg, const Indices& at) {
     // If the index lies outside, a store or a padding takes another value.
     ensure(is_carried_at(arg, at), "a carried value of a loop is asked for at another index");
     return memo_.at({&arg, carried_at_.at(&arg)});
@@ -197,7 +197,7 @@ bool Walk::is_carried_at(const Node& arg, const Indices& at) const {
 }
 
 template <class Project>
-int Walk::may_start(const Node& loop, Project project_to) {
+NodeId Walk::may_start(const Node& loop, Project project_to) {
     const int active = loop.as<LoopAttr>().active;
     if (active < 0) return b_.boolean_value(true);
     const Node& init = *loop.inputs[active + 3];
@@ -271,25 +271,25 @@ std::unordered_set<const Node*> Walk::needed_by(const Node& root) {
     return seen;
 }
 
-int Walk::branch_result(const Node& node, const Indices& at) {
+NodeId Walk::branch_result(const Node& node, const Indices& at) {
     const Node& branch = *node.inputs[0];
     const IfAttr& attr = branch.as<IfAttr>();
     const int k = node.as<ResultAttr>().index;
-    const int condition =
+    const NodeId condition =
         ask(*branch.inputs[0], project(b_, at, node.shape, branch.inputs[0]->shape));
     if (b_.is_constant(condition)) {
         const Region& taken = b_.node(condition).constant.i ? *attr.then_body : *attr.else_body;
         return ask(*taken.results[k], project(b_, at, node.shape, taken.results[k]->shape));
     }
     auto fill = [&](const Region& body) {
-        const int region = b_.add_region();
-        const int value =
+        const RegionId region = b_.add_region();
+        const NodeId value =
             ask(*body.results[k], project(b_, at, node.shape, body.results[k]->shape));
-        b_.code().regions[region].yields = {value};
+        b_.code()[region].yields = {value};
         return region;
     };
-    const int then_region = fill(*attr.then_body);
-    const int else_region = fill(*attr.else_body);
+    const RegionId then_region = fill(*attr.then_body);
+    const RegionId else_region = fill(*attr.else_body);
     b_.set_lines(branch.lines);
     return b_.result(b_.branch(condition, then_region, else_region, false), 0);
 }

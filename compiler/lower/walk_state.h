@@ -16,12 +16,12 @@
 
 namespace firn {
 
-using Indices = std::vector<int>;
+using Indices = std::vector<NodeId>;
 
 struct KeyHash {
     size_t operator()(const std::pair<const Node*, Indices>& key) const {
         size_t h = std::hash<const Node*>()(key.first);
-        for (int i : key.second) h = (h ^ static_cast<size_t>(i)) * 0x9E3779B97F4A7C15ull;
+        for (NodeId i : key.second) h = (h ^ std::hash<NodeId>()(i)) * 0x9E3779B97F4A7C15ull;
         return h ^ (h >> 31);
     }
 };
@@ -36,21 +36,21 @@ class Walk {
 
   protected:
     /// Each invocation stores a value at its own index.
-    void store_own(size_t output, const Grid& grid, std::vector<int>& effects);
+    void store_own(size_t output, const Grid& grid, std::vector<NodeId>& effects);
     /// The invocation of each position stores or combines at the position's own index.
-    void write_position(size_t output, const Indices& at, std::vector<int>& effects);
+    void write_position(size_t output, const Indices& at, std::vector<NodeId>& effects);
     /// Does the same for all outputs, in every iteration of the loop.
     void write_in_iterations(const Node& loop, const Indices& at);
     void store_position(const Node& scatter, int program_buffer, const Indices& at,
-                        std::vector<int>& effects);
+                        std::vector<NodeId>& effects);
 
     /// Every invocation walks the inner dimensions of its own row.
     void run_rows(const Indices& row);
-    void walk_row(size_t output, Indices& at, std::vector<int>& effects);
-    int evaluate_own(const Node& node, const Indices& at);
+    void walk_row(size_t output, Indices& at, std::vector<NodeId>& effects);
+    NodeId evaluate_own(const Node& node, const Indices& at);
 
     /// Value of `node` at `at` as a Kernel code node.
-    int ask(const Node& node, const Indices& asked);
+    NodeId ask(const Node& node, const Indices& asked);
 
     /// Evaluates the elementwise operands of a node, innermost first and without recursion, so that
     /// long chains need no stack.
@@ -58,71 +58,74 @@ class Walk {
 
     /// The index along a dimension of 1 is 0: equal places have equal indices.
     Indices normal(const Shape& shape, Indices at);
-    void remember(const std::pair<const Node*, Indices>& key, int value);
+    void remember(const std::pair<const Node*, Indices>& key, NodeId value);
 
     /// Forgets values computed since `mark` that depend on the index of a range that is closed now:
     /// the same body evaluated at another index gets a loop of its own, and so does a value of few
     /// axes that a loop carried beside one of more.
-    void forget_iteration(size_t mark, int range);
-    virtual int evaluate(const Node& node, const Indices& at);
-    int load(const Node& node, const Indices& at);
+    void forget_iteration(size_t mark, RangeId range);
+    virtual NodeId evaluate(const Node& node, const Indices& at);
+    NodeId load(const Node& node, const Indices& at);
     /// The buffer of a tensor in memory, to be read by so many elements at once.
     int source(const Node& node, int width);
     /// The element of a tensor in memory at a flat index.
-    virtual int load_element(const Node& node, int index);
-    int pad(const Node& node, const Indices& at);
-    int gather(const Node& node, const Indices& at);
+    virtual NodeId load_element(const Node& node, NodeId index);
+    NodeId pad(const Node& node, const Indices& at);
+    NodeId gather(const Node& node, const Indices& at);
 
-    bool never(int condition) const;
+    bool never(NodeId condition) const;
 
     /// Result index o was written by position p with index_k(p) = o_k: solved for p, axis by axis.
-    int store_as_read(const Node& node, const Indices& at);
+    NodeId store_as_read(const Node& node, const Indices& at);
     /// Returns the value that a store of the element `at` leaves there, evaluated at the position
     /// `p`. A read of that element of its own target, at `stored`, may use `at` instead: if `p` was
     /// clamped, the value is not taken.
-    int stored_value(const Node& store, const Indices& p, const Indices& stored, const Indices& at);
+    NodeId stored_value(const Node& store, const Indices& p, const Indices& stored,
+                        const Indices& at);
     /// Returns whether evaluating `root` needs few values, and no loop.
     bool is_small(const Node& root) const;
-    int reduce(const Node& node, const Indices& at);
-    std::vector<int> reduce_held_row(const Node& node, DType type);
-    std::vector<int> reduce_axis(const Node& node, Indices in, size_t depth,
-                                 std::vector<int> carried, DType type);
-    std::vector<int> reduce_element(const Node& node, const Indices& in,
-                                    const std::vector<int>& carried, DType type);
-    int place_of_nan(int value, int index, int otherwise);
+    NodeId reduce(const Node& node, const Indices& at);
+    std::vector<NodeId> reduce_held_row(const Node& node, DType type);
+    std::vector<NodeId> reduce_axis(const Node& node, Indices in, size_t depth,
+                                    std::vector<NodeId> carried, DType type);
+    std::vector<NodeId> reduce_element(const Node& node, const Indices& in,
+                                       const std::vector<NodeId>& carried, DType type);
+    NodeId place_of_nan(NodeId value, NodeId index, NodeId otherwise);
 
     /// A Loop whose For is being built.
     struct OpenLoop {
         std::vector<int> carried;  // carried values that run together
-        std::vector<int> inits;
-        int region = -1, range = -1;
+        std::vector<NodeId> inits;
+        RegionId region;
+        RangeId range;
         size_t mark = 0;  // the length of the log before
     };
 
     /// Returns a result of a loop; results at one index share one For: carried values that have the
     /// requested shape, as far as they can be evaluated there, and those they need.
-    int loop_result(const Node& node, const Indices& at);
+    NodeId loop_result(const Node& node, const Indices& at);
     Indices carried_index(const Node& loop, int k, const Shape& shape, const Indices& at);
     OpenLoop open_loop(const Node& loop, const std::vector<int>& carried, const Shape& shape,
                        const Indices& at);
-    int close_loop(const Node& loop, const OpenLoop& open, const Shape& shape, const Indices& at);
+    NodeId close_loop(const Node& loop, const OpenLoop& open, const Shape& shape,
+                      const Indices& at);
 
     /// Returns a value that an open loop carries, evaluated at the element's own index, without
     /// regard to clamps.
-    int carried_value(const Node& arg, const Indices& at);
+    NodeId carried_value(const Node& arg, const Indices& at);
     /// It has a value at `at`: an open loop carries it, and there.
     bool is_carried_at(const Node& arg, const Indices& at) const;
 
     /// Does `bounded` for an index at which `asked` is evaluated, and notes the index before it.
-    Read inside_of(const Node& asked, int i, const Size& n, Bounds mode);
+    Read inside_of(const Node& asked, NodeId i, const Size& n, Bounds mode);
     /// Returns whether a value can be computed where it is not needed: it has no loop that may take
     /// long there, and no read whose index is only promised to be inside.
     bool is_harmless(const Node& value);
     /// Returns an index of a load, on an axis of `n`: indices that are only used inside are each
     /// clamped into the memory that is read, so that loads of neighbours stay neighbours.
-    int unguarded(int i, const Size& n);
+    NodeId unguarded(NodeId i, const Size& n);
     /// The index as it was before; `scaled`: also where it is multiplied then.
-    int without_guards(int i, bool scaled);
+    NodeId without_guards(NodeId i, bool scaled);
     /// Returns whether `at` equals `own` wherever it lies inside of the shapes that it was clamped
     /// into.
     bool stands_for(const Indices& at, const Indices& own) const;
@@ -132,7 +135,7 @@ class Walk {
     /// Returns the condition that the loop takes an iteration: an element that broke off before
     /// does not go on.
     template <class Project>
-    int may_start(const Node& loop, Project project_to);
+    NodeId may_start(const Node& loop, Project project_to);
 
     /// Returns the carried values to run together when result `wanted` is evaluated at `at`: the
     /// active flag, those of the same shape that can be evaluated there, and those they depend on.
@@ -153,16 +156,16 @@ class Walk {
     /// Returns every node that is evaluated on the way to `root`; in an inner loop, only those that
     /// the needed carried value depends on.
     std::unordered_set<const Node*> needed_by(const Node& root);
-    int branch_result(const Node& node, const Indices& at);
+    NodeId branch_result(const Node& node, const Indices& at);
 
     const KernelRequest& request_;
     const LowerContext& context_;
     KernelBuilder b_;
-    std::unordered_map<std::pair<const Node*, Indices>, int, KeyHash> memo_;
+    std::unordered_map<std::pair<const Node*, Indices>, NodeId, KeyHash> memo_;
     std::unordered_map<const Node*, Indices>
-        carried_at_;                     // the index of the first evaluation of a carried value
-    std::multimap<int, int> unbounded_;  // an index before it was clamped
-    std::map<int, int> guards_;          // of those, indices that are only used inside
+        carried_at_;  // the index of the first evaluation of a carried value
+    std::multimap<NodeId, NodeId> unbounded_;  // an index before it was clamped
+    std::map<NodeId, NodeId> guards_;          // of those, indices that are only used inside
     std::unordered_map<const Node*, bool> harmless_;
     /// A store whose value is being evaluated.
     struct OpenStore {
@@ -180,7 +183,7 @@ class Walk {
     int64_t copies_ = 1;  // of the current value, in short unrolled reductions
     std::unordered_map<const Node*, Indices> own_;
     Indices row_;  // the kernel's own indices, where it has row_reductions
-    std::map<std::tuple<const Node*, int, Indices>, int> loop_results_;
+    std::map<std::tuple<const Node*, int, Indices>, NodeId> loop_results_;
 };
 
 }  // namespace firn

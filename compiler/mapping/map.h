@@ -23,6 +23,6 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
 /// through.
 int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile);
 /// Returns the loops of a region, with those inside of others.
-int64_t count_loops(const KernelCode& code, int region);
+int64_t count_loops(const KernelCode& code, RegionId region);
 
 }  // namespace firn

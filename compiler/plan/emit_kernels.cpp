@@ -34,8 +34,8 @@ void check_expressible(const KernelCode& code, const DeviceProfile& profile,
         check(load);
     }
     for (const KernelRegion& region : code.regions)
-        for (const std::vector<int>* list : {&region.order, &region.effects})
-            for (int id : *list) check(code.nodes[static_cast<size_t>(id)]);
+        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
+            for (NodeId id : *list) check(code[id]);
 }
 
 /// The code of a kernel as the target makes it. `of` is the kernel, for messages.

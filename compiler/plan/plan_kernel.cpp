@@ -24,7 +24,7 @@ int64_t shared_bytes(const KernelCode& code) {
 MatrixUnit used_matrix_unit(const KernelCode& code) {
     for (const KernelNode& n : code.nodes) {
         if (n.op != KernelOp::MatrixMulAdd) continue;
-        const int depth = code.nodes[static_cast<size_t>(n.args[0])].matrix.columns;
+        const int depth = code[n.args[0]].matrix.columns;
         return {static_cast<uint32_t>(n.matrix.rows), static_cast<uint32_t>(n.matrix.columns),
                 static_cast<uint32_t>(depth)};
     }

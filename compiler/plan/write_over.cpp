@@ -27,36 +27,36 @@ class Order {
           at_(code.nodes.size(), -1),
           region_start_(code.nodes.size()),
           in_loop_(code.nodes.size()) {
-        walk(0, false);
+        walk(kRoot, false);
     }
-    int at(int node) const { return at_[static_cast<size_t>(node)]; }
+    int at(NodeId node) const { return at_[node]; }
     /// Returns whether every run of `load` is followed by `store`.
-    bool leads_to(int load, int store) const {
-        return at(load) < at(store) && region_start_[static_cast<size_t>(store)] <= at(load);
+    bool leads_to(NodeId load, NodeId store) const {
+        return at(load) < at(store) && region_start_[store] <= at(load);
     }
-    bool in_loop(int node) const { return in_loop_[static_cast<size_t>(node)]; }
+    bool in_loop(NodeId node) const { return in_loop_[node]; }
 
   private:
-    void walk(int region, bool loop) {
-        const KernelRegion& body = code_.regions[static_cast<size_t>(region)];
+    void walk(RegionId region, bool loop) {
+        const KernelRegion& body = code_[region];
         const int start = next_;
-        for (const std::vector<int>& part : {body.order, body.effects})
-            for (int id : part) visit(id, start, loop);
+        for (const std::vector<NodeId>& part : {body.order, body.effects})
+            for (NodeId id : part) visit(id, start, loop);
     }
 
-    void visit(int id, int start, bool loop) {
-        const KernelNode& node = code_.nodes[static_cast<size_t>(id)];
-        at_[static_cast<size_t>(id)] = next_++;
-        region_start_[static_cast<size_t>(id)] = start;
-        in_loop_[static_cast<size_t>(id)] = loop;
+    void visit(NodeId id, int start, bool loop) {
+        const KernelNode& node = code_[id];
+        at_[id] = next_++;
+        region_start_[id] = start;
+        in_loop_[id] = loop;
         if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
-        for (int inner : {node.region, node.else_region})
-            if (inner >= 0) walk(inner, loop || node.op == KernelOp::For);
+        for (RegionId inner : {node.region, node.else_region})
+            if (inner) walk(inner, loop || node.op == KernelOp::For);
     }
 
     const KernelCode& code_;
-    std::vector<int> at_, region_start_;
-    std::vector<bool> in_loop_;
+    ByNode<int> at_, region_start_;
+    ByNode<bool> in_loop_;
     int next_ = 0;
 };
 
@@ -72,27 +72,27 @@ bool shares_elements(const KernelCode& code) {
 }
 
 /// Marks the values computed from one node, with carried values and results.
-std::vector<bool> made_of(const KernelCode& code, const Order& order, int origin) {
-    std::vector<bool> out(code.nodes.size());
-    out[static_cast<size_t>(origin)] = true;
-    const auto is_made = [&](int id) { return id >= 0 && out[static_cast<size_t>(id)]; };
-    const auto any_of = [&](const std::vector<int>& ids) {
+ByNode<bool> made_of(const KernelCode& code, const Order& order, NodeId origin) {
+    ByNode<bool> out(code.nodes.size());
+    out[origin] = true;
+    const auto is_made = [&](NodeId id) { return id && out[id]; };
+    const auto any_of = [&](const std::vector<NodeId>& ids) {
         return std::any_of(ids.begin(), ids.end(), is_made);
     };
     for (bool changed = true; std::exchange(changed, false);)
-        for (size_t id = 0; id < code.nodes.size(); ++id) {
-            const KernelNode& node = code.nodes[id];
+        for (NodeId id : code.nodes.ids()) {
+            const KernelNode& node = code[id];
             const bool leaf = node.op == KernelOp::RegionArg;
-            if (out[id] || (!leaf && order.at(static_cast<int>(id)) < 0)) continue;
+            if (out[id] || (!leaf && order.at(id) < 0)) continue;
             bool made = any_of(node.args);
             if (node.op == KernelOp::For || node.op == KernelOp::Branch)
-                for (int inner : {node.region, node.else_region}) {
-                    if (inner < 0) continue;
-                    const KernelRegion& region = code.regions[static_cast<size_t>(inner)];
+                for (RegionId inner : {node.region, node.else_region}) {
+                    if (!inner) continue;
+                    const KernelRegion& region = code[inner];
                     made = made || any_of(region.yields) || is_made(region.alive);
                     if (!made) continue;
-                    for (int arg : region.args)
-                        changed = changed || !is_made(arg), out[static_cast<size_t>(arg)] = true;
+                    for (NodeId arg : region.args)
+                        changed = changed || !is_made(arg), out[arg] = true;
                 }
             changed = changed || made;
             out[id] = made;
@@ -102,22 +102,21 @@ std::vector<bool> made_of(const KernelCode& code, const Order& order, int origin
 
 /// Returns whether the store needs the loaded value, and no other effect, branch or trip count
 /// does.
-bool feeds_only(const KernelCode& code, const Order& order, int load, int store) {
-    const std::vector<bool> made = made_of(code, order, load);
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& node = code.nodes[id];
+bool feeds_only(const KernelCode& code, const Order& order, NodeId load, NodeId store) {
+    const ByNode<bool> made = made_of(code, order, load);
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& node = code[id];
         const bool effect = node.op == KernelOp::Store || node.op == KernelOp::Atomic ||
                             node.pinned || is_matrix(node.op);
-        if (made[id] && effect && static_cast<int>(id) != store) return false;
-        if (node.op == KernelOp::Branch && made[static_cast<size_t>(node.args[0])]) return false;
+        if (made[id] && effect && id != store) return false;
+        if (node.op == KernelOp::Branch && made[node.args[0]]) return false;
     }
     const bool ends_a_loop =
-        std::any_of(code.regions.begin(), code.regions.end(), [&](const KernelRegion& region) {
-            return region.alive >= 0 && made[static_cast<size_t>(region.alive)];
-        });
-    return made[static_cast<size_t>(store)] && !ends_a_loop &&
+        std::any_of(code.regions.begin(), code.regions.end(),
+                    [&](const KernelRegion& region) { return region.alive && made[region.alive]; });
+    return made[store] && !ends_a_loop &&
            std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& range) {
-               return range.extent_node >= 0 && made[static_cast<size_t>(range.extent_node)];
+               return range.extent_node && made[range.extent_node];
            });
 }
 
@@ -127,41 +126,39 @@ bool element_by_element(const KernelCode& code, size_t from, size_t to) {
     const KernelBuffer &read = code.buffers[from], &written = code.buffers[to];
     if (read.written || shares_elements(code)) return false;
     const Order order(code);
-    std::vector<const KernelNode*> loads, stores;
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& node = code.nodes[id];
-        const int at = order.at(static_cast<int>(id));
+    std::vector<NodeId> loads, stores;
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& node = code[id];
         const bool memory =
             node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
-        if (at < 0 || !memory) continue;
+        if (order.at(id) < 0 || !memory) continue;
         const auto buffer = static_cast<size_t>(node.buffer);
-        if (buffer == from) loads.push_back(&node);
+        if (buffer == from) loads.push_back(id);
         if (buffer != to) continue;
         // A store in a loop may come before the load of a later iteration.
-        if (node.op != KernelOp::Store || order.in_loop(static_cast<int>(id))) return false;
-        stores.push_back(&node);
+        if (node.op != KernelOp::Store || order.in_loop(id)) return false;
+        stores.push_back(id);
     }
-    auto id_of = [&](const KernelNode* node) { return static_cast<int>(node - code.nodes.data()); };
     // A load in another form is not known to be of the same memory: it surely comes before a store
     // only if the store needs it.
     const bool any_order = read.form != written.form;
-    return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const KernelNode* load) {
-        return std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {
-            return store->args[0] == load->args[0] && store->width == load->width &&
-                   order.leads_to(id_of(load), id_of(store)) &&
-                   (!any_order || feeds_only(code, order, id_of(load), id_of(store)));
+    return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](NodeId load) {
+        return std::any_of(stores.begin(), stores.end(), [&](NodeId store) {
+            return code[store].args[0] == code[load].args[0] &&
+                   code[store].width == code[load].width && order.leads_to(load, store) &&
+                   (!any_order || feeds_only(code, order, load, store));
         });
     });
 }
 
 /// The stores of code that is not mapped yet that are in no loop.
-void add_stores(const KernelCode& code, int region, std::vector<const KernelNode*>& stores) {
-    for (int id : code.regions[static_cast<size_t>(region)].effects) {
-        const KernelNode& node = code.nodes[static_cast<size_t>(id)];
+void add_stores(const KernelCode& code, RegionId region, std::vector<const KernelNode*>& stores) {
+    for (NodeId id : code[region].effects) {
+        const KernelNode& node = code[id];
         if (node.op == KernelOp::Store) stores.push_back(&node);
         if (node.op != KernelOp::Branch) continue;
-        for (int side : {node.region, node.else_region})
-            if (side >= 0) add_stores(code, side, stores);
+        for (RegionId side : {node.region, node.else_region})
+            if (side) add_stores(code, side, stores);
     }
 }
 
@@ -173,7 +170,7 @@ bool point_by_point(const KernelCode& lowered, int old, int made) {
                lowered.buffers[static_cast<size_t>(node.buffer)].buffer == buffer;
     };
     std::vector<const KernelNode*> stores;
-    add_stores(lowered, 0, stores);
+    add_stores(lowered, kRoot, stores);
     return std::all_of(lowered.nodes.begin(), lowered.nodes.end(), [&](const KernelNode& load) {
         return load.op != KernelOp::Load || !is_of(load, old) ||
                std::any_of(stores.begin(), stores.end(), [&](const KernelNode* store) {

@@ -13,6 +13,9 @@ namespace firn {
 
 struct KernelBuffer;  // these two: compiler/kernel/kernel_code.h
 struct KernelNode;
+template <class Kind>
+class Id;  // compiler/kernel/ids.h
+using NodeId = Id<KernelNode>;
 
 /// The options of Target::build.
 struct BuildOptions {
@@ -46,7 +49,7 @@ struct Target {
     /// The group that is launched: the kernel's group_size, or another of as many invocations.
     std::array<uint32_t, 3> (*launched_group)(const KernelCode& code, const DeviceProfile& profile);
     /// The For nodes that run inside a loop of one iteration each.
-    std::set<int> (*loops_apart)(const KernelCode& code, const DeviceProfile& profile);
+    std::set<NodeId> (*loops_apart)(const KernelCode& code, const DeviceProfile& profile);
     /// Returns why this target cannot express a node on this device, and what to do; empty: it can.
     std::string (*cannot)(const KernelNode& node, const DeviceProfile& profile);
     /// Writes how the kernel is launched: its group, the way of its parameters, and what it asks of

@@ -20,31 +20,31 @@ namespace {
 /// The values of symbols `n` and `m`, and of the indices of the ranges.
 struct Point {
     SizeEnv env;
-    std::vector<int64_t> indices;
+    ByRange<int64_t> indices;
 };
 
 /// An expression: the builder's node for it, and its value.
 struct Value {
-    int node = -1;
+    NodeId node;
     std::string text;
     std::vector<int64_t> at;  // by point, exact
 };
 
 /// The node at a point, from its operands.
-using Known = std::unordered_map<int, Scalar>;
-Scalar value_of(const KernelCode& code, int id, const Point& point, Known& known) {
+using Known = std::unordered_map<NodeId, Scalar>;
+Scalar value_of(const KernelCode& code, NodeId id, const Point& point, Known& known) {
     if (const auto it = known.find(id); it != known.end()) return it->second;
-    const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+    const KernelNode& n = code[id];
     Scalar out;
     if (n.op == KernelOp::Constant) {
         out = n.constant;
     } else if (n.op == KernelOp::Range) {
-        out = scalar_int(point.indices[static_cast<size_t>(n.range)]);
+        out = scalar_int(point.indices[n.range]);
     } else if (n.op == KernelOp::Param) {
         out = scalar_int(code.params[static_cast<size_t>(n.param)].size.evaluate(point.env));
     } else {
         std::vector<Scalar> args;
-        for (int arg : n.args) args.push_back(value_of(code, arg, point, known));
+        for (NodeId arg : n.args) args.push_back(value_of(code, arg, point, known));
         out = evaluate(graph_op(n.op), n.dtype, args);
     }
     return known[id] = out;
@@ -69,7 +69,7 @@ class Algebra {
         std::vector<Value> values = leaves();
         for (int k = 0; k < count; ++k) {
             Value made = make(values);
-            if (made.node < 0) continue;  // beyond 32 bits: sizes of kernels are refused there
+            if (!made.node) continue;  // beyond 32 bits: sizes of kernels are refused there
             expect_right(made);
             if (HasFailure()) return;
             expect_form(made);
@@ -101,8 +101,8 @@ class Algebra {
 
     std::vector<Value> leaves() {
         std::vector<Value> out;
-        for (size_t r = 0; r < ranges_.size(); ++r) {
-            Value v{ranges_[r], "r" + std::to_string(r), {}};
+        for (RangeId r : ranges_.ids()) {
+            Value v{ranges_[r], "r" + std::to_string(r.number()), {}};
             for (const Point& p : points_) v.at.push_back(p.indices[r]);
             out.push_back(std::move(v));
         }
@@ -138,7 +138,7 @@ class Algebra {
         const Value& y =
             divides && random_() % 4 ? numbers_[random_() % numbers_.size()] : any(values);
         Value out;
-        std::vector<int> args{x.node, y.node};
+        std::vector<NodeId> args{x.node, y.node};
         if (op == KernelOp::Abs || op == KernelOp::Neg) args = {x.node};
         if (op == KernelOp::Select)
             args = {b_.make(KernelOp::Less, boolean, {x.node, y.node}), y.node, z.node};
@@ -191,9 +191,9 @@ class Algebra {
             const Point& p = points_[k];
             int64_t rest = made.at[k] - form.sum.offset.evaluate(p.env);
             for (const auto& [range, step] : form.sum.terms)
-                rest -= step.evaluate(p.env) * p.indices[static_cast<size_t>(range)];
+                rest -= step.evaluate(p.env) * p.indices[range];
             std::vector<int64_t> named{p.env.at("n"), p.env.at("m")};
-            for (int range : form.others) named.push_back(p.indices[static_cast<size_t>(range)]);
+            for (RangeId range : form.others) named.push_back(p.indices[range]);
             const bool same = seen.emplace(named, rest).first->second == rest;
             ASSERT_TRUE(contains(form.rest, rest) && same)
                 << made.text << " leaves " << rest << ", said to be " << form.rest.rem << " modulo "
@@ -205,11 +205,11 @@ class Algebra {
     KernelCode code_;
     KernelBuilder b_;
     IndexForms forms_{code_};
-    std::vector<int> ranges_;
+    ByRange<NodeId> ranges_;  // their indices
     std::vector<Point> points_;
-    std::vector<Known> known_;                   // by point
-    std::vector<Value> numbers_;                 // that divide
-    std::pair<int, std::vector<int64_t>> less_;  // the last value < one of its operands
+    std::vector<Known> known_;                      // by point
+    std::vector<Value> numbers_;                    // that divide
+    std::pair<NodeId, std::vector<int64_t>> less_;  // the last value < one of its operands
 };
 
 TEST(BuilderAlgebra, PutsASplitIndexTogether) {
@@ -220,11 +220,11 @@ TEST(BuilderAlgebra, PutsASplitIndexTogether) {
         range.name = "r", range.extent = Size(100);
         return b.range(b.add_range(range));
     };
-    const int i = index(), j = index(), three = b.integer(3), four = b.integer(4);
-    const int x = b.add(b.mul(i, b.integer(5)), b.integer(2));
-    const int rest = b.make(KernelOp::Mod, i32, {x, four}),
-              quotient = b.make(KernelOp::Div, i32, {x, four});
-    const int parts = b.add(b.mul(rest, three), b.mul(quotient, b.integer(12)));
+    const NodeId i = index(), j = index(), three = b.integer(3), four = b.integer(4);
+    const NodeId x = b.add(b.mul(i, b.integer(5)), b.integer(2));
+    const NodeId rest = b.make(KernelOp::Mod, i32, {x, four}),
+                 quotient = b.make(KernelOp::Div, i32, {x, four});
+    const NodeId parts = b.add(b.mul(rest, three), b.mul(quotient, b.integer(12)));
     EXPECT_EQ(b.add(parts, j), b.add(b.mul(x, three), j));
 }
 
@@ -233,17 +233,17 @@ TEST(BuilderAlgebra, WholeStepsLeaveAQuotientAndARemainder) {
     KernelBuilder b(code, {});
     Range range;
     range.name = "r", range.extent = Size(1000);
-    const int i = b.range(b.add_range(range)), seven = b.integer(7);
-    const auto made = [&](KernelOp op, int x) { return b.make(op, i32, {x, seven}); };
-    const int behind = b.add(i, b.integer(21)), beside = b.add(i, b.integer(23));
+    const NodeId i = b.range(b.add_range(range)), seven = b.integer(7);
+    const auto made = [&](KernelOp op, NodeId x) { return b.make(op, i32, {x, seven}); };
+    const NodeId behind = b.add(i, b.integer(21)), beside = b.add(i, b.integer(23));
     EXPECT_EQ(made(KernelOp::Div, behind), b.add(made(KernelOp::Div, i), b.integer(3)));
     EXPECT_EQ(made(KernelOp::Mod, behind), made(KernelOp::Mod, i));
     EXPECT_EQ(made(KernelOp::Mod, beside), made(KernelOp::Mod, b.add(i, b.integer(2))));
     // In a block of its own, an index that is put together again is the index.
-    const int block = b.make(KernelOp::Mod, i32, {made(KernelOp::Div, behind), b.integer(500)});
+    const NodeId block = b.make(KernelOp::Mod, i32, {made(KernelOp::Div, behind), b.integer(500)});
     EXPECT_EQ(b.add(b.mul(block, seven), made(KernelOp::Mod, behind)), behind);
     // A term that was below 0 has its own quotients.
-    const int down = b.add(b.mul(i, b.integer(-1)), b.integer(1000));
+    const NodeId down = b.add(b.mul(i, b.integer(-1)), b.integer(1000));
     EXPECT_NE(made(KernelOp::Mod, down), made(KernelOp::Mod, b.add(down, b.integer(-994))));
 }
 
@@ -252,16 +252,16 @@ TEST(BuilderAlgebra, WhatLiesBetweenStepsIsInOneBlock) {
     KernelBuilder b(code, {});
     Range range;
     range.name = "r", range.extent = Size(100);
-    const int i = b.range(b.add_range(range)), eight = b.integer(8);
+    const NodeId i = b.range(b.add_range(range)), eight = b.integer(8);
     const auto at = [&](int k) { return b.add(b.mul(i, b.integer(4)), b.integer(k)); };
-    const auto made = [&](KernelOp op, int x) { return b.make(op, i32, {x, eight}); };
-    const int half = b.make(KernelOp::Mod, i32, {i, b.integer(2)});
+    const auto made = [&](KernelOp op, NodeId x) { return b.make(op, i32, {x, eight}); };
+    const NodeId half = b.make(KernelOp::Mod, i32, {i, b.integer(2)});
     for (int k : {1, 2, 3}) {
         EXPECT_EQ(made(KernelOp::Div, at(k)), made(KernelOp::Div, at(0)));
         EXPECT_EQ(made(KernelOp::Mod, at(k)), b.add(b.mul(half, b.integer(4)), b.integer(k)));
     }
     EXPECT_NE(made(KernelOp::Div, at(4)), made(KernelOp::Div, at(0)));
-    const int j = b.range(b.add_range(range));
+    const NodeId j = b.range(b.add_range(range));
     b.assume(j, Size(1), Size(99));
     const auto below = [&](int k) { return b.add(b.mul(j, b.integer(4)), b.integer(-k)); };
     EXPECT_EQ(made(KernelOp::Div, below(3)), made(KernelOp::Div, below(4)));
@@ -273,18 +273,18 @@ TEST(BuilderAlgebra, AClampIsDividedWithWhatItClamps) {
     KernelBuilder b(code, {});
     Range range;
     range.name = "r", range.extent = Size(100);
-    const int i = b.range(b.add_range(range)), four = b.integer(4);
-    const auto quotient = [&](KernelOp clamp, int x, int limit) {
+    const NodeId i = b.range(b.add_range(range)), four = b.integer(4);
+    const auto quotient = [&](KernelOp clamp, NodeId x, int limit) {
         return b.make(KernelOp::Div, i32, {b.make(clamp, i32, {x, b.integer(limit)}), four});
     };
-    const int steps = b.mul(i, b.integer(2));
+    const NodeId steps = b.mul(i, b.integer(2));
     for (KernelOp clamp : {KernelOp::Min, KernelOp::Max})
         for (int k : {0, 1, 2, 3}) {
-            const int x = b.add(b.mul(i, b.integer(8)), b.integer(k));
+            const NodeId x = b.add(b.mul(i, b.integer(8)), b.integer(k));
             EXPECT_EQ(quotient(clamp, x, 397), b.make(clamp, i32, {steps, b.integer(99)}));
         }
     // There is no gain if the clamped value is divided all the same.
-    EXPECT_EQ(code.nodes[quotient(KernelOp::Min, i, 50)].op, KernelOp::Div);
+    EXPECT_EQ(code[quotient(KernelOp::Min, i, 50)].op, KernelOp::Div);
 }
 
 TEST(BuilderAlgebra, IsExactWhateverTheSizesAre) {

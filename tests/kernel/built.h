@@ -8,7 +8,7 @@ struct Built {
     KernelCode code;
     KernelBuilder b{code, {}};
 
-    int value(const char* name) {
+    NodeId value(const char* name) {
         Range range;
         range.name = name, range.extent = Size(8);
         return b.make(KernelOp::Cast, f32, {b.range(b.add_range(range))});

@@ -118,9 +118,8 @@ TEST_P(Functions, ExpandToTheSameBits) {
         expand_functions(code, [](KernelOp, DType) { return false; });
         verify(code, KernelStage::Ready, "expand_functions");
         for (const KernelRegion& region : code.regions)
-            for (int id : region.order)
-                ASSERT_FALSE(find_kernel_function(code.nodes[static_cast<size_t>(id)].op,
-                                                  code.nodes[static_cast<size_t>(id)].dtype));
+            for (NodeId id : region.order)
+                ASSERT_FALSE(find_kernel_function(code[id].op, code[id].dtype));
         EXPECT_EQ(run_columns(code, columns), before);
     };
     std::vector<float> floats = float_points();
@@ -150,23 +149,23 @@ TEST(FunctionTable, HasEveryCostlyOperationOnF32AndF64) {
 ByHand nested() {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    const int i = k.range(RangeKind::Grid, 40);
-    const int first = k.load(0, x, i);
-    const int body = k.region(), t = k.serial(body, k.integer(3)), sum = k.region_arg(body, f32);
-    const int angle = k.op(KernelOp::Add, f32, {sum, first}, body);
-    const int half = k.op(KernelOp::Cast, f16, {angle}, body);
-    const int wave = k.op(KernelOp::Sin, f16, {half}, body);
-    const int wide = k.op(KernelOp::Cast, f32, {wave}, body);
-    const int even = k.op(KernelOp::Equal, boolean, {t, k.integer(1)}, body);
-    const int yes = k.region(), no = k.region();
-    k.code.regions[static_cast<size_t>(yes)].yields = {k.op(KernelOp::Sin, f32, {angle}, yes)};
-    k.code.regions[static_cast<size_t>(no)].yields = {k.op(KernelOp::Pow, f32, {wide, angle}, no)};
-    const int choice = k.close(body, KernelOp::Branch, {even}, yes, no);
-    const int chosen = k.result(body, choice, 0, f32);
-    k.code.regions[static_cast<size_t>(body)].yields = {
-        k.op(KernelOp::Add, f32, {chosen, wide}, body)};
-    const int loop = k.close(0, KernelOp::For, {k.constant(scalar_float(0.25))}, body);
-    k.store(0, y, i, k.result(0, loop, 0, f32));
+    const NodeId i = k.range(RangeKind::Grid, 40);
+    const NodeId first = k.load(kRoot, x, i);
+    const RegionId body = k.region();
+    const NodeId t = k.serial(body, k.integer(3)), sum = k.region_arg(body, f32);
+    const NodeId angle = k.op(KernelOp::Add, f32, {sum, first}, body);
+    const NodeId half = k.op(KernelOp::Cast, f16, {angle}, body);
+    const NodeId wave = k.op(KernelOp::Sin, f16, {half}, body);
+    const NodeId wide = k.op(KernelOp::Cast, f32, {wave}, body);
+    const NodeId even = k.op(KernelOp::Equal, boolean, {t, k.integer(1)}, body);
+    const RegionId yes = k.region(), no = k.region();
+    k.code[yes].yields = {k.op(KernelOp::Sin, f32, {angle}, yes)};
+    k.code[no].yields = {k.op(KernelOp::Pow, f32, {wide, angle}, no)};
+    const NodeId choice = k.close(body, KernelOp::Branch, {even}, yes, no);
+    const NodeId chosen = k.result(body, choice, 0, f32);
+    k.code[body].yields = {k.op(KernelOp::Add, f32, {chosen, wide}, body)};
+    const NodeId loop = k.close(kRoot, KernelOp::For, {k.constant(scalar_float(0.25))}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, f32));
     for (Range& range : k.code.ranges) range.name = range.kind == RangeKind::Grid ? "i" : "t";
     return k;
 }
@@ -180,8 +179,8 @@ TEST(ExpandFunctions, InLoopsAndChoices) {
     verify(k.code, KernelStage::Ready, "expand_functions");
     EXPECT_EQ(run_columns(k.code, {bytes_of(x)}), before);
     for (const KernelRegion& region : k.code.regions)
-        for (int id : region.order) {
-            const KernelOp op = k.code.nodes[static_cast<size_t>(id)].op;
+        for (NodeId id : region.order) {
+            const KernelOp op = k.code[id].op;
             EXPECT_TRUE(op != KernelOp::Sin && op != KernelOp::Pow);
         }
 }
@@ -191,9 +190,9 @@ TEST(ExpandFunctions, LeaveWhatTheTargetHas) {
     expand_functions(k.code, [](KernelOp op, DType) { return op == KernelOp::Pow; });
     int powers = 0, sines = 0;
     for (const KernelRegion& region : k.code.regions)
-        for (int id : region.order) {
-            powers += k.code.nodes[static_cast<size_t>(id)].op == KernelOp::Pow;
-            sines += k.code.nodes[static_cast<size_t>(id)].op == KernelOp::Sin;
+        for (NodeId id : region.order) {
+            powers += k.code[id].op == KernelOp::Pow;
+            sines += k.code[id].op == KernelOp::Sin;
         }
     EXPECT_EQ(powers, 1);
     EXPECT_EQ(sines, 0);

@@ -36,8 +36,9 @@ std::string error_of(const ByHand& k, std::vector<std::span<std::byte>> buffers)
 TEST(InterpretKernel, AddsOverAGridWithATail) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, 300);
-    k.store(0, y, i, k.op(KernelOp::Add, f32, {k.load(0, x, i), k.constant(scalar_float(0.5))}, 0));
+    NodeId i = k.range(RangeKind::Grid, 300);
+    k.store(kRoot, y, i,
+            k.op(KernelOp::Add, f32, {k.load(kRoot, x, i), k.constant(scalar_float(0.5))}, kRoot));
     std::vector<float> in(300), out(300);
     for (int n = 0; n < 300; ++n) in[size_t(n)] = float(n);
     KernelCounts counts = interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
@@ -53,9 +54,9 @@ TEST(InterpretKernel, AddsOverAGridWithATail) {
 TEST(InterpretKernel, GridIsRowMajor) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, Size::symbol("n")), j = k.range(RangeKind::Grid, 7);
-    int row = k.op(KernelOp::Mul, i32, {i, k.integer(7)}, 0);
-    k.store(0, y, k.op(KernelOp::Add, i32, {row, j}, 0), row);
+    NodeId i = k.range(RangeKind::Grid, Size::symbol("n")), j = k.range(RangeKind::Grid, 7);
+    NodeId row = k.op(KernelOp::Mul, i32, {i, k.integer(7)}, kRoot);
+    k.store(kRoot, y, k.op(KernelOp::Add, i32, {row, j}, kRoot), row);
     std::vector<int32_t> out(35, -1);
     interpret_kernel(k.code, {bytes(out)}, {}, {{"n", 5}}, 8);
     for (int n = 0; n < 35; ++n) EXPECT_EQ(out[size_t(n)], n / 7 * 7);
@@ -64,8 +65,8 @@ TEST(InterpretKernel, GridIsRowMajor) {
 TEST(InterpretKernel, EmptyGridDoesNothing) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, Size::symbol("n"));
-    k.store(0, y, i, i);
+    NodeId i = k.range(RangeKind::Grid, Size::symbol("n"));
+    k.store(kRoot, y, i, i);
     std::vector<int32_t> none;
     EXPECT_EQ(interpret_kernel(k.code, {bytes(none)}, {}, {{"n", 0}}, 8).invocations, 0);
 }
@@ -73,15 +74,18 @@ TEST(InterpretKernel, EmptyGridDoesNothing) {
 TEST(InterpretKernel, GroupsAndInvocationsCoverTwoDimensions) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int gx = k.range(RangeKind::Group, 2, 0), gy = k.range(RangeKind::Group, 3, 1);
-    int lx = k.range(RangeKind::Invocation, 4, 0), ly = k.range(RangeKind::Invocation, 2, 1);
+    NodeId gx = k.range(RangeKind::Group, 2, 0), gy = k.range(RangeKind::Group, 3, 1);
+    NodeId lx = k.range(RangeKind::Invocation, 4, 0), ly = k.range(RangeKind::Invocation, 2, 1);
     k.code.group_size = {4, 2, 1};
     k.code.groups = {2, 3, 1};
-    int x = k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gx, k.integer(4)}, 0), lx}, 0);
-    int row = k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gy, k.integer(2)}, 0), ly}, 0);
-    k.store(0, y,
-            k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {row, k.integer(8)}, 0), x}, 0),
-            k.op(KernelOp::Sub, i32, {row, x}, 0));
+    NodeId x =
+        k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gx, k.integer(4)}, kRoot), lx}, kRoot);
+    NodeId row =
+        k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {gy, k.integer(2)}, kRoot), ly}, kRoot);
+    k.store(
+        kRoot, y,
+        k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {row, k.integer(8)}, kRoot), x}, kRoot),
+        k.op(KernelOp::Sub, i32, {row, x}, kRoot));
     std::vector<int32_t> out(48, 99);
     EXPECT_EQ(interpret_kernel(k.code, {bytes(out)}, {}, {}, 8).invocations, 48);
     for (int r = 0; r < 6; ++r)
@@ -91,9 +95,9 @@ TEST(InterpretKernel, GroupsAndInvocationsCoverTwoDimensions) {
 TEST(InterpretKernel, GroupsOfTheCallReplaceThoseOfTheCode) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int g = k.range(RangeKind::Group, 2, 0);
+    NodeId g = k.range(RangeKind::Group, 2, 0);
     k.code.groups = {2, 1, 1};
-    k.store(0, y, g, k.integer(1));
+    k.store(kRoot, y, g, k.integer(1));
     std::vector<int32_t> out(5);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8, std::array<int64_t, 3>{5, 1, 1});
     EXPECT_EQ(out, (std::vector<int32_t>{1, 1, 1, 1, 1}));
@@ -102,8 +106,8 @@ TEST(InterpretKernel, GroupsOfTheCallReplaceThoseOfTheCode) {
 TEST(InterpretKernel, ParametersAreUniform) {
     ByHand k;
     int y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, i, k.param(f32));
+    NodeId i = k.range(RangeKind::Grid, 3);
+    k.store(kRoot, y, i, k.param(f32));
     std::vector<float> out(3);
     interpret_kernel(k.code, {bytes(out)}, {scalar_float(2.5)}, {}, 8);
     EXPECT_EQ(out, (std::vector<float>{2.5f, 2.5f, 2.5f}));
@@ -112,13 +116,13 @@ TEST(InterpretKernel, ParametersAreUniform) {
 TEST(InterpretKernel, LoopTripCountsDifferPerLane) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 20);
-    int body = k.region();
-    int t = k.serial(body, i);
-    int sum = k.region_arg(body, i32);
-    k.code.regions[size_t(body)].yields = {k.op(KernelOp::Add, i32, {sum, t}, body)};
-    int loop = k.close(0, KernelOp::For, {k.integer(100)}, body);
-    k.store(0, y, i, k.result(0, loop, 0, i32));
+    NodeId i = k.range(RangeKind::Grid, 20);
+    RegionId body = k.region();
+    NodeId t = k.serial(body, i);
+    NodeId sum = k.region_arg(body, i32);
+    k.code[body].yields = {k.op(KernelOp::Add, i32, {sum, t}, body)};
+    NodeId loop = k.close(kRoot, KernelOp::For, {k.integer(100)}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, i32));
     std::vector<int32_t> out(20);
     KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     for (int n = 0; n < 20; ++n) EXPECT_EQ(out[size_t(n)], 100 + n * (n - 1) / 2);
@@ -129,15 +133,15 @@ TEST(InterpretKernel, LoopTripCountsDifferPerLane) {
 TEST(InterpretKernel, AliveDropsLanes) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 20);
-    int body = k.region();
+    NodeId i = k.range(RangeKind::Grid, 20);
+    RegionId body = k.region();
     k.serial(body, k.integer(50));
-    int value = k.region_arg(body, i32);
-    int next = k.op(KernelOp::Add, i32, {value, k.integer(3)}, body);
-    k.code.regions[size_t(body)].yields = {next};
-    k.code.regions[size_t(body)].alive = k.op(KernelOp::Less, boolean, {next, k.integer(30)}, body);
-    int loop = k.close(0, KernelOp::For, {i}, body);
-    k.store(0, y, i, k.result(0, loop, 0, i32));
+    NodeId value = k.region_arg(body, i32);
+    NodeId next = k.op(KernelOp::Add, i32, {value, k.integer(3)}, body);
+    k.code[body].yields = {next};
+    k.code[body].alive = k.op(KernelOp::Less, boolean, {next, k.integer(30)}, body);
+    NodeId loop = k.close(kRoot, KernelOp::For, {i}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, i32));
     std::vector<int32_t> out(20);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     for (int n = 0; n < 20; ++n) {
@@ -151,16 +155,16 @@ TEST(InterpretKernel, AliveDropsLanes) {
 TEST(InterpretKernel, AliveMayBeARegionArgumentBeforeItIsCarried) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 2);
-    int body = k.region();
+    NodeId i = k.range(RangeKind::Grid, 2);
+    RegionId body = k.region();
     k.serial(body, k.integer(5));
-    int count = k.region_arg(body, i32), flag = k.region_arg(body, boolean);
-    int next = k.op(KernelOp::Add, i32, {count, k.integer(1)}, body);
-    k.code.regions[size_t(body)].yields = {next, k.constant(scalar_bool(true))};
-    k.code.regions[size_t(body)].alive = flag;
-    int first = k.op(KernelOp::Equal, boolean, {i, k.integer(1)}, 0);
-    int loop = k.close(0, KernelOp::For, {k.integer(0), first}, body);
-    k.store(0, y, i, k.result(0, loop, 0, i32));
+    NodeId count = k.region_arg(body, i32), flag = k.region_arg(body, boolean);
+    NodeId next = k.op(KernelOp::Add, i32, {count, k.integer(1)}, body);
+    k.code[body].yields = {next, k.constant(scalar_bool(true))};
+    k.code[body].alive = flag;
+    NodeId first = k.op(KernelOp::Equal, boolean, {i, k.integer(1)}, kRoot);
+    NodeId loop = k.close(kRoot, KernelOp::For, {k.integer(0), first}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, i32));
     std::vector<int32_t> out(2);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{1, 5}));
@@ -169,14 +173,14 @@ TEST(InterpretKernel, AliveMayBeARegionArgumentBeforeItIsCarried) {
 TEST(InterpretKernel, RegionsOfDeadLoopsDoNotRun) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 2);
-    int inner = k.region(), outer = k.region();
+    NodeId i = k.range(RangeKind::Grid, 2);
+    RegionId inner = k.region(), outer = k.region();
     k.serial(inner, i);
-    int value = k.region_arg(inner, i32);
-    k.code.regions[size_t(inner)].yields = {value};
-    int loop = k.close(-1, KernelOp::For, {i}, inner);
-    k.code.regions[size_t(outer)].yields = {k.result(-1, loop, 0, i32)};
-    k.store(0, y, i, i);
+    NodeId value = k.region_arg(inner, i32);
+    k.code[inner].yields = {value};
+    NodeId loop = k.close({}, KernelOp::For, {i}, inner);
+    k.code[outer].yields = {k.result({}, loop, 0, i32)};
+    k.store(kRoot, y, i, i);
     std::vector<int32_t> out(2);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{0, 1}));
@@ -185,13 +189,13 @@ TEST(InterpretKernel, RegionsOfDeadLoopsDoNotRun) {
 TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 4);
-    int body = k.region();
+    NodeId i = k.range(RangeKind::Grid, 4);
+    RegionId body = k.region();
     k.serial(body, i);
-    int a = k.region_arg(body, i32), b = k.region_arg(body, i32);
-    k.code.regions[size_t(body)].yields = {b, a};
-    int loop = k.close(0, KernelOp::For, {k.integer(1), k.integer(2)}, body);
-    k.store(0, y, i, k.result(0, loop, 0, i32));
+    NodeId a = k.region_arg(body, i32), b = k.region_arg(body, i32);
+    k.code[body].yields = {b, a};
+    NodeId loop = k.close(kRoot, KernelOp::For, {k.integer(1), k.integer(2)}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, i32));
     std::vector<int32_t> out(4);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{1, 2, 1, 2}));
@@ -200,17 +204,17 @@ TEST(InterpretKernel, CarriedValuesSwapAtOnce) {
 TEST(InterpretKernel, NestedLoopsStartAfreshEachIteration) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 4);
-    int outer = k.region(), inner = k.region();
+    NodeId i = k.range(RangeKind::Grid, 4);
+    RegionId outer = k.region(), inner = k.region();
     k.serial(outer, k.integer(3));
     k.serial(inner, i);
-    int total = k.region_arg(outer, i32), part = k.region_arg(inner, i32);
-    k.code.regions[size_t(inner)].yields = {k.op(KernelOp::Add, i32, {part, k.integer(1)}, inner)};
-    int inside = k.close(outer, KernelOp::For, {k.integer(0)}, inner);
-    int counted = k.result(outer, inside, 0, i32);
-    k.code.regions[size_t(outer)].yields = {k.op(KernelOp::Add, i32, {total, counted}, outer)};
-    int loop = k.close(0, KernelOp::For, {k.integer(0)}, outer);
-    k.store(0, y, i, k.result(0, loop, 0, i32));
+    NodeId total = k.region_arg(outer, i32), part = k.region_arg(inner, i32);
+    k.code[inner].yields = {k.op(KernelOp::Add, i32, {part, k.integer(1)}, inner)};
+    NodeId inside = k.close(outer, KernelOp::For, {k.integer(0)}, inner);
+    NodeId counted = k.result(outer, inside, 0, i32);
+    k.code[outer].yields = {k.op(KernelOp::Add, i32, {total, counted}, outer)};
+    NodeId loop = k.close(kRoot, KernelOp::For, {k.integer(0)}, outer);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, i32));
     std::vector<int32_t> out(4);
     KernelCounts counts = interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{0, 3, 6, 9}));
@@ -220,14 +224,14 @@ TEST(InterpretKernel, NestedLoopsStartAfreshEachIteration) {
 TEST(InterpretKernel, BranchTakesEachLaneItsSide) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 20);
-    int yes = k.region(), no = k.region();
-    int even = k.op(KernelOp::Equal, boolean,
-                    {k.op(KernelOp::Mod, i32, {i, k.integer(2)}, 0), k.integer(0)}, 0);
-    k.code.regions[size_t(yes)].yields = {k.op(KernelOp::Mul, i32, {i, i}, yes)};
-    k.code.regions[size_t(no)].yields = {k.op(KernelOp::Neg, i32, {i}, no)};
-    int branch = k.close(0, KernelOp::Branch, {even}, yes, no);
-    k.store(0, y, i, k.result(0, branch, 0, i32));
+    NodeId i = k.range(RangeKind::Grid, 20);
+    RegionId yes = k.region(), no = k.region();
+    NodeId even = k.op(KernelOp::Equal, boolean,
+                       {k.op(KernelOp::Mod, i32, {i, k.integer(2)}, kRoot), k.integer(0)}, kRoot);
+    k.code[yes].yields = {k.op(KernelOp::Mul, i32, {i, i}, yes)};
+    k.code[no].yields = {k.op(KernelOp::Neg, i32, {i}, no)};
+    NodeId branch = k.close(kRoot, KernelOp::Branch, {even}, yes, no);
+    k.store(kRoot, y, i, k.result(kRoot, branch, 0, i32));
     std::vector<int32_t> out(20);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     for (int n = 0; n < 20; ++n) EXPECT_EQ(out[size_t(n)], n % 2 ? -n : n * n);
@@ -236,12 +240,12 @@ TEST(InterpretKernel, BranchTakesEachLaneItsSide) {
 TEST(InterpretKernel, GuardKeepsAccessesInside) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Invocation, 16, 0);
+    NodeId i = k.range(RangeKind::Invocation, 16, 0);
     k.code.group_size = {16, 1, 1};
-    int body = k.region();
-    int inside = k.op(KernelOp::Less, boolean, {i, k.integer(5)}, 0);
+    RegionId body = k.region();
+    NodeId inside = k.op(KernelOp::Less, boolean, {i, k.integer(5)}, kRoot);
     k.store(body, y, i, k.load(body, x, i));
-    k.effect(0, k.close(-1, KernelOp::Branch, {inside}, body));
+    k.effect(kRoot, k.close({}, KernelOp::Branch, {inside}, body));
     std::vector<float> in{1, 2, 3, 4, 5}, out(5);
     EXPECT_EQ(interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8).stores, 5);
     EXPECT_EQ(out, in);
@@ -250,13 +254,13 @@ TEST(InterpretKernel, GuardKeepsAccessesInside) {
 TEST(InterpretKernel, LoopWithStores) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 3);
-    int body = k.region();
-    int t = k.serial(body, k.integer(4));
-    int place =
+    NodeId i = k.range(RangeKind::Grid, 3);
+    RegionId body = k.region();
+    NodeId t = k.serial(body, k.integer(4));
+    NodeId place =
         k.op(KernelOp::Add, i32, {k.op(KernelOp::Mul, i32, {i, k.integer(4)}, body), t}, body);
     k.store(body, y, place, t);
-    k.effect(0, k.close(-1, KernelOp::For, {}, body));
+    k.effect(kRoot, k.close({}, KernelOp::For, {}, body));
     std::vector<int32_t> out(12, -1);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
@@ -265,12 +269,12 @@ TEST(InterpretKernel, LoopWithStores) {
 TEST(InterpretKernel, VectorsLoadAndStoreNeighbours) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, 2);
-    int at = k.op(KernelOp::Mul, i32, {i, k.integer(4)}, 0);
-    int vector = k.load(0, x, at, 4);
-    std::vector<int> reversed;
-    for (int lane : {3, 2, 1, 0}) reversed.push_back(k.lane(0, vector, lane));
-    k.store(0, y, at, reversed);
+    NodeId i = k.range(RangeKind::Grid, 2);
+    NodeId at = k.op(KernelOp::Mul, i32, {i, k.integer(4)}, kRoot);
+    NodeId vector = k.load(kRoot, x, at, 4);
+    std::vector<NodeId> reversed;
+    for (int lane : {3, 2, 1, 0}) reversed.push_back(k.lane(kRoot, vector, lane));
+    k.store(kRoot, y, at, reversed);
     std::vector<float> in{0, 1, 2, 3, 4, 5, 6, 7}, out(8);
     interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<float>{3, 2, 1, 0, 7, 6, 5, 4}));
@@ -279,9 +283,9 @@ TEST(InterpretKernel, VectorsLoadAndStoreNeighbours) {
 TEST(InterpretKernel, SubgroupReducesConsecutiveLanes) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Invocation, 16, 0);
+    NodeId i = k.range(RangeKind::Invocation, 16, 0);
     k.code.group_size = {16, 1, 1};
-    k.store(0, y, i, k.subgroup_reduce(0, ReduceOp::Sum, i));
+    k.store(kRoot, y, i, k.subgroup_reduce(kRoot, ReduceOp::Sum, i));
     std::vector<int32_t> out(16);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out[0], 28);
@@ -292,9 +296,9 @@ TEST(InterpretKernel, SubgroupReducesConsecutiveLanes) {
 TEST(InterpretKernel, SubgroupRangeIsTheLane) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Invocation, 16, 0), lane = k.range(RangeKind::Subgroup, 8);
+    NodeId i = k.range(RangeKind::Invocation, 16, 0), lane = k.range(RangeKind::Subgroup, 8);
     k.code.group_size = {16, 1, 1};
-    k.store(0, y, i, lane);
+    k.store(kRoot, y, i, lane);
     std::vector<int32_t> out(16);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out[13], 5);
@@ -303,10 +307,10 @@ TEST(InterpretKernel, SubgroupRangeIsTheLane) {
 TEST(InterpretKernel, AtomicsCombineInLaneOrder) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Grid, 300);
-    int bin = k.op(KernelOp::Mod, i32, {i, k.integer(3)}, 0);
-    k.effect(0, k.atomic(ScatterOp::Add, y, bin, i));
-    k.effect(0, k.atomic(ScatterOp::Max, y, k.integer(3), i));
+    NodeId i = k.range(RangeKind::Grid, 300);
+    NodeId bin = k.op(KernelOp::Mod, i32, {i, k.integer(3)}, kRoot);
+    k.effect(kRoot, k.atomic(ScatterOp::Add, y, bin, i));
+    k.effect(kRoot, k.atomic(ScatterOp::Max, y, k.integer(3), i));
     std::vector<int32_t> out(4);
     interpret_kernel(k.code, {bytes(out)}, {}, {}, 8);
     EXPECT_EQ(out, (std::vector<int32_t>{14850, 14950, 15050, 299}));
@@ -315,9 +319,9 @@ TEST(InterpretKernel, AtomicsCombineInLaneOrder) {
 TEST(InterpretKernel, NarrowStorageConverts) {
     ByHand k;
     int x = k.buffer(u8, false), y = k.buffer(f16, true);
-    int i = k.range(RangeKind::Grid, 3);
-    int wide = k.load(0, x, i, 1, i32);
-    k.store(0, y, i, k.op(KernelOp::Cast, f32, {wide}, 0));
+    NodeId i = k.range(RangeKind::Grid, 3);
+    NodeId wide = k.load(kRoot, x, i, 1, i32);
+    k.store(kRoot, y, i, k.op(KernelOp::Cast, f32, {wide}, kRoot));
     std::vector<uint8_t> in{1, 200, 255};
     std::vector<uint16_t> out(3);
     interpret_kernel(k.code, {bytes(in), bytes(out)}, {}, {}, 8);
@@ -328,8 +332,8 @@ TEST(InterpretKernel, NarrowStorageConverts) {
 TEST(InterpretKernel, ReadOutsideIsNamed) {
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, i, k.load(0, x, k.op(KernelOp::Add, i32, {i, k.integer(2)}, 0)));
+    NodeId i = k.range(RangeKind::Grid, 3);
+    k.store(kRoot, y, i, k.load(kRoot, x, k.op(KernelOp::Add, i32, {i, k.integer(2)}, kRoot)));
     std::vector<float> in(4), out(4);
     EXPECT_EQ(
         error_of(k, {bytes(in), bytes(out)}),
@@ -339,28 +343,28 @@ TEST(InterpretKernel, ReadOutsideIsNamed) {
 TEST(InterpretKernel, NegativeStoreIsRefused) {
     ByHand k;
     int y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, k.op(KernelOp::Neg, i32, {i}, 0), k.constant(scalar_float(1)));
+    NodeId i = k.range(RangeKind::Grid, 3);
+    k.store(kRoot, y, k.op(KernelOp::Neg, i32, {i}, kRoot), k.constant(scalar_float(1)));
     std::vector<float> out(4);
     EXPECT_NE(error_of(k, {bytes(out)}).find("at index -1, 1 wide"), std::string::npos);
 }
 TEST(InterpretKernel, StoreIntoAReadOnlyBufferIsRefused) {
     ByHand k;
     int y = k.buffer(f32, false);
-    int i = k.range(RangeKind::Grid, 3);
-    k.store(0, y, i, k.constant(scalar_float(1)));
+    NodeId i = k.range(RangeKind::Grid, 3);
+    k.store(kRoot, y, i, k.constant(scalar_float(1)));
     std::vector<float> out(4);
     EXPECT_NE(error_of(k, {bytes(out)}).find("read-only"), std::string::npos);
 }
 TEST(InterpretKernel, LoopBeyondItsBoundIsRefused) {
     ByHand k;
-    int i = k.range(RangeKind::Grid, 3);
+    NodeId i = k.range(RangeKind::Grid, 3);
     int y = k.buffer(i32, true);
-    int body = k.region();
-    int t = k.serial(body, k.integer(9));
+    RegionId body = k.region();
+    NodeId t = k.serial(body, k.integer(9));
     k.code.ranges.back().max_trips = 8;
     k.store(body, y, i, t);
-    k.effect(0, k.close(-1, KernelOp::For, {}, body));
+    k.effect(kRoot, k.close({}, KernelOp::For, {}, body));
     std::vector<int32_t> out(4);
     EXPECT_NE(error_of(k, {bytes(out)}).find("more iterations than its bound of 8"),
               std::string::npos);
@@ -373,28 +377,28 @@ std::string run_loops_behind_a_load(int counted) {
     std::swap(k.code.buffers[0], k.code.buffers[1]), std::swap(s, out);
     k.code.buffers[size_t(s)].space = MemorySpace::Shared;
     k.code.buffers[size_t(s)].elements = Size(1);
-    int lane = k.range(RangeKind::Invocation, 4, 0);
+    NodeId lane = k.range(RangeKind::Invocation, 4, 0);
     k.code.group_size = {4, 1, 1};
     k.code.groups = {1, 1, 1};
-    int array = k.add(k.with(k.make(KernelOp::Array, i32), &KernelNode::buffer, s));
-    int barrier = k.add(k.make(KernelOp::Barrier, i32));
-    k.effect(0, array), k.effect(0, barrier);
-    int loaded = k.load(0, s, k.integer(0));
-    k.effect(0, loaded), k.code.regions[0].order.pop_back();
-    for (int id : {array, barrier, loaded}) k.code.nodes[size_t(id)].pinned = true;
-    int outer = k.region(), inner = k.region(), first = k.region();
-    int iteration = k.serial(outer, k.integer(2));
-    int place = k.op(KernelOp::Add, i32,
-                     {k.op(KernelOp::Mul, i32, {iteration, k.integer(4)}, outer), lane}, outer);
-    int below = k.op(KernelOp::Less, boolean, {place, k.integer(counted)}, outer);
+    NodeId array = k.add(k.with(k.make(KernelOp::Array, i32), &KernelNode::buffer, s));
+    NodeId barrier = k.add(k.make(KernelOp::Barrier, i32));
+    k.effect(kRoot, array), k.effect(kRoot, barrier);
+    NodeId loaded = k.load(kRoot, s, k.integer(0));
+    k.effect(kRoot, loaded), k.code[kRoot].order.pop_back();
+    for (NodeId id : {array, barrier, loaded}) k.code[id].pinned = true;
+    RegionId outer = k.region(), inner = k.region(), first = k.region();
+    NodeId iteration = k.serial(outer, k.integer(2));
+    NodeId place = k.op(KernelOp::Add, i32,
+                        {k.op(KernelOp::Mul, i32, {iteration, k.integer(4)}, outer), lane}, outer);
+    NodeId below = k.op(KernelOp::Less, boolean, {place, k.integer(counted)}, outer);
     k.serial(inner, k.op(KernelOp::Select, i32, {below, k.integer(1), k.integer(0)}, outer));
-    int next = k.op(KernelOp::Add, i32, {loaded, k.integer(5)}, inner);
-    int is_first = k.op(KernelOp::Less, boolean, {lane, k.integer(1)}, inner);
+    NodeId next = k.op(KernelOp::Add, i32, {loaded, k.integer(5)}, inner);
+    NodeId is_first = k.op(KernelOp::Less, boolean, {lane, k.integer(1)}, inner);
     k.store(first, s, k.integer(0), next);
     k.store(inner, out, lane, next);
-    k.effect(inner, k.close(-1, KernelOp::Branch, {is_first}, first));
-    k.effect(outer, k.close(-1, KernelOp::For, {}, inner));
-    k.effect(0, k.close(-1, KernelOp::For, {}, outer));
+    k.effect(inner, k.close({}, KernelOp::Branch, {is_first}, first));
+    k.effect(outer, k.close({}, KernelOp::For, {}, inner));
+    k.effect(kRoot, k.close({}, KernelOp::For, {}, outer));
     std::vector<int32_t> memory(4, 1);
     try {
         interpret_kernel(k.code, {bytes(memory)}, {}, {}, 4);
@@ -413,9 +417,9 @@ TEST(InterpretKernel, LanesThatALoopLeavesOutUseNoLoadBeforeIt) {
 TEST(InterpretKernel, PartialSubgroupIsRefused) {
     ByHand k;
     int y = k.buffer(i32, true);
-    int i = k.range(RangeKind::Invocation, 12, 0);
+    NodeId i = k.range(RangeKind::Invocation, 12, 0);
     k.code.group_size = {12, 1, 1};
-    k.store(0, y, i, k.subgroup_reduce(0, ReduceOp::Sum, i));
+    k.store(kRoot, y, i, k.subgroup_reduce(kRoot, ReduceOp::Sum, i));
     std::vector<int32_t> out(12);
     EXPECT_NE(error_of(k, {bytes(out)}).find("runs on 4 of 8 lanes"), std::string::npos);
 }
@@ -467,13 +471,13 @@ void expect_same_as_evaluate(KernelOp op, DType dtype, DType target) {
     int arity = info(op).arity;
     size_t count = values.size(), cases = arity == 1 ? count : count * count;
     ByHand k;
-    int i = k.range(RangeKind::Grid, int64_t(cases));
-    std::vector<int> args;
+    NodeId i = k.range(RangeKind::Grid, int64_t(cases));
+    std::vector<NodeId> args;
     std::vector<std::vector<std::byte>> memory;
     std::vector<std::vector<Scalar>> inputs(cases);
     for (int arg = 0; arg < arity; ++arg) {
         DType type = op == KernelOp::Select && arg == 0 ? boolean : dtype;
-        args.push_back(k.load(0, k.buffer(type, false), i));
+        args.push_back(k.load(kRoot, k.buffer(type, false), i));
         memory.emplace_back(cases * size_t(type.bytes()));
         for (size_t n = 0; n < cases; ++n) {
             Scalar value = arg == 0 ? values[n % count] : values[n / count];
@@ -482,7 +486,7 @@ void expect_same_as_evaluate(KernelOp op, DType dtype, DType target) {
             store_scalar(value, memory.back().data() + n * size_t(type.bytes()));
         }
     }
-    k.store(0, k.buffer(target, true), i, k.op(op, target, args, 0));
+    k.store(kRoot, k.buffer(target, true), i, k.op(op, target, args, kRoot));
     memory.emplace_back(cases * size_t(target.bytes()));
     std::vector<std::span<std::byte>> buffers;
     for (auto& bytes : memory) buffers.push_back(bytes);

@@ -21,11 +21,12 @@ Step scale(Program& program, int source, int target, float factor, const ParamIn
     Step step = dispatch(program, {source}, {target});
     ByHand k;
     int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    int i = k.range(RangeKind::Grid, n);
-    int offset = k.param(param.dtype);
-    if (param.dtype != f32) offset = k.op(KernelOp::Cast, f32, {offset}, 0);
-    int product = k.op(KernelOp::Mul, f32, {k.load(0, x, i), k.constant(scalar_float(factor))}, 0);
-    k.store(0, y, i, k.op(KernelOp::Add, f32, {product, offset}, 0));
+    NodeId i = k.range(RangeKind::Grid, n);
+    NodeId offset = k.param(param.dtype);
+    if (param.dtype != f32) offset = k.op(KernelOp::Cast, f32, {offset}, kRoot);
+    NodeId product =
+        k.op(KernelOp::Mul, f32, {k.load(kRoot, x, i), k.constant(scalar_float(factor))}, kRoot);
+    k.store(kRoot, y, i, k.op(KernelOp::Add, f32, {product, offset}, kRoot));
     program.kernels.back().code = std::make_shared<const KernelCode>(std::move(k.code));
     std::get<DispatchStep>(step.step).params = {param};
     return step;

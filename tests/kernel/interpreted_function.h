@@ -17,21 +17,22 @@ inline KernelCode column_code(KernelOp op, DType dtype, size_t count) {
     KernelBuilder b(code, {});
     Range grid;
     grid.name = "i", grid.extent = Size(static_cast<int64_t>(count));
-    const int i = b.range(b.add_range(grid)), inputs = info(op).arity;
-    std::vector<int> args;
+    const NodeId i = b.range(b.add_range(grid));
+    const int inputs = info(op).arity;
+    std::vector<NodeId> args;
     for (int k = 0; k < inputs; ++k)
         args.push_back(b.load(b.buffer(k, dtype, grid.extent, BindingForm::Storage, 1, false), i));
     // As combine_operations does it: the builder knows no operation in the place of several.
     const int out = b.buffer(inputs, dtype, grid.extent, BindingForm::Storage, 1, true);
-    int value = -1;
+    NodeId value;
     if (is_elementwise(op)) {
         value = b.make(op, dtype, args);
     } else {
         value = b.make(KernelOp::Neg, dtype, args);
-        code.nodes[static_cast<size_t>(value)].op = op;
+        code[value].op = op;
     }
-    const int stored = b.store(out, i, std::span(&value, 1));
-    code.regions[0].effects = {stored};
+    const NodeId stored = b.store(out, i, std::span(&value, 1));
+    code[kRoot].effects = {stored};
     place(code);
     return code;
 }

@@ -20,15 +20,15 @@ constexpr int kElements = 8, kParts = 4;
 KernelCode mirrored(bool in_order) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    const int l = k.range(RangeKind::Invocation, kElements, 0);
+    const NodeId l = k.range(RangeKind::Invocation, kElements, 0);
     k.code.group_size = {kElements, 1, 1};
-    const int condition = k.add(k.make(KernelOp::Less, boolean, {l, k.integer(kElements - 1)}));
-    const int region = k.region();
-    const int other = k.op(KernelOp::Sub, i32, {k.integer(kElements - 1), l}, region);
-    const int sum =
+    const NodeId condition = k.add(k.make(KernelOp::Less, boolean, {l, k.integer(kElements - 1)}));
+    const RegionId region = k.region();
+    const NodeId other = k.op(KernelOp::Sub, i32, {k.integer(kElements - 1), l}, region);
+    const NodeId sum =
         k.op(KernelOp::Add, f32, {k.load(region, x, l), k.load(region, x, other)}, region);
     k.store(region, y, l, sum);
-    k.effect(0, k.close(-1, KernelOp::Branch, {condition}, region));
+    k.effect(kRoot, k.close({}, KernelOp::Branch, {condition}, region));
     for (int b : {x, y}) {
         k.code.buffers[static_cast<size_t>(b)].buffer = b;
         k.code.buffers[static_cast<size_t>(b)].elements = Size(kElements);
@@ -78,8 +78,9 @@ TEST(LargerBuffers, PartsOfOneBufferAreOneBinding) {
     const Size stride(kPartAlignment), whole(kParts * kPartAlignment);
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, false), z = k.buffer(f32, true);
-    const int l = k.range(RangeKind::Invocation, kElements, 0);
-    k.store(0, z, l, k.op(KernelOp::Add, f32, {k.load(0, x, l), k.load(0, y, l)}, 0));
+    const NodeId l = k.range(RangeKind::Invocation, kElements, 0);
+    k.store(kRoot, z, l,
+            k.op(KernelOp::Add, f32, {k.load(kRoot, x, l), k.load(kRoot, y, l)}, kRoot));
     for (int b : {x, y, z}) k.code.buffers[static_cast<size_t>(b)].buffer = b;
     place(k.code);
     const KernelCode code = in_larger_buffers(

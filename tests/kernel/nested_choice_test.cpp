@@ -7,13 +7,13 @@ namespace firn {
 namespace {
 
 struct NestedChoice : testing::Test, test::Built {
-    int x = value("x"), y = value("y"), w = value("w");
-    int p = b.make(KernelOp::Less, boolean, {x, y}), q = b.make(KernelOp::Less, boolean, {y, w});
+    NodeId x = value("x"), y = value("y"), w = value("w");
+    NodeId p = b.make(KernelOp::Less, boolean, {x, y}), q = b.make(KernelOp::Less, boolean, {y, w});
 
-    int select(int condition, int yes, int no) {
+    NodeId select(NodeId condition, NodeId yes, NodeId no) {
         return b.make(KernelOp::Select, f32, {condition, yes, no});
     }
-    int both(KernelOp op) { return b.make(op, boolean, {p, q}); }
+    NodeId both(KernelOp op) { return b.make(op, boolean, {p, q}); }
 };
 
 TEST_F(NestedChoice, OneThatNeedsBothConditions) {
@@ -25,8 +25,8 @@ TEST_F(NestedChoice, OneThatNeedsEitherCondition) {
 }
 
 TEST_F(NestedChoice, OthersStay) {
-    for (const int made : {select(p, select(q, x, y), w), select(p, x, select(q, y, w)),
-                           select(p, select(q, y, x), y), select(p, x, select(q, y, x))})
+    for (const NodeId made : {select(p, select(q, x, y), w), select(p, x, select(q, y, w)),
+                              select(p, select(q, y, x), y), select(p, x, select(q, y, x))})
         EXPECT_EQ(b.node(made).args[0], p);
 }
 

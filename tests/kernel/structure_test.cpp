@@ -92,23 +92,23 @@ TEST(KernelStructure, NamesLinesAndCountsDoNotCount) {
 
 /// The same kernel behind an unused node and an unused range.
 KernelCode renumbered(KernelCode code) {
-    const auto shift = [](std::vector<int>& ids) {
-        for (int& id : ids) ++id;
+    const auto shift = [](auto& id) {
+        if (id) id = id.next();
     };
     KernelNode unused;
     unused.constant = scalar_float(9);
     code.nodes.insert(code.nodes.begin(), unused);
-    code.ranges.insert(code.ranges.begin(), Range(code.ranges[0]));
+    code.ranges.insert(code.ranges.begin(), Range(code.ranges.front()));
     for (KernelNode& n : code.nodes) {
-        shift(n.args);
-        if (n.op == KernelOp::Range) ++n.range;
+        for (NodeId& arg : n.args) shift(arg);
+        shift(n.range);
     }
-    for (Range& range : code.ranges) range.extent_node += range.extent_node >= 0;
+    for (Range& range : code.ranges) shift(range.extent_node);
     for (KernelRegion& region : code.regions) {
         for (auto* ids : {&region.args, &region.effects, &region.yields, &region.order})
-            shift(*ids);
-        region.alive += region.alive >= 0;
-        region.range += region.range >= 0;
+            for (NodeId& id : *ids) shift(id);
+        shift(region.alive);
+        shift(region.range);
     }
     return code;
 }

@@ -42,8 +42,7 @@ std::string stored(const std::string& places) {
     KernelCode code = with_effects(effects);
     store_in_blocks(code, cpu_profile(), {});
     std::string out;
-    for (int id : code.regions[0].effects)
-        out += std::to_string(code.nodes[static_cast<size_t>(id)].width);
+    for (NodeId id : code[kRoot].effects) out += std::to_string(code[id].width);
     return out;
 }
 

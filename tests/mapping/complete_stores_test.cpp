@@ -189,10 +189,9 @@ std::string with_another_store(const std::string& other) {
 }
 size_t stores_of_all(const std::string& text) {
     const KernelCode code = complete_stores(parse_kernel(text), cpu_profile(), {});
-    const std::vector<int>& effects = code.regions[0].effects;
-    return static_cast<size_t>(std::count_if(effects.begin(), effects.end(), [&](int id) {
-        return code.nodes[static_cast<size_t>(id)].op == KernelOp::Store;
-    }));
+    const std::vector<NodeId>& effects = code[kRoot].effects;
+    return static_cast<size_t>(std::count_if(
+        effects.begin(), effects.end(), [&](NodeId id) { return code[id].op == KernelOp::Store; }));
 }
 
 TEST(CompleteStores, WhereAnotherStoreMayMeetItItAsks) {

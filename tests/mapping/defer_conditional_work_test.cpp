@@ -83,12 +83,12 @@ std::vector<float> values(Function function, int64_t table, const Session& sessi
 }
 
 /// Returns the depth of nested loops.
-int depth_in(const KernelCode& code, int region) {
+int depth_in(const KernelCode& code, RegionId region) {
     int out = 0;
-    const KernelRegion& body = code.regions[size_t(region)];
-    for (const std::vector<int>& ids : {body.order, body.effects})
-        for (int id : ids) {
-            const KernelNode& n = code.nodes[size_t(id)];
+    const KernelRegion& body = code[region];
+    for (const std::vector<NodeId>& ids : {body.order, body.effects})
+        for (NodeId id : ids) {
+            const KernelNode& n = code[id];
             if (n.op == KernelOp::For || n.op == KernelOp::Branch)
                 out = std::max(out, (n.op == KernelOp::For) + depth_in(code, n.region));
         }
@@ -100,7 +100,7 @@ int depth(Function function, int64_t table, const DeviceProfile& profile = cpu_p
         compile([=](Tensor x, Tensor y) { return function(x, y); }, {f32(kBalls), f32(table)})
             .program();
     EXPECT_EQ(program->kernels.size(), 1u);
-    return depth_in(*program->kernels[0].code, 0);
+    return depth_in(*program->kernels[0].code, kRoot);
 }
 
 void expect_equal_values(Function function, int64_t table) {
@@ -141,7 +141,7 @@ TEST(DeferConditionalWork, ElementsSideBySideDoNotWait) {
     const auto program = compile([](Tensor x) { return drops(x, x); }, {f32(1 << 12)}).program();
     EXPECT_NE(program->kernels.at(0).mapping.find("tile 4"), std::string::npos)
         << program->kernels[0].mapping;
-    EXPECT_EQ(depth_in(*program->kernels[0].code, 0), 1);
+    EXPECT_EQ(depth_in(*program->kernels[0].code, kRoot), 1);
 }
 
 TEST(DeferConditionalWork, AGpuBranches) { EXPECT_EQ(depth(bounces, 1, gpu_profile()), 1); }

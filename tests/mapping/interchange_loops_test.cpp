@@ -47,9 +47,9 @@ int64_t inner_trips(int rows, int columns) {
     const KernelCode& code = *std::get<DispatchStep>(program->steps.at(0).step).lowered;
     int64_t trips = -1;
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order)
-            if (region.range >= 0 && code.nodes[id].op == KernelOp::For)
-                trips = code.ranges[code.regions[code.nodes[id].region].range].max_trips;
+        for (NodeId id : region.order)
+            if (region.range && code[id].op == KernelOp::For)
+                trips = code[code[code[id].region].range].max_trips;
     return trips;
 }
 

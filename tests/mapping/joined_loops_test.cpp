@@ -8,7 +8,7 @@ namespace {
 
 int loops(const KernelCode& code) {
     return static_cast<int>(std::count_if(code.regions.begin(), code.regions.end(),
-                                          [](const KernelRegion& r) { return r.range >= 0; }));
+                                          [](const KernelRegion& r) { return bool(r.range); }));
 }
 
 TEST(JoinedLoops, RowsOfAnyLengthAgreeWithTheOracle) {

@@ -171,7 +171,9 @@ TEST(SharedRows, ASumUsedOnlyOnOneSideOfABranchIsTakenByAllLanes) {
     expect_oracle(test);
 }
 
-std::map<int, SharedLoop> shared_of(const Case& test) { return loops_of_lanes(lowered(test), 8); }
+std::map<NodeId, SharedLoop> shared_of(const Case& test) {
+    return loops_of_lanes(lowered(test), 8);
+}
 
 TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
     Case test;
@@ -179,8 +181,7 @@ TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
     test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1}, false)};
     const KernelCode code = lowered(test);
     for (const auto& [loop, how] : loops_of_lanes(code, 8)) {
-        const Range& range = code.ranges[static_cast<size_t>(
-            code.regions[static_cast<size_t>(code.nodes[static_cast<size_t>(loop)].region)].range)];
+        const Range& range = code[code[code[loop].region].range];
         EXPECT_EQ(how.split, range.extent.is(100)) << range.extent.text();
     }
 }
@@ -191,9 +192,8 @@ int64_t dealt_of(const Shape& shape, bool evenly) {
     test.graph.results = {reduce(test.b, ReduceOp::Sum, test.argument(i32, shape), {}, false)};
     const KernelCode code = lowered(test);
     for (const auto& [loop, how] : loops_of_lanes(code, 8, evenly)) {
-        const int body = code.nodes[static_cast<size_t>(loop)].region;
-        const int range = code.regions[static_cast<size_t>(body)].range;
-        if (how.split) return code.ranges[static_cast<size_t>(range)].extent.constant();
+        const RangeId range = code[code[loop].region].range;
+        if (how.split) return code[range].extent.constant();
     }
     return 0;
 }
@@ -215,7 +215,7 @@ TEST(ShareLoops, ALoopOfWholeRoundsIsDealtWhereOthersLeaveLanesIdle) {
 /// The loops that lanes share of a recorded loop which carries the largest element of a row from
 /// `least` on and, from `none` on, a number of the iteration that found it.
 template <class F>
-std::map<int, SharedLoop> shared_of_search(int64_t least, int64_t none, F number) {
+std::map<NodeId, SharedLoop> shared_of_search(int64_t least, int64_t none, F number) {
     Case test;
     Ref x = test.argument(i32, {Size(3), Size(9)});
     Ref i = region_arg(test.b, i32, {}), best = region_arg(test.b, i32, {Size(3)}),

@@ -50,8 +50,7 @@ int branches(F function, const DeviceProfile& profile) {
     int count = 0;
     for (const KernelInfo& kernel : program->kernels)
         for (const KernelRegion& region : kernel.code->regions)
-            for (int id : region.order)
-                count += kernel.code->nodes[size_t(id)].op == KernelOp::Branch;
+            for (NodeId id : region.order) count += (*kernel.code)[id].op == KernelOp::Branch;
     return count;
 }
 
@@ -95,9 +94,9 @@ TEST(SelectBranches, ResultsOfOneIfShareItsLoop) {
     auto program = compile(two, {f32(4096), i32()}).program();
     const KernelCode& code = *program->kernels.at(0).code;
     int outside = 0, taken = 0;
-    for (int id : code.regions[0].order) {
-        outside += code.nodes[size_t(id)].op == KernelOp::For;
-        taken += code.nodes[size_t(id)].op == KernelOp::Branch;
+    for (NodeId id : code[kRoot].order) {
+        outside += code[id].op == KernelOp::For;
+        taken += code[id].op == KernelOp::Branch;
     }
     EXPECT_EQ(outside, 0);
     EXPECT_EQ(taken, 1);

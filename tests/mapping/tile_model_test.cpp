@@ -15,18 +15,18 @@ using namespace test;
 TileModel sums(int64_t step, bool weighted = false) {
     ByHand k;
     const int x = k.buffer(f32, false), w = k.buffer(f32, false), y = k.buffer(f32, true);
-    const int i = k.range(RangeKind::Grid, 64), zero = k.constant(scalar_float(0)),
-              three = k.integer(3);
-    const int body = k.region(), j = k.serial(body, three);
+    const NodeId i = k.range(RangeKind::Grid, 64), zero = k.constant(scalar_float(0)),
+                 three = k.integer(3);
+    const RegionId body = k.region();
+    const NodeId j = k.serial(body, three);
     k.code.ranges.back().max_trips = 3;
-    const int sum = k.region_arg(body, f32);
-    const int first = step == 1 ? i : k.op(KernelOp::Mul, i32, {i, k.integer(step)}, 0);
-    int term = k.load(body, x, k.op(KernelOp::Add, i32, {first, j}, body));
+    const NodeId sum = k.region_arg(body, f32);
+    const NodeId first = step == 1 ? i : k.op(KernelOp::Mul, i32, {i, k.integer(step)}, kRoot);
+    NodeId term = k.load(body, x, k.op(KernelOp::Add, i32, {first, j}, body));
     if (weighted) term = k.op(KernelOp::Mul, f32, {term, k.load(body, w, j)}, body);
-    k.code.regions[static_cast<size_t>(body)].yields = {
-        k.op(KernelOp::Add, f32, {sum, term}, body)};
-    const int loop = k.close(0, KernelOp::For, {zero}, body);
-    k.store(0, y, i, k.result(0, loop, 0, f32));
+    k.code[body].yields = {k.op(KernelOp::Add, f32, {sum, term}, body)};
+    const NodeId loop = k.close(kRoot, KernelOp::For, {zero}, body);
+    k.store(kRoot, y, i, k.result(kRoot, loop, 0, f32));
     return TileModel(k.code, true);
 }
 
@@ -48,12 +48,13 @@ TEST(TileModel, WhatATurnAddsToAWindowIsNotShared) {
 TileModel sums_apart(int64_t step) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    const int i = k.range(RangeKind::Grid, 64);
-    int sum = k.load(0, x, i);
+    const NodeId i = k.range(RangeKind::Grid, 64);
+    NodeId sum = k.load(kRoot, x, i);
     for (int64_t far : {step, 2 * step})
         sum = k.op(KernelOp::Add, f32,
-                   {sum, k.load(0, x, k.op(KernelOp::Add, i32, {i, k.integer(far)}, 0))}, 0);
-    k.store(0, y, i, sum);
+                   {sum, k.load(kRoot, x, k.op(KernelOp::Add, i32, {i, k.integer(far)}, kRoot))},
+                   kRoot);
+    k.store(kRoot, y, i, sum);
     return TileModel(k.code, true);
 }
 
@@ -68,17 +69,17 @@ TEST(TileModel, LoadsThatStandConstantsApartMeet) {
 TileModel squares_kept_inside(int64_t last) {
     ByHand k;
     const int x = k.buffer(f32, false), y = k.buffer(f32, true);
-    const int i = k.range(RangeKind::Grid, 64);
-    int sum = -1;
+    const NodeId i = k.range(RangeKind::Grid, 64);
+    NodeId sum;
     for (int64_t far : {0, 1, 2}) {
-        const int index = far == 0 ? i : k.op(KernelOp::Add, i32, {i, k.integer(far)}, 0);
-        const int inside =
-            k.op(KernelOp::Min, i32, {index, k.integer(far == 2 ? last : int64_t{50})}, 0);
-        const int loaded = k.load(0, x, inside);
-        const int square = k.op(KernelOp::Mul, f32, {loaded, loaded}, 0);
-        sum = sum < 0 ? square : k.op(KernelOp::Add, f32, {sum, square}, 0);
+        const NodeId index = far == 0 ? i : k.op(KernelOp::Add, i32, {i, k.integer(far)}, kRoot);
+        const NodeId inside =
+            k.op(KernelOp::Min, i32, {index, k.integer(far == 2 ? last : int64_t{50})}, kRoot);
+        const NodeId loaded = k.load(kRoot, x, inside);
+        const NodeId square = k.op(KernelOp::Mul, f32, {loaded, loaded}, kRoot);
+        sum = sum ? k.op(KernelOp::Add, f32, {sum, square}, kRoot) : square;
     }
-    k.store(0, y, i, sum);
+    k.store(kRoot, y, i, sum);
     return TileModel(k.code, true);
 }
 

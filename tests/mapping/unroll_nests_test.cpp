@@ -33,7 +33,7 @@ int64_t loops_of(const Program& program) {
     const KernelCode& code = *std::get<DispatchStep>(program.steps.at(0).step).lowered;
     int64_t loops = 0;
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order) loops += code.nodes[id].op == KernelOp::For;
+        for (NodeId id : region.order) loops += code[id].op == KernelOp::For;
     return loops;
 }
 

@@ -14,23 +14,21 @@ namespace {
 class Expansion {
   public:
     Expansion(const KernelCode& from, const std::function<bool(KernelOp, DType)>& is_basic)
-        : from_(from), is_basic_(is_basic), to_(from), made_(from.nodes.size(), -1) {
+        : from_(from), is_basic_(is_basic), to_(from), made_(from.nodes.size()) {
         to_.nodes.clear();
     }
 
     KernelCode run() {
         find_functions();
-        for (size_t id = 0; id < from_.nodes.size(); ++id) {
+        for (NodeId id : from_.nodes.ids()) {
             if (const KernelFunction* function = functions_[id])
-                expand(static_cast<int>(id), *function);
+                expand(id, *function);
             else
-                made_[id] = copy(from_.nodes[id], made_);
+                made_[id] = copy(from_[id], made_);
         }
-        for (size_t k = 0; k < from_.regions.size(); ++k)
-            to_.regions[k] = copy(from_.regions[k], made_, 0);
+        for (RegionId id : from_.regions.ids()) to_[id] = copy(from_[id], made_);
         for (Range& range : to_.ranges)
-            if (range.extent_node >= 0)
-                range.extent_node = made_[static_cast<size_t>(range.extent_node)];
+            if (range.extent_node) range.extent_node = made_[range.extent_node];
         return std::move(to_);
     }
 
@@ -38,49 +36,49 @@ class Expansion {
     void find_functions() {
         functions_.resize(from_.nodes.size());
         for (const KernelRegion& region : from_.regions)
-            for (int id : region.order) {
-                const KernelNode& n = from_.nodes[static_cast<size_t>(id)];
+            for (NodeId id : region.order) {
+                const KernelNode& n = from_[id];
                 const DType computed = n.dtype.is_half() ? f32 : n.dtype;
                 if (const KernelFunction* function = find_kernel_function(n.op, computed);
                     function && !is_basic_(n.op, n.dtype))
-                    functions_[static_cast<size_t>(id)] = function;
+                    functions_[id] = function;
             }
     }
 
-    int add(KernelNode node) {
+    NodeId add(KernelNode node) {
+        const NodeId id = to_.nodes.end_id();
         to_.nodes.push_back(std::move(node));
-        return static_cast<int>(to_.nodes.size()) - 1;
+        return id;
     }
 
-    int copy(KernelNode node, const std::vector<int>& made) {
-        for (int& arg : node.args) arg = made[static_cast<size_t>(arg)];
+    NodeId copy(KernelNode node, const ByNode<NodeId>& made) {
+        for (NodeId& arg : node.args) arg = made[arg];
         return add(std::move(node));
     }
 
-    std::vector<int> copied(const std::vector<int>& ids, const std::vector<int>& made) const {
-        std::vector<int> out;
-        for (int id : ids) {
+    std::vector<NodeId> copied(const std::vector<NodeId>& ids, const ByNode<NodeId>& made) const {
+        std::vector<NodeId> out;
+        for (NodeId id : ids) {
             // Only nodes of the kernel are functions, and only they have an order of their own.
             const auto inside = &made == &made_ ? orders_.find(id) : orders_.end();
             if (inside != orders_.end())
                 out.insert(out.end(), inside->second.begin(), inside->second.end());
             else
-                out.push_back(made[static_cast<size_t>(id)]);
+                out.push_back(made[id]);
         }
         return out;
     }
 
     /// `order` alone may name functions as statements: elsewhere they are values.
-    KernelRegion copy(KernelRegion region, const std::vector<int>& made, int shift) const {
+    KernelRegion copy(KernelRegion region, const ByNode<NodeId>& made) const {
         region.order = copied(region.order, made);
-        for (std::vector<int>* ids : {&region.args, &region.effects, &region.yields})
-            for (int& id : *ids) id = made[static_cast<size_t>(id)];
-        if (region.alive >= 0) region.alive = made[static_cast<size_t>(region.alive)];
-        ensure(shift == 0 || region.range < 0, "a function has a loop");
+        for (std::vector<NodeId>* ids : {&region.args, &region.effects, &region.yields})
+            for (NodeId& id : *ids) id = made[id];
+        if (region.alive) region.alive = made[region.alive];
         return region;
     }
 
-    int cast(int value, DType dtype, const KernelNode& of, std::vector<int>& order) {
+    NodeId cast(NodeId value, DType dtype, const KernelNode& of, std::vector<NodeId>& order) {
         KernelNode n;
         n.op = KernelOp::Cast, n.dtype = dtype, n.args = {value}, n.lines = of.lines;
         order.push_back(add(std::move(n)));
@@ -88,47 +86,49 @@ class Expansion {
     }
 
     /// Returns the value of a function whose arguments are `args`; `order` gets its nodes.
-    int append(const KernelCode& body, const KernelNode& call, const std::vector<int>& args,
-               std::vector<int>& order) {
-        std::vector<int> made(body.nodes.size(), -1);
-        const int regions = static_cast<int>(to_.regions.size()) - 1;  // the body's root is none
-        const int store = body.regions[0].effects[0];
-        for (size_t id = 0; id < body.nodes.size(); ++id) {
-            KernelNode n = body.nodes[id];
-            if (static_cast<int>(id) == store) continue;
+    NodeId append(const KernelCode& body, const KernelNode& call, const std::vector<NodeId>& args,
+                  std::vector<NodeId>& order) {
+        ByNode<NodeId> made(body.nodes.size());
+        const size_t before = to_.regions.size() - 1;  // the body's root is none
+        const NodeId store = body[kRoot].effects[0];
+        for (NodeId id : body.nodes.ids()) {
+            KernelNode n = body[id];
+            if (id == store) continue;
             if (n.op == KernelOp::Param) {
                 made[id] = args[static_cast<size_t>(n.param)];
                 continue;
             }
-            if (n.region >= 0) n.region += regions;
-            if (n.else_region >= 0) n.else_region += regions;
+            for (RegionId* region : {&n.region, &n.else_region})
+                if (*region) *region = RegionId(before + region->place());
             n.lines = call.lines;
             made[id] = copy(std::move(n), made);
         }
-        for (size_t k = 1; k < body.regions.size(); ++k)
-            to_.regions.push_back(copy(body.regions[k], made, regions));
-        for (int id : body.regions[0].order) order.push_back(made[static_cast<size_t>(id)]);
-        return made[static_cast<size_t>(body.nodes[static_cast<size_t>(store)].args[1])];
+        for (RegionId id : Ids<RegionId>{kRoot.next(), body.regions.end_id()}) {
+            ensure(!body[id].range, "a function has a loop");
+            to_.regions.push_back(copy(body[id], made));
+        }
+        for (NodeId id : body[kRoot].order) order.push_back(made[id]);
+        return made[body[store].args[1]];
     }
 
-    void expand(int id, const KernelFunction& function) {
-        const KernelNode& n = from_.nodes[static_cast<size_t>(id)];
-        std::vector<int> args, order;
-        for (int arg : n.args) {
-            args.push_back(made_[static_cast<size_t>(arg)]);
+    void expand(NodeId id, const KernelFunction& function) {
+        const KernelNode& n = from_[id];
+        std::vector<NodeId> args, order;
+        for (NodeId arg : n.args) {
+            args.push_back(made_[arg]);
             if (n.dtype.is_half()) args.back() = cast(args.back(), f32, n, order);
         }
-        const int value = append(function_code(function), n, args, order);
-        made_[static_cast<size_t>(id)] = n.dtype.is_half() ? cast(value, n.dtype, n, order) : value;
+        const NodeId value = append(function_code(function), n, args, order);
+        made_[id] = n.dtype.is_half() ? cast(value, n.dtype, n, order) : value;
         orders_[id] = std::move(order);
     }
 
     const KernelCode& from_;
     const std::function<bool(KernelOp, DType)>& is_basic_;
     KernelCode to_;
-    std::vector<int> made_;                         // by node: its copy, or its value
-    std::vector<const KernelFunction*> functions_;  // by node
-    std::map<int, std::vector<int>> orders_;        // by function node: its definition
+    ByNode<NodeId> made_;  // by node: its copy, or its value
+    ByNode<const KernelFunction*> functions_;
+    std::map<NodeId, std::vector<NodeId>> orders_;  // by function node: its definition
 };
 
 }  // namespace

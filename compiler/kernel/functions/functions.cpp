@@ -52,7 +52,8 @@ const KernelFunction* find_kernel_function(KernelOp op, DType dtype) {
     return row == std::end(kFunctions) ? nullptr : row;
 }
 
-int append_function(KernelBuilder& b, const KernelFunction& function, std::span<const int> args) {
+NodeId append_function(KernelBuilder& b, const KernelFunction& function,
+                       std::span<const NodeId> args) {
     const auto& [of_one, of_two] = kDefinitions[row_of(function)];
     ensure(args.size() == (of_one ? 1 : 2),
            "a function is called with other arguments than it has");
@@ -67,12 +68,12 @@ KernelCode make_code(const KernelFunction& function) {
     code.name = name(function);
     KernelBuilder b(code, {});
     const int out = b.buffer(0, function.dtype, Size(1), BindingForm::Storage, 1, true);
-    std::vector<int> args;
+    std::vector<NodeId> args;
     for (int k = 0; k < info(function.op).arity; ++k)
         args.push_back(b.scalar_argument(k, function.dtype));
-    const int value = append_function(b, function, args);
-    const int stored = b.store(out, b.integer(0), std::span(&value, 1));
-    code.regions[0].effects = {stored};
+    const NodeId value = append_function(b, function, args);
+    const NodeId stored = b.store(out, b.integer(0), std::span(&value, 1));
+    code[kRoot].effects = {stored};
     place(code);
     return code;
 }

@@ -29,7 +29,8 @@ const KernelFunction* find_kernel_function(KernelOp op, DType dtype);
 /// without effects. With the operations of IEEE 754 the result has the same bits on every target;
 /// where a target takes numbers below the smallest normal one as 0, results below it may be 0, and
 /// so may what is computed from such arguments.
-int append_function(KernelBuilder& b, const KernelFunction& function, std::span<const int> args);
+NodeId append_function(KernelBuilder& b, const KernelFunction& function,
+                       std::span<const NodeId> args);
 
 /// Returns a function as placed kernel code without a grid: it stores the value of its scalar
 /// arguments, in their order, at element 0 of its only buffer. It is made once.

@@ -8,7 +8,7 @@
 namespace firn {
 namespace {
 
-KernelValue make(KernelOp op, DType dtype, KernelBuilder* builder, std::vector<int> args) {
+KernelValue make(KernelOp op, DType dtype, KernelBuilder* builder, std::vector<NodeId> args) {
     return {builder, builder->make(op, dtype, std::move(args))};
 }
 
@@ -66,12 +66,12 @@ std::pair<KernelValue, KernelValue> branch(KernelValue condition,
                                            const std::pair<KernelValue, KernelValue>& no) {
     KernelBuilder& b = *condition.builder;
     const auto region = [&](const std::pair<KernelValue, KernelValue>& values) {
-        const int made = b.add_region();
-        b.code().regions[static_cast<size_t>(made)].yields = {values.first.id, values.second.id};
+        const RegionId made = b.add_region();
+        b.code()[made].yields = {values.first.id, values.second.id};
         return made;
     };
-    const int taken = region(yes), other = region(no);
-    const int made = b.branch(condition.id, taken, other, false);
+    const RegionId taken = region(yes), other = region(no);
+    const NodeId made = b.branch(condition.id, taken, other, false);
     return {{&b, b.result(made, 0)}, {&b, b.result(made, 1)}};
 }
 

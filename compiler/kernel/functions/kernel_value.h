@@ -13,7 +13,7 @@ namespace firn {
 /// done as it stands: neither contracted nor re-associated.
 struct KernelValue {
     KernelBuilder* builder = nullptr;
-    int id = -1;
+    NodeId id;
 
     DType dtype() const { return builder->node(id).dtype; }
     /// Returns a constant of this value's type.

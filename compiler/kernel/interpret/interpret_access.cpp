@@ -73,39 +73,39 @@ void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
     if (b.space != MemorySpace::Shared) return;
     const int64_t elements = b.elements.evaluate(run.env);
     if (n.op != KernelOp::Load) return run.races.access(n, elements, index, mask);
-    const auto id = static_cast<int>(&n - run.code.nodes.data());
+    const NodeId id(&n - run.code.nodes.data());
     run.races.access(n, elements, index, lanes_that_use(run, id, mask));
 }
 
-void run_load(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_load(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     count_loads(run, n, mask.active);
     load_lanes(access(run, n, mask), run.values[id]);
 }
 
-void load_early(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void load_early(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     load_lanes({run.code, n, memory_of(run, n.buffer), indices(run, n, mask), mask},
                run.values[id]);
 }
 
-void run_store(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_store(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     count_stores(run, n, mask.active);
     std::vector<Lanes> values;
     for (size_t k = 1; k < n.args.size(); ++k) values.push_back(run.values[n.args[k]]);
     store_lanes(access(run, n, mask), values);
 }
 
-void run_atomic(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_atomic(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     count_stores(run, n, mask.active);
     run.counts.bytes_read += mask.active * stored_bytes(run, n);
     combine_lanes(access(run, n, mask), run.values[n.args[1]], &run.values[id]);
 }
 
-void run_array(InterpretRun& run, int id) {
-    const KernelNode& n = run.code.nodes[id];
+void run_array(InterpretRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
     const KernelBuffer& b = buffer_of(run, n);
     const auto& size = run.code.group_size;
     if (b.space == MemorySpace::Shared)
@@ -114,7 +114,7 @@ void run_array(InterpretRun& run, int id) {
     const std::span<std::byte> memory = memory_of(run, n.buffer);
     std::fill(memory.begin(), memory.end(), std::byte{0});
     if (n.args.empty()) return;
-    const Scalar begin = run.code.nodes[n.args[0]].constant.to(n.dtype);
+    const Scalar begin = run.code[n.args[0]].constant.to(n.dtype);
     for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(n.dtype.bytes()))
         store_scalar(begin, memory.data() + at);
 }

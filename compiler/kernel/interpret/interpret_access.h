@@ -21,12 +21,12 @@ void count_stores(InterpretRun& run, const KernelNode& n, int lanes);
 void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
                  const LaneMask& mask);
 
-void run_load(InterpretRun& run, int id, const LaneMask& mask);
+void run_load(InterpretRun& run, NodeId id, const LaneMask& mask);
 /// Runs a Load before its place in the order: it is not counted, and races with no access.
-void load_early(InterpretRun& run, int id, const LaneMask& mask);
-void run_store(InterpretRun& run, int id, const LaneMask& mask);
-void run_atomic(InterpretRun& run, int id, const LaneMask& mask);
+void load_early(InterpretRun& run, NodeId id, const LaneMask& mask);
+void run_store(InterpretRun& run, NodeId id, const LaneMask& mask);
+void run_atomic(InterpretRun& run, NodeId id, const LaneMask& mask);
 /// An Array begins, for all lanes.
-void run_array(InterpretRun& run, int id);
+void run_array(InterpretRun& run, NodeId id);
 
 }  // namespace firn

@@ -34,13 +34,13 @@ LaneMask part_mask(const InterpretRun& run, const KernelNode& n, int part, const
 
 }  // namespace
 
-LaneMatrix matrix_of(const InterpretRun& run, int id) {
-    return {run.code.nodes[id].matrix, run.values[id], run.lanes, run.subgroup};
+LaneMatrix matrix_of(const InterpretRun& run, NodeId id) {
+    return {run.code[id].matrix, run.values[id], run.lanes, run.subgroup};
 }
 
-void run_matrix(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
-    const auto matrix = [&](int node) { return matrix_of(run, node); };
+void run_matrix(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
+    const auto matrix = [&](NodeId node) { return matrix_of(run, node); };
     for_subgroups(run, mask, [&](int begin, int) {
         if (n.op == KernelOp::MatrixCast)
             return convert_matrix(matrix(id), matrix(n.args[0]), begin);
@@ -54,8 +54,8 @@ void run_matrix(InterpretRun& run, int id, const LaneMask& mask) {
     });
 }
 
-void move_matrix(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void move_matrix(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     const bool stores = n.op == KernelOp::MatrixStore;
     // A MatrixStore has the shape of the matrix that it stores.
     const LaneMatrix whole = {n.matrix, run.values[stores ? n.args[2] : id], run.lanes,

@@ -6,11 +6,11 @@
 namespace firn {
 
 /// The matrices that node `id` is, one of each subgroup.
-LaneMatrix matrix_of(const InterpretRun& run, int id);
+LaneMatrix matrix_of(const InterpretRun& run, NodeId id);
 
 /// A MatrixFill, MatrixMulAdd or MatrixCast.
-void run_matrix(InterpretRun& run, int id, const LaneMask& mask);
+void run_matrix(InterpretRun& run, NodeId id, const LaneMask& mask);
 /// A MatrixLoad or MatrixStore: between memory and the lanes, one part after the other.
-void move_matrix(InterpretRun& run, int id, const LaneMask& mask);
+void move_matrix(InterpretRun& run, NodeId id, const LaneMask& mask);
 
 }  // namespace firn

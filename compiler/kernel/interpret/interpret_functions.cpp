@@ -20,11 +20,10 @@ struct FunctionRun {
         run.lanes = lanes;
         place_values(run);
         arguments.resize(params.size());
-        for (size_t id = 0; id < code.nodes.size(); ++id)
-            if (code.nodes[id].op == KernelOp::Param)
-                arguments[static_cast<size_t>(code.nodes[id].param)] = {static_cast<int>(id),
-                                                                        run.values[id].data};
-        value = code.nodes[static_cast<size_t>(code.regions[0].effects[0])].args[1];
+        for (NodeId id : code.nodes.ids())
+            if (code[id].op == KernelOp::Param)
+                arguments[static_cast<size_t>(code[id].param)] = {id, run.values[id].data};
+        value = code[code[kRoot].effects[0]].args[1];
     }
 
     const KernelCode& code;
@@ -32,8 +31,8 @@ struct FunctionRun {
     std::vector<Scalar> params;
     SizeEnv env;
     InterpretRun run;
-    std::vector<std::pair<int, std::byte*>> arguments;  // nodes, and memory of their own
-    int value = -1;
+    std::vector<std::pair<NodeId, std::byte*>> arguments;  // nodes, and memory of their own
+    NodeId value;
 };
 
 namespace {
@@ -57,23 +56,23 @@ void round_to(const Lanes& half, const Lanes& from, const LaneMask& mask) {
 
 }  // namespace
 
-bool run_function(InterpretRun& run, int id, const LaneMask& mask) {
+bool run_function(InterpretRun& run, NodeId id, const LaneMask& mask) {
     if (run.function_values == FunctionValues::OfHost) return false;
-    const KernelNode& n = run.code.nodes[static_cast<size_t>(id)];
+    const KernelNode& n = run.code[id];
     const bool half = n.dtype.is_half();
     const KernelFunction* function = find_kernel_function(n.op, half ? f32 : n.dtype);
     if (!function) return false;
     FunctionRun& called = function_run(run, *function);
     for (size_t k = 0; k < n.args.size(); ++k) {
         const auto& [argument, own] = called.arguments[k];
-        const Lanes& given = run.values[static_cast<size_t>(n.args[k])];
-        Lanes& taken = called.run.values[static_cast<size_t>(argument)];
+        const Lanes& given = run.values[n.args[k]];
+        Lanes& taken = called.run.values[argument];
         taken.data = half ? own : given.data;
         if (half) widen(taken, given, run.lanes);
     }
-    for (int inner : called.code.regions[0].order) run_node(called.run, inner, mask);
-    const Lanes& value = called.run.values[static_cast<size_t>(called.value)];
-    const Lanes& target = run.values[static_cast<size_t>(id)];
+    for (NodeId inner : called.code[kRoot].order) run_node(called.run, inner, mask);
+    const Lanes& value = called.run.values[called.value];
+    const Lanes& target = run.values[id];
     if (half)
         round_to(target, value, mask);
     else

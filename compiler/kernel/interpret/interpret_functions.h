@@ -7,6 +7,6 @@ namespace firn {
 /// Evaluates node `id` if it is a function with a definition, with the bits that targets give;
 /// else, and if the run has the host's functions, returns false. Functions of f16 and bf16 are
 /// computed in f32 and rounded.
-bool run_function(InterpretRun& run, int id, const LaneMask& mask);
+bool run_function(InterpretRun& run, NodeId id, const LaneMask& mask);
 
 }  // namespace firn

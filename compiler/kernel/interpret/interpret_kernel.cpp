@@ -19,7 +19,7 @@ constexpr int kGridLanes = 128;
 /// Calls `set(range, words)` for every value of a range outside loops.
 template <class F>
 void fill_ranges(InterpretRun& run, F set) {
-    for (auto [range, id] : run.range_values) set(run.code.ranges[range], run.values[id].words());
+    for (auto [range, id] : run.range_values) set(run.code[range], run.values[id].words());
 }
 
 /// Runs the kernel for the first `lanes` lanes.
@@ -31,23 +31,24 @@ void run_root(InterpretRun& run, int lanes) {
     run.counts.invocations += lanes;
     run.back_edges.assign(run.lanes, 0);
     run.races.order();
-    run_region(run, 0, mask);
+    run_region(run, kRoot, mask);
     run.counts.back_edges = std::max(
         run.counts.back_edges, *std::max_element(run.back_edges.begin(), run.back_edges.end()));
 }
 
 void run_grid(InterpretRun& run) {
-    std::vector<int64_t> strides(run.code.ranges.size());
+    ByRange<int64_t> strides(run.code.ranges.size());
     int64_t total = 1;
     for (size_t k = run.code.ranges.size(); k-- > 0;) {
-        const Range& range = run.code.ranges[k];
+        const RangeId id(k);
+        const Range& range = run.code[id];
         if (range.kind != RangeKind::Grid) continue;
-        strides[k] = total;
+        strides[id] = total;
         total *= range.extent.evaluate(run.env);
     }
     for (int64_t begin = 0; begin < total; begin += kGridLanes) {
         for (auto [index, id] : run.range_values) {
-            const Range& range = run.code.ranges[index];
+            const Range& range = run.code[index];
             if (range.kind == RangeKind::Serial) continue;
             if (range.kind != RangeKind::Grid)
                 fail(run, "range " + range.name + " is mapped beside a grid that is not");

@@ -20,85 +20,84 @@ constexpr int64_t kTrips = 64;
 
 void LoadNeeds::note_regions(const KernelCode& code) {
     parent_ = region_parents(code);
-    owner_.assign(code.regions.size(), -1);
-    home_.assign(code.nodes.size(), -1);
-    position_.assign(code.nodes.size(), 0);
+    owner_.resize(code.regions.size());
+    home_.resize(code.nodes.size());
+    position_.resize(code.nodes.size());
     results_.resize(code.nodes.size());
-    for (size_t r = 0; r < code.regions.size(); ++r) {
+    for (RegionId r : code.regions.ids()) {
         int position = 0;
-        for (int arg : code.regions[r].args) home_[arg] = static_cast<int>(r);
-        for (const std::vector<int>* list : {&code.regions[r].order, &code.regions[r].effects})
-            for (int id : *list) {
-                const KernelNode& n = code.nodes[id];
-                home_[id] = static_cast<int>(r);
+        for (NodeId arg : code[r].args) home_[arg] = r;
+        for (const std::vector<NodeId>* list : {&code[r].order, &code[r].effects})
+            for (NodeId id : *list) {
+                const KernelNode& n = code[id];
+                home_[id] = r;
                 position_[id] = ++position;
                 if (n.op == KernelOp::Result) results_[n.args[0]].push_back(id);
                 if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
                 owner_[n.region] = id;
-                if (n.else_region >= 0) owner_[n.else_region] = id;
+                if (n.else_region) owner_[n.else_region] = id;
             }
     }
 }
 
-void LoadNeeds::note_yields(const KernelCode& code, int owner, int region) {
-    const KernelNode& n = code.nodes[owner];
-    const KernelRegion& body = code.regions[region];
+void LoadNeeds::note_yields(const KernelCode& code, NodeId owner, RegionId region) {
+    const KernelNode& n = code[owner];
+    const KernelRegion& body = code[region];
     for (size_t k = 0; k < body.yields.size(); ++k) {
         std::vector<Use>& uses = uses_[body.yields[k]];
-        for (int result : results_[owner])
-            if (code.nodes[result].position == static_cast<int>(k))
-                uses.push_back({region, result});
-        if (n.op == KernelOp::For) uses.push_back({region, body.args[k], {-1, true}, true});
+        for (NodeId result : results_[owner])
+            if (code[result].position == static_cast<int>(k)) uses.push_back({region, result});
+        if (n.op == KernelOp::For) uses.push_back({region, body.args[k], {{}, true}, true});
     }
-    if (body.alive >= 0) uses_[body.alive].push_back({region});
+    if (body.alive) uses_[body.alive].push_back({region});
 }
 
-void LoadNeeds::note_uses(const KernelCode& code, int id) {
-    const KernelNode& n = code.nodes[id];
-    const int at = home_[id];
+void LoadNeeds::note_uses(const KernelCode& code, NodeId id) {
+    const KernelNode& n = code[id];
+    const RegionId at = home_[id];
     if (n.op == KernelOp::Result) return;  // its owner's yields say it
     const bool passes = is_elementwise(n.op) || is_combined(n.op) || n.op == KernelOp::Lane;
     for (size_t k = 0; k < n.args.size(); ++k) {
-        Use use{at, passes ? id : -1};
+        Use use{at, passes ? id : NodeId()};
         if (n.op == KernelOp::Select && k > 0) use.condition = {n.args[0], k == 1};
         if (n.op == KernelOp::For) {  // its loop begins with the value, or gives it at once
-            for (int result : results_[id])
-                if (code.nodes[result].position == static_cast<int>(k))
+            for (NodeId result : results_[id])
+                if (code[result].position == static_cast<int>(k))
                     uses_[n.args[k]].push_back({at, result});
-            use = {n.region, code.regions[n.region].args[k]};
+            use = {n.region, code[n.region].args[k]};
         }
         uses_[n.args[k]].push_back(use);
     }
     if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
     if (n.op == KernelOp::For)
-        if (const int trips = code.ranges[code.regions[n.region].range].extent_node; trips >= 0)
+        if (const NodeId trips = code[code[n.region].range].extent_node)
             uses_[trips].push_back({at});
     note_yields(code, id, n.region);
-    if (n.else_region >= 0) note_yields(code, id, n.else_region);
+    if (n.else_region) note_yields(code, id, n.else_region);
 }
 
 void LoadNeeds::prepare(const KernelCode& code) {
     note_regions(code);
     loops_ = region_needs(code);
     uses_.resize(code.nodes.size());
-    for (size_t id = 0; id < code.nodes.size(); ++id)
-        if (home_[id] >= 0 && code.nodes[id].op != KernelOp::RegionArg)
-            note_uses(code, static_cast<int>(id));
+    for (NodeId id : code.nodes.ids())
+        if (home_[id] && code[id].op != KernelOp::RegionArg) note_uses(code, id);
     always_.assign(code.nodes.size(), false);
-    for (size_t id = code.nodes.size(); id-- > 0;)
+    for (size_t k = code.nodes.size(); k-- > 0;) {
+        const NodeId id(k);
         always_[id] = std::any_of(uses_[id].begin(), uses_[id].end(), [&](const Use& use) {
-            return use.condition.first < 0 && use.at == home_[id] &&
-                   (use.user < 0 || always_[use.user]);
+            return !use.condition.first && use.at == home_[id] && (!use.user || always_[use.user]);
         });
+    }
 }
 
 /// Follows one load to its uses.
 class LoadNeeds::Finder {
   public:
-    Finder(const LoadNeeds& facts, const KernelCode& code, int load)
+    Finder(const LoadNeeds& facts, const KernelCode& code, NodeId load)
         : facts_(facts), code_(code), reached_(code.regions.size(), -1) {
-        int at = load;
-        for (int region = facts.home_[load]; region >= 0; region = facts.parent_[region]) {
+        NodeId at = load;
+        for (RegionId region = facts.home_[load]; region; region = facts.parent_[region]) {
             reached_[region] = facts.position_[at];
             at = facts.owner_[region];
         }
@@ -111,7 +110,7 @@ class LoadNeeds::Finder {
             for (const Use& use : facts_.uses_[id]) {
                 LoadUses::Use made;
                 made.conditions = conditions(use, facts_.home_[id], next);
-                if (use.user >= 0 && !facts_.always_[use.user])
+                if (use.user && !facts_.always_[use.user])
                     made.place = place(use.user, next || use.next);
                 out_.uses[k].push_back(std::move(made));
             }
@@ -125,7 +124,7 @@ class LoadNeeds::Finder {
   private:
     /// Returns the place of a node in this iteration (or in a later one, if `next`) of the loops
     /// around the load.
-    int place(int id, bool next) {
+    int place(NodeId id, bool next) {
         const auto [it, added] =
             places_.emplace(std::pair(id, next), static_cast<int>(nodes_.size()));
         if (added) {
@@ -153,36 +152,36 @@ class LoadNeeds::Finder {
 
     /// Returns the conditions on the way from the region of a value to the one that uses it, and
     /// the use's own. A condition that is not known when the load runs may hold.
-    std::vector<LaneCondition> conditions(const Use& use, int home, bool next) {
+    std::vector<LaneCondition> conditions(const Use& use, RegionId home, bool next) {
         std::vector<LaneCondition> out;
         auto add = [&](const LaneCondition& condition) {
-            if (condition.first >= 0 && is_known(condition.first, next)) out.push_back(condition);
+            if (condition.first && is_known(condition.first, next)) out.push_back(condition);
         };
         add(use.condition);
-        for (int at = use.at; at >= 0 && at != home; at = facts_.parent_[at]) {
-            const int owner = facts_.owner_[at];
-            if (owner < 0) break;
-            if (code_.nodes[owner].op == KernelOp::Branch)
-                add({code_.nodes[owner].args[0], at == code_.nodes[owner].region});
+        for (RegionId at = use.at; at && at != home; at = facts_.parent_[at]) {
+            const NodeId owner = facts_.owner_[at];
+            if (!owner) break;
+            if (code_[owner].op == KernelOp::Branch)
+                add({code_[owner].args[0], at == code_[owner].region});
             else
-                add({code_.ranges[code_.regions[at].range].extent_node, true});
+                add({code_[code_[at].range].extent_node, true});
         }
         return out;
     }
 
     /// Returns whether the condition has been computed when the load runs, or can be from computed
     /// values.
-    bool is_known(int condition, bool next) {
-        int behind = -1;  // a loop that has not begun
-        for (int loop : facts_.loops_[condition]) {
-            if (next || (reached_[loop] < 0 && behind >= 0)) return false;
+    bool is_known(NodeId condition, bool next) {
+        RegionId behind;  // a loop that has not begun
+        for (RegionId loop : facts_.loops_[condition]) {
+            if (next || (reached_[loop] < 0 && behind)) return false;
             if (reached_[loop] < 0) behind = loop;
         }
-        std::set<int> early;
+        std::set<NodeId> early;
         if (!find_early(condition, early)) return false;
-        if (behind < 0) return early_.merge(early), true;
-        LoadUses::InLoop made{condition, code_.regions[behind].range, trips_of(behind), {}};
-        if (made.trips < 0 || !code_.regions[behind].args.empty()) return false;
+        if (!behind) return early_.merge(early), true;
+        LoadUses::InLoop made{condition, code_[behind].range, trips_of(behind), {}};
+        if (made.trips < 0 || !code_[behind].args.empty()) return false;
         made.early.assign(early.begin(), early.end());
         in_loops_.emplace(condition, std::move(made));
         return true;
@@ -190,10 +189,9 @@ class LoadNeeds::Finder {
 
     /// Returns the trip count of a loop with few iterations, the same for every lane; -1 for any
     /// other loop.
-    int trips_of(int loop) const {
-        const Range& range = code_.ranges[code_.regions[loop].range];
-        const KernelNode* counted =
-            range.extent_node >= 0 ? &code_.nodes[range.extent_node] : nullptr;
+    int trips_of(RegionId loop) const {
+        const Range& range = code_[code_[loop].range];
+        const KernelNode* counted = range.extent_node ? &code_[range.extent_node] : nullptr;
         if (counted ? counted->op != KernelOp::Constant : !range.extent.is_constant()) return -1;
         const int64_t trips = counted ? counted->constant.i : range.extent.constant();
         return trips <= kTrips ? static_cast<int>(trips) : -1;
@@ -201,41 +199,41 @@ class LoadNeeds::Finder {
 
     /// Adds the nodes that must be computed for the condition; returns false if it cannot be
     /// computed yet.
-    bool find_early(int condition, std::set<int>& early) const {
-        std::vector<int> open{condition};
+    bool find_early(NodeId condition, std::set<NodeId>& early) const {
+        std::vector<NodeId> open{condition};
         while (!open.empty()) {
-            const int id = open.back();
+            const NodeId id = open.back();
             open.pop_back();
             if (is_computed(id) || early.contains(id)) continue;
             if (!is_pure(id)) return false;
             early.insert(id);
-            open.insert(open.end(), code_.nodes[id].args.begin(), code_.nodes[id].args.end());
+            open.insert(open.end(), code_[id].args.begin(), code_[id].args.end());
         }
         return true;
     }
 
-    bool is_computed(int id) const {
-        const KernelOp op = code_.nodes[id].op;
+    bool is_computed(NodeId id) const {
+        const KernelOp op = code_[id].op;
         if (op == KernelOp::Constant || op == KernelOp::Param || op == KernelOp::Range ||
             op == KernelOp::RegionArg)
             return true;
-        const int home = facts_.home_[id];
-        return home >= 0 && facts_.position_[id] < reached_[home];
+        const RegionId home = facts_.home_[id];
+        return home && facts_.position_[id] < reached_[home];
     }
 
     /// Returns whether the node may be computed before its place in the order.
-    bool is_pure(int id) const {
-        const KernelNode& n = code_.nodes[id];
+    bool is_pure(NodeId id) const {
+        const KernelNode& n = code_[id];
         if (is_elementwise(n.op) || is_combined(n.op)) return true;
-        const int home = facts_.home_[id];
-        if (n.op != KernelOp::Load || home < 0 || reached_[home] < 0) return false;
+        const RegionId home = facts_.home_[id];
+        if (n.op != KernelOp::Load || !home || reached_[home] < 0) return false;
         if (!n.pinned) return !code_.buffers[n.buffer].written;
         if (home != facts_.home_[nodes_[0].first]) return false;
         // No effect in between may store to the loaded elements.
-        const std::vector<int>& order = code_.regions[home].order;
+        const std::vector<NodeId>& order = code_[home].order;
         const auto end = static_cast<size_t>(facts_.position_[id] - 1);
         for (auto at = static_cast<size_t>(reached_[home]); at < end && at < order.size(); ++at) {
-            const KernelNode& between = code_.nodes[order[at]];
+            const KernelNode& between = code_[order[at]];
             const bool harmless = is_elementwise(between.op) || is_combined(between.op) ||
                                   between.op == KernelOp::Load || between.op == KernelOp::Lane;
             if (!harmless) return false;
@@ -245,15 +243,15 @@ class LoadNeeds::Finder {
 
     const LoadNeeds& facts_;
     const KernelCode& code_;
-    std::vector<int> reached_;  // by region: the place that runs in it; -1: it does not run
-    std::map<std::pair<int, bool>, int> places_;
-    std::vector<std::pair<int, bool>> nodes_;  // by place
-    std::set<int> early_;
-    std::map<int, LoadUses::InLoop> in_loops_;  // by condition
+    ByRegion<int> reached_;  // the place that runs in it; -1: it does not run
+    std::map<std::pair<NodeId, bool>, int> places_;
+    std::vector<std::pair<NodeId, bool>> nodes_;  // by place
+    std::set<NodeId> early_;
+    std::map<NodeId, LoadUses::InLoop> in_loops_;  // by condition
     LoadUses out_;
 };
 
-const LoadUses& LoadNeeds::uses_of(const KernelCode& code, int load) {
+const LoadUses& LoadNeeds::uses_of(const KernelCode& code, NodeId load) {
     if (const auto it = found_.find(load); it != found_.end()) return it->second;
     if (uses_.empty()) prepare(code);
     if (always_[load]) return found_[load] = {.always = true};
@@ -262,9 +260,9 @@ const LoadUses& LoadNeeds::uses_of(const KernelCode& code, int load) {
 
 namespace {
 
-void run_early(InterpretRun& run, const std::vector<int>& nodes, const LaneMask& mask) {
-    for (int id : nodes)
-        if (run.code.nodes[id].op == KernelOp::Load)
+void run_early(InterpretRun& run, const std::vector<NodeId>& nodes, const LaneMask& mask) {
+    for (NodeId id : nodes)
+        if (run.code[id].op == KernelOp::Load)
             load_early(run, id, mask);
         else
             run_node(run, id, mask);
@@ -309,7 +307,7 @@ bool add_lanes(const InterpretRun& run, const HeldInLoops& in_loops, const LoadU
 
 }  // namespace
 
-LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask) {
+LaneMask lanes_that_use(InterpretRun& run, NodeId load, const LaneMask& mask) {
     const LoadUses& found = run.needs.uses_of(run.code, load);
     if (found.always) return mask;
     const KernelCounts counts = run.counts;

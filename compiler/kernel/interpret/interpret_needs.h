@@ -12,7 +12,7 @@ namespace firn {
 struct InterpretRun;
 
 /// A node that is used only where this one is not 0, or only where it is.
-using LaneCondition = std::pair<int, bool>;
+using LaneCondition = std::pair<NodeId, bool>;
 
 /// The uses of a load. Place 0 is the load; the others stand for values computed from it.
 struct LoadUses {
@@ -22,13 +22,14 @@ struct LoadUses {
     };
     /// A condition that differs from iteration to iteration of a loop behind the load.
     struct InLoop {
-        int node = -1, range = -1;  // the condition, and the index of the loop
+        NodeId node;    // the condition
+        RangeId range;  // of the loop
         int trips = 0;
-        std::vector<int> early;  // the nodes that it needs in each iteration, operands first
+        std::vector<NodeId> early;  // the nodes that it needs in each iteration, operands first
     };
     bool always = false;                 // every lane may use it
     std::vector<std::vector<Use>> uses;  // by place
-    std::vector<int> early;              // the nodes of its conditions, operands first
+    std::vector<NodeId> early;           // the nodes of its conditions, operands first
     std::vector<InLoop> in_loops;
 };
 
@@ -38,31 +39,33 @@ struct LoadUses {
 class LoadNeeds {
   public:
     /// Returns the uses of a pinned Load.
-    const LoadUses& uses_of(const KernelCode& code, int load);
+    const LoadUses& uses_of(const KernelCode& code, NodeId load);
 
   private:
     struct Use {
-        int at = 0;     // the region that uses it
-        int user = -1;  // the node that uses it; -1: it has an effect
-        LaneCondition condition{-1, true};
+        RegionId at;  // the region that uses it
+        NodeId user;  // the node that uses it; none: it has an effect
+        LaneCondition condition{{}, true};
         bool next = false;  // in the next iteration of a loop
     };
     class Finder;
     void prepare(const KernelCode& code);
     void note_regions(const KernelCode& code);
-    void note_uses(const KernelCode& code, int id);
-    void note_yields(const KernelCode& code, int owner, int region);
+    void note_uses(const KernelCode& code, NodeId id);
+    void note_yields(const KernelCode& code, NodeId owner, RegionId region);
 
-    std::vector<std::vector<Use>> uses_;     // by node
-    std::vector<bool> always_;               // by node: every lane of its region may use it
-    std::vector<int> home_, position_;       // by node: its region, its place in that
-    std::vector<int> parent_, owner_;        // by region: the one around it, its loop or branch
-    std::vector<std::vector<int>> loops_;    // by node: those that it depends on
-    std::vector<std::vector<int>> results_;  // by loop or branch: its Result nodes
-    std::unordered_map<int, LoadUses> found_;
+    ByNode<std::vector<Use>> uses_;
+    ByNode<bool> always_;                  // every lane of its region may use it
+    ByNode<RegionId> home_;                // the region that it stands in
+    ByNode<int> position_;                 // its place in that
+    ByRegion<RegionId> parent_;            // the region around it
+    ByRegion<NodeId> owner_;               // its loop or branch
+    ByNode<std::vector<RegionId>> loops_;  // the loops that it depends on
+    ByNode<std::vector<NodeId>> results_;  // of a loop or branch: its Result nodes
+    std::unordered_map<NodeId, LoadUses> found_;
 };
 
 /// Returns the lanes of `mask` that use the value of the pinned Load.
-LaneMask lanes_that_use(InterpretRun& run, int load, const LaneMask& mask);
+LaneMask lanes_that_use(InterpretRun& run, NodeId load, const LaneMask& mask);
 
 }  // namespace firn

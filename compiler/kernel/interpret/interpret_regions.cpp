@@ -27,7 +27,7 @@ LaneMask restricted(const LaneMask& mask, const int32_t* condition, bool wanted)
 
 /// Drops from the mask the lanes whose loop has no further iteration.
 void drop_finished(const InterpretRun& run, LaneMask& mask, const Range& range, int64_t iteration) {
-    if (range.extent_node < 0) {
+    if (!range.extent_node) {
         if (iteration < range.extent.evaluate(run.env)) return;
         mask.on.assign(mask.on.size(), 0);
         mask.active = 0;
@@ -41,16 +41,15 @@ void drop_finished(const InterpretRun& run, LaneMask& mask, const Range& range, 
         }
 }
 
-void copy(InterpretRun& run, int target, int source, const LaneMask& mask) {
-    if (!run.code.nodes[target].matrix)
-        return copy_lanes(run.values[target], run.values[source], mask);
+void copy(InterpretRun& run, NodeId target, NodeId source, const LaneMask& mask) {
+    if (!run.code[target].matrix) return copy_lanes(run.values[target], run.values[source], mask);
     const LaneMatrix to = matrix_of(run, target), from = matrix_of(run, source);
     for (int k = 0; k < to.count(); ++k) copy_lanes(to.part(k), from.part(k), mask);
 }
 
 /// Region arguments take the yielded values, all at once: one may be another's next value.
 void carry(InterpretRun& run, const KernelRegion& body, const LaneMask& mask) {
-    const bool crossed = std::any_of(body.yields.begin(), body.yields.end(), [&](int yield) {
+    const bool crossed = std::any_of(body.yields.begin(), body.yields.end(), [&](NodeId yield) {
         return std::find(body.args.begin(), body.args.end(), yield) != body.args.end();
     });
     if (!crossed) {
@@ -58,20 +57,20 @@ void carry(InterpretRun& run, const KernelRegion& body, const LaneMask& mask) {
         return;
     }
     std::vector<std::vector<std::byte>> next;
-    for (int yield : body.yields) {
+    for (NodeId yield : body.yields) {
         const Lanes& value = run.values[yield];
-        if (run.code.nodes[yield].matrix) fail(run, "matrices that a loop carries change places");
+        if (run.code[yield].matrix) fail(run, "matrices that a loop carries change places");
         next.emplace_back(value.data,
                           value.data + static_cast<size_t>(run.lanes) * lane_bytes(value.dtype));
     }
     for (size_t k = 0; k < body.args.size(); ++k)
-        copy_lanes(run.values[body.args[k]], {run.code.nodes[body.yields[k]].dtype, next[k].data()},
+        copy_lanes(run.values[body.args[k]], {run.code[body.yields[k]].dtype, next[k].data()},
                    mask);
 }
 
 void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
-    const KernelRegion& body = run.code.regions[n.region];
-    const Range& range = run.code.ranges[body.range];
+    const KernelRegion& body = run.code[n.region];
+    const Range& range = run.code[body.range];
     for (size_t k = 0; k < body.args.size(); ++k) copy(run, body.args[k], n.args[k], outer);
     LaneMask mask = outer;
     for (int64_t iteration = 0;; ++iteration) {
@@ -87,36 +86,35 @@ void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
         run_region(run, n.region, mask);
         // A region argument may be the condition: it counts before it is carried.
         LaneMask next = mask;
-        if (body.alive >= 0) next = restricted(mask, run.values[body.alive].words(), true);
+        if (body.alive) next = restricted(mask, run.values[body.alive].words(), true);
         carry(run, body, mask);
         mask = std::move(next);
     }
 }
 
-void run_branch(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_branch(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     const int32_t* condition = run.values[n.args[0]].words();
     const LaneMask taken = restricted(mask, condition, true);
     run_region(run, n.region, taken);
-    if (n.else_region >= 0) run_region(run, n.else_region, restricted(mask, condition, false));
+    if (n.else_region) run_region(run, n.else_region, restricted(mask, condition, false));
     for (size_t k = 0; k < run.results[id].size(); ++k) {
-        ensure(n.else_region >= 0, "a branch with values has one side only");
-        select_lanes(run.results[id][k], taken.on.data(),
-                     run.values[run.code.regions[n.region].yields[k]],
-                     run.values[run.code.regions[n.else_region].yields[k]], run.lanes);
+        ensure(n.else_region != RegionId(), "a branch with values has one side only");
+        select_lanes(run.results[id][k], taken.on.data(), run.values[run.code[n.region].yields[k]],
+                     run.values[run.code[n.else_region].yields[k]], run.lanes);
     }
 }
 
-void run_elementwise(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_elementwise(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     std::array<Lanes, 3> args;
     for (size_t k = 0; k < n.args.size(); ++k) args[k] = run.values[n.args[k]];
     run.counts.operations += mask.active;
     evaluate_lanes(for_any_angle(n.op), run.values[id], std::span(args).first(n.args.size()), mask);
 }
 
-void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_combined(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     const Lanes& x = run.values[n.args[0]];
     run.counts.operations += mask.active;
     for (int lane = 0; lane < run.lanes; ++lane) {
@@ -137,8 +135,8 @@ void run_combined(InterpretRun& run, int id, const LaneMask& mask) {
 
 }  // namespace
 
-void run_node(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_node(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     if ((info(n.op).properties & kCostly) && run_function(run, id, mask)) return;
     if (is_elementwise(for_any_angle(n.op))) return run_elementwise(run, id, mask);
     if (is_combined(n.op)) return run_combined(run, id, mask);
@@ -169,10 +167,10 @@ void run_node(InterpretRun& run, int id, const LaneMask& mask) {
     }
 }
 
-void run_region(InterpretRun& run, int id, const LaneMask& mask) {
+void run_region(InterpretRun& run, RegionId id, const LaneMask& mask) {
     if (mask.active == 0) return;
-    for (int inner : run.code.regions[id].order) run_node(run, inner, mask);
-    for (int effect : run.code.regions[id].effects) run_node(run, effect, mask);
+    for (NodeId inner : run.code[id].order) run_node(run, inner, mask);
+    for (NodeId effect : run.code[id].effects) run_node(run, effect, mask);
 }
 
 }  // namespace firn

@@ -6,8 +6,8 @@
 namespace firn {
 
 /// Runs one node for the lanes of `mask`.
-void run_node(InterpretRun& run, int id, const LaneMask& mask);
+void run_node(InterpretRun& run, NodeId id, const LaneMask& mask);
 /// Runs the nodes of a region for the lanes of `mask`.
-void run_region(InterpretRun& run, int id, const LaneMask& mask);
+void run_region(InterpretRun& run, RegionId id, const LaneMask& mask);
 
 }  // namespace firn

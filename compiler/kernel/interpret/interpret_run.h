@@ -33,10 +33,10 @@ struct InterpretRun {
     int lanes = 0;  // padded to whole blocks
 
     // The values of the nodes.
-    std::vector<Lanes> values;                      // by node; no data where it takes no part
-    std::vector<std::vector<Lanes>> results;        // by Branch node
-    std::vector<std::pair<int, int>> range_values;  // range, its Range node
-    std::vector<std::vector<uint64_t>> storage;     // of all these lanes
+    ByNode<Lanes> values;                                  // no data where a node takes no part
+    ByNode<std::vector<Lanes>> results;                    // of a Branch
+    std::vector<std::pair<RangeId, NodeId>> range_values;  // with its Range node
+    std::vector<std::vector<uint64_t>> storage;            // of all these lanes
 
     // Memory of the kernel beside its bindings.
     std::vector<std::vector<std::byte>> own_memory;  // of the buffers that are not bound

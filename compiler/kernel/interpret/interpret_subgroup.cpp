@@ -30,8 +30,8 @@ std::vector<Scalar> exchanged(const KernelNode& n, const std::vector<Scalar>& ow
 
 }  // namespace
 
-void run_shuffle(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_shuffle(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     const Lanes& source = run.values[n.args[0]];
     for_subgroups(run, mask, [&](int begin, int end) {
         const Scalar value = get_lane(source, begin + n.lane);
@@ -39,8 +39,8 @@ void run_shuffle(InterpretRun& run, int id, const LaneMask& mask) {
     });
 }
 
-void run_exchange(InterpretRun& run, int id, const LaneMask& mask) {
-    const KernelNode& n = run.code.nodes[id];
+void run_exchange(InterpretRun& run, NodeId id, const LaneMask& mask) {
+    const KernelNode& n = run.code[id];
     const Lanes& source = run.values[n.args[0]];
     run.counts.operations += mask.active;
     for_subgroups(run, mask, [&](int begin, int end) {

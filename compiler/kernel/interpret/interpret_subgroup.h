@@ -24,9 +24,9 @@ void for_subgroups(const InterpretRun& run, const LaneMask& mask, Visit visit) {
     }
 }
 
-void run_shuffle(InterpretRun& run, int id, const LaneMask& mask);
+void run_shuffle(InterpretRun& run, NodeId id, const LaneMask& mask);
 /// A SubgroupReduce, SubgroupScan or SubgroupRead. A reduction is a tree over exchanged lanes:
 /// distances from half a subgroup down to 1.
-void run_exchange(InterpretRun& run, int id, const LaneMask& mask);
+void run_exchange(InterpretRun& run, NodeId id, const LaneMask& mask);
 
 }  // namespace firn

@@ -14,17 +14,17 @@ std::byte* allocate(InterpretRun& run, DType dtype, int width) {
     return reinterpret_cast<std::byte*>(run.storage.back().data());
 }
 
-void place_value(InterpretRun& run, int id) {
-    if (id < 0 || run.values[id].data) return;
+void place_value(InterpretRun& run, NodeId id) {
+    if (!id || run.values[id].data) return;
     const KernelCode& code = run.code;
-    const KernelNode& n = code.nodes[id];
+    const KernelNode& n = code[id];
     Lanes& value = run.values[id];
     value.dtype = n.dtype;
     // Results, and lanes of vectors, are views of their operand's memory.
     if (n.op == KernelOp::Result) {
-        const KernelNode& owner = code.nodes[n.args[0]];
+        const KernelNode& owner = code[n.args[0]];
         value.data = owner.op == KernelOp::For
-                         ? run.values[code.regions[owner.region].args[n.position]].data
+                         ? run.values[code[owner.region].args[n.position]].data
                          : run.results[n.args[0]][n.position].data;
         return;
     }
@@ -39,59 +39,59 @@ void place_value(InterpretRun& run, int id) {
 
 /// Returns the regions that run. A region of a dead loop still has its yields, which are never
 /// evaluated.
-std::vector<int> live_regions(const KernelCode& code) {
-    std::vector<int> live{0};
+std::vector<RegionId> live_regions(const KernelCode& code) {
+    std::vector<RegionId> live{kRoot};
     for (size_t next = 0; next < live.size(); ++next) {
-        const KernelRegion& body = code.regions[live[next]];
-        for (const std::vector<int>* list : {&body.order, &body.effects})
-            for (int id : *list) {
-                const KernelNode& n = code.nodes[id];
+        const KernelRegion& body = code[live[next]];
+        for (const std::vector<NodeId>* list : {&body.order, &body.effects})
+            for (NodeId id : *list) {
+                const KernelNode& n = code[id];
                 if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
                 live.push_back(n.region);
-                if (n.else_region >= 0) live.push_back(n.else_region);
+                if (n.else_region) live.push_back(n.else_region);
             }
     }
     return live;
 }
 
-/// Marks, by node, those that these regions evaluate or use.
-std::vector<bool> needed_nodes(const KernelCode& code, const std::vector<int>& regions) {
-    std::vector<bool> needed(code.nodes.size());
-    auto need = [&](int id) {
-        if (id >= 0) needed[id] = true;
+/// Marks the nodes that these regions evaluate or use.
+ByNode<bool> needed_nodes(const KernelCode& code, const std::vector<RegionId>& regions) {
+    ByNode<bool> needed(code.nodes.size());
+    auto need = [&](NodeId id) {
+        if (id) needed[id] = true;
     };
-    for (int live : regions) {
-        const KernelRegion& body = code.regions[live];
-        for (const std::vector<int>* list : {&body.order, &body.effects})
-            for (int id : *list) {
+    for (RegionId live : regions) {
+        const KernelRegion& body = code[live];
+        for (const std::vector<NodeId>* list : {&body.order, &body.effects})
+            for (NodeId id : *list) {
                 need(id);
-                for (int arg : code.nodes[id].args) need(arg);
+                for (NodeId arg : code[id].args) need(arg);
             }
-        for (int id : body.yields) need(id);
+        for (NodeId id : body.yields) need(id);
         need(body.alive);
-        if (body.range >= 0) need(code.ranges[body.range].extent_node);
+        if (body.range) need(code[body.range].extent_node);
     }
     return needed;
 }
 
-void place_node(InterpretRun& run, int id) {
-    const KernelNode& n = run.code.nodes[id];
+void place_node(InterpretRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
     if (n.op == KernelOp::Branch)
-        for (int yield : run.code.regions[n.region].yields) {
-            const DType dtype = run.code.nodes[yield].dtype;
+        for (NodeId yield : run.code[n.region].yields) {
+            const DType dtype = run.code[yield].dtype;
             run.results[id].push_back({dtype, allocate(run, dtype, 1)});
         }
     if ((n.op == KernelOp::Result || n.op == KernelOp::Lane) && !run.values[n.args[0]].data)
-        fail(run, "%" + std::to_string(id) + " is part of %" + std::to_string(n.args[0]) +
-                      ", which is not evaluated");
+        fail(run, "%" + std::to_string(id.number()) + " is part of %" +
+                      std::to_string(n.args[0].number()) + ", which is not evaluated");
     if (n.op == KernelOp::Range) run.range_values.emplace_back(n.range, id);
     place_value(run, id);
 }
 
 void fill_uniforms(InterpretRun& run) {
-    for (size_t id = 0; id < run.values.size(); ++id) {
+    for (NodeId id : run.values.ids()) {
         if (!run.values[id].data) continue;
-        const KernelNode& n = run.code.nodes[id];
+        const KernelNode& n = run.code[id];
         if (n.op == KernelOp::Constant) fill_lanes(run.values[id], run.lanes, n.constant);
         if (n.op == KernelOp::Param)
             fill_lanes(run.values[id], run.lanes, run.params[n.param].to(n.dtype));
@@ -104,12 +104,12 @@ void place_values(InterpretRun& run) {
     run.values.resize(run.code.nodes.size());
     run.results.resize(run.code.nodes.size());
     // Region arguments first, then operands before users: so a view finds its owner placed.
-    const std::vector<int> regions = live_regions(run.code);
-    for (int live : regions)
-        for (int arg : run.code.regions[live].args) place_value(run, arg);
-    const std::vector<bool> needed = needed_nodes(run.code, regions);
-    for (size_t id = 0; id < needed.size(); ++id)
-        if (needed[id]) place_node(run, static_cast<int>(id));
+    const std::vector<RegionId> regions = live_regions(run.code);
+    for (RegionId live : regions)
+        for (NodeId arg : run.code[live].args) place_value(run, arg);
+    const ByNode<bool> needed = needed_nodes(run.code, regions);
+    for (NodeId id : needed.ids())
+        if (needed[id]) place_node(run, id);
     fill_uniforms(run);
 }
 

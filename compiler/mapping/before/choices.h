@@ -15,30 +15,30 @@ class Choices {
 
     /// Selects that a region evaluates itself, by their conditions; none needs another of its
     /// group.
-    std::map<int, std::vector<int>> by_condition(const KernelRegion& region) const;
+    std::map<NodeId, std::vector<NodeId>> by_condition(const KernelRegion& region) const;
     /// Marks, by node, those that need any of `wanted` and stand in its region; `wanted` themselves
     /// are among them.
-    std::vector<bool> that_need(const std::vector<int>& wanted) const;
+    ByNode<bool> that_need(const std::vector<NodeId>& wanted) const;
     /// Returns whether `id` needs any of `wanted`, which stand in its region.
-    bool reaches_any(int id, const std::vector<int>& wanted) const;
+    bool reaches_any(NodeId id, const std::vector<NodeId>& wanted) const;
     /// Returns the nodes that the region evaluates only for operand `side` (1 or 2) of the selects,
     /// the last first.
-    std::vector<int> needed_for(const KernelRegion& region, const std::vector<int>& selects,
-                                size_t side) const;
-    double cost(int id) const;
-    double region_cost(int region) const;
+    std::vector<NodeId> needed_for(const KernelRegion& region, const std::vector<NodeId>& selects,
+                                   size_t side) const;
+    double cost(NodeId id) const;
+    double region_cost(RegionId region) const;
 
   private:
-    void note_uses(int region);
+    void note_uses(RegionId region);
 
     const KernelCode& code_;
     bool masked_;
     double load_;             // operations that take as long as a load
-    std::vector<int> home_;   // region that evaluates a node
-    std::vector<int> owner_;  // the For or Branch node of a region
-    std::vector<std::vector<int>>
+    ByNode<RegionId> home_;   // region that evaluates a node
+    ByRegion<NodeId> owner_;  // the For or Branch node of a region
+    ByNode<std::vector<NodeId>>
         users_;  // in the same region; loops and branches stand for the nodes inside them
-    std::vector<bool> outside_;  // used by more than nodes of its region
+    ByNode<bool> outside_;  // used by more than nodes of its region
 };
 
 }  // namespace firn

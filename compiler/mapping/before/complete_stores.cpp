@@ -15,33 +15,33 @@
 namespace firn {
 namespace {
 
-/// Returns the store that is all that a guard guards; -1: the effect is no such guard.
-int guarded_store(const KernelCode& code, int effect) {
-    const KernelNode& n = code.nodes[effect];
-    if (n.op != KernelOp::Branch || !n.guard || n.else_region >= 0) return -1;
-    const KernelRegion& taken = code.regions[n.region];
-    if (taken.effects.size() != 1 || !taken.yields.empty()) return -1;
-    const KernelNode& store = code.nodes[taken.effects[0]];
-    return store.op == KernelOp::Store && store.width == 1 ? taken.effects[0] : -1;
+/// Returns the store that is all that a guard guards; none if the effect is no such guard.
+NodeId guarded_store(const KernelCode& code, NodeId effect) {
+    const KernelNode& n = code[effect];
+    if (n.op != KernelOp::Branch || !n.guard || n.else_region) return {};
+    const KernelRegion& taken = code[n.region];
+    if (taken.effects.size() != 1 || !taken.yields.empty()) return {};
+    const KernelNode& store = code[taken.effects[0]];
+    return store.op == KernelOp::Store && store.width == 1 ? taken.effects[0] : NodeId();
 }
 
 /// Collects the terms of a conjunction.
-void add_parts(const KernelCode& code, int condition, std::vector<int>& parts) {
-    const KernelNode& n = code.nodes[condition];
+void add_parts(const KernelCode& code, NodeId condition, std::vector<NodeId>& parts) {
+    const KernelNode& n = code[condition];
     if (n.op != KernelOp::And || !n.dtype.is_bool()) return parts.push_back(condition);
-    for (int arg : n.args) add_parts(code, arg, parts);
+    for (NodeId arg : n.args) add_parts(code, arg, parts);
 }
 
 /// Returns whether `found` holds for `root` or for a node that it is computed from.
 template <class Found>
-bool needs(const KernelCode& code, int root, const Found& found) {
-    std::vector<int> open{root};
-    std::set<int> seen;
+bool needs(const KernelCode& code, NodeId root, const Found& found) {
+    std::vector<NodeId> open{root};
+    std::set<NodeId> seen;
     while (!open.empty()) {
-        const int id = open.back();
+        const NodeId id = open.back();
         open.pop_back();
         if (!seen.insert(id).second) continue;
-        const KernelNode& n = code.nodes[id];
+        const KernelNode& n = code[id];
         if (found(n)) return true;
         open.insert(open.end(), n.args.begin(), n.args.end());
     }
@@ -53,25 +53,25 @@ bool is_region(const KernelNode& n) {
 
 /// Returns whether a comparison of indices with a bound holds for at least half of them. Unknown
 /// bounds count as holding, because bounds are seldom in the middle.
-bool mostly_holds(const KernelCode& code, int part) {
-    const KernelNode& n = code.nodes[part];
+bool mostly_holds(const KernelCode& code, NodeId part) {
+    const KernelNode& n = code[part];
     if (n.op == KernelOp::NotEqual) return true;
     if (n.op != KernelOp::Less && n.op != KernelOp::LessEqual) return false;
-    const Interval a = code.nodes[n.args[0]].interval, b = code.nodes[n.args[1]].interval;
+    const Interval a = code[n.args[0]].interval, b = code[n.args[1]].interval;
     const int64_t least = a.lo - b.hi, most = a.hi - b.lo;  // of the difference
     return least + most <= 0;
 }
 
 /// The place in an element's own part of memory where an index stands, which is another part for
 /// each invocation; nothing if that is not known.
-std::optional<int64_t> own_place(const KernelCode& code, int index, const Size& elements) {
+std::optional<int64_t> own_place(const KernelCode& code, NodeId index, const Size& elements) {
     const IndexForm form = IndexForms(code).of(index);
     if (!form.is_sum() || !form.sum.offset.is_constant()) return {};
     std::vector<std::pair<Size, Size>> steps;  // of a range, and its extent
-    for (size_t r = 0; r < code.ranges.size(); ++r) {
-        const Range& range = code.ranges[r];
+    for (RangeId r : code.ranges.ids()) {
+        const Range& range = code[r];
         if (range.kind != RangeKind::Grid || range.extent.is(1)) continue;
-        steps.push_back({coefficient_of(form.sum, static_cast<int>(r)), range.extent});
+        steps.push_back({coefficient_of(form.sum, r), range.extent});
     }
     if (steps.size() != form.sum.terms.size()) return {};
     // Goes from the largest part that one index chooses to the smallest.
@@ -96,45 +96,44 @@ class Completer : public Rebuild {
     /// Copies the kernel; returns whether a store has changed.
     bool run() {
         copy_grid();
-        std::map<int, Complete> own;  // by effect
-        for (int effect : code_.regions[0].effects)
-            if (const int store = guarded_store(code_, effect); store >= 0)
+        std::map<NodeId, Complete> own;  // by effect
+        for (NodeId effect : code_[kRoot].effects)
+            if (const NodeId store = guarded_store(code_, effect))
                 if (const auto found = complete(effect, store)) own[effect] = *found;
         keep_alone(own);
-        std::vector<int> made;
-        for (int effect : code_.regions[0].effects)
+        std::vector<NodeId> made;
+        for (NodeId effect : code_[kRoot].effects)
             made.push_back(own.contains(effect) ? store_always(own.at(effect))
                                                 : this->effect(effect));
-        b_.code().regions[0].effects = std::move(made);
+        b_.code()[kRoot].effects = std::move(made);
         return !own.empty();
     }
 
   private:
     /// Builds the store that every invocation makes.
     struct Complete {
-        int store = -1, condition = -1, index = -1;
+        NodeId store, condition, index;
         int64_t place = 0;
     };
 
-    std::optional<Complete> complete(int effect, int store) {
-        const KernelNode& n = code_.nodes[store];
+    std::optional<Complete> complete(NodeId effect, NodeId store) {
+        const KernelNode& n = code_[store];
         Rebuild free(code_, b_);  // of the guard
-        for (size_t r = 0; r < code_.ranges.size(); ++r)
-            if (const int own = index_of(static_cast<int>(r));
-                own >= 0 && code_.ranges[r].kind == RangeKind::Grid)
+        for (RangeId r : code_.ranges.ids())
+            if (const NodeId own = index_of(r); own && code_[r].kind == RangeKind::Grid)
                 free.bind(own, value(own));
-        const int condition = code_.nodes[effect].args[0];
+        const NodeId condition = code_[effect].args[0];
         if (needs(code_, n.args[1], is_region) || needs(code_, condition, is_region)) return {};
         // An index that the condition chose, with -1 as the alternative, is the chosen index here.
-        std::vector<int> parts, rest;
+        std::vector<NodeId> parts, rest;
         add_parts(code_, condition, parts);
-        for (int part : parts) {
-            const int choice = choice_in(part);
-            if (choice < 0) {
+        for (NodeId part : parts) {
+            const NodeId choice = choice_in(part);
+            if (!choice) {
                 rest.push_back(part);
                 continue;
             }
-            const KernelNode& chosen = code_.nodes[choice];
+            const KernelNode& chosen = code_[choice];
             take(free, choice, chosen.args[1]);
             free.bind(part, free.value(chosen.args[0]));
             add_parts(code_, chosen.args[0], rest);
@@ -144,7 +143,7 @@ class Completer : public Rebuild {
         const auto place = own_place(b_.code(), out.index, buffer.elements);
         if (!place) return {};
         out.place = *place;
-        const bool holds = std::all_of(rest.begin(), rest.end(), [&](int part) {
+        const bool holds = std::all_of(rest.begin(), rest.end(), [&](NodeId part) {
             const auto loads = [](const KernelNode& n) { return n.op == KernelOp::Load; };
             return !needs(code_, part, loads) && mostly_holds(code_, part);
         });
@@ -159,36 +158,36 @@ class Completer : public Rebuild {
         return done ? std::optional(out) : std::nullopt;
     }
 
-    bool is_zero(int id) const {
-        return code_.nodes[id].op == KernelOp::Constant && code_.nodes[id].constant.i == 0;
+    bool is_zero(NodeId id) const {
+        return code_[id].op == KernelOp::Constant && code_[id].constant.i == 0;
     }
     /// Returns the select of an index or a negative number that `part` requires not to be negative;
-    /// -1: the condition requires something else.
-    int choice_in(int part) const {
-        const KernelNode& n = code_.nodes[part];
-        if (n.op != KernelOp::LessEqual || !is_zero(n.args[0])) return -1;
-        const KernelNode& choice = code_.nodes[n.args[1]];
+    /// none if the condition requires something else.
+    NodeId choice_in(NodeId part) const {
+        const KernelNode& n = code_[part];
+        if (n.op != KernelOp::LessEqual || !is_zero(n.args[0])) return {};
+        const KernelNode& choice = code_[n.args[1]];
         const bool chooses = choice.op == KernelOp::Select &&
-                             code_.nodes[choice.args[1]].interval.lo >= 0 &&
-                             code_.nodes[choice.args[2]].interval.hi < 0;
-        return chooses ? n.args[1] : -1;
+                             code_[choice.args[1]].interval.lo >= 0 &&
+                             code_[choice.args[2]].interval.hi < 0;
+        return chooses ? n.args[1] : NodeId();
     }
 
     /// Replaces the choice in the store's index, bounded or not, by `side`.
-    void take(Rebuild& free, int choice, int side) const {
-        const int taken = free.value(side);
+    void take(Rebuild& free, NodeId choice, NodeId side) const {
+        const NodeId taken = free.value(side);
         free.bind(choice, taken);
-        for (size_t id = 0; id < code_.nodes.size(); ++id) {
-            const KernelNode& n = code_.nodes[id];
+        for (NodeId id : code_.nodes.ids()) {
+            const KernelNode& n = code_[id];
             const bool bounds = n.op == KernelOp::Max && n.dtype == i32 &&
                                 ((is_zero(n.args[0]) && n.args[1] == choice) ||
                                  (is_zero(n.args[1]) && n.args[0] == choice));
-            if (bounds) free.bind(static_cast<int>(id), taken);
+            if (bounds) free.bind(id, taken);
         }
     }
 
     /// Leaves out stores to memory that is stored to otherwise too.
-    void keep_alone(std::map<int, Complete>& own) const {
+    void keep_alone(std::map<NodeId, Complete>& own) const {
         std::map<int, size_t> effects, completed;  // by buffer of the program
         std::set<std::pair<int, int64_t>> places;
         std::set<int> meeting;
@@ -196,21 +195,22 @@ class Completer : public Rebuild {
         for (const KernelNode& n : code_.nodes)
             if (n.op == KernelOp::Store || n.op == KernelOp::Atomic) ++effects[buffer_of(n)];
         for (const auto& [effect, complete] : own) {
-            const int buffer = buffer_of(code_.nodes[complete.store]);
+            const int buffer = buffer_of(code_[complete.store]);
             ++completed[buffer];
             if (!places.insert({buffer, complete.place}).second) meeting.insert(buffer);
         }
         std::erase_if(own, [&](const auto& entry) {
-            const int buffer = buffer_of(code_.nodes[entry.second.store]);
+            const int buffer = buffer_of(code_[entry.second.store]);
             return meeting.contains(buffer) || effects[buffer] != completed[buffer];
         });
     }
 
-    int store_always(const Complete& complete) {
-        const KernelNode& n = code_.nodes[complete.store];
-        const int made = value(n.args[1]), to = buffer(n.buffer);
+    NodeId store_always(const Complete& complete) {
+        const KernelNode& n = code_[complete.store];
+        const NodeId made = value(n.args[1]);
+        const int to = buffer(n.buffer);
         b_.set_lines(n.lines);
-        const int stored = b_.select(complete.condition, made, b_.load(to, complete.index));
+        const NodeId stored = b_.select(complete.condition, made, b_.load(to, complete.index));
         return b_.store(to, complete.index, std::span(&stored, 1));
     }
 
@@ -223,9 +223,9 @@ class Completer : public Rebuild {
 KernelCode complete_stores(KernelCode code, const DeviceProfile& profile,
                            const SymbolFacts& facts) {
     if (!rules_of(profile).masked) return code;
-    const std::vector<int>& effects = code.regions[0].effects;
+    const std::vector<NodeId>& effects = code[kRoot].effects;
     if (std::none_of(effects.begin(), effects.end(),
-                     [&](int effect) { return guarded_store(code, effect) >= 0; }))
+                     [&](NodeId effect) { return bool(guarded_store(code, effect)); }))
         return code;
     // Pinned nodes must keep their place among the effects.
     if (std::any_of(code.nodes.begin(), code.nodes.end(),

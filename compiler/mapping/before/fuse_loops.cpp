@@ -13,7 +13,7 @@ namespace firn {
 namespace {
 
 /// Loops by For node: those with the same number become one.
-using Groups = std::vector<std::vector<int>>;
+using Groups = std::vector<std::vector<NodeId>>;
 
 /// Names the work of iterations so that equal work has equal names: the iteration itself and the
 /// carried values are named by their place, independent of their loop.
@@ -25,83 +25,83 @@ class IterationWork {
           load_(profile.seconds_per_load * profile.operations_per_second) {}
 
     /// The cost of each piece of work in one iteration of a placed loop, by name.
-    std::map<uint64_t, double> of(int loop) {
+    std::map<uint64_t, double> of(NodeId loop) {
         names_.clear();
         std::map<uint64_t, double> out;
-        collect(code_.nodes[loop].region, 1, out);
+        collect(code_[loop].region, 1, out);
         return out;
     }
 
   private:
-    void collect(int region_id, uint64_t depth, std::map<uint64_t, double>& out) {
-        const KernelRegion& region = code_.regions[region_id];
+    void collect(RegionId region_id, uint64_t depth, std::map<uint64_t, double>& out) {
+        const KernelRegion& region = code_[region_id];
         depth_of_[region_id] = depth;
-        for (int id : region.order) {
-            const KernelNode& n = code_.nodes[id];
+        for (NodeId id : region.order) {
+            const KernelNode& n = code_[id];
             if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
                 collect(n.region, depth + 1, out);
-                if (n.else_region >= 0) collect(n.else_region, depth + 1, out);
+                if (n.else_region) collect(n.else_region, depth + 1, out);
             } else if (n.op == KernelOp::Load || is_elementwise(n.op)) {
                 out[name(id)] = n.op == KernelOp::Load ? load_ : operation_cost(n.op);
             }
         }
     }
 
-    uint64_t name(int id) {
+    uint64_t name(NodeId id) {
         if (auto it = names_.find(id); it != names_.end()) return it->second;
-        const KernelNode& n = code_.nodes[id];
-        uint64_t h = static_cast<uint64_t>(id) * 2 + 1;
+        const KernelNode& n = code_[id];
+        uint64_t h = id.place() * 2 + 1;
         auto mix = [&](uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; };
         if (n.op == KernelOp::Range || n.op == KernelOp::RegionArg) {
-            const int region = n.op == KernelOp::RegionArg ? n.region : body_of(n.range);
+            const RegionId region = n.op == KernelOp::RegionArg ? n.region : body_of(n.range);
             if (const auto it = depth_of_.find(region); it != depth_of_.end()) h = it->second * 64;
         } else if (std::any_of(needs_[id].begin(), needs_[id].end(),
-                               [&](int r) { return depth_of_.contains(r); })) {
+                               [&](RegionId r) { return depth_of_.contains(r); })) {
             h = static_cast<uint64_t>(n.op) * 2 * 131 + static_cast<uint64_t>(n.dtype.type);
             for (int part : {n.param, n.buffer, n.position, n.lane, n.width})
                 mix(static_cast<uint64_t>(part));
             std::vector<uint64_t> operands;
-            for (int arg : n.args) operands.push_back(name(arg));
+            for (NodeId arg : n.args) operands.push_back(name(arg));
             if (info(n.op).properties & kCommutative) std::sort(operands.begin(), operands.end());
             for (uint64_t operand : operands) mix(operand);
         }
         return names_[id] = h;
     }
 
-    int body_of(int range) const {
-        for (size_t r = 0; r < code_.regions.size(); ++r)
-            if (code_.regions[r].range == range) return static_cast<int>(r);
-        return -1;
+    RegionId body_of(RangeId range) const {
+        for (RegionId r : code_.regions.ids())
+            if (code_[r].range == range) return r;
+        return {};
     }
 
     const KernelCode& code_;
-    std::vector<std::vector<int>> needs_;
+    ByNode<std::vector<RegionId>> needs_;
     double load_;
-    std::unordered_map<int, uint64_t> names_;
-    std::unordered_map<int, uint64_t> depth_of_;  // regions inside the loop that is named
+    std::unordered_map<NodeId, uint64_t> names_;
+    std::unordered_map<RegionId, uint64_t> depth_of_;  // regions inside the loop that is named
 };
 
 /// Counts, for each node, how many of the region's loops must have ended before its value is known.
 class Levels {
   public:
-    Levels(const KernelCode& code, const std::vector<int>& order) : code_(code) {
-        for (int id : order) home_.insert({id, true});
+    Levels(const KernelCode& code, const std::vector<NodeId>& order) : code_(code) {
+        for (NodeId id : order) home_.insert({id, true});
     }
 
-    int of(int id) {
+    int of(NodeId id) {
         if (auto it = known_.find(id); it != known_.end()) return it->second;
-        const KernelNode& n = code_.nodes[id];
+        const KernelNode& n = code_[id];
         int level = 0;
-        auto need = [&](int other) { level = std::max(level, of(other)); };
-        for (int arg : n.args) need(arg);
+        auto need = [&](NodeId other) { level = std::max(level, of(other)); };
+        for (NodeId arg : n.args) need(arg);
         if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-            for (int body : {n.region, n.else_region}) {
-                if (body < 0) continue;
-                const KernelRegion& region = code_.regions[body];
-                for (int y : region.yields) need(y);
-                for (int e : region.effects) need(e);
-                if (region.alive >= 0) need(region.alive);
-                if (region.range >= 0) need(code_.ranges[region.range].extent_node);
+            for (RegionId body : {n.region, n.else_region}) {
+                if (!body) continue;
+                const KernelRegion& region = code_[body];
+                for (NodeId y : region.yields) need(y);
+                for (NodeId e : region.effects) need(e);
+                if (region.alive) need(region.alive);
+                if (region.range) need(code_[region.range].extent_node);
             }
         if (n.op == KernelOp::For && home_.contains(id)) ++level;
         return known_[id] = level;
@@ -109,21 +109,22 @@ class Levels {
 
   private:
     const KernelCode& code_;
-    std::unordered_map<int, bool> home_;
-    std::unordered_map<int, int> known_;
+    std::unordered_map<NodeId, bool> home_;
+    std::unordered_map<NodeId, int> known_;
 };
 
 bool can_fuse(const KernelCode& code, const KernelNode& n) {
     if (n.op != KernelOp::For || n.args.empty()) return false;
-    const KernelRegion& body = code.regions[n.region];
-    return body.alive < 0 && body.effects.empty();
+    const KernelRegion& body = code[n.region];
+    return !body.alive && body.effects.empty();
 }
 
 /// Returns the groups of more than one loop. `code` is placed.
 Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
     struct Candidate {
-        std::vector<int> loops;
-        int level = 0, extent = -1;
+        std::vector<NodeId> loops;
+        int level = 0;
+        NodeId extent;
         size_t carried = 0;
         std::map<uint64_t, double> work;
     };
@@ -136,13 +137,13 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
     for (const KernelRegion& region : code.regions) {
         Levels levels(code, region.order);
         std::vector<Candidate> candidates;
-        for (int id : region.order) {
-            const KernelNode& n = code.nodes[id];
+        for (NodeId id : region.order) {
+            const KernelNode& n = code[id];
             if (!can_fuse(code, n)) continue;
             IterationWork iteration(code, profile);
             Candidate own{{id},
                           levels.of(id),
-                          code.ranges[code.regions[n.region].range].extent_node,
+                          code[code[n.region].range].extent_node,
                           n.args.size(),
                           iteration.of(id)};
             auto fits = [&](const Candidate& c) {
@@ -175,17 +176,17 @@ class Fuser : public Rebuild {
     Fuser(const KernelCode& from, KernelBuilder& b, const Groups& groups)
         : Rebuild(from, b), groups_(groups) {
         for (size_t g = 0; g < groups.size(); ++g)
-            for (int loop : groups[g]) group_of_[loop] = g;
+            for (NodeId loop : groups[g]) group_of_[loop] = g;
     }
 
   private:
-    std::vector<int> joined(int loop) const override {
+    std::vector<NodeId> joined(NodeId loop) const override {
         const auto group = group_of_.find(loop);
-        return group == group_of_.end() ? std::vector<int>{loop} : groups_[group->second];
+        return group == group_of_.end() ? std::vector<NodeId>{loop} : groups_[group->second];
     }
 
     const Groups& groups_;
-    std::unordered_map<int, size_t> group_of_;
+    std::unordered_map<NodeId, size_t> group_of_;
 };
 
 }  // namespace

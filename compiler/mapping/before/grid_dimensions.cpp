@@ -11,33 +11,33 @@ namespace firn {
 namespace {
 
 /// Returns by node the d if the node is the range's index divided by d, else 0.
-std::vector<int64_t> divisors_of(const KernelCode& code, int range) {
-    std::vector<int64_t> out(code.nodes.size());
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
-        if (n.op == KernelOp::Range && static_cast<int>(n.range) == range) out[id] = 1;
+ByNode<int64_t> divisors_of(const KernelCode& code, RangeId range) {
+    ByNode<int64_t> out(code.nodes.size());
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
+        if (n.op == KernelOp::Range && n.range == range) out[id] = 1;
         if (n.op != KernelOp::Div) continue;
-        const KernelNode& by = code.nodes[static_cast<size_t>(n.args[1])];
+        const KernelNode& by = code[n.args[1]];
         if (by.op == KernelOp::Constant && by.constant.i > 0)
-            out[id] = out[static_cast<size_t>(n.args[0])] * by.constant.i;
+            out[id] = out[n.args[0]] * by.constant.i;
     }
     return out;
 }
 
 }  // namespace
 
-std::vector<int64_t> dimensions_in(const KernelCode& code, int range) {
-    const std::vector<int64_t> divisors = divisors_of(code, range);
+std::vector<int64_t> dimensions_in(const KernelCode& code, RangeId range) {
+    const ByNode<int64_t> divisors = divisors_of(code, range);
     std::set<int64_t> strides{1};
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
         if (divisors[id] > 0) strides.insert(divisors[id]);
-        if (n.op != KernelOp::Mod || divisors[static_cast<size_t>(n.args[0])] == 0) continue;
-        const KernelNode& by = code.nodes[static_cast<size_t>(n.args[1])];
+        if (n.op != KernelOp::Mod || divisors[n.args[0]] == 0) continue;
+        const KernelNode& by = code[n.args[1]];
         if (by.op == KernelOp::Constant && by.constant.i > 0)
-            strides.insert(divisors[static_cast<size_t>(n.args[0])] * by.constant.i);
+            strides.insert(divisors[n.args[0]] * by.constant.i);
     }
-    const int64_t extent = code.ranges[static_cast<size_t>(range)].extent.constant();
+    const int64_t extent = code[range].extent.constant();
     strides.erase(strides.lower_bound(extent), strides.end());
     strides.insert(extent);
     std::vector<int64_t> out;

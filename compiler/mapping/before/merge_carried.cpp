@@ -12,17 +12,17 @@ namespace firn {
 namespace {
 
 /// The first carried value that equals each value that a loop carries, by For node.
-using EqualCarried = std::unordered_map<int, std::vector<int>>;
+using EqualCarried = std::unordered_map<NodeId, std::vector<int>>;
 
 /// Names nodes so that two have the same name only where they have the same value, if the carried
 /// values of a loop are equal as assumed.
 class ValueNames {
   public:
-    ValueNames(const KernelCode& code, const EqualCarried& known, int loop,
+    ValueNames(const KernelCode& code, const EqualCarried& known, NodeId loop,
                const std::vector<int>& assumed)
         : code_(code), known_(known), loop_(loop), assumed_(assumed) {}
 
-    int of(int id) {
+    int of(NodeId id) {
         if (const auto it = by_node_.find(id); it != by_node_.end()) return it->second;
         const std::vector<int> key = structure(id);
         const int name =
@@ -31,43 +31,43 @@ class ValueNames {
     }
 
   private:
-    std::vector<int> structure(int id) {
-        const KernelNode& n = code_.nodes[id];
-        if (n.op == KernelOp::RegionArg && n.region == code_.nodes[loop_].region)
-            return {code_.regions[n.region].args[static_cast<size_t>(assumed_[n.position])]};
+    std::vector<int> structure(NodeId id) {
+        const KernelNode& n = code_[id];
+        if (n.op == KernelOp::RegionArg && n.region == code_[loop_].region)
+            return {code_[n.region].args[static_cast<size_t>(assumed_[n.position])].number()};
         if (n.op == KernelOp::Result) {
             const auto equal = known_.find(n.args[0]);
             const int position = equal == known_.end() ? n.position : equal->second[n.position];
-            return {-1, n.args[0], position};
+            return {-1, n.args[0].number(), position};
         }
         const bool load = n.op == KernelOp::Load && !code_.buffers[n.buffer].written;
-        if (!load && !is_elementwise(n.op)) return {id};
+        if (!load && !is_elementwise(n.op)) return {id.number()};
         std::vector<int> key{-2 - static_cast<int>(n.op), static_cast<int>(n.dtype.type), n.buffer,
                              n.lane, n.width};
-        for (int arg : n.args) key.push_back(of(arg));
+        for (NodeId arg : n.args) key.push_back(of(arg));
         return key;
     }
 
     const KernelCode& code_;
     const EqualCarried& known_;
-    int loop_;
+    NodeId loop_;
     const std::vector<int>& assumed_;
     std::map<std::vector<int>, int> by_structure_;
-    std::unordered_map<int, int> by_node_;
+    std::unordered_map<NodeId, int> by_node_;
 };
 
 /// Assumes that all values that begin alike are equal, and splits those sets as long as an
 /// iteration tells members apart: at most once for each value.
-std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known, int loop) {
-    const KernelNode& n = code.nodes[loop];
-    const std::vector<int>& yields = code.regions[n.region].yields;
+std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known, NodeId loop) {
+    const KernelNode& n = code[loop];
+    const std::vector<NodeId>& yields = code[n.region].yields;
     std::vector<int> equal(n.args.size(), -1);
     while (true) {
         ValueNames names(code, known, loop, equal);
         std::map<std::vector<int>, int> first;
         std::vector<int> next;
         for (size_t k = 0; k < equal.size(); ++k) {
-            std::vector<int> key{equal[k], n.args[k]};
+            std::vector<int> key{equal[k], n.args[k].number()};
             if (equal[k] >= 0) key.push_back(names.of(yields[k]));
             next.push_back(first.emplace(std::move(key), static_cast<int>(k)).first->second);
         }
@@ -80,14 +80,13 @@ std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known
 /// Inner loops come before those around them, as operands do.
 EqualCarried find_equal(const KernelCode& code) {
     EqualCarried out;
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
-        if (n.op != KernelOp::For || n.args.size() < 2 || !code.regions[n.region].effects.empty())
-            continue;
-        std::vector<int> equal = equal_carried(code, out, static_cast<int>(id));
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
+        if (n.op != KernelOp::For || n.args.size() < 2 || !code[n.region].effects.empty()) continue;
+        std::vector<int> equal = equal_carried(code, out, id);
         std::vector<int> own(equal.size());
         std::iota(own.begin(), own.end(), 0);
-        if (equal != own) out.emplace(static_cast<int>(id), std::move(equal));
+        if (equal != own) out.emplace(id, std::move(equal));
     }
     return out;
 }
@@ -98,7 +97,7 @@ class Merger : public Rebuild {
         : Rebuild(from, b), equal_(equal) {}
 
   private:
-    int carried_as(int loop, int position) const override {
+    int carried_as(NodeId loop, int position) const override {
         const auto it = equal_.find(loop);
         return it == equal_.end() ? position : it->second[static_cast<size_t>(position)];
     }

@@ -18,43 +18,43 @@ namespace {
 class Renumber {
   public:
     explicit Renumber(const KernelCode& from)
-        : from_(from), to_(from.nodes.size(), -1), live_(from.regions.size()) {}
+        : from_(from), to_(from.nodes.size()), live_(from.regions.size()) {}
 
     KernelCode run() {
         KernelCode out = from_;
-        visit_region(0);
+        visit_region(kRoot);
         out.nodes.clear();
-        for (int id : order_) {
-            KernelNode n = from_.nodes[id];
-            for (int& arg : n.args) arg = to_[arg];
+        for (NodeId id : order_) {
+            KernelNode n = from_[id];
+            for (NodeId& arg : n.args) arg = to_[arg];
             out.nodes.push_back(std::move(n));
         }
-        for (size_t r = 0; r < out.regions.size(); ++r) {
-            KernelRegion& region = out.regions[r];
+        for (RegionId r : out.regions.ids()) {
+            KernelRegion& region = out[r];
             if (!live_[r]) region = {};
             region.order.clear();
-            for (std::vector<int>* list : {&region.args, &region.effects, &region.yields})
-                for (int& id : *list) id = to_[id];
-            if (region.alive >= 0) region.alive = to_[region.alive];
+            for (std::vector<NodeId>* list : {&region.args, &region.effects, &region.yields})
+                for (NodeId& id : *list) id = to_[id];
+            if (region.alive) region.alive = to_[region.alive];
         }
         for (Range& range : out.ranges)
-            if (range.extent_node >= 0) range.extent_node = to_[range.extent_node];
+            if (range.extent_node) range.extent_node = to_[range.extent_node];
         return out;
     }
 
   private:
     /// Operands first, without recursion: only regions stand in one another.
-    void visit(int root) {
-        std::vector<int> open{root};
+    void visit(NodeId root) {
+        std::vector<NodeId> open{root};
         while (!open.empty()) {
-            const int id = open.back();
-            if (id < 0 || to_[id] >= 0) {
+            const NodeId id = open.back();
+            if (!id || to_[id]) {
                 open.pop_back();
                 continue;
             }
-            const KernelNode& n = from_.nodes[id];
+            const KernelNode& n = from_[id];
             const auto missing =
-                std::find_if(n.args.begin(), n.args.end(), [&](int arg) { return to_[arg] < 0; });
+                std::find_if(n.args.begin(), n.args.end(), [&](NodeId arg) { return !to_[arg]; });
             if (missing != n.args.end()) {
                 open.push_back(*missing);
                 continue;
@@ -62,26 +62,27 @@ class Renumber {
             open.pop_back();
             if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
                 visit_region(n.region);
-                if (n.else_region >= 0) visit_region(n.else_region);
+                if (n.else_region) visit_region(n.else_region);
             }
-            to_[id] = static_cast<int>(order_.size());
+            to_[id] = NodeId(order_.size());
             order_.push_back(id);
         }
     }
 
-    void visit_region(int id) {
-        const KernelRegion& region = from_.regions[id];
+    void visit_region(RegionId id) {
+        const KernelRegion& region = from_[id];
         live_[id] = true;
-        if (region.range >= 0) visit(from_.ranges[region.range].extent_node);
-        for (int arg : region.args) visit(arg);
-        for (int y : region.yields) visit(y);
-        for (int e : region.effects) visit(e);
+        if (region.range) visit(from_[region.range].extent_node);
+        for (NodeId arg : region.args) visit(arg);
+        for (NodeId y : region.yields) visit(y);
+        for (NodeId e : region.effects) visit(e);
         visit(region.alive);
     }
 
     const KernelCode& from_;
-    std::vector<int> to_, order_;
-    std::vector<bool> live_;  // regions of live nodes
+    ByNode<NodeId> to_;
+    std::vector<NodeId> order_;
+    ByRegion<bool> live_;  // regions of live nodes
 };
 
 /// One placed kernel, as far as choosing branches must know it.
@@ -91,7 +92,7 @@ class Chooser {
         : code_(code), masked_(rules_of(profile).masked), choices_(code, profile) {}
 
     /// Selects by one condition that are worth a branch, the first that are found.
-    std::vector<int> find() const {
+    std::vector<NodeId> find() const {
         for (const KernelRegion& region : code_.regions) {
             if (!may_hold_dear(region)) continue;
             for (const auto& [condition, group] : choices_.by_condition(region))
@@ -101,15 +102,14 @@ class Chooser {
     }
 
     /// Two branches by one condition, neither of which needs the other; empty: there are none.
-    std::vector<int> find_alike() const {
+    std::vector<NodeId> find_alike() const {
         for (const KernelRegion& region : code_.regions)
             for (size_t k = 0; k < region.order.size(); ++k) {
-                const KernelNode& first = code_.nodes[region.order[k]];
-                if (first.op != KernelOp::Branch || first.else_region < 0) continue;
+                const KernelNode& first = code_[region.order[k]];
+                if (first.op != KernelOp::Branch || !first.else_region) continue;
                 for (size_t j = k + 1; j < region.order.size(); ++j) {
-                    const KernelNode& n = code_.nodes[region.order[j]];
-                    if (n.op == KernelOp::Branch && n.else_region >= 0 &&
-                        n.args[0] == first.args[0] &&
+                    const KernelNode& n = code_[region.order[j]];
+                    if (n.op == KernelOp::Branch && n.else_region && n.args[0] == first.args[0] &&
                         !choices_.reaches_any(region.order[j], {region.order[k]}))
                         return {region.order[k], region.order[j]};
                 }
@@ -120,17 +120,17 @@ class Chooser {
   private:
     /// A loop that its own condition starts is left at once where that is false.
     bool skips_itself(const KernelNode& loop) const {
-        const int extent = code_.ranges[code_.regions[loop.region].range].extent_node;
-        const KernelNode& iterations = code_.nodes[extent];
+        const NodeId extent = code_[code_[loop.region].range].extent_node;
+        const KernelNode& iterations = code_[extent];
         if (iterations.op != KernelOp::Select) return false;
-        const KernelNode& none = code_.nodes[iterations.args[2]];
+        const KernelNode& none = code_[iterations.args[2]];
         return none.op == KernelOp::Constant && none.constant.i == 0;
     }
 
     bool may_hold_dear(const KernelRegion& region) const {
         double total = 0;
-        for (int id : region.order) {
-            if (masked_ && code_.nodes[id].op == KernelOp::For) return true;
+        for (NodeId id : region.order) {
+            if (masked_ && code_[id].op == KernelOp::For) return true;
             total += choices_.cost(id);
         }
         return !masked_ && total >= costs::kBranchOperations;
@@ -138,10 +138,10 @@ class Chooser {
 
     /// Returns the cost of what is evaluated for one side of the selects alone, less what the
     /// device evaluates anyway.
-    double saved(const KernelRegion& region, const std::vector<int>& group, size_t side) const {
+    double saved(const KernelRegion& region, const std::vector<NodeId>& group, size_t side) const {
         double out = 0;
-        for (int id : choices_.needed_for(region, group, side)) {
-            const KernelNode& n = code_.nodes[id];
+        for (NodeId id : choices_.needed_for(region, group, side)) {
+            const KernelNode& n = code_[id];
             if (!masked_)
                 out += choices_.cost(id);
             else if (n.op == KernelOp::For && !skips_itself(n))
@@ -150,7 +150,7 @@ class Chooser {
         return out;
     }
 
-    bool worth(const KernelRegion& region, const std::vector<int>& group) const {
+    bool worth(const KernelRegion& region, const std::vector<NodeId>& group) const {
         const double least = masked_ ? costs::kMaskedLoopOperations : costs::kBranchOperations;
         return saved(region, group, 1) >= least || saved(region, group, 2) >= least;
     }
@@ -161,22 +161,22 @@ class Chooser {
 };
 
 /// The selects of `group` as results of one Branch.
-KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
+KernelCode with_branch(KernelCode code, const std::vector<NodeId>& group) {
     KernelRegion sides[2];
-    for (int id : group)
+    for (NodeId id : group)
         for (size_t side = 0; side < 2; ++side)
-            sides[side].yields.push_back(code.nodes[id].args[side + 1]);
+            sides[side].yields.push_back(code[id].args[side + 1]);
     KernelNode branch;
     branch.op = KernelOp::Branch;
-    branch.args = {code.nodes[group[0]].args[0]};
-    branch.lines = code.nodes[group[0]].lines;
-    branch.region = static_cast<int>(code.regions.size());
-    branch.else_region = branch.region + 1;
+    branch.args = {code[group[0]].args[0]};
+    branch.lines = code[group[0]].lines;
+    branch.region = code.regions.end_id();
+    branch.else_region = branch.region.next();
     code.regions.insert(code.regions.end(), {sides[0], sides[1]});
-    const int made = static_cast<int>(code.nodes.size());
+    const NodeId made = code.nodes.end_id();
     code.nodes.push_back(std::move(branch));
     for (size_t k = 0; k < group.size(); ++k) {
-        KernelNode& n = code.nodes[group[k]];
+        KernelNode& n = code[group[k]];
         n.op = KernelOp::Result;
         n.args = {made};
         n.position = static_cast<int>(k);
@@ -185,12 +185,12 @@ KernelCode with_branch(KernelCode code, const std::vector<int>& group) {
 }
 
 /// The results of two branches as those of the first.
-KernelCode with_one_branch(KernelCode code, int first, int second) {
-    const KernelNode a = code.nodes[first], b = code.nodes[second];
-    const int before = static_cast<int>(code.regions[a.region].yields.size());
+KernelCode with_one_branch(KernelCode code, NodeId first, NodeId second) {
+    const KernelNode a = code[first], b = code[second];
+    const int before = static_cast<int>(code[a.region].yields.size());
     for (auto [to, from] : {std::pair{a.region, b.region}, {a.else_region, b.else_region}}) {
-        const std::vector<int> more = code.regions[from].yields;
-        code.regions[to].yields.insert(code.regions[to].yields.end(), more.begin(), more.end());
+        const std::vector<NodeId> more = code[from].yields;
+        code[to].yields.insert(code[to].yields.end(), more.begin(), more.end());
     }
     for (KernelNode& n : code.nodes) {
         if (n.op != KernelOp::Result || n.args[0] != second) continue;
@@ -202,14 +202,13 @@ KernelCode with_one_branch(KernelCode code, int first, int second) {
 
 /// Returns the sum of the loop depths of all loops and loads; a branch must not raise it.
 int64_t dear_depths(const KernelCode& code) {
-    const std::vector<int> parents = region_parents(code);
+    const ByRegion<RegionId> parents = region_parents(code);
     int64_t out = 0;
-    for (size_t r = 0; r < code.regions.size(); ++r) {
+    for (RegionId r : code.regions.ids()) {
         int64_t depth = 0;
-        for (int at = static_cast<int>(r); at >= 0; at = parents[at])
-            depth += code.regions[at].range >= 0;
-        for (int id : code.regions[r].order) {
-            const KernelNode& n = code.nodes[id];
+        for (RegionId at = r; at; at = parents[at]) depth += bool(code[at].range);
+        for (NodeId id : code[r].order) {
+            const KernelNode& n = code[id];
             if (n.op == KernelOp::For || n.op == KernelOp::Load ||
                 (is_elementwise(n.op) && operation_cost(n.op) > 1))
                 out += depth;
@@ -249,13 +248,13 @@ KernelCode select_branches(KernelCode code, const DeviceProfile& profile, const 
                            ChooseMapping choose) {
     if (!may_branch(code, profile)) return code;
     place(code);
-    for (std::vector<int> two = Chooser(code, profile).find_alike(); !two.empty();
+    for (std::vector<NodeId> two = Chooser(code, profile).find_alike(); !two.empty();
          two = Chooser(code, profile).find_alike()) {
         code = with_one_branch(std::move(code), two[0], two[1]);
         place(code);
     }
     for (int made = 0; made < costs::kMostBranches; ++made) {
-        const std::vector<int> group = Chooser(code, profile).find();
+        const std::vector<NodeId> group = Chooser(code, profile).find();
         if (group.empty() || (made == 0 && tiles_better(code, profile, facts, choose))) break;
         KernelCode branched = with_branch(code, group);
         place(branched);

@@ -14,27 +14,27 @@
 namespace firn {
 namespace {
 
-KernelCode with_ranges(const KernelCode& code, int joined, const std::vector<int64_t>& extents,
+KernelCode with_ranges(const KernelCode& code, RangeId joined, const std::vector<int64_t>& extents,
                        const SymbolFacts& facts) {
     KernelCode out;
     out.name = code.name;
     KernelBuilder b(out, facts);
     Rebuild rebuild(code, b);
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid && static_cast<int>(r) != joined)
-            rebuild.bind_grid(static_cast<int>(r), b.range(b.add_range(code.ranges[r])));
-    int index = b.integer(0);
+    for (RangeId r : code.ranges.ids())
+        if (code[r].kind == RangeKind::Grid && r != joined)
+            rebuild.bind_grid(r, b.range(b.add_range(code[r])));
+    NodeId index = b.integer(0);
     int64_t stride = 1;
     for (int64_t extent : extents) stride *= extent;
     for (size_t k = extents.size(); k-- > 0;) {
-        Range range = code.ranges[static_cast<size_t>(joined)];
+        Range range = code[joined];
         range.extent = Size(extents[k]);
         stride /= extents[k];
         index = b.add(index, b.mul(b.range(b.add_range(range)), b.integer(stride)));
     }
     rebuild.bind_grid(joined, index);
-    std::vector<int> effects = rebuild.effects(0);
-    out.regions[0].effects = std::move(effects);
+    std::vector<NodeId> effects = rebuild.effects(kRoot);
+    out[kRoot].effects = std::move(effects);
     return out;
 }
 
@@ -49,10 +49,8 @@ bool shares_along(const Mapping& mapping, size_t ranges) {
 
 KernelCode separate_ranges(KernelCode code, const DeviceProfile& profile, const SymbolFacts& facts,
                            ChooseMapping choose) {
-    const int range = last_grid_range(code);
-    if (!lanes_share(profile) || range < 0 ||
-        !code.ranges[static_cast<size_t>(range)].extent.is_constant())
-        return code;
+    const RangeId range = last_grid_range(code);
+    if (!lanes_share(profile) || !range || !code[range].extent.is_constant()) return code;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(),
                                    [](const KernelNode& n) { return n.op == KernelOp::For; });
     const std::vector<int64_t> extents = dimensions_in(code, range);

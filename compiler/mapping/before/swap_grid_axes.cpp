@@ -24,9 +24,9 @@ namespace {
 /// The new ranges: `last` and the `joined` before it (the nearest first) become one for the last
 /// dimension, `width` long, and one for the others.
 struct Swap {
-    int last = -1;
+    RangeId last;
     int64_t width = 1, beside = 1;  // beside: of the last range without the last dimension
-    std::vector<int> joined;
+    std::vector<RangeId> joined;
     Size length;  // of the axis that lanes then lie along
 };
 
@@ -35,12 +35,11 @@ struct Swap {
 std::vector<Swap> swaps_of(const KernelCode& code) {
     Swap swap;
     swap.last = last_grid_range(code);
-    if (swap.last < 0 || !code.ranges[static_cast<size_t>(swap.last)].extent.is_constant())
-        return {};
+    if (!swap.last || !code[swap.last].extent.is_constant()) return {};
     const std::vector<int64_t> dimensions = dimensions_in(code, swap.last);
     if (dimensions.empty() || dimensions[0] < 2) return {};
     swap.width = dimensions[0];
-    swap.beside = code.ranges[static_cast<size_t>(swap.last)].extent.constant() / swap.width;
+    swap.beside = code[swap.last].extent.constant() / swap.width;
     swap.length = Size(swap.beside);
     std::vector<Swap> out;
     const auto add = [&] {
@@ -48,10 +47,11 @@ std::vector<Swap> swaps_of(const KernelCode& code) {
         if (longer) out.push_back(swap);
     };
     add();
-    for (int r = swap.last; r-- > 0;) {
-        const Range& range = code.ranges[static_cast<size_t>(r)];
+    for (size_t r = swap.last.place(); r-- > 0;) {
+        const RangeId before(r);
+        const Range& range = code[before];
         if (range.kind != RangeKind::Grid) continue;
-        swap.joined.push_back(r);
+        swap.joined.push_back(before);
         swap.length = swap.length * range.extent;
         if (swap.length.upper_bound() > INT32_MAX) break;
         add();
@@ -64,36 +64,35 @@ KernelCode swapped(const KernelCode& code, const Swap& swap, const SymbolFacts& 
     out.name = code.name;
     KernelBuilder b(out, facts);
     Rebuild rebuild(code, b);
-    const auto is_joined = [&](size_t r) {
-        return static_cast<int>(r) == swap.last ||
-               std::find(swap.joined.begin(), swap.joined.end(), static_cast<int>(r)) !=
-                   swap.joined.end();
+    const auto is_joined = [&](RangeId r) {
+        return r == swap.last ||
+               std::find(swap.joined.begin(), swap.joined.end(), r) != swap.joined.end();
     };
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid && !is_joined(r))
-            rebuild.bind_grid(static_cast<int>(r), b.range(b.add_range(code.ranges[r])));
+    for (RangeId r : code.ranges.ids())
+        if (code[r].kind == RangeKind::Grid && !is_joined(r))
+            rebuild.bind_grid(r, b.range(b.add_range(code[r])));
     const auto add = [&](const std::string& name, const Size& extent) {
-        Range range = code.ranges[static_cast<size_t>(swap.last)];
+        Range range = code[swap.last];
         range.name = name;
         range.extent = extent;
         return b.range(b.add_range(range));
     };
-    const int across = add("n", Size(swap.width));  // the narrow one
-    int rest = add("x", swap.length);
-    const auto split = [&](int by) {
-        const int low = b.make(KernelOp::Mod, i32, {rest, by});
+    const NodeId across = add("n", Size(swap.width));  // the narrow one
+    NodeId rest = add("x", swap.length);
+    const auto split = [&](NodeId by) {
+        const NodeId low = b.make(KernelOp::Mod, i32, {rest, by});
         rest = b.make(KernelOp::Div, i32, {rest, by});
         return low;
     };
-    const int beside = swap.joined.empty() ? rest : split(b.integer(swap.beside));
+    const NodeId beside = swap.joined.empty() ? rest : split(b.integer(swap.beside));
     rebuild.bind_grid(swap.last, b.add(b.mul(beside, b.integer(swap.width)), across));
     for (size_t k = 0; k < swap.joined.size(); ++k) {
-        const int r = swap.joined[k];
-        const Size& extent = code.ranges[static_cast<size_t>(r)].extent;
+        const RangeId r = swap.joined[k];
+        const Size& extent = code[r].extent;
         rebuild.bind_grid(r, k + 1 < swap.joined.size() ? split(b.size(extent)) : rest);
     }
-    std::vector<int> effects = rebuild.effects(0);
-    out.regions[0].effects = std::move(effects);
+    std::vector<NodeId> effects = rebuild.effects(kRoot);
+    out[kRoot].effects = std::move(effects);
     return out;
 }
 
@@ -108,18 +107,18 @@ std::optional<Cost> cost_of(const KernelCode& code, const DeviceProfile& profile
                             const SymbolFacts& facts, ChooseMapping choose) {
     const Mapping mapping = mapping_of_lowered(code, profile, facts, choose);
     if (mapping.lanes > 1 || mapping.matrix) return std::nullopt;
-    const int last = last_grid_range(code);
-    const std::vector<std::vector<int>> needs = region_needs(code);
+    const RangeId last = last_grid_range(code);
+    const ByNode<std::vector<RegionId>> needs = region_needs(code);
     IndexForms forms(code);
     double loads = 0, apart = 0;
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
         if (n.op != KernelOp::Load || needs[id].empty()) continue;  // in no loop
         ++loads;
         apart += stride(forms.of(n.args[0]), last) == Stride::Other;
     }
     if (loads == 0) return std::nullopt;
-    const Size& extent = code.ranges[static_cast<size_t>(last)].extent;
+    const Size& extent = code[last].extent;
     const auto indices = static_cast<double>(extent.upper_bound(facts.largest)),
                tile = static_cast<double>(mapping.tile_of(0)),
                width = static_cast<double>(mapping.group.x);

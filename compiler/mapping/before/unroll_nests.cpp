@@ -17,78 +17,76 @@ namespace firn {
 namespace {
 
 struct Nest {
-    std::vector<int> inside;  // nodes in both loops
-    bool sums_apart = false;  // neighbours share sums of the outer one's iterations
+    std::vector<NodeId> inside;  // nodes in both loops
+    bool sums_apart = false;     // neighbours share sums of the outer one's iterations
 };
-using Nests = std::map<int, Nest>;  // by the outer loop
+using Nests = std::map<NodeId, Nest>;  // by the outer loop
 
-int64_t constant_trips(const KernelCode& code, int loop) {
-    const KernelRegion& body = code.regions[code.nodes[loop].region];
-    const KernelNode& extent = code.nodes[code.ranges[body.range].extent_node];
+int64_t constant_trips(const KernelCode& code, NodeId loop) {
+    const KernelRegion& body = code[code[loop].region];
+    const KernelNode& extent = code[code[body.range].extent_node];
     return extent.op == KernelOp::Constant ? extent.constant.i : -1;
 }
 
 /// Returns whether the outer loop of a nest moves a window: all its carried values are sums, whose
 /// terms depend on its index and on that of a range of the grid only by the sum of these two. Then
 /// a copy of the body sums up in one iteration what its neighbour sums up in another.
-bool moves_a_window(const KernelCode& code, int outer, int inner) {
+bool moves_a_window(const KernelCode& code, NodeId outer, NodeId inner) {
     IndexForms forms(code);
-    const int iteration = code.regions[code.nodes[outer].region].range;
-    const KernelRegion& body = code.regions[code.nodes[inner].region];
-    std::vector<int> waiting;
+    const RangeId iteration = code[code[outer].region].range;
+    const KernelRegion& body = code[code[inner].region];
+    std::vector<NodeId> waiting;
     for (size_t k = 0; k < body.yields.size(); ++k) {
         const auto term = gathered_term(code, body, k);
         if (!term || term->op != KernelOp::Add) return false;
         waiting.push_back(term->term);
     }
-    std::set<int> seen;
-    int along = -1;  // the range of the grid
+    std::set<NodeId> seen;
+    RangeId along;  // the range of the grid
     while (!waiting.empty()) {
-        const int id = waiting.back();
+        const NodeId id = waiting.back();
         waiting.pop_back();
         if (!seen.insert(id).second) continue;
-        const KernelNode& n = code.nodes[id];
+        const KernelNode& n = code[id];
         if (n.op == KernelOp::Range && n.range == iteration) return false;
         const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, iteration) : Size(0);
         if (!step.is(0) && forms.of(id).is_sum()) {
             const auto& terms = forms.of(id).sum.terms;
             const auto with = std::find_if(terms.begin(), terms.end(), [&](const auto& term) {
-                return code.ranges[term.first].kind == RangeKind::Grid && term.second == step;
+                return code[term.first].kind == RangeKind::Grid && term.second == step;
             });
-            if (with == terms.end() || (along >= 0 && with->first != along)) return false;
+            if (with == terms.end() || (along && with->first != along)) return false;
             along = with->first;
             continue;
         }
         waiting.insert(waiting.end(), n.args.begin(), n.args.end());
     }
-    return along >= 0;
+    return bool(along);
 }
 
 Nests find_nests(const KernelCode& code) {
     Nests out;
-    std::vector<std::vector<int>> needs;  // found for the first nest: most kernels have none
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const int outer = static_cast<int>(id);
-        if (code.nodes[id].op != KernelOp::For) continue;
+    ByNode<std::vector<RegionId>> needs;  // found for the first nest: most kernels have none
+    for (NodeId outer : code.nodes.ids()) {
+        if (code[outer].op != KernelOp::For) continue;
         const int64_t trips = constant_trips(code, outer);
-        const int inner = handed_through(code, outer);
-        if (trips < 2 || trips > costs::kShortLoop || inner < 0) continue;
+        const NodeId inner = handed_through(code, outer);
+        if (trips < 2 || trips > costs::kShortLoop || !inner) continue;
         const int64_t iterations = constant_trips(code, inner);
-        const KernelRegion& body = code.regions[code.nodes[inner].region];
-        if (iterations < 1 || iterations > costs::kShortLoop || body.alive >= 0 ||
-            !body.effects.empty())
+        const KernelRegion& body = code[code[inner].region];
+        if (iterations < 1 || iterations > costs::kShortLoop || body.alive || !body.effects.empty())
             continue;
         if (needs.empty()) needs = region_needs(code);
-        std::vector<int> inside;
+        std::vector<NodeId> inside;
         bool plain = true;
-        for (size_t k = 0; k < code.nodes.size(); ++k) {
-            const auto stands_in = [&](int loop) {
-                return std::count(needs[k].begin(), needs[k].end(), code.nodes[loop].region) > 0;
+        for (NodeId id : code.nodes.ids()) {
+            const auto stands_in = [&](NodeId loop) {
+                return std::count(needs[id].begin(), needs[id].end(), code[loop].region) > 0;
             };
             if (!stands_in(outer) && !stands_in(inner)) continue;
-            inside.push_back(static_cast<int>(k));
-            const KernelOp op = code.nodes[k].op;
-            const bool another = op == KernelOp::For && static_cast<int>(k) != inner;
+            inside.push_back(id);
+            const KernelOp op = code[id].op;
+            const bool another = op == KernelOp::For && id != inner;
             plain = plain && !another && op != KernelOp::Branch;
         }
         if (!plain || inside.size() > costs::kSmallTerm) continue;
@@ -104,11 +102,11 @@ class Writer : public Rebuild {
         : Rebuild(from, b), nests_(nests) {}
 
   protected:
-    const std::vector<int>* written_out(int loop) const override {
+    const std::vector<NodeId>* written_out(NodeId loop) const override {
         const auto it = nests_.find(loop);
         return it == nests_.end() ? nullptr : &it->second.inside;
     }
-    bool sums_apart(int loop) const override { return nests_.at(loop).sums_apart; }
+    bool sums_apart(NodeId loop) const override { return nests_.at(loop).sums_apart; }
 
   private:
     const Nests& nests_;

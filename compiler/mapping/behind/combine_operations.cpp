@@ -10,24 +10,23 @@
 namespace firn {
 namespace {
 
-using Nodes = std::vector<KernelNode>;
+using Nodes = ByNode<KernelNode>;
 
 /// Counts, by node, how often its value is used.
-std::vector<int> count_uses(const KernelCode& code) {
-    std::vector<int> out(code.nodes.size(), 0);
+ByNode<int> count_uses(const KernelCode& code) {
+    ByNode<int> out(code.nodes.size());
     for (const KernelRegion& region : code.regions) {
-        for (const std::vector<int>* list : {&region.order, &region.effects})
-            for (int id : *list)
-                for (int arg : code.nodes[id].args) ++out[arg];
-        for (int id : region.yields) ++out[id];
-        if (region.alive >= 0) ++out[region.alive];
-        if (region.range >= 0 && code.ranges[region.range].extent_node >= 0)
-            ++out[code.ranges[region.range].extent_node];
+        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
+            for (NodeId id : *list)
+                for (NodeId arg : code[id].args) ++out[arg];
+        for (NodeId id : region.yields) ++out[id];
+        if (region.alive) ++out[region.alive];
+        if (region.range && code[region.range].extent_node) ++out[code[region.range].extent_node];
     }
     return out;
 }
 
-void combine_tanh(Nodes& nodes, KernelNode& n, const std::vector<int>& uses) {
+void combine_tanh(Nodes& nodes, KernelNode& n, const ByNode<int>& uses) {
     if (n.op != KernelOp::Add || n.dtype != f32) return;
     for (size_t k = 0; k < 2; ++k) {
         const KernelNode &one = nodes[n.args[1 - k]], &tanh = nodes[n.args[k]];
@@ -87,23 +86,23 @@ void find_small_angles(FloatRanges& ranges, KernelNode& n) {
 }
 
 /// Removes the comparisons, tanhs and powers that have no use any more.
-void drop_unused(KernelCode& code, const std::vector<int>& before) {
-    const std::vector<int> now = count_uses(code);
+void drop_unused(KernelCode& code, const ByNode<int>& before) {
+    const ByNode<int> now = count_uses(code);
     for (KernelRegion& region : code.regions)
-        std::erase_if(region.order, [&](int id) { return before[id] > 0 && now[id] == 0; });
+        std::erase_if(region.order, [&](NodeId id) { return before[id] > 0 && now[id] == 0; });
 }
 
 }  // namespace
 
 void combine_operations(KernelCode& code) {
-    const std::vector<int> uses = count_uses(code);
+    const ByNode<int> uses = count_uses(code);
     FloatRanges ranges(code);
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order) {
-            find_small_angles(ranges, code.nodes[id]);
-            combine_tanh(code.nodes, code.nodes[id], uses);
-            combine_range_test(code.nodes, code.nodes[id]);
-            combine_power_of_two(code.nodes, code.nodes[id]);
+        for (NodeId id : region.order) {
+            find_small_angles(ranges, code[id]);
+            combine_tanh(code.nodes, code[id], uses);
+            combine_range_test(code.nodes, code[id]);
+            combine_power_of_two(code.nodes, code[id]);
         }
     drop_unused(code, uses);
 }

@@ -19,52 +19,52 @@ int64_t clearing_iterations(const KernelCode& code, const KernelNode& array) {
 
 }  // namespace
 
-int64_t count_loops(const KernelCode& code, int region) {
+int64_t count_loops(const KernelCode& code, RegionId region) {
     int64_t loops = 0;
-    const KernelRegion& body = code.regions[region];
-    for (const std::vector<int>& ids : {body.order, body.effects})
-        for (int id : ids) {
-            const KernelNode& n = code.nodes[id];
+    const KernelRegion& body = code[region];
+    for (const std::vector<NodeId>& ids : {body.order, body.effects})
+        for (NodeId id : ids) {
+            const KernelNode& n = code[id];
             if (n.op == KernelOp::Array) ++loops;
             if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
             loops += n.op == KernelOp::For;
-            for (int inner : {n.region, n.else_region})
-                if (inner >= 0) loops += count_loops(code, inner);
+            for (RegionId inner : {n.region, n.else_region})
+                if (inner) loops += count_loops(code, inner);
         }
     return loops;
 }
 
 int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile) {
-    const std::set<int> apart = target_of(profile).loops_apart(code, profile);
-    auto count = [&](auto&& self, int region_id) -> int64_t {
+    const std::set<NodeId> apart = target_of(profile).loops_apart(code, profile);
+    auto count = [&](auto&& self, RegionId region_id) -> int64_t {
         int64_t total = 0;
-        auto add = [&](int id) {
-            const KernelNode& n = code.nodes[id];
+        auto add = [&](NodeId id) {
+            const KernelNode& n = code[id];
             if (total >= 0 && n.op == KernelOp::Array) total += clearing_iterations(code, n);
             if (total < 0 || (n.op != KernelOp::For && n.op != KernelOp::Branch)) return;
             int64_t inside = self(self, n.region);
-            if (n.else_region >= 0) {
+            if (n.else_region) {
                 const int64_t other = self(self, n.else_region);
                 inside = inside < 0 || other < 0 ? -1 : inside + other;
             }
-            const int range = code.regions[n.region].range;
-            const int64_t trips = range >= 0 ? code.ranges[range].max_trips : 0;
+            const RangeId range = code[n.region].range;
+            const int64_t trips = range ? code[range].max_trips : 0;
             if (total >= 0 && apart.contains(id)) total += 2;  // of the loop around it
             if (inside < 0 || trips < 0)
                 total = -1;
-            else if (range < 0)
+            else if (!range)
                 total += inside;
             else if (trips > 0 && inside + 1 > INT64_MAX / 4 / trips)
                 total = -1;
             else
                 total += trips * (inside + 1) + 1 + count_loops(code, n.region);
         };
-        for (int id : code.regions[region_id].order) add(id);
-        for (int id : code.regions[region_id].effects) add(id);
+        for (NodeId id : code[region_id].order) add(id);
+        for (NodeId id : code[region_id].effects) add(id);
         return total;
     };
     // After the end of the last loop nothing is left to do.
-    const int64_t total = count(count, 0);
+    const int64_t total = count(count, kRoot);
     return total > 0 ? total - 1 : total;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// Nodes that become one statement: a value, and values that only it uses.
 struct Block {
-    std::vector<int> nodes;         // in their order
+    std::vector<NodeId> nodes;      // in their order
     std::vector<int> needs, users;  // blocks
     double work = 0, latency = 0;   // operations; cycles from its first operand to its value
     double rest = 0;                // cycles from its begin to the end of the longest chain
@@ -81,8 +81,8 @@ class BlockNesting {
         std::vector<int> out(blocks_.size(), kLanes);
         double last = 0;  // work that only the last lane needs
         for (int lane = kLanes; lane-- > 0;)
-            for (int id : region.effects) {
-                const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
+            for (NodeId id : region.effects) {
+                const KernelNode& n = code_[id];
                 if (n.op != KernelOp::Store || n.width != kLanes)
                     return std::vector<int>(blocks_.size(), 0);
                 mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
@@ -147,8 +147,8 @@ class BlockNesting {
         return order;
     }
 
-    std::vector<int> nodes(const std::vector<int>& order) const {
-        std::vector<int> out;
+    std::vector<NodeId> nodes(const std::vector<int>& order) const {
+        std::vector<NodeId> out;
         for (int block : order)
             out.insert(out.end(), blocks_[static_cast<size_t>(block)].nodes.begin(),
                        blocks_[static_cast<size_t>(block)].nodes.end());
@@ -156,8 +156,8 @@ class BlockNesting {
     }
 
   private:
-    void mark(int id, int lane, std::vector<int>& lanes) const {
-        std::vector<int> todo{block_of_[static_cast<size_t>(id)]};
+    void mark(NodeId id, int lane, std::vector<int>& lanes) const {
+        std::vector<int> todo{block_of_[id]};
         while (!todo.empty()) {
             const int block = todo.back();
             todo.pop_back();
@@ -168,58 +168,57 @@ class BlockNesting {
         }
     }
 
-    /// Returns by node its only user; a negative number if it has none or several uses.
-    static std::vector<int> uses_in(const KernelCode& code) {
-        constexpr int kNobody = -2;
-        std::vector<int> user(code.nodes.size(), kNobody);
-        auto use = [&](int id, int by) {
-            if (id >= 0)
-                user[static_cast<size_t>(id)] = user[static_cast<size_t>(id)] == kNobody ? by : -1;
+    /// Returns by node its only user, or none if it has no use or several.
+    static ByNode<NodeId> uses_in(const KernelCode& code) {
+        ByNode<NodeId> user(code.nodes.size());
+        ByNode<bool> used(code.nodes.size());
+        auto use = [&](NodeId id, NodeId by) {
+            if (!id) return;
+            user[id] = used[id] ? NodeId() : by;
+            used[id] = true;
         };
         for (const KernelRegion& region : code.regions) {
-            for (const std::vector<int>* part : {&region.order, &region.effects})
-                for (int id : *part)
-                    for (int arg : code.nodes[static_cast<size_t>(id)].args) use(arg, id);
-            for (int id : region.yields) use(id, -1);
-            use(region.alive, -1);
+            for (const std::vector<NodeId>* part : {&region.order, &region.effects})
+                for (NodeId id : *part)
+                    for (NodeId arg : code[id].args) use(arg, id);
+            for (NodeId id : region.yields) use(id, {});
+            use(region.alive, {});
         }
-        for (const Range& range : code.ranges) use(range.extent_node, -1);
+        for (const Range& range : code.ranges) use(range.extent_node, {});
         return user;
     }
 
-    void find_blocks(const std::vector<int>& order, const std::vector<int>& user) {
-        constexpr int kHere = -2;
-        for (int id : order) block_of_[static_cast<size_t>(id)] = kHere;
+    void find_blocks(const std::vector<NodeId>& order, const ByNode<NodeId>& user) {
         // Goes from the last node to the first: the user of a value has its block already.
         for (size_t k = order.size(); k-- > 0;) {
-            const auto id = static_cast<size_t>(order[k]);
-            const double own = work(code_.nodes[id]);
-            const int by = user[id] >= 0 ? block_of_[static_cast<size_t>(user[id])] : -1;
-            const bool joins = by >= 0 && code_.nodes[id].width == 1 &&
+            const NodeId id = order[k];
+            const double own = work(code_[id]);
+            const int by = user[id] ? block_of_[user[id]] : -1;
+            const bool joins = by >= 0 && code_[id].width == 1 &&
                                blocks_[static_cast<size_t>(by)].work + own <= costs::kOrderedBlock;
             block_of_[id] = joins ? by : static_cast<int>(blocks_.size());
             if (!joins) blocks_.emplace_back();
             blocks_[static_cast<size_t>(block_of_[id])].work += own;
         }
         std::reverse(blocks_.begin(), blocks_.end());
-        for (int id : order) {
-            int& block = block_of_[static_cast<size_t>(id)];
+        for (NodeId id : order) {
+            int& block = block_of_[id];
             block = static_cast<int>(blocks_.size()) - 1 - block;
             blocks_[static_cast<size_t>(block)].nodes.push_back(id);
         }
     }
 
     void find_chains() {
-        std::vector<double> depth(code_.nodes.size());
+        ByNode<double> depth(code_.nodes.size());
         for (size_t k = 0; k < blocks_.size(); ++k) {
             Block& block = blocks_[k];
-            for (int id : block.nodes) {
-                const KernelNode& n = code_.nodes[static_cast<size_t>(id)];
-                double& own = depth[static_cast<size_t>(id)];
-                for (int arg : n.args) {
-                    const int other = block_of_[static_cast<size_t>(arg)];
+            for (NodeId id : block.nodes) {
+                const KernelNode& n = code_[id];
+                double& own = depth[id];
+                for (NodeId arg : n.args) {
+                    const int other = block_of_[arg];
                     if (other == static_cast<int>(k))
-                        own = std::max(own, depth[static_cast<size_t>(arg)]);
+                        own = std::max(own, depth[arg]);
                     else if (other >= 0)
                         block.needs.push_back(other);
                 }
@@ -248,7 +247,7 @@ class BlockNesting {
     }
 
     const KernelCode& code_;
-    std::vector<int> block_of_;  // by node: its block in this region, -1: it stands elsewhere
+    ByNode<int> block_of_;  // in this region; -1: the node stands elsewhere
     std::vector<Block> blocks_;
 };
 
@@ -256,10 +255,9 @@ class BlockNesting {
 
 void order_values(KernelCode& code) {
     for (KernelRegion& region : code.regions) {
-        const std::vector<int>& order = region.order;
-        const bool plain = std::all_of(order.begin(), order.end(), [&](int id) {
-            return is_plain(code.nodes[static_cast<size_t>(id)]);
-        });
+        const std::vector<NodeId>& order = region.order;
+        const bool plain =
+            std::all_of(order.begin(), order.end(), [&](NodeId id) { return is_plain(code[id]); });
         if (!plain || static_cast<double>(order.size()) < costs::kLookAhead) continue;
         const BlockNesting blocks(code, region);
         if (blocks.size() > costs::kMostBlocks) continue;

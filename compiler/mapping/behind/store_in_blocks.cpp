@@ -17,15 +17,15 @@ constexpr int64_t kStoredTogether = 4;
 
 /// A flat index as a node and a constant.
 struct Place {
-    int base = -1;
+    NodeId base;
     int64_t offset = 0;
 };
 
-Place place_of(const KernelCode& code, int index) {
-    const KernelNode& n = code.nodes[static_cast<size_t>(index)];
+Place place_of(const KernelCode& code, NodeId index) {
+    const KernelNode& n = code[index];
     if (n.op != KernelOp::Add) return {index, 0};
     for (size_t k = 0; k < 2; ++k) {
-        const KernelNode& other = code.nodes[static_cast<size_t>(n.args[1 - k])];
+        const KernelNode& other = code[n.args[1 - k]];
         if (other.op == KernelOp::Constant) return {n.args[k], other.constant.i};
     }
     return {index, 0};
@@ -34,18 +34,18 @@ Place place_of(const KernelCode& code, int index) {
 /// Stores to one buffer that follow one another in a run of stores and never meet, by the constant
 /// in their place.
 struct Stores {
-    int base = -1;
+    NodeId base;
     std::map<int64_t, int> singles;  // by offset: the place of the effect in the run
     std::set<int64_t> all;           // offsets, those of blocks too
 };
 
-using Effects = std::vector<int>;
+using Effects = std::vector<NodeId>;
 
 /// Adds the store at place `k` of the run; returns false if it may meet one of these.
 bool add(const KernelCode& code, const Effects& run, size_t k, Stores& to) {
-    const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
+    const KernelNode& n = code[run[k]];
     const Place place = place_of(code, n.args[0]);
-    if (to.base >= 0 && to.base != place.base) return false;
+    if (to.base && to.base != place.base) return false;
     for (int64_t e = 0; e < n.width; ++e)
         if (to.all.contains(place.offset + e)) return false;
     to.base = place.base;
@@ -58,7 +58,7 @@ bool add(const KernelCode& code, const Effects& run, size_t k, Stores& to) {
 std::vector<Stores> stores_of(const KernelCode& code, const Effects& run) {
     std::map<int, std::vector<Stores>> found;  // by buffer of the program
     for (size_t k = 0; k < run.size(); ++k) {
-        const KernelNode& n = code.nodes[static_cast<size_t>(run[k])];
+        const KernelNode& n = code[run[k]];
         auto& of_buffer = found[code.buffers[static_cast<size_t>(n.buffer)].buffer];
         if (!of_buffer.empty() && add(code, run, k, of_buffer.back())) continue;
         add(code, run, k, of_buffer.emplace_back());
@@ -90,8 +90,8 @@ class Joiner {
         for (const KernelNode& n : code.nodes)
             if (n.op == KernelOp::Atomic) combined_.insert(buffer_of(n).buffer);
         for (const KernelRegion& region : code.regions)
-            for (int effect : region.effects) {
-                const KernelNode& n = code.nodes[static_cast<size_t>(effect)];
+            for (NodeId effect : region.effects) {
+                const KernelNode& n = code[effect];
                 if (n.op == KernelOp::Load) loaded_.insert(buffer_of(n).buffer);
                 if (n.op == KernelOp::Store) ++stores_[buffer_of(n).buffer];
             }
@@ -99,8 +99,8 @@ class Joiner {
 
     Effects joined(const Effects& effects) {
         Effects out, run;
-        for (int effect : effects) {
-            if (code_.nodes[static_cast<size_t>(effect)].op == KernelOp::Store) {
+        for (NodeId effect : effects) {
+            if (code_[effect].op == KernelOp::Store) {
                 run.push_back(effect);
                 continue;
             }
@@ -127,22 +127,22 @@ class Joiner {
         for (const Stores& stores : stores_of(code_, run)) {
             if (stores.singles.size() < kStoredTogether) continue;
             if (code_.in_order && !are_all(run, stores)) continue;
-            const Congruence base = code_.nodes[static_cast<size_t>(stores.base)].congruence;
+            const Congruence base = code_[stores.base].congruence;
             const int64_t rest = remainder(base, kStoredTogether);
             if (rest < 0) continue;
             for (const auto& [offset, first] : stores.singles)
                 if ((rest + offset) % kStoredTogether == 0) join(run, stores, offset);
         }
-        for (int effect : run)
-            if (effect >= 0) out.push_back(effect);
+        for (NodeId effect : run)
+            if (effect) out.push_back(effect);
         run.clear();
     }
 
     /// Returns whether nothing else touches the buffer: ordered effects never go through two
     /// bindings of one memory.
     bool are_all(const Effects& run, const Stores& stores) const {
-        const int first = run[static_cast<size_t>(stores.singles.begin()->second)];
-        const int buffer = buffer_of(code_.nodes[static_cast<size_t>(first)]).buffer;
+        const NodeId first = run[static_cast<size_t>(stores.singles.begin()->second)];
+        const int buffer = buffer_of(code_[first]).buffer;
         return !loaded_.contains(buffer) && stores.singles.size() == stores.all.size() &&
                stores.singles.size() == stores_.at(buffer) &&
                stores.singles.size() % kStoredTogether == 0;
@@ -155,11 +155,10 @@ class Joiner {
             if (found == stores.singles.end()) return;
             at.push_back(found->second);
         }
-        KernelNode block = code_.nodes[static_cast<size_t>(run[static_cast<size_t>(at[0])])];
+        KernelNode block = code_[run[static_cast<size_t>(at[0])]];
         if (!may_join(block)) return;
         for (size_t e = 1; e < at.size(); ++e)
-            block.args.push_back(
-                code_.nodes[static_cast<size_t>(run[static_cast<size_t>(at[e])])].args[1]);
+            block.args.push_back(code_[run[static_cast<size_t>(at[e])]].args[1]);
         block.buffer = wide_buffer(code_, block.buffer, profile_, facts_);
         block.width = kStoredTogether;
         // The nodes of a region come before the node that owns it: the last of the four stores
@@ -168,9 +167,9 @@ class Joiner {
             return run[static_cast<size_t>(a)] < run[static_cast<size_t>(b)];
         });
         for (int place : at) {
-            int& effect = run[static_cast<size_t>(place)];
-            code_.nodes[static_cast<size_t>(effect)] = place == last ? block : KernelNode{};
-            if (place != last) effect = -1;
+            NodeId& effect = run[static_cast<size_t>(place)];
+            code_[effect] = place == last ? block : KernelNode{};
+            if (place != last) effect = {};
         }
     }
 
@@ -186,9 +185,9 @@ class Joiner {
 
 void store_in_blocks(KernelCode& code, const DeviceProfile& profile, const SymbolFacts& facts) {
     Joiner joiner(code, profile, facts);
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        std::vector<int> effects = joiner.joined(code.regions[r].effects);
-        code.regions[r].effects = std::move(effects);
+    for (RegionId r : code.regions.ids()) {
+        std::vector<NodeId> effects = joiner.joined(code[r].effects);
+        code[r].effects = std::move(effects);
     }
 }
 

@@ -13,43 +13,43 @@ namespace firn {
 namespace {
 
 /// Notes the ranges on which a value depends; returns false if it depends on anything else.
-bool depends_on_ranges(const KernelCode& code, int id, std::set<int>& ranges) {
-    const KernelNode& n = code.nodes[id];
+bool depends_on_ranges(const KernelCode& code, NodeId id, std::set<RangeId>& ranges) {
+    const KernelNode& n = code[id];
     if (n.op == KernelOp::Constant) return true;
     if (n.op == KernelOp::Range) {
         ranges.insert(n.range);
         return true;
     }
-    return is_elementwise(n.op) && std::all_of(n.args.begin(), n.args.end(), [&](int arg) {
+    return is_elementwise(n.op) && std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) {
                return depends_on_ranges(code, arg, ranges);
            });
 }
 
 /// The trip counts of loops that can be written out, by their ranges.
-std::map<int, int64_t> constant_trips(const KernelCode& code) {
-    std::map<int, int64_t> out;
+std::map<RangeId, int64_t> constant_trips(const KernelCode& code) {
+    std::map<RangeId, int64_t> out;
     for (const KernelNode& n : code.nodes) {
         if (n.op != KernelOp::For) continue;
-        const KernelRegion& body = code.regions[n.region];
-        const KernelNode& trips = code.nodes[code.ranges[body.range].extent_node];
-        if (body.alive < 0 && trips.op == KernelOp::Constant) out[body.range] = trips.constant.i;
+        const KernelRegion& body = code[n.region];
+        const KernelNode& trips = code[code[body.range].extent_node];
+        if (!body.alive && trips.op == KernelOp::Constant) out[body.range] = trips.constant.i;
     }
     return out;
 }
 
 /// Nodes of a region where the iterations of some ranges stand one after the other.
-int64_t written_nodes(const KernelCode& code, int region, const std::set<int>& ranges,
-                      const std::map<int, int64_t>& trips) {
+int64_t written_nodes(const KernelCode& code, RegionId region, const std::set<RangeId>& ranges,
+                      const std::map<RangeId, int64_t>& trips) {
     int64_t out = 0;
-    const KernelRegion& body = code.regions[region];
-    for (const std::vector<int>* list : {&body.order, &body.effects})
-        for (int id : *list) {
-            const KernelNode& n = code.nodes[id];
+    const KernelRegion& body = code[region];
+    for (const std::vector<NodeId>* list : {&body.order, &body.effects})
+        for (NodeId id : *list) {
+            const KernelNode& n = code[id];
             ++out;
             if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
             int64_t inside = written_nodes(code, n.region, ranges, trips);
-            if (n.else_region >= 0) inside += written_nodes(code, n.else_region, ranges, trips);
-            const int range = code.regions[n.region].range;
+            if (n.else_region) inside += written_nodes(code, n.else_region, ranges, trips);
+            const RangeId range = code[n.region].range;
             out += inside * (ranges.contains(range) ? trips.at(range) : 1);
         }
     return out;
@@ -59,7 +59,7 @@ int64_t written_nodes(const KernelCode& code, int region, const std::set<int>& r
 
 void write_out_own(KernelCode& code, const DeviceProfile& profile) {
     if (!rules_of(profile).unrolls_on) return;
-    std::map<int, std::set<int>> ranges_of;  // by buffer
+    std::map<int, std::set<RangeId>> ranges_of;  // by buffer
     std::set<int> reached_otherwise;
     for (const KernelNode& n : code.nodes) {
         if (!names_buffer(n.op) || n.op == KernelOp::Array ||
@@ -69,17 +69,17 @@ void write_out_own(KernelCode& code, const DeviceProfile& profile) {
             reached_otherwise.insert(n.buffer);
     }
     if (ranges_of.empty()) return;
-    const std::map<int, int64_t> trips = constant_trips(code);
-    std::set<int> written;
+    const std::map<RangeId, int64_t> trips = constant_trips(code);
+    std::set<RangeId> written;
     for (const auto& [buffer, ranges] : ranges_of) {
         const bool constant = std::all_of(ranges.begin(), ranges.end(),
-                                          [&](int range) { return trips.contains(range); });
+                                          [&](RangeId range) { return trips.contains(range); });
         if (!constant || reached_otherwise.contains(buffer)) continue;
-        std::set<int> more = written;
+        std::set<RangeId> more = written;
         more.insert(ranges.begin(), ranges.end());
-        if (written_nodes(code, 0, more, trips) <= costs::kWholeBudget) written = more;
+        if (written_nodes(code, kRoot, more, trips) <= costs::kWholeBudget) written = more;
     }
-    for (int range : written) code.ranges[range].written_out = true;
+    for (RangeId range : written) code[range].written_out = true;
 }
 
 }  // namespace firn

@@ -16,9 +16,9 @@ int64_t short_iterations(KernelCode code, int64_t longest) {
     int64_t most = 1;
     for (const KernelRegion& region : code.regions) {
         const bool inside = std::any_of(region.order.begin(), region.order.end(),
-                                        [&](int id) { return code.nodes[id].op == KernelOp::For; });
-        if (region.range < 0 || inside) continue;
-        const int64_t iterations = code.ranges[region.range].max_trips;
+                                        [&](NodeId id) { return code[id].op == KernelOp::For; });
+        if (!region.range || inside) continue;
+        const int64_t iterations = code[region.range].max_trips;
         if (iterations <= longest) most = std::max(most, iterations);
     }
     return most;

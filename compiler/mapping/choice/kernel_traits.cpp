@@ -16,33 +16,32 @@ constexpr int64_t kLargeTotal = int64_t{1} << 40;
 /// A branch around loops: elements side by side would each go their own way.
 bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     if (n.op != KernelOp::Branch || n.guard) return false;
-    for (int body : {n.region, n.else_region})
-        if (body >= 0)
-            for (int id : code.regions[body].order)
-                if (code.nodes[id].op == KernelOp::For ||
-                    takes_loops_by_choice(code, code.nodes[id]))
+    for (RegionId body : {n.region, n.else_region})
+        if (body)
+            for (NodeId id : code[body].order)
+                if (code[id].op == KernelOp::For || takes_loops_by_choice(code, code[id]))
                     return true;
     return false;
 }
 
 /// Returns whether the place of a load depends on a loaded value or on a value that a loop carries.
-bool is_placed_by_values(const KernelCode& code, int index, std::vector<bool>& seen) {
+bool is_placed_by_values(const KernelCode& code, NodeId index, ByNode<bool>& seen) {
     if (seen[index]) return false;
     seen[index] = true;
-    const KernelNode& n = code.nodes[index];
+    const KernelNode& n = code[index];
     return n.op == KernelOp::Load || n.op == KernelOp::RegionArg || n.op == KernelOp::Result ||
            std::any_of(n.args.begin(), n.args.end(),
-                       [&](int arg) { return is_placed_by_values(code, arg, seen); });
+                       [&](NodeId arg) { return is_placed_by_values(code, arg, seen); });
 }
 
 /// Loads in a loop and those inside, at places that values decide.
 bool has_gathers(const KernelCode& code, const KernelRegion& body) {
-    return std::any_of(body.order.begin(), body.order.end(), [&](int id) {
-        const KernelNode& n = code.nodes[id];
+    return std::any_of(body.order.begin(), body.order.end(), [&](NodeId id) {
+        const KernelNode& n = code[id];
         if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-            return has_gathers(code, code.regions[n.region]) ||
-                   (n.else_region >= 0 && has_gathers(code, code.regions[n.else_region]));
-        std::vector<bool> seen(code.nodes.size());
+            return has_gathers(code, code[n.region]) ||
+                   (n.else_region && has_gathers(code, code[n.else_region]));
+        ByNode<bool> seen(code.nodes.size());
         return n.op == KernelOp::Load && is_placed_by_values(code, n.args[0], seen);
     });
 }
@@ -56,9 +55,9 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
     double operations = 0;
     IndexForms forms(code);
     FloatRanges floats(code);
-    const int x = last_grid_range(code);
-    auto visit = [&](int id) {
-        const KernelNode& n = code.nodes[id];
+    const RangeId x = last_grid_range(code);
+    auto visit = [&](NodeId id) {
+        const KernelNode& n = code[id];
         ++traits.nodes;
         operations += profile.max_back_edges && is_long_division(n, floats, code)
                           ? profile.max_body_operations / double(kMostLongDivisions)
@@ -70,21 +69,21 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
         if (n.op == KernelOp::Load) traits.shifted |= !is_at_own_index(code, n);
     };
     for (const KernelRegion& region : code.regions) {
-        for (int id : region.order) visit(id);
-        for (int id : region.effects) {
+        for (NodeId id : region.order) visit(id);
+        for (NodeId id : region.effects) {
             visit(id);
-            if (code.nodes[id].op != KernelOp::For) continue;
-            const int extent = code.ranges[code.regions[code.nodes[id].region].range].extent_node;
+            if (code[id].op != KernelOp::For) continue;
+            const NodeId extent = code[code[code[id].region].range].extent_node;
             traits.rows = true;
-            traits.unlike_rows |= code.nodes[extent].op != KernelOp::Constant &&
-                                  code.nodes[extent].op != KernelOp::Param;
+            traits.unlike_rows |=
+                code[extent].op != KernelOp::Constant && code[extent].op != KernelOp::Param;
         }
-        traits.ends_early |= region.alive >= 0;
-        traits.gathers_to_its_end |= region.alive >= 0 && has_gathers(code, region);
-        for (int id : region.order) traits.divergent |= takes_loops_by_choice(code, code.nodes[id]);
-        if (region.range >= 0 && code.ranges[region.range].extent_node >= 0 &&
-            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Constant &&
-            code.nodes[code.ranges[region.range].extent_node].op != KernelOp::Param)
+        traits.ends_early |= bool(region.alive);
+        traits.gathers_to_its_end |= region.alive && has_gathers(code, region);
+        for (NodeId id : region.order) traits.divergent |= takes_loops_by_choice(code, code[id]);
+        if (region.range && code[region.range].extent_node &&
+            code[code[region.range].extent_node].op != KernelOp::Constant &&
+            code[code[region.range].extent_node].op != KernelOp::Param)
             traits.divergent |= true;  // trips may differ per invocation
     }
     traits.most_nodes =

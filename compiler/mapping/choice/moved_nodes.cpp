@@ -31,22 +31,22 @@ int64_t floor_quotient(int64_t a, int64_t b) {
 
 bool is_innermost(const KernelCode& code, const KernelRegion& region) {
     return std::none_of(region.order.begin(), region.order.end(),
-                        [&](int n) { return code.nodes[n].op == KernelOp::For; });
+                        [&](NodeId id) { return code[id].op == KernelOp::For; });
 }
 
 MovedNodes::MovedNodes(const KernelCode& code, int64_t written_out)
     : code_(code),
       written_out_(written_out),
       forms_(code),
-      region_(code.nodes.size(), -1),
+      region_(code.nodes.size()),
       parents_(region_parents(code)),
-      body_(code.ranges.size(), -1),
-      loop_(code.regions.size(), -1) {
-    for (size_t id = 0; id < code.nodes.size(); ++id)
-        if (code.nodes[id].op == KernelOp::For) loop_[code.nodes[id].region] = static_cast<int>(id);
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        for (int id : code.regions[r].order) region_[id] = static_cast<int>(r);
-        if (code.regions[r].range >= 0) body_[code.regions[r].range] = static_cast<int>(r);
+      body_(code.ranges.size()),
+      loop_(code.regions.size()) {
+    for (NodeId id : code.nodes.ids())
+        if (code[id].op == KernelOp::For) loop_[code[id].region] = id;
+    for (RegionId r : code.regions.ids()) {
+        for (NodeId id : code[r].order) region_[id] = r;
+        if (code[r].range) body_[code[r].range] = r;
     }
 }
 
@@ -61,26 +61,25 @@ int64_t MovedNodes::word_of(const Size& size) {
 }
 
 /// Loops that are written out have one index.
-int64_t MovedNodes::word_of(int range) {
-    if (body_[range] < 0) return range;
+int64_t MovedNodes::word_of(RangeId range) {
+    if (!body_[range]) return range.number();
     const auto [region, trips] = place_of(body_[range]);
-    if (trips < 0) return range;
-    return static_cast<int64_t>(code_.ranges.size()) + text_of({kLoopText, region, trips});
+    if (trips < 0) return range.number();
+    return static_cast<int64_t>(code_.ranges.size()) + text_of({kLoopText, region.number(), trips});
 }
 
 /// The region where a node of this one is computed, and how often; -1: no loop is written out.
-std::pair<int, int64_t> MovedNodes::place_of(int region) const {
-    if (region < 0) return {region, -1};
-    const int range = code_.regions[region].range;
-    const int64_t trips = range < 0 ? -1 : code_.ranges[range].max_trips;
-    const bool whole =
-        trips > 0 && trips <= written_out_ && is_innermost(code_, code_.regions[region]);
+std::pair<RegionId, int64_t> MovedNodes::place_of(RegionId region) const {
+    if (!region) return {region, -1};
+    const RangeId range = code_[region].range;
+    const int64_t trips = range ? code_[range].max_trips : -1;
+    const bool whole = trips > 0 && trips <= written_out_ && is_innermost(code_, code_[region]);
     return whole ? std::pair{parents_[region], trips} : std::pair{region, int64_t{-1}};
 }
 
 /// Moves an index that is a sum with the range as a term.
-std::optional<MovedNodes::Moved> MovedNodes::sum(int id, int range) {
-    if (code_.nodes[id].dtype != i32) return std::nullopt;
+std::optional<MovedNodes::Moved> MovedNodes::sum(NodeId id, RangeId range) {
+    if (code_[id].dtype != i32) return std::nullopt;
     const IndexForm& form = forms_.of(id);
     if (!form.is_sum() || !form.sum.offset.is_constant()) return std::nullopt;
     const Size along = coefficient_of(form.sum, range);
@@ -98,13 +97,15 @@ std::optional<MovedNodes::Moved> MovedNodes::sum(int id, int range) {
 }
 
 /// Adds parts to the text of a whole; its step is that of the first part that has one.
-void MovedNodes::write(std::vector<int> parts, bool in_order, std::vector<int64_t>& words,
+void MovedNodes::write(std::vector<NodeId> parts, bool in_order, std::vector<int64_t>& words,
                        Moved& whole) const {
-    const auto text_and_step = [&](int id) { return std::pair{moved_[id].text, moved_[id].step}; };
+    const auto text_and_step = [&](NodeId id) {
+        return std::pair{moved_[id].text, moved_[id].step};
+    };
     if (!in_order)
         std::sort(parts.begin(), parts.end(),
-                  [&](int a, int b) { return text_and_step(a) < text_and_step(b); });
-    for (int id : parts) {
+                  [&](NodeId a, NodeId b) { return text_and_step(a) < text_and_step(b); });
+    for (NodeId id : parts) {
         const Moved& part = moved_[id];
         if (part.moves && !whole.moves) whole.step = part.step, whole.moves = true;
         words.insert(words.end(), {part.text, part.moves, part.moves ? part.step - whole.step : 0});
@@ -112,27 +113,27 @@ void MovedNodes::write(std::vector<int> parts, bool in_order, std::vector<int64_
 }
 
 /// Loops of one text whose initial values are alike carry alike values.
-std::vector<int64_t> MovedNodes::carried(int id) const {
-    const KernelNode& n = code_.nodes[id];
+std::vector<int64_t> MovedNodes::carried(NodeId id) const {
+    const KernelNode& n = code_[id];
     const auto [region, trips] = place_of(n.region);
-    if (trips < 0 || loop_[n.region] < 0) return {};
-    const int init = code_.nodes[loop_[n.region]].args[static_cast<size_t>(n.position)];
+    if (trips < 0 || !loop_[n.region]) return {};
+    const NodeId init = code_[loop_[n.region]].args[static_cast<size_t>(n.position)];
     if (init > id || moved_[init].moves) return {};
-    return {kCarriedText, region, trips, n.position, moved_[init].text};
+    return {kCarriedText, region.number(), trips, n.position, moved_[init].text};
 }
 
-std::vector<int64_t> MovedNodes::looped(int id, Moved& whole) const {
-    const KernelRegion& body = code_.regions[code_.nodes[id].region];
-    const auto [region, trips] = place_of(code_.nodes[id].region);
-    if (trips < 0 || !body.effects.empty() || body.alive >= 0) return {};
-    std::vector<int64_t> words{kLoopText, region, trips};
-    write(code_.nodes[id].args, true, words, whole);
+std::vector<int64_t> MovedNodes::looped(NodeId id, Moved& whole) const {
+    const KernelRegion& body = code_[code_[id].region];
+    const auto [region, trips] = place_of(code_[id].region);
+    if (trips < 0 || !body.effects.empty() || body.alive) return {};
+    std::vector<int64_t> words{kLoopText, region.number(), trips};
+    write(code_[id].args, true, words, whole);
     write(body.yields, true, words, whole);
     return words;
 }
 
-MovedNodes::Moved MovedNodes::node(int id) {
-    const KernelNode& n = code_.nodes[id];
+MovedNodes::Moved MovedNodes::node(NodeId id) {
+    const KernelNode& n = code_[id];
     Moved made;
     std::vector<int64_t> words;
     if (n.op == KernelOp::Constant) {
@@ -149,22 +150,21 @@ MovedNodes::Moved MovedNodes::node(int id) {
                  n.buffer, n.position};
         write(n.args, !(info(n.op).properties & kCommutative), words, made);
     }
-    if (words.empty()) words = {kLeafText, id};
+    if (words.empty()) words = {kLeafText, id.number()};
     made.text = text_of(std::move(words));
     return made;
 }
 
-std::map<MovedNodes::Family, std::map<int64_t, std::vector<int>>> MovedNodes::along(int range) {
+std::map<MovedNodes::Family, std::map<int64_t, std::vector<NodeId>>> MovedNodes::along(
+    RangeId range) {
     moved_.assign(code_.nodes.size(), {});
-    std::map<Family, std::map<int64_t, std::vector<int>>> out;
-    for (size_t k = 0; k < code_.nodes.size(); ++k) {
-        const int id = static_cast<int>(k);
+    std::map<Family, std::map<int64_t, std::vector<NodeId>>> out;
+    for (NodeId id : code_.nodes.ids()) {
         const std::optional<Moved> index = sum(id, range);
-        const Moved made = moved_[k] = index ? *index : node(id);
-        const KernelOp op = code_.nodes[k].op;
-        if (!made.moves || region_[k] < 0 || (op != KernelOp::Load && !is_elementwise(op)))
-            continue;
-        out[{made.text, place_of(region_[k])}][made.step].push_back(id);
+        const Moved made = moved_[id] = index ? *index : node(id);
+        const KernelOp op = code_[id].op;
+        if (!made.moves || !region_[id] || (op != KernelOp::Load && !is_elementwise(op))) continue;
+        out[{made.text, place_of(region_[id])}][made.step].push_back(id);
     }
     return out;
 }

@@ -23,9 +23,9 @@ class MovedNodes {
     MovedNodes(const KernelCode& code, int64_t written_out);
 
     /// A text, and where it is computed.
-    using Family = std::pair<int, std::pair<int, int64_t>>;
+    using Family = std::pair<int, std::pair<RegionId, int64_t>>;
     /// Loads and elementwise nodes that depend on the Grid range, by family and step.
-    std::map<Family, std::map<int64_t, std::vector<int>>> along(int range);
+    std::map<Family, std::map<int64_t, std::vector<NodeId>>> along(RangeId range);
 
   private:
     /// A node's text without its steps. Texts with other steps inside are other texts.
@@ -36,25 +36,25 @@ class MovedNodes {
     };
     int text_of(std::vector<int64_t> words);
     int64_t word_of(const Size& size);
-    int64_t word_of(int range);
-    std::pair<int, int64_t> place_of(int region) const;
-    std::optional<Moved> sum(int id, int range);
-    Moved node(int id);
-    std::vector<int64_t> carried(int id) const;
-    std::vector<int64_t> looped(int id, Moved& whole) const;
-    void write(std::vector<int> parts, bool in_order, std::vector<int64_t>& words,
+    int64_t word_of(RangeId range);
+    std::pair<RegionId, int64_t> place_of(RegionId region) const;
+    std::optional<Moved> sum(NodeId id, RangeId range);
+    Moved node(NodeId id);
+    std::vector<int64_t> carried(NodeId id) const;
+    std::vector<int64_t> looped(NodeId id, Moved& whole) const;
+    void write(std::vector<NodeId> parts, bool in_order, std::vector<int64_t>& words,
                Moved& whole) const;
 
     const KernelCode& code_;
     int64_t written_out_;
     IndexForms forms_;
-    std::vector<int> region_;   // of a node; -1: none, it is a leaf
-    std::vector<int> parents_;  // of a region
-    std::vector<int> body_;     // of a Serial range: its region
-    std::vector<int> loop_;     // of a region: its For node
+    ByNode<RegionId> region_;     // of a node; none: it is a leaf
+    ByRegion<RegionId> parents_;  // of a region
+    ByRange<RegionId> body_;      // of a Serial range: its region
+    ByRegion<NodeId> loop_;       // of a region: its For node
     std::map<std::vector<int64_t>, int> texts_;
     std::vector<Size> sizes_;
-    std::vector<Moved> moved_;  // by node, along the range that is looked at
+    ByNode<Moved> moved_;  // along the range that is looked at
 };
 
 }  // namespace firn

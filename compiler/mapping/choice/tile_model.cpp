@@ -19,17 +19,18 @@ namespace {}  // namespace
 TileModel::TileModel(KernelCode lowered, bool lanes_share, int64_t written_out)
     : lanes_share_(lanes_share), written_out_(written_out) {
     place(lowered);
-    for (size_t r = lowered.ranges.size(); r-- > 0;)
-        if (lowered.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
+    for (RangeId range : lowered.ranges.ids())
+        if (lowered[range].kind == RangeKind::Grid) grid_.push_back(range);
+    std::reverse(grid_.begin(), grid_.end());
     find_masks(lowered);
     find_windows(lowered);
     find_meetings(lowered);
-    visit(lowered, 0, 1);
+    visit(lowered, kRoot, 1);
 }
 
 /// Iterations of a loop that are computed at once.
-int64_t TileModel::iterations_at_once(const KernelCode& code, int region) const {
-    const int64_t most = code.ranges[code.regions[region].range].max_trips;
+int64_t TileModel::iterations_at_once(const KernelCode& code, RegionId region) const {
+    const int64_t most = code[code[region].range].max_trips;
     return most > 0 && most <= written_out_ ? most : costs::kIterationsAtOnce;
 }
 
@@ -40,21 +41,21 @@ uint64_t TileModel::mask_of(const KernelCode& code, const KernelNode& n) const {
         if (at != grid_.end())
             mask |= uint64_t{1} << std::min<int64_t>(at - grid_.begin(), 63);
         else
-            for (size_t r = 0; r < code.regions.size(); ++r)
-                if (code.regions[r].range == n.range && code.ranges[n.range].extent_node >= 0)
-                    mask |= node_[code.ranges[n.range].extent_node];
+            for (RegionId r : code.regions.ids())
+                if (code[r].range == n.range && code[n.range].extent_node)
+                    mask |= node_[code[n.range].extent_node];
     }
     if (n.op == KernelOp::RegionArg) mask |= region_[n.region];
-    for (int arg : n.args) mask |= node_[arg];
+    for (NodeId arg : n.args) mask |= node_[arg];
     if (n.op == KernelOp::RowReduce) mask &= ~uint64_t{1};
     if (n.op != KernelOp::For && n.op != KernelOp::Branch) return mask;
-    for (int body : {n.region, n.else_region}) {
-        if (body < 0) continue;
-        const KernelRegion& region = code.regions[body];
-        for (int y : region.yields) mask |= node_[y];
-        for (int e : region.effects) mask |= node_[e];
-        if (region.alive >= 0) mask |= node_[region.alive];
-        if (region.range >= 0) mask |= node_[code.ranges[region.range].extent_node];
+    for (RegionId body : {n.region, n.else_region}) {
+        if (!body) continue;
+        const KernelRegion& region = code[body];
+        for (NodeId y : region.yields) mask |= node_[y];
+        for (NodeId e : region.effects) mask |= node_[e];
+        if (region.alive) mask |= node_[region.alive];
+        if (region.range) mask |= node_[code[region.range].extent_node];
     }
     return mask;
 }
@@ -64,8 +65,8 @@ void TileModel::find_masks(const KernelCode& code) {
     region_.assign(code.regions.size(), 0);
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t id = 0; id < code.nodes.size(); ++id) {
-            const KernelNode& n = code.nodes[id];
+        for (NodeId id : code.nodes.ids()) {
+            const KernelNode& n = code[id];
             const uint64_t mask = mask_of(code, n);
             if (mask == node_[id]) continue;
             node_[id] = mask;
@@ -78,43 +79,42 @@ void TileModel::find_masks(const KernelCode& code) {
 /// A step along the range is a step of an innermost loop. Others may add to the sum.
 TileModel::Window TileModel::window_of_sum(const KernelCode& code, const IndexForm& form) const {
     if (!form.is_sum() || !form.sum.offset.is_constant()) return {};
-    const auto loop_of = [&](int range) {
-        for (size_t r = 0; r < code.regions.size(); ++r)
-            if (code.regions[r].range == range && is_innermost(code, code.regions[r]))
-                return static_cast<int>(r);
-        return -1;
+    const auto loop_of = [&](RangeId range) {
+        for (RegionId r : code.regions.ids())
+            if (code[r].range == range && is_innermost(code, code[r])) return r;
+        return RegionId();
     };
     for (const auto& [serial, step] : form.sum.terms) {
-        if (code.ranges[serial].kind != RangeKind::Serial) continue;
+        if (code[serial].kind != RangeKind::Serial) continue;
         for (const auto& [grid, stride] : form.sum.terms) {
             const auto at = std::find(grid_.begin(), grid_.end(), grid);
             if (at == grid_.end() || at - grid_.begin() > 63 || stride != step) continue;
-            const int region = loop_of(serial);
-            if (region >= 0) return {uint64_t{1} << (at - grid_.begin()), region};
+            const RegionId region = loop_of(serial);
+            if (region) return {uint64_t{1} << (at - grid_.begin()), region};
         }
     }
     return {};
 }
 
 void TileModel::find_windows(const KernelCode& code) {
-    const std::vector<std::vector<int>> needs = region_needs(code);
-    auto iterations_with = [&](int id, int region) {
+    const ByNode<std::vector<RegionId>> needs = region_needs(code);
+    auto iterations_with = [&](NodeId id, RegionId region) {
         return std::find(needs[id].begin(), needs[id].end(), region) != needs[id].end();
     };
     IndexForms forms(code);
     windows_.assign(code.nodes.size(), {});
-    for (size_t id = 0; id < code.nodes.size(); ++id) {
-        const KernelNode& n = code.nodes[id];
+    for (NodeId id : code.nodes.ids()) {
+        const KernelNode& n = code[id];
         if (n.op != KernelOp::Load && !is_elementwise(n.op)) continue;
         Window& window = windows_[id];
-        if (n.dtype == i32) window = window_of_sum(code, forms.of(static_cast<int>(id)));
+        if (n.dtype == i32) window = window_of_sum(code, forms.of(id));
         if (window.along) continue;
-        for (int arg : n.args)
+        for (NodeId arg : n.args)
             if (windows_[arg].along) {
                 window.along |= windows_[arg].along;
                 window.region = windows_[arg].region;
             }
-        for (int arg : n.args) {
+        for (NodeId arg : n.args) {
             const Window& of = windows_[arg];
             const bool apart = of.along ? of.region != window.region
                                         : window.along && iterations_with(arg, window.region);
@@ -135,7 +135,7 @@ void TileModel::find_meetings(const KernelCode& code) {
             if (nodes.size() > 1) meet(nodes, static_cast<int>(d));
 }
 
-void TileModel::meet(const std::map<int64_t, std::vector<int>>& nodes, int range) {
+void TileModel::meet(const std::map<int64_t, std::vector<NodeId>>& nodes, int range) {
     std::set<int64_t> left;
     for (const auto& [step, ids] : nodes) left.insert(step);
     while (!left.empty()) {
@@ -151,12 +151,12 @@ void TileModel::meet(const std::map<int64_t, std::vector<int>>& nodes, int range
         const auto count = static_cast<int64_t>(members.size());
         if (count == 1) continue;
         for (int64_t step : members)
-            for (int id : nodes.at(step))
+            for (NodeId id : nodes.at(step))
                 meetings_[id].push_back({range, count, members.back() - first});
     }
 }
 
-TileModel::Part TileModel::part_of(const KernelCode& code, int id) const {
+TileModel::Part TileModel::part_of(const KernelCode& code, NodeId id) const {
     Part part{node_[id], {}};
     const auto add = [&](const Meeting& meeting) {
         const uint64_t bit = uint64_t{1} << meeting.range;
@@ -187,40 +187,40 @@ double TileModel::Part::copies(const std::vector<int64_t>& tile) const {
     return count;
 }
 
-void TileModel::visit(const KernelCode& code, int region_id, double runs) {
-    const KernelRegion& region = code.regions[region_id];
-    const bool innermost = region.range >= 0 && is_innermost(code, region);
-    auto one = [&](int id) {
-        const KernelNode& n = code.nodes[id];
+void TileModel::visit(const KernelCode& code, RegionId region_id, double runs) {
+    const KernelRegion& region = code[region_id];
+    const bool innermost = region.range && is_innermost(code, region);
+    auto one = [&](NodeId id) {
+        const KernelNode& n = code[id];
         Share& share = shares_[part_of(code, id)];
         ++share.nodes;
         share.operations += operations_of(n);
-        share.loop_nodes += region_id != 0;
+        share.loop_nodes += region_id != kRoot;
         if (innermost) ++share.inner_nodes, share.inner_operations += operations_of(n);
         has_windows_ |= n.op == KernelOp::Load && windows_[id].along != 0;
         if (n.op == KernelOp::Load) {
-            const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != 0;
+            const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != kRoot;
             share.time += runs * (repeated ? costs::kRepeatedLoad : costs::kLoad);
             if (repeated) repeated_ |= node_[id];
         } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            if (n.op == KernelOp::For && region_id == 0)
+            if (n.op == KernelOp::For && region_id == kRoot)
                 share.carried += static_cast<int64_t>(n.args.size());
-            const int range = code.regions[n.region].range;
+            const RangeId range = code[n.region].range;
             double iterations = 1;
-            if (range >= 0) {
-                const int64_t most = code.ranges[range].max_trips;
+            if (range) {
+                const int64_t most = code[range].max_trips;
                 iterations =
                     most < 0 ? costs::kUnknownTrips
                              : std::clamp(static_cast<double>(most), 1.0, costs::kMostCountedTrips);
             }
             visit(code, n.region, runs * iterations);
-            if (n.else_region >= 0) visit(code, n.else_region, runs);
+            if (n.else_region) visit(code, n.else_region, runs);
         } else if (n.op != KernelOp::Result) {
             share.time += runs * costs::kOperation * operation_cost(n.op);
         }
     };
-    for (int id : region.order) one(id);
-    for (int id : region.effects)
+    for (NodeId id : region.order) one(id);
+    for (NodeId id : region.effects)
         if (std::find(region.order.begin(), region.order.end(), id) == region.order.end()) one(id);
 }
 

@@ -57,7 +57,7 @@ class TileModel {
     /// neighbours along such a range share it with other iterations that are computed at once.
     struct Window {
         uint64_t along = 0;
-        int region = -1;  // the loop's body
+        RegionId region;  // the loop's body
     };
     /// So many that stand within `span` steps of one another along a range.
     struct Meeting {
@@ -74,21 +74,21 @@ class TileModel {
     };
     template <class Number>
     double total(Number Share::*what, const std::vector<int64_t>& tile) const;
-    int64_t iterations_at_once(const KernelCode& code, int region) const;
+    int64_t iterations_at_once(const KernelCode& code, RegionId region) const;
     uint64_t mask_of(const KernelCode& code, const KernelNode& n) const;
     void find_masks(const KernelCode& code);
     void find_windows(const KernelCode& code);
     void find_meetings(const KernelCode& code);
-    void meet(const std::map<int64_t, std::vector<int>>& nodes, int range);
+    void meet(const std::map<int64_t, std::vector<NodeId>>& nodes, int range);
     Window window_of_sum(const KernelCode& code, const IndexForm& form) const;
-    Part part_of(const KernelCode& code, int id) const;
-    void visit(const KernelCode& code, int region, double runs);
+    Part part_of(const KernelCode& code, NodeId id) const;
+    void visit(const KernelCode& code, RegionId region, double runs);
 
-    std::vector<int> grid_;  // Grid ranges, x first
-    std::vector<uint64_t> node_,
-        region_;                   // the Grid ranges that a node, the values of a region depend on
-    std::vector<Window> windows_;  // per node
-    std::map<int, std::vector<Meeting>> meetings_;  // of nodes
+    std::vector<RangeId> grid_;  // Grid ranges, x first
+    ByNode<uint64_t> node_;      // the Grid ranges that a node depends on
+    ByRegion<uint64_t> region_;  // those that the values of a region depend on
+    ByNode<Window> windows_;
+    std::map<NodeId, std::vector<Meeting>> meetings_;
     std::map<Part, Share> shares_;
     uint64_t repeated_ = 0;  // ranges along which loads differ that are the same along x
     bool lanes_share_, has_windows_ = false;

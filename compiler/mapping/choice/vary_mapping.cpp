@@ -18,7 +18,7 @@ Variations::Variations(const KernelCode& ready, const Mapping& from, const Devic
       facts(facts),
       extents(grid_extents(ready)),
       model_(ready, from.lanes > 1) {
-    for (const KernelRegion& region : ready.regions) loops |= region.range >= 0;
+    for (const KernelRegion& region : ready.regions) loops |= bool(region.range);
     this->from.tile.resize(std::max<size_t>(1, extents.size()), 1);
 }
 

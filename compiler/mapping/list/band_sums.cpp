@@ -12,7 +12,7 @@ namespace {
 bool is_power(int64_t value) { return value > 0 && std::has_single_bit(uint64_t(value)); }
 
 /// Returns a sum of only these atoms.
-bool is_made_of(const BandSum& s, std::initializer_list<int> atoms) {
+bool is_made_of(const BandSum& s, std::initializer_list<BandAtom> atoms) {
     return std::all_of(s.terms.begin(), s.terms.end(), [&](const auto& term) {
         return std::find(atoms.begin(), atoms.end(), term.first) != atoms.end();
     });
@@ -63,9 +63,10 @@ std::optional<BandSum> shifted(const BandSum& a, const BandSum& by) {
 /// Returns the sum as a Size if all its terms are parameters that the host computes.
 std::optional<Size> BandAlgebra::size_of(const BandSum& s) const {
     Size out(s.offset);
-    for (const auto& [id, times] : s.terms) {
-        if (id < 0 || b_.node(id).op != KernelOp::Param) return std::nullopt;
-        const ParamInfo& p = b_.code().params[static_cast<size_t>(b_.node(id).param)];
+    for (const auto& [atom, times] : s.terms) {
+        const auto* id = std::get_if<NodeId>(&atom);
+        if (!id || b_.node(*id).op != KernelOp::Param) return std::nullopt;
+        const ParamInfo& p = b_.code().params[static_cast<size_t>(b_.node(*id).param)];
         if (p.scalar >= 0) return std::nullopt;
         out += p.size * Size(times);
     }
@@ -127,13 +128,14 @@ std::pair<std::optional<BandSum>, std::optional<BandSum>> BandAlgebra::parts(con
     if (a.offset < 0 || by <= 0) return {};
     BandSum whole = number(a.offset / by), rest = number(a.offset % by);
     Interval between{rest.offset, rest.offset};
-    for (const auto& [id, times] : a.terms) {
+    for (const auto& [part, times] : a.terms) {
         const bool divides = times % by == 0;
         if (divides)
-            whole = plus(whole, atom(id), times / by);
+            whole = plus(whole, atom(part), times / by);
         else
-            rest = plus(rest, atom(id), times);
-        const Interval own = id >= 0 ? b_.node(id).interval : Interval{0, INT32_MAX};
+            rest = plus(rest, atom(part), times);
+        const auto* id = std::get_if<NodeId>(&part);
+        const Interval own = id ? b_.node(*id).interval : Interval{0, INT32_MAX};
         if (times < 0 || own.lo < 0) return {};
         if (!divides) between = between + own * Interval{times, times};
     }

@@ -1,30 +1,43 @@
 // Indices of the points of bands as sums, by which elements of one band are told apart.
 #pragma once
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/program/affine.h"
 
 namespace firn {
 
-/// The atoms of an index of a point, beside nodes of the kernel that is made (their numbers). The
-/// index along the axis is (points * high + u) * 2^exponent + low, u being the point's place in its
-/// band, and low less than 2^exponent.
-enum BandAtom : int {
-    kHighFar = -1,      // high * 2^exponent
-    kFar = -2,          // 2^exponent
-    kLow = -3,          // low
-    kHigh = -4,         // high
-    kExponent = -5,     // exponent
-    kFirstGroup = -16,  // the number of the group along axis k is kFirstGroup - k
-    kFirstLane = -32,   // that of the invocation in it
+/// The parts of the index of a point along the axis, which is (points * high + u) * 2^exponent +
+/// low, u being the point's place in its band, and low less than 2^exponent.
+enum BandPart : uint8_t {
+    kExponent,
+    kHigh,
+    kLow,
+    kFar,      // 2^exponent
+    kHighFar,  // high * 2^exponent
 };
-using BandSum = Affine<int, int64_t, int64_t>;
+/// The number of the group along an axis.
+struct GroupAlong {
+    size_t axis;
+    friend auto operator<=>(const GroupAlong&, const GroupAlong&) = default;
+};
+/// The number of the invocation in it.
+struct LaneAlong {
+    size_t axis;
+    friend auto operator<=>(const LaneAlong&, const LaneAlong&) = default;
+};
+/// An atom of an index of a point; the nodes are of the kernel that is made.
+using BandAtom = std::variant<LaneAlong, GroupAlong, BandPart, NodeId>;
+using BandSum = Affine<BandAtom, int64_t, int64_t>;
 
 inline BandSum number(int64_t value) { return {{}, value}; }
-inline BandSum atom(int id, int64_t times = 1) {
-    return times ? BandSum{{{id, times}}, 0} : BandSum{};
+inline BandSum atom(const BandAtom& of, int64_t times = 1) {
+    return times ? BandSum{{{of, times}}, 0} : BandSum{};
 }
 inline bool is_number(const BandSum& s) { return s.terms.empty(); }
 

@@ -13,11 +13,11 @@
 namespace firn {
 namespace {
 
-/// Returns the outermost range of the grid; -1: there is no grid.
-int outermost(const KernelCode& code) {
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid) return static_cast<int>(r);
-    return -1;
+/// Returns the outermost range of the grid, or none.
+RangeId outermost(const KernelCode& code) {
+    for (RangeId range : code.ranges.ids())
+        if (code[range].kind == RangeKind::Grid) return range;
+    return {};
 }
 
 bool is_access(const KernelNode& n) {
@@ -30,14 +30,13 @@ struct BandIndex {
     Interval rest{0, 0};
 };
 
-void add_to(const KernelCode& code, int id, int band, BandIndex& out) {
-    const KernelNode& n = code.nodes[static_cast<size_t>(id)];
-    const auto is_band = [&](int node) {
-        const KernelNode& index = code.nodes[static_cast<size_t>(node)];
-        return index.op == KernelOp::Range && index.range == band;
+void add_to(const KernelCode& code, NodeId id, RangeId band, BandIndex& out) {
+    const KernelNode& n = code[id];
+    const auto is_band = [&](NodeId node) {
+        return code[node].op == KernelOp::Range && code[node].range == band;
     };
     if (n.op == KernelOp::Add) {
-        for (int arg : n.args) add_to(code, arg, band, out);
+        for (NodeId arg : n.args) add_to(code, arg, band, out);
         return;
     }
     if (is_band(id)) {
@@ -46,7 +45,7 @@ void add_to(const KernelCode& code, int id, int band, BandIndex& out) {
     }
     if (n.op == KernelOp::Mul)
         for (size_t k : {0, 1}) {
-            const KernelNode& factor = code.nodes[static_cast<size_t>(n.args[1 - k])];
+            const KernelNode& factor = code[n.args[1 - k]];
             if (!is_band(n.args[k]) || factor.op != KernelOp::Constant) continue;
             out.times += factor.constant.i;
             return;
@@ -110,8 +109,8 @@ std::optional<Bands> bands_of(const Program& program, const ListedLoop& loop,
 }
 
 bool stays_in_bands(const KernelCode& ready, const Bands& bands) {
-    const int band = outermost(ready);
-    if (band < 0 || !(ready.ranges[static_cast<size_t>(band)].extent == bands.count)) return false;
+    const RangeId band = outermost(ready);
+    if (!band || !(ready[band].extent == bands.count)) return false;
     return std::all_of(ready.nodes.begin(), ready.nodes.end(), [&](const KernelNode& n) {
         if (!is_access(n)) return !names_buffer(n.op);
         const KernelBuffer& buffer = ready.buffers[static_cast<size_t>(n.buffer)];

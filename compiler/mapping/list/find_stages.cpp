@@ -75,8 +75,8 @@ std::optional<Size> guarded(const KernelCode& code, IndexForms& forms, const Poi
 }
 
 /// Adds the dimensions that a range of the grid is known to have.
-void add_dimensions(const KernelCode& code, int range, std::vector<PointAxis>& axes) {
-    const Size& all = code.ranges[static_cast<size_t>(range)].extent;
+void add_dimensions(const KernelCode& code, RangeId range, std::vector<PointAxis>& axes) {
+    const Size& all = code[range].extent;
     std::vector<int64_t> extents;  // x first
     if (all.is_constant() && range == last_grid_range(code)) extents = dimensions_in(code, range);
     if (extents.size() < 2) return axes.push_back({.grid = range, .extent = all});
@@ -90,9 +90,8 @@ void add_dimensions(const KernelCode& code, int range, std::vector<PointAxis>& a
 /// The axes of the kernel's points, the slowest first; nothing if it has other ranges.
 std::vector<PointAxis> axes_of(const KernelCode& code, IndexForms& forms) {
     std::vector<PointAxis> grid, mapped(3);
-    for (size_t r = 0; r < code.ranges.size(); ++r) {
-        const Range& range = code.ranges[r];
-        const int id = static_cast<int>(r);
+    for (RangeId id : code.ranges.ids()) {
+        const Range& range = code[id];
         PointAxis& axis = mapped[static_cast<size_t>(2 - std::clamp(range.dim, 0, 2))];
         switch (range.kind) {
             case RangeKind::Grid: add_dimensions(code, id, grid); break;
@@ -104,9 +103,9 @@ std::vector<PointAxis> axes_of(const KernelCode& code, IndexForms& forms) {
             default: return {};
         }
     }
-    std::erase_if(mapped, [](const PointAxis& axis) { return axis.group < 0 && axis.lane < 0; });
+    std::erase_if(mapped, [](const PointAxis& axis) { return !axis.group && !axis.lane; });
     for (PointAxis& axis : mapped) {
-        if (axis.group < 0 || axis.lane < 0) return {};
+        if (!axis.group || !axis.lane) return {};
         const auto guard = guarded(code, forms, axis);
         axis.extent = guard ? *guard : axis.extent * Size(axis.group_size);
     }
@@ -119,7 +118,7 @@ std::vector<Size> exponents_of(const KernelCode& code, IndexForms& forms,
     std::vector<Size> out;
     for (const KernelNode& n : code.nodes) {
         if (n.op != KernelOp::ShiftLeft || n.dtype != i32) continue;
-        const KernelNode& one = code.nodes[static_cast<size_t>(n.args[0])];
+        const KernelNode& one = code[n.args[0]];
         const IndexForm& by = forms.of(n.args[1]);
         if (one.op != KernelOp::Constant || !by.is_size()) continue;
         const Size& exponent = by.sum.offset;

@@ -23,9 +23,9 @@ Size growth(const Size& size, const std::string& induction) {
 }
 
 /// Returns the new nodes of `ids`.
-std::vector<int> taken(const std::vector<int>& ids, const std::vector<int>& nodes) {
-    std::vector<int> out;
-    for (int id : ids) out.push_back(nodes[static_cast<size_t>(id)]);
+std::vector<NodeId> taken(const std::vector<NodeId>& ids, const ByNode<NodeId>& nodes) {
+    std::vector<NodeId> out;
+    for (NodeId id : ids) out.push_back(nodes[id]);
     return out;
 }
 
@@ -36,12 +36,12 @@ bool is_block(const KernelNode& n) {
 
 }  // namespace
 
-std::vector<int> InSequence::Taken::all(const std::vector<int>& ids) const {
-    std::vector<int> out;
-    for (int id : ids) {
+std::vector<NodeId> InSequence::Taken::all(const std::vector<NodeId>& ids) const {
+    std::vector<NodeId> out;
+    for (NodeId id : ids) {
         const auto found = several.find(id);
         if (found == several.end())
-            out.push_back(nodes[static_cast<size_t>(id)]);
+            out.push_back(nodes[id]);
         else
             out.insert(out.end(), found->second.begin(), found->second.end());
     }
@@ -63,49 +63,50 @@ InSequence::InSequence(uint32_t invocations, const Program& program, const Size&
     code_.in_order = true;
 }
 
-int InSequence::new_node(KernelNode node) {
+NodeId InSequence::new_node(KernelNode node) {
+    const NodeId id = code_.nodes.end_id();
     code_.nodes.push_back(std::move(node));
-    return static_cast<int>(code_.nodes.size()) - 1;
+    return id;
 }
 
-int InSequence::made(KernelOp op, std::vector<int> args, DType dtype) {
+NodeId InSequence::made(KernelOp op, std::vector<NodeId> args, DType dtype) {
     KernelNode node;
     node.op = op;
     node.dtype = dtype;
     node.args = std::move(args);
-    const int id = new_node(std::move(node));
+    const NodeId id = new_node(std::move(node));
     order().push_back(id);
     return id;
 }
 
 /// Sizes that differ by numbers alone share a parameter: a sequence has many, and room for
 /// parameters is scarce.
-int InSequence::size(const Size& size) {
+NodeId InSequence::size(const Size& size) {
     const SizeSum sum = as_sum(size.substitute(iterations_));
     const auto constant = [&](int64_t value) { return new_node(constant_node(scalar_int(value))); };
-    int out = -1;
+    NodeId out;
     for (const auto& [coefficient, factors] : sum.terms) {
-        int term = product(factors);
+        NodeId term = product(factors);
         if (coefficient != 1) term = made(KernelOp::Mul, {term, constant(coefficient)});
-        out = out < 0 ? term : made(KernelOp::Add, {out, term});
+        out = out ? made(KernelOp::Add, {out, term}) : term;
     }
-    if (out < 0) return constant(sum.constant);
+    if (!out) return constant(sum.constant);
     return sum.constant ? made(KernelOp::Add, {out, constant(sum.constant)}) : out;
 }
 
 /// Computes the product in the kernel if it changes with the iteration of a loop around it; else it
 /// is a parameter.
-int InSequence::product(const Size& factors) {
+NodeId InSequence::product(const Size& factors) {
     for (size_t k = loops_.size(); k-- > 1;)
         if (mentions(factors, loops_[k].induction)) {
-            const int index = loops_[k].index;
+            const NodeId index = loops_[k].index;
             const Size step = growth(factors, loops_[k].induction);
             return step.is(1) ? index : made(KernelOp::Mul, {index, size(step)});
         }
     return param({i32, factors, -1});
 }
 
-int InSequence::param(const ParamInfo& info) {
+NodeId InSequence::param(const ParamInfo& info) {
     KernelNode node;
     const auto at = std::find(code_.params.begin(), code_.params.end(), info);
     node.op = KernelOp::Param;
@@ -117,8 +118,8 @@ int InSequence::param(const ParamInfo& info) {
 
 /// Returns the node of a host number. One that changes with the iteration of a loop around it is
 /// computed in the iteration.
-int InSequence::number(int k) {
-    const auto [known, added] = numbers_.try_emplace(k, -1);
+NodeId InSequence::number(int k) {
+    const auto [known, added] = numbers_.try_emplace(k);
     if (!added) return known->second;
     const auto in_loop = [&](const Size& size) {
         const auto is_in = [&](const Loop& loop) { return mentions(size, loop.induction); };
@@ -127,34 +128,35 @@ int InSequence::number(int k) {
                            [&](const auto& iteration) { return mentions(size, iteration.first); });
     };
     const HostScalar& s = program_.host_scalars[static_cast<size_t>(k)];
-    int& node = known->second;
+    NodeId& node = known->second;
     if (!any_size(program_.host_scalars, k, in_loop))
         return node = param({f32, Size(), static_cast<int>(program_.arguments.size()) + k});
     if (s.op == HostOp::Size) return node = made(KernelOp::Cast, {size(s.size)}, f32);
-    std::vector<int> operands;
+    std::vector<NodeId> operands;
     for (int operand : {s.a, s.b})
         if (operand >= 0) operands.push_back(number(operand));
     return node = made(kernel_op(*op_of(s.op)), std::move(operands), f32);
 }
 
-int InSequence::range(const Range& range, const std::vector<int>& nodes) {
+RangeId InSequence::range(const Range& range, const ByNode<NodeId>& nodes) {
     if (range.kind == RangeKind::Serial) {
+        const RangeId id = code_.ranges.end_id();
         code_.ranges.push_back(range);
-        int& trips = code_.ranges.back().extent_node;
-        if (trips >= 0) trips = nodes[static_cast<size_t>(trips)];
-        return static_cast<int>(code_.ranges.size()) - 1;
+        NodeId& trips = code_.ranges.back().extent_node;
+        if (trips) trips = nodes[trips];
+        return id;
     }
     const bool band = range.kind == RangeKind::Group;  // on whichever axis the part has them
     const auto same = [&](const Range& r) {
         return r.kind == range.kind && (band || r.dim == range.dim) && r.extent == range.extent;
     };
     const auto at = std::find_if(code_.ranges.begin(), code_.ranges.end(), same);
-    const auto index = at - code_.ranges.begin();
+    const RangeId id(at - code_.ranges.begin());
     if (at == code_.ranges.end()) {
         code_.ranges.push_back(range);
         if (band) code_.ranges.back().dim = 0;
     }
-    return static_cast<int>(index);
+    return id;
 }
 
 bool InSequence::is_own(const KernelBuffer& buffer) const {
@@ -183,8 +185,8 @@ int InSequence::buffer(const KernelBuffer& wanted) {
 
 /// A block's elements as loads or stores of one each, behind the nodes of their places: loads
 /// first to last are every other one.
-std::vector<int> InSequence::one_by_one(const KernelNode& block) {
-    std::vector<int> out;
+std::vector<NodeId> InSequence::one_by_one(const KernelNode& block) {
+    std::vector<NodeId> out;
     for (int k = 0; k < block.width; ++k) {
         KernelNode one = block;
         one.width = 1;
@@ -204,7 +206,7 @@ std::vector<int> InSequence::one_by_one(const KernelNode& block) {
 }
 
 /// The number of the invocation in its group.
-int InSequence::invocation() {
+NodeId InSequence::invocation() {
     Range all;
     all.name = "t", all.kind = RangeKind::Invocation, all.extent = Size(code_.group_size[0]);
     KernelNode node;
@@ -216,51 +218,53 @@ int InSequence::invocation() {
 }
 
 /// Its place along a dimension of the part's group.
-int InSequence::place(const KernelCode& part, int dim) {
+NodeId InSequence::place(const KernelCode& part, int dim) {
     const uint32_t wide = part.group_size[0];
     if (wide == code_.group_size[0]) return invocation();
     const int64_t by = dim == 0 ? wide : std::countr_zero(wide);
-    const int operand = new_node(constant_node(scalar_int(by)));
-    const int out =
+    const NodeId operand = new_node(constant_node(scalar_int(by)));
+    const NodeId out =
         made(dim == 0 ? KernelOp::LowBits : KernelOp::ShiftRight, {invocation(), operand});
-    code_.nodes[static_cast<size_t>(out)].interval = {
-        0, static_cast<int64_t>(part.group_size[static_cast<size_t>(dim)]) - 1};
+    code_[out].interval = {0, static_cast<int64_t>(part.group_size[static_cast<size_t>(dim)]) - 1};
     return out;
 }
 
 /// Returns whether this invocation is the first of those that would do the same, along dimensions
-/// of the group that the part does not use. -1: it uses all.
-int InSequence::first_of_unused(const KernelCode& part) {
-    int out = -1;
+/// of the group that the part does not use; none: it uses all.
+NodeId InSequence::first_of_unused(const KernelCode& part) {
+    NodeId out;
     for (int dim = 0; dim < 2; ++dim) {
         const bool used = std::any_of(part.ranges.begin(), part.ranges.end(), [&](const Range& r) {
             return r.kind == RangeKind::Subgroup ||
                    (r.kind == RangeKind::Invocation && r.dim == dim);
         });
         if (part.group_size[static_cast<size_t>(dim)] == 1 || used) continue;
-        const int first = made(KernelOp::Equal, {place(part, dim), size(Size(0))}, boolean);
-        out = out < 0 ? first : made(KernelOp::And, {out, first}, boolean);
+        const NodeId first = made(KernelOp::Equal, {place(part, dim), size(Size(0))}, boolean);
+        out = out ? made(KernelOp::And, {out, first}, boolean) : first;
     }
     return out;
 }
 
 /// All nodes of the part, and its regions but the root, which is the place where it stands.
 InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
-    const int regions = static_cast<int>(code_.regions.size()) - 1;
-    const auto region = [&](int id) { return id > 0 ? id + regions : -1; };
+    const size_t regions = code_.regions.size() - 1;
+    const auto region = [&](RegionId id) {
+        return id > kRoot ? RegionId(regions + id.place()) : RegionId();
+    };
     Taken out;
-    std::vector<int>& nodes = out.nodes;
-    std::vector<int> buffers, ranges(part.ranges.size(), -1);
-    std::map<int, std::vector<int>> blocks;  // by node of the part: its elements
+    ByNode<NodeId>& nodes = out.nodes;
+    std::vector<int> buffers;
+    ByRange<RangeId> ranges(part.ranges.size());
+    std::map<NodeId, std::vector<NodeId>> blocks;  // by node of the part: its elements
     numbers_.clear();
     for (const KernelBuffer& b : part.buffers) buffers.push_back(buffer(b));
-    const auto range_of = [&](int r) {
-        int& made = ranges[static_cast<size_t>(r)];
-        if (made < 0) made = range(part.ranges[static_cast<size_t>(r)], nodes);
+    const auto range_of = [&](RangeId r) {
+        RangeId& made = ranges[r];
+        if (!made) made = range(part[r], nodes);
         return made;
     };
     for (const KernelNode& n : part.nodes) {
-        const int id = static_cast<int>(nodes.size());
+        const NodeId id = nodes.end_id();
         if (n.op == KernelOp::Param) {
             const ParamInfo& info = part.params[static_cast<size_t>(n.param)];
             const int computed = info.scalar - static_cast<int>(program_.arguments.size());
@@ -275,7 +279,7 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
             continue;
         }
         if (n.op == KernelOp::Range) {
-            const Range& range = part.ranges[static_cast<size_t>(n.range)];
+            const Range& range = part[n.range];
             if (range.kind == RangeKind::Invocation) {
                 nodes.push_back(place(part, range.dim));
                 continue;
@@ -288,14 +292,14 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
             node.buffer = buffers[static_cast<size_t>(n.buffer)];
         if (n.op == KernelOp::Range) {
             // There is one group, along all axes but that of bands.
-            const Range& range = part.ranges[static_cast<size_t>(n.range)];
+            const Range& range = part[n.range];
             if (range.kind == RangeKind::Group && (bands_.is(1) || !(range.extent == bands_)))
-                node.op = KernelOp::Constant, node.constant = scalar_int(0), node.range = -1;
+                node.op = KernelOp::Constant, node.constant = scalar_int(0), node.range = {};
             else
                 node.range = range_of(n.range);
         }
         if (is_block(n) && is_own(part.buffers[static_cast<size_t>(n.buffer)])) {
-            const std::vector<int> made = one_by_one(node);
+            const std::vector<NodeId> made = one_by_one(node);
             for (size_t k = 0; k < made.size(); k += 2) blocks[id].push_back(made[k]);
             nodes.push_back(made[0]);
             out.several[id] = made;
@@ -303,23 +307,23 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
         }
         nodes.push_back(new_node(std::move(node)));
     }
-    for (size_t r = 1; r < part.regions.size(); ++r) {
-        const KernelRegion& from = part.regions[r];
+    for (RegionId r : Ids<RegionId>{kRoot.next(), part.regions.end_id()}) {
+        const KernelRegion& from = part[r];
         KernelRegion to;
         to.args = taken(from.args, nodes), to.yields = taken(from.yields, nodes);
         to.order = out.all(from.order), to.effects = out.all(from.effects);
-        if (from.range >= 0) to.range = range_of(from.range);
-        if (from.alive >= 0) to.alive = nodes[static_cast<size_t>(from.alive)];
+        if (from.range) to.range = range_of(from.range);
+        if (from.alive) to.alive = nodes[from.alive];
         code_.regions.push_back(std::move(to));
     }
     return out;
 }
 
-int InSequence::branch(int condition, std::vector<int> inside) {
+NodeId InSequence::branch(NodeId condition, std::vector<NodeId> inside) {
     KernelNode node;
     node.op = KernelOp::Branch;
     node.args = {condition};
-    node.region = static_cast<int>(code_.regions.size());
+    node.region = code_.regions.end_id();
     KernelRegion region;
     region.order = std::move(inside);
     code_.regions.push_back(std::move(region));
@@ -340,11 +344,10 @@ void InSequence::add(const KernelCode& part) {
            "sequence: a kernel that cannot follow others");
     if (code_.name.empty()) code_.name = part.name;
     const Taken taken = take_nodes(part);
-    std::vector<int> root = taken.all(part.regions[0].order);
-    const std::vector<int> effects = taken.all(part.regions[0].effects);
+    std::vector<NodeId> root = taken.all(part[kRoot].order);
+    const std::vector<NodeId> effects = taken.all(part[kRoot].effects);
     root.insert(root.end(), effects.begin(), effects.end());
-    if (const int alone = first_of_unused(part); alone >= 0)
-        root = {branch(alone, std::move(root))};
+    if (const NodeId alone = first_of_unused(part)) root = {branch(alone, std::move(root))};
     order().insert(order().end(), root.begin(), root.end());
     KernelNode barrier;
     barrier.op = KernelOp::Barrier;
@@ -366,10 +369,10 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
     iterations.kind = RangeKind::Serial;
     iterations.extent_node = size(max(trips, Size(0)));
     iterations.max_trips = most;
+    const RangeId range = code_.ranges.end_id();
     code_.ranges.push_back(iterations);
-    const int range = static_cast<int>(code_.ranges.size()) - 1;
     Loop loop;
-    loop.region = static_cast<int>(code_.regions.size());
+    loop.region = code_.regions.end_id();
     loop.induction = induction;
     KernelRegion body;
     body.range = range;

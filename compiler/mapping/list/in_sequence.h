@@ -43,41 +43,40 @@ class InSequence {
 
   private:
     struct Loop {
-        int region = 0, index = -1;  // index: the node with the number of the iteration
+        RegionId region = kRoot;
+        NodeId index;  // with the number of the iteration
         std::string induction;
     };
-    int new_node(KernelNode node);
-    int made(KernelOp op, std::vector<int> args, DType dtype = i32);
-    int size(const Size& size);
-    int product(const Size& size);
-    int param(const ParamInfo& info);
-    int number(int k);
-    int range(const Range& range, const std::vector<int>& nodes);
+    NodeId new_node(KernelNode node);
+    NodeId made(KernelOp op, std::vector<NodeId> args, DType dtype = i32);
+    NodeId size(const Size& size);
+    NodeId product(const Size& size);
+    NodeId param(const ParamInfo& info);
+    NodeId number(int k);
+    RangeId range(const Range& range, const ByNode<NodeId>& nodes);
     bool is_own(const KernelBuffer& buffer) const;
     int buffer(const KernelBuffer& wanted);
-    int invocation();
-    int place(const KernelCode& part, int dim);
-    int first_of_unused(const KernelCode& part);
+    NodeId invocation();
+    NodeId place(const KernelCode& part, int dim);
+    NodeId first_of_unused(const KernelCode& part);
     /// The new nodes of a part's nodes: one for each, or several that stand in its place.
     struct Taken {
-        std::vector<int> nodes;
-        std::map<int, std::vector<int>> several;
+        ByNode<NodeId> nodes;
+        std::map<NodeId, std::vector<NodeId>> several;
 
-        std::vector<int> all(const std::vector<int>& ids) const;
+        std::vector<NodeId> all(const std::vector<NodeId>& ids) const;
     };
     Taken take_nodes(const KernelCode& part);
-    std::vector<int> one_by_one(const KernelNode& block);
-    int branch(int condition, std::vector<int> inside);
-    std::vector<int>& order() {
-        return code_.regions[static_cast<size_t>(loops_.back().region)].order;
-    }
+    std::vector<NodeId> one_by_one(const KernelNode& block);
+    NodeId branch(NodeId condition, std::vector<NodeId> inside);
+    std::vector<NodeId>& order() { return code_[loops_.back().region].order; }
 
     const Program& program_;
     const Size bands_;
     std::set<int> own_;
     std::optional<bool> bound_side_;  // for a copy: whether its target, or its source, is bound
     KernelCode code_;
-    std::map<int, int> numbers_;  // nodes of the host's numbers in the part that is taken
+    std::map<int, NodeId> numbers_;  // nodes of the host's numbers in the part that is taken
     SizeMap iterations_;
     std::vector<Loop> loops_;  // the first is the kernel itself
 };

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdlib>
 #include <utility>
+#include <variant>
 
 #include "compiler/kernel/kernel_builder.h"
 #include "compiler/kernel/place.h"
@@ -38,31 +39,33 @@ class BandWriter {
         open_grid();
         for (int copy = 0; copy < copies_ && !refused_; ++copy) run_band(copy);
         if (refused_) return std::nullopt;
-        std::vector<int> stores;
+        std::vector<NodeId> stores;
         for (auto& [to, bands] : stored_)
             for (int64_t slot = 0; slot < elements_; ++slot)
                 for (int copy = 0; copy < copies_; ++copy)
                     stores.push_back(store(to, bands[static_cast<size_t>(copy)], slot, copy));
         if (refused_) return std::nullopt;
-        out_.regions[0].effects = std::move(stores);
+        out_[kRoot].effects = std::move(stores);
         place(out_);
         return JoinedStages{std::move(out_), scale_};
     }
 
   private:
-    using Held = std::vector<int>;  // by element: its value, -1: none yet
+    using Held = std::vector<NodeId>;  // by element: its value, or none yet
 
     void refuse() { refused_ = true; }
+    /// Stands in the place of any node once it has refused.
+    static constexpr NodeId kRefused{0};
 
     // --- the points
 
     void open_grid() {
-        std::map<int, Size> extents;  // by range of the grid
+        std::map<RangeId, Size> extents;
         for (size_t k = 0; k < stages_.axes.size(); ++k) {
             Size& all = extents.emplace(range_of(k), Size(1)).first->second;
             all = all * extent_of(k);
         }
-        std::map<int, int> ranges;
+        std::map<RangeId, NodeId> ranges;
         for (size_t k = 0; k < stages_.axes.size(); ++k) {
             if (!ranges.contains(range_of(k))) {
                 Range range;
@@ -75,13 +78,13 @@ class BandWriter {
         }
         // The last dimension in a range is the fastest.
         for (size_t k = stages_.axes.size(); k-- > 0;) {
-            int& rest = ranges.at(range_of(k));
-            const int extent = b_.size(extent_of(k));
+            NodeId& rest = ranges.at(range_of(k));
+            const NodeId extent = b_.size(extent_of(k));
             const bool first = k == 0 || range_of(k - 1) != range_of(k);
             point_[k] = first ? rest : b_.make(KernelOp::Mod, i32, {rest, extent});
             if (!first) rest = b_.make(KernelOp::Div, i32, {rest, extent});
         }
-        const int at = point_[stages_.axis];
+        const NodeId at = point_[stages_.axis];
         if (distance_ == BandDistance::One) {
             high_ = at, high_far_ = at;
             far_ = b_.integer(1), low_ = shift_ = b_.integer(0);
@@ -100,10 +103,10 @@ class BandWriter {
         b_.assume(high_far_, Size(0), most);
     }
 
-    /// A number for each range of the grid.
-    int range_of(size_t axis) const {
-        const int grid = stages_.axes[axis].grid;
-        return grid >= 0 ? grid : -1 - static_cast<int>(axis);
+    /// The range of the grid, or of groups, in which the axis lies.
+    RangeId range_of(size_t axis) const {
+        const PointAxis& own = stages_.axes[axis];
+        return own.grid ? own.grid : own.group;
     }
     /// Returns the extent of the axis in the kernel that is made.
     Size extent_of(size_t axis) const {
@@ -118,34 +121,34 @@ class BandWriter {
         held_.clear();
         for (stage_ = 0; stage_ < count_ && !refused_; ++stage_) {
             made_.clear();
-            for (const auto& [from, to] : stages_.next) made_[to].assign(size_t(elements_), -1);
+            for (const auto& [from, to] : stages_.next) made_[to].assign(size_t(elements_), {});
             for (place_ = 0; place_ < points_ && !refused_; ++place_) {
-                nodes_.assign(from_.nodes.size(), -1);
+                nodes_.assign(from_.nodes.size(), {});
                 sums_.assign(from_.nodes.size(), std::nullopt);
-                run_effects(0);
+                run_effects(kRoot);
             }
             for (const auto& [from, to] : stages_.next) {
                 held_[from] = made_[to];
-                if (std::find(made_[to].begin(), made_[to].end(), -1) != made_[to].end()) refuse();
+                if (std::find(made_[to].begin(), made_[to].end(), NodeId()) != made_[to].end())
+                    refuse();
             }
         }
         for (const auto& [from, to] : stages_.next) stored_[to].push_back(held_[from]);
     }
 
-    void run_effects(int region) {
-        for (int id : from_.regions[static_cast<size_t>(region)].effects) {
-            const KernelNode& n = from_.nodes[static_cast<size_t>(id)];
+    void run_effects(RegionId region) {
+        for (NodeId id : from_[region].effects) {
+            const KernelNode& n = from_[id];
             if (n.op == KernelOp::Branch) {
-                const int side = side_of(n);
-                if (side >= 0) run_effects(side);
+                if (const RegionId side = side_of(n)) run_effects(side);
             } else if (n.op == KernelOp::Store && n.width == 1) {
                 const int buffer = from_.buffers[static_cast<size_t>(n.buffer)].buffer;
                 const int slot = slot_of(sum(n.args[0]));
-                const int made = node(n.args[1]);
+                const NodeId made = node(n.args[1]);
                 if (refused_) return;
                 buffer_of_[buffer] = n.buffer;
-                int& place = made_.at(buffer)[static_cast<size_t>(slot)];
-                if (place >= 0 || b_.node(made).dtype != out_type(n)) return refuse();
+                NodeId& place = made_.at(buffer)[static_cast<size_t>(slot)];
+                if (place || b_.node(made).dtype != out_type(n)) return refuse();
                 place = made;
             } else {
                 return refuse();
@@ -157,21 +160,21 @@ class BandWriter {
         return from_.buffers[static_cast<size_t>(access.buffer)].dtype;
     }
 
-    /// The region that a branch takes; -1: that has no region, or is not known, which refuses.
-    int side_of(const KernelNode& branch) {
+    /// The region that a branch takes; none: that has no region, or is not known, which refuses.
+    RegionId side_of(const KernelNode& branch) {
         const KernelNode& condition = b_.node(node(branch.args[0]));
         if (condition.op != KernelOp::Constant) {
             refuse();
-            return -1;
+            return {};
         }
         return condition.constant.i ? branch.region : branch.else_region;
     }
 
-    int store(int buffer, const Held& band, int64_t slot, int copy) {
+    NodeId store(int buffer, const Held& band, int64_t slot, int copy) {
         copy_ = copy;
         const int bound = bind(buffer_of_.at(buffer), true);
-        const int index = element(slot, bound);
-        const int value = band[static_cast<size_t>(slot)];
+        const NodeId index = element(slot, bound);
+        const NodeId value = band[static_cast<size_t>(slot)];
         return b_.store(bound, index, std::span(&value, 1));
     }
 
@@ -181,11 +184,11 @@ class BandWriter {
     }
 
     /// The index of an element of the band.
-    int element(int64_t slot, int bound) {
+    NodeId element(int64_t slot, int bound) {
         BandSum index = plus(*rest_, atom(kHighFar, scale_ * elements_), 1);
         index = plus(index, atom(kFar, scale_ * slot), 1);
         index = plus(index, atom(kLow, scale_), 1);
-        const int made = node_of(index);
+        const NodeId made = node_of(index);
         if (!refused_)
             b_.assume(made, Size(0), out_.buffers[static_cast<size_t>(bound)].elements - Size(1));
         return made;
@@ -198,12 +201,13 @@ class BandWriter {
         const int64_t scale = coefficient_of(index, kLow), far = coefficient_of(index, kFar);
         BandSum rest = index;
         std::erase_if(rest.terms, [](const auto& term) {
-            return term.first == kHighFar || term.first == kFar || term.first == kLow;
+            const auto* part = std::get_if<BandPart>(&term.first);
+            return part && (*part == kHighFar || *part == kFar || *part == kLow);
         });
         if (refused_ || scale < 1 || coefficient_of(index, kHighFar) != scale * elements_ ||
             far % scale != 0 || far < 0 || far / scale >= elements_ ||
             std::any_of(rest.terms.begin(), rest.terms.end(),
-                        [](const auto& term) { return term.first < 0; })) {
+                        [](const auto& term) { return !std::get_if<NodeId>(&term.first); })) {
             refuse();
             return 0;
         }
@@ -217,17 +221,17 @@ class BandWriter {
     // --- values
 
     /// The node of the kernel that is made.
-    int node(int id) {
-        int& made = nodes_[static_cast<size_t>(id)];
-        if (made >= 0 || refused_) return std::max(made, 0);
-        const KernelNode& n = from_.nodes[static_cast<size_t>(id)];
-        const int now = n.dtype == i32 && n.op != KernelOp::Load && n.op != KernelOp::Result
-                            ? node_of(sum(id))
-                            : value(n);
-        return nodes_[static_cast<size_t>(id)] = now;
+    NodeId node(NodeId id) {
+        if (nodes_[id]) return nodes_[id];
+        if (refused_) return kRefused;
+        const KernelNode& n = from_[id];
+        const NodeId now = n.dtype == i32 && n.op != KernelOp::Load && n.op != KernelOp::Result
+                               ? node_of(sum(id))
+                               : value(n);
+        return nodes_[id] = now;
     }
 
-    int value(const KernelNode& n) {
+    NodeId value(const KernelNode& n) {
         b_.set_lines(n.lines);
         switch (n.op) {
             case KernelOp::Constant: return b_.constant(n.constant);
@@ -237,70 +241,69 @@ class BandWriter {
             }
             case KernelOp::Load: return load(n);
             case KernelOp::Result: {
-                const KernelNode& owner = from_.nodes[static_cast<size_t>(n.args[0])];
+                const KernelNode& owner = from_[n.args[0]];
                 if (owner.op != KernelOp::Branch) break;
-                const int side = side_of(owner);
-                if (refused_ || side < 0) break;
-                return node(from_.regions[static_cast<size_t>(side)]
-                                .yields[static_cast<size_t>(n.position)]);
+                const RegionId side = side_of(owner);
+                if (refused_ || !side) break;
+                return node(from_[side].yields[static_cast<size_t>(n.position)]);
             }
             default:
                 if (is_elementwise(n.op)) return elementwise(n);
         }
         refuse();
-        return 0;
+        return kRefused;
     }
 
-    int elementwise(const KernelNode& n) {
+    NodeId elementwise(const KernelNode& n) {
         const bool compares = n.op == KernelOp::Less || n.op == KernelOp::LessEqual ||
                               n.op == KernelOp::Equal || n.op == KernelOp::NotEqual;
-        if (compares && from_.nodes[static_cast<size_t>(n.args[0])].dtype == i32)
+        if (compares && from_[n.args[0]].dtype == i32)
             if (const auto known = algebra_.compared(n.op, sum(n.args[0]), sum(n.args[1])))
                 return b_.boolean_value(*known);
-        std::vector<int> args;
-        for (int arg : n.args) args.push_back(node(arg));
-        if (refused_) return 0;
+        std::vector<NodeId> args;
+        for (NodeId arg : n.args) args.push_back(node(arg));
+        if (refused_) return kRefused;
         b_.set_lines(n.lines);
-        const int made = b_.make(n.op, n.dtype, std::move(args));
+        const NodeId made = b_.make(n.op, n.dtype, std::move(args));
         if (n.dtype == i32 && n.interval != kAnyI32)
             b_.assume(made, Size(n.interval.lo), Size(n.interval.hi));
         return made;
     }
 
-    int load(const KernelNode& n) {
+    NodeId load(const KernelNode& n) {
         const int buffer = from_.buffers[static_cast<size_t>(n.buffer)].buffer;
         if (n.width != 1 || n.pinned) refuse();
         if (!stages_.next.contains(buffer)) {
-            const int index = node(n.args[0]);
-            return refused_ ? 0 : b_.load(bind(n.buffer, false), index);
+            const NodeId index = node(n.args[0]);
+            return refused_ ? kRefused : b_.load(bind(n.buffer, false), index);
         }
         const int slot = slot_of(sum(n.args[0]));
         if (refused_ || n.dtype != out_type(n)) {
             refuse();
-            return 0;
+            return kRefused;
         }
         Held& band = held_[buffer];
-        band.resize(size_t(elements_), -1);
-        int& known = band[static_cast<size_t>(slot)];
-        if (known >= 0) return known;
+        band.resize(size_t(elements_));
+        NodeId& known = band[static_cast<size_t>(slot)];
+        if (known) return known;
         const int bound = bind(n.buffer, false);
-        const int index = element(slot, bound);
-        return refused_ ? 0 : known = b_.load(bound, index);
+        const NodeId index = element(slot, bound);
+        return refused_ ? kRefused : known = b_.load(bound, index);
     }
 
     // --- integers
 
-    const BandSum& sum(int id) {
-        auto& known = sums_[static_cast<size_t>(id)];
+    const BandSum& sum(NodeId id) {
+        auto& known = sums_[id];
         if (!known) {
-            BandSum made = find_sum(from_.nodes[static_cast<size_t>(id)]);
+            BandSum made = find_sum(from_[id]);
             settle(made);
-            sums_[static_cast<size_t>(id)] = std::move(made);
+            known = std::move(made);
         }
-        return *sums_[static_cast<size_t>(id)];
+        return *known;
     }
 
-    BandSum of_node(int made) const {
+    BandSum of_node(NodeId made) const {
         const KernelNode& n = b_.node(made);
         return n.op == KernelOp::Constant ? number(n.constant.i) : atom(made);
     }
@@ -315,8 +318,7 @@ class BandWriter {
             case KernelOp::Result: return of_node(value(n));
             default: break;
         }
-        if (n.dtype == i32 && n.args.size() == 2 &&
-            from_.nodes[static_cast<size_t>(n.args[0])].dtype == i32)
+        if (n.dtype == i32 && n.args.size() == 2 && from_[n.args[0]].dtype == i32)
             if (auto known = algebra_.combined(n.op, sum(n.args[0]), sum(n.args[1]))) return *known;
         return of_node(value(n));
     }
@@ -332,13 +334,13 @@ class BandWriter {
         return plus(of_node(b_.size(first_[p])), number(grows_[p].constant() * stage_), 1);
     }
 
-    BandSum index_of(int range) {
+    BandSum index_of(RangeId range) {
         BandSum dimensions;
         for (size_t k = 0; k < stages_.axes.size(); ++k) {
             const PointAxis& axis = stages_.axes[k];
             if (axis.grid == range) dimensions = plus(dimensions, point_sum(k), axis.stride);
-            if (axis.group == range) return atom(kFirstGroup - static_cast<int>(k));
-            if (axis.lane == range) return atom(kFirstLane - static_cast<int>(k));
+            if (axis.group == range) return atom(GroupAlong{k});
+            if (axis.lane == range) return atom(LaneAlong{k});
         }
         if (is_number(dimensions)) refuse();
         return dimensions;
@@ -354,8 +356,7 @@ class BandWriter {
     /// Indices of points from those of groups and of their invocations, exponents from sizes.
     void settle(BandSum& s) {
         for (size_t k = 0; k < stages_.axes.size(); ++k) {
-            const int group = kFirstGroup - static_cast<int>(k),
-                      lane = kFirstLane - static_cast<int>(k);
+            const BandAtom group = GroupAlong{k}, lane = LaneAlong{k};
             const int64_t times = coefficient_of(s, group), size = stages_.axes[k].group_size;
             if (times == 0 || times % size != 0) continue;
             s = plus(s, atom(group), -times);
@@ -368,34 +369,36 @@ class BandWriter {
         }
         // Products of two are numbers of 64 bits.
         const auto is_large = [](int64_t x) { return std::abs(x) > INT32_MAX; };
-        for (const auto& [id, times] : s.terms)
+        for (const auto& [part, times] : s.terms)
             if (is_large(times)) refuse();
         if (is_large(s.offset)) refuse();
     }
 
-    int node_of(const BandSum& s) {
-        if (refused_) return 0;
-        int made = b_.integer(s.offset);
-        for (const auto& [id, times] : s.terms) {
-            const int part = atom_node(id);
-            if (refused_) return 0;
-            made = b_.add(made, b_.mul(part, b_.integer(times)));
+    NodeId node_of(const BandSum& s) {
+        if (refused_) return kRefused;
+        NodeId made = b_.integer(s.offset);
+        for (const auto& [part, times] : s.terms) {
+            const NodeId node = atom_node(part);
+            if (refused_) return kRefused;
+            made = b_.add(made, b_.mul(node, b_.integer(times)));
         }
         return made;
     }
 
-    int atom_node(int id) {
-        const auto blocks = [&](int made) { return b_.mul(made, b_.integer(copies_)); };
-        switch (id) {
-            case kHighFar: return blocks(high_far_);
-            case kFar: return blocks(far_);
-            case kLow: return b_.add(blocks(low_), b_.integer(copy_));
-            case kHigh: return high_;
-            case kExponent: return b_.size(exponent_);
-            default: break;
+    NodeId atom_node(const BandAtom& of) {
+        if (const auto* made = std::get_if<NodeId>(&of)) return *made;
+        const auto blocks = [&](NodeId made) { return b_.mul(made, b_.integer(copies_)); };
+        if (const auto* part = std::get_if<BandPart>(&of)) {
+            switch (*part) {
+                case kHighFar: return blocks(high_far_);
+                case kFar: return blocks(far_);
+                case kLow: return b_.add(blocks(low_), b_.integer(copy_));
+                case kHigh: return high_;
+                case kExponent: return b_.size(exponent_);
+            }
         }
-        if (id < 0) refuse();
-        return std::max(id, 0);
+        refuse();
+        return kRefused;
     }
 
     const KernelCode& from_;
@@ -409,14 +412,14 @@ class BandWriter {
     const Size exponent_;
     const BandAlgebra algebra_;
     std::vector<Size> first_, grows_;  // by parameter: its value in the first iteration, and step
-    std::vector<int> point_;           // by axis: the index of the grid
-    int high_ = -1, far_ = -1, low_ = -1, high_far_ = -1, shift_ = -1;
+    std::vector<NodeId> point_;        // by axis: the index of the grid
+    NodeId high_, far_, low_, high_far_, shift_;
     bool refused_ = false;
     // The copy, stage and kernel nodes that are being run.
     int copy_ = 0, stage_ = 0;
     int64_t place_ = 0;
-    std::vector<int> nodes_;
-    std::vector<std::optional<BandSum>> sums_;
+    ByNode<NodeId> nodes_;
+    ByNode<std::optional<BandSum>> sums_;
     // The bands: `held_` before the iteration, by the buffer read; `made_` after it, by the buffer
     // written.
     std::map<int, Held> held_, made_;

@@ -24,7 +24,7 @@ KernelCode passed(ListedKernel& kernel, KernelCode code, KernelStage from, Kerne
 
 bool stores_nothing(const ListedStep& step) {
     const auto* kernel = std::get_if<ListedKernel>(&step.step);
-    return kernel && !kernel->by_hand && kernel->code.regions[0].effects.empty();
+    return kernel && !kernel->by_hand && kernel->code[kRoot].effects.empty();
 }
 
 void drop_idle_kernels(std::vector<ListedStep>& steps) {

@@ -16,17 +16,17 @@ namespace firn {
 namespace {
 
 /// Returns the seconds of an iteration of the grid, on all cores.
-double seconds_of(const KernelCode& code, int region, const DeviceProfile& profile) {
-    const KernelRegion& r = code.regions[static_cast<size_t>(region)];
+double seconds_of(const KernelCode& code, RegionId region, const DeviceProfile& profile) {
+    const KernelRegion& r = code[region];
     const double operation = 1 / profile.operations_per_second;
     const ClassRules& rules = rules_of(profile);
     const double store =
         rules.store_operations > 0 ? rules.store_operations * operation : profile.seconds_per_load;
     const double atomic = rules.atomic_operations > 0 ? rules.atomic_operations * operation : store;
     double sum = 0;
-    for (const std::vector<int>* ids : {&r.order, &r.effects})
-        for (int id : *ids) {
-            const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+    for (const std::vector<NodeId>* ids : {&r.order, &r.effects})
+        for (NodeId id : *ids) {
+            const KernelNode& n = code[id];
             if (n.op == KernelOp::Load)
                 sum += profile.seconds_per_load;
             else if (n.op == KernelOp::Store)
@@ -35,11 +35,10 @@ double seconds_of(const KernelCode& code, int region, const DeviceProfile& profi
                 sum += atomic;
             else if (n.op != KernelOp::For && n.op != KernelOp::Branch)
                 sum += operation;
-            for (int inner : {n.region, n.else_region}) {
-                if (inner < 0 || n.op == KernelOp::RegionArg) continue;
-                const int range = code.regions[static_cast<size_t>(inner)].range;
-                const int64_t most =
-                    range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+            for (RegionId inner : {n.region, n.else_region}) {
+                if (!inner || n.op == KernelOp::RegionArg) continue;
+                const RangeId range = code[inner].range;
+                const int64_t most = range ? code[range].max_trips : 1;
                 sum += seconds_of(code, inner, profile) *
                        (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
             }
@@ -54,7 +53,7 @@ bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const
                  const DeviceProfile& profile, const SymbolFacts& facts) {
     const double tile = mapping.tile_of(0) % 4 == 0 ? 4 : 1;
     if (estimate(grid[0], facts) < tile * band_group_size(profile)) return false;
-    double seconds = seconds_of(lowered, 0, profile);
+    double seconds = seconds_of(lowered, kRoot, profile);
     for (const Size& extent : grid) seconds *= std::max(1.0, estimate(extent, facts));
     const bool shares = mapping.copies() > mapping.tile_of(0);
     return !shares || seconds <= costs::kBandLaunches * profile.seconds_per_launch;
@@ -90,7 +89,7 @@ double excess_of(const KernelCode& lowered, const std::vector<Size>& grid, const
         const auto wide = static_cast<double>(members(mapping, d));
         indices *= std::ceil(extent / wide) * wide;
     }
-    return indices * seconds_of(lowered, 0, profile) * (groups_at_once(profile) - 1);
+    return indices * seconds_of(lowered, kRoot, profile) * (groups_at_once(profile) - 1);
 }
 
 }  // namespace
@@ -126,8 +125,7 @@ bool leaves_lanes(const KernelCode& lowered, const std::vector<Size>& grid, uint
         indices_of(grid, facts) * static_cast<double>(lanes) > invocations)
         return false;
     return std::any_of(lowered.regions.begin(), lowered.regions.end(), [&](const KernelRegion& r) {
-        return r.range >= 0 && lowered.ranges[static_cast<size_t>(r.range)].max_trips >=
-                                   costs::kLeastShareOfOne * lanes;
+        return r.range && lowered[r.range].max_trips >= costs::kLeastShareOfOne * lanes;
     });
 }
 

@@ -14,7 +14,7 @@ namespace firn {
 /// An axis of a kernel's points: a range of its grid or a dimension in one, or a group's range and
 /// that of its invocations.
 struct PointAxis {
-    int grid = -1, group = -1, lane = -1;
+    RangeId grid, group, lane;
     int64_t group_size = 1;
     Size extent;
     int64_t stride = 1;  // in its range

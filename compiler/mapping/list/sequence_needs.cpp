@@ -20,7 +20,7 @@ int64_t most_back_edges(const DeviceProfile& profile) {
 namespace {
 
 int64_t loops_of(const SequencePiece& piece) {
-    int64_t loops = piece.kernel ? count_loops(*piece.kernel, 0) : piece.is_loop;
+    int64_t loops = piece.kernel ? count_loops(*piece.kernel, kRoot) : piece.is_loop;
     for (const SequencePiece& inner : piece.body) loops += loops_of(inner);
     return loops;
 }

@@ -53,7 +53,7 @@ bool can_loop(const std::vector<SequencePiece>& pieces, const std::string& induc
                    code.buffers.begin(), code.buffers.end(),
                    [&](const KernelBuffer& b) { return mentions(b.elements, induction); }) &&
                std::none_of(code.ranges.begin(), code.ranges.end(), [&](const Range& r) {
-                   return r.extent_node < 0 && mentions(r.extent, induction);
+                   return !r.extent_node && mentions(r.extent, induction);
                });
     });
 }
@@ -90,16 +90,16 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
         range.extent = extent;
         return b.range(b.add_range(range));
     };
-    int at = -1;
+    NodeId at;
     if (context.bands) {
         const auto each = band_elements(*context.bands, elements);
         if (!each) return std::nullopt;
-        const int band = index(context.bands->count);
+        const NodeId band = index(context.bands->count);
         at = b.add(b.mul(band, b.integer(*each)), index(Size(*each)));
     } else {
         at = index(elements);
     }
-    std::vector<int> values;
+    std::vector<NodeId> values;
     for (const auto& [to, from] : pairs) {
         if (!(info(to).elements == elements) || !(info(from).elements == elements) ||
             info(to).dtype != info(from).dtype)
@@ -110,8 +110,7 @@ std::optional<SequencePiece> copy_piece(const SequenceContext& context,
     for (size_t k = 0; k < pairs.size(); ++k) {
         const int to = b.buffer(pairs[k].first, info(pairs[k].first).dtype, elements,
                                 BindingForm::Storage, 1, true);
-        const int store = b.store(to, at, std::span(&values[k], 1));
-        code.regions[0].effects.push_back(store);
+        code[kRoot].effects.push_back(b.store(to, at, std::span(&values[k], 1)));
     }
     place(code);
     return kernel_piece(context, code, 1);

@@ -16,29 +16,26 @@ namespace {
 
 constexpr int64_t kBlock = 4;  // neighbours that are loaded and stored at once
 
-int grid_range(const KernelCode& code) {
-    int found = -1;
-    for (size_t r = 0; r < code.ranges.size(); ++r) {
-        if (code.ranges[r].kind != RangeKind::Grid) continue;
-        if (found >= 0) return -1;
-        found = static_cast<int>(r);
+/// The only range of the grid, or none.
+RangeId grid_range(const KernelCode& code) {
+    RangeId found;
+    for (RangeId range : code.ranges.ids()) {
+        if (code[range].kind != RangeKind::Grid) continue;
+        if (found) return {};
+        found = range;
     }
     return found;
 }
 
-int64_t indices_of(const KernelCode& code) {
-    return code.ranges[static_cast<size_t>(grid_range(code))].extent.constant();
-}
+int64_t indices_of(const KernelCode& code) { return code[grid_range(code)].extent.constant(); }
 
 /// Operations, loads and stores of one index.
 double work_of(KernelCode code, const DeviceProfile& profile) {
     place(code);
     const Work work = count_work(code);
     double loads = 0, stores = 0;
-    for (int id : code.regions[0].order)
-        loads += code.nodes[static_cast<size_t>(id)].op == KernelOp::Load;
-    for (int id : code.regions[0].effects)
-        stores += code.nodes[static_cast<size_t>(id)].op == KernelOp::Store;
+    for (NodeId id : code[kRoot].order) loads += code[id].op == KernelOp::Load;
+    for (NodeId id : code[kRoot].effects) stores += code[id].op == KernelOp::Store;
     return static_cast<double>(work.operations.constant()) /
                static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
            loads * profile.seconds_per_load * profile.operations_per_second +
@@ -62,9 +59,9 @@ Runs runs_of(int64_t indices, const DeviceProfile& profile) {
 }  // namespace
 
 bool is_small_kernel(const KernelCode& code, const DeviceProfile& profile) {
-    const int range = grid_range(code);
-    if (range < 0) return false;
-    const Size& extent = code.ranges[static_cast<size_t>(range)].extent;
+    const RangeId range = grid_range(code);
+    if (!range) return false;
+    const Size& extent = code[range].extent;
     const int64_t most = rules_of(profile).small_kernel;
     if (!extent.is_constant() || extent.constant() < 1 || extent.constant() > most) return false;
     const bool loops = std::any_of(code.nodes.begin(), code.nodes.end(), [](const KernelNode& n) {
@@ -135,54 +132,54 @@ class Beside {
         range.name = "i";
         range.extent = Size(total);
         index_ = b_.range(b_.add_range(range));
-        std::vector<int> effects;
+        std::vector<NodeId> effects;
         for (const KernelCode& part : parts_)
             effects.push_back(in_runs ? add_runs(part) : add_indices(part));
-        out_.regions[0].effects = std::move(effects);
+        out_[kRoot].effects = std::move(effects);
         return std::move(out_);
     }
 
   private:
     struct Place {
-        int at, inside;  // outside it is the nearest inside
+        NodeId at, inside;  // outside it is the nearest inside
     };
     /// Returns the place of the index among the next `count` ones; they are padded to `all`.
     Place next(int64_t count, int64_t all) {
-        const int own = b_.sub(index_, b_.integer(begin_));
+        const NodeId own = b_.sub(index_, b_.integer(begin_));
         begin_ += all;
-        const int at =
+        const NodeId at =
             b_.make(KernelOp::Max, i32,
                     {b_.make(KernelOp::Min, i32, {own, b_.integer(count - 1)}), b_.integer(0)});
         return {at, b_.make(KernelOp::Equal, boolean, {own, at})};
     }
 
-    std::vector<int> copy(const KernelCode& part, int at) {
+    std::vector<NodeId> copy(const KernelCode& part, NodeId at) {
         Rebuild rebuild(part, b_);
         rebuild.bind_grid(grid_range(part), at);
-        return rebuild.effects(0);
+        return rebuild.effects(kRoot);
     }
 
     /// Outside it reads where it may, and stores nothing.
-    int add_indices(const KernelCode& part) {
+    NodeId add_indices(const KernelCode& part) {
         const Place place = next(indices_of(part), indices_of(part));
-        std::vector<int> effects = copy(part, place.at);
-        const int region = b_.add_region();
-        out_.regions[static_cast<size_t>(region)].effects = std::move(effects);
-        return b_.branch(place.inside, region, -1, true);
+        std::vector<NodeId> effects = copy(part, place.at);
+        const RegionId region = b_.add_region();
+        out_[region].effects = std::move(effects);
+        return b_.branch(place.inside, region, {}, true);
     }
 
     /// A CPU driver runs a branch under a mask: if every index computes a run, the other parts cost
     /// it one iteration each.
-    int add_runs(const KernelCode& part) {
+    NodeId add_runs(const KernelCode& part) {
         const int64_t count = indices_of(part);
         const Runs runs = runs_of(count, profile_);
         const Place place = next(runs.count, runs.invocations);
         // Whole blocks are known to be whole.
         const int64_t unit = count % kBlock == 0 ? kBlock : 1;
-        const int begin = b_.mul(place.at, b_.integer(runs.length));
-        const int left =
+        const NodeId begin = b_.mul(place.at, b_.integer(runs.length));
+        const NodeId left =
             b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));
-        int iterations = b_.make(KernelOp::Min, i32, {left, b_.integer(runs.length / unit)});
+        NodeId iterations = b_.make(KernelOp::Min, i32, {left, b_.integer(runs.length / unit)});
         iterations = b_.select(place.inside, iterations, b_.integer(0));
         Range range;
         range.name = "w";
@@ -190,12 +187,13 @@ class Beside {
         range.extent = Size(0);
         range.extent_node = b_.mul(iterations, b_.integer(unit));
         range.max_trips = runs.length;
-        const int range_id = b_.add_range(range), region = b_.add_region();
-        out_.regions[static_cast<size_t>(region)].range = range_id;
-        const int at = b_.add(begin, b_.range(range_id));
+        const RangeId range_id = b_.add_range(range);
+        const RegionId region = b_.add_region();
+        out_[region].range = range_id;
+        const NodeId at = b_.add(begin, b_.range(range_id));
         b_.assume(at, Size(0), Size(count - 1));
-        std::vector<int> effects = copy(part, at);
-        out_.regions[static_cast<size_t>(region)].effects = std::move(effects);
+        std::vector<NodeId> effects = copy(part, at);
+        out_[region].effects = std::move(effects);
         return b_.close_for(region, {});
     }
 
@@ -203,7 +201,7 @@ class Beside {
     const DeviceProfile& profile_;
     KernelCode out_;
     KernelBuilder b_;
-    int index_ = -1;
+    NodeId index_;
     int64_t begin_ = 0;
 };
 

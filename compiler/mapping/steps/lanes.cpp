@@ -32,35 +32,35 @@ struct Sharing {
 
 Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     place(code);
-    const std::map<int, SharedLoop> shared =
+    const std::map<NodeId, SharedLoop> shared =
         loops_of_lanes(code, profile.subgroup_size, rules_of(profile).subgroups_run_serially);
     Sharing out;
     if (shared.empty()) return out;
-    std::vector<int> grid;  // x last
-    for (size_t r = 0; r < code.ranges.size(); ++r)
-        if (code.ranges[r].kind == RangeKind::Grid && !code.ranges[r].extent.is(1))
-            grid.push_back(static_cast<int>(r));
-    const std::vector<std::vector<int>> needs = region_needs(code);
-    const std::vector<int> parents = region_parents(code);
-    std::vector<int> dealt, bodies;
-    for (const auto& [loop, how] : shared) bodies.push_back(code.nodes[loop].region);
-    auto inside = [&](int body) {
+    std::vector<RangeId> grid;  // x last
+    for (RangeId r : code.ranges.ids())
+        if (code[r].kind == RangeKind::Grid && !code[r].extent.is(1)) grid.push_back(r);
+    const ByNode<std::vector<RegionId>> needs = region_needs(code);
+    const ByRegion<RegionId> parents = region_parents(code);
+    std::vector<RangeId> dealt;
+    std::vector<RegionId> bodies;
+    for (const auto& [loop, how] : shared) bodies.push_back(code[loop].region);
+    auto inside = [&](RegionId body) {
         return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
     };
-    auto is_split = [&](int body) {
+    auto is_split = [&](RegionId body) {
         return std::any_of(shared.begin(), shared.end(), [&](const auto& one) {
-            return one.second.split && code.nodes[one.first].region == body;
+            return one.second.split && code[one.first].region == body;
         });
     };
-    auto iterations_of = [&](int region) {
-        const int64_t most = code.ranges[code.regions[region].range].max_trips;
+    auto iterations_of = [&](RegionId region) {
+        const int64_t most = code[code[region].range].max_trips;
         return most < 0 ? costs::kLargeExtent : most;
     };
     for (const auto& [loop, how] : shared) {
-        const int region = code.nodes[loop].region;
+        const RegionId region = code[loop].region;
         int64_t all = 1;
         bool is_inside = false;
-        for (int at = region; at >= 0; at = parents[at]) {
+        for (RegionId at = region; at; at = parents[at]) {
             if (inside(at)) all = std::min(all * iterations_of(at), costs::kLargeExtent);
             is_inside |= at != region && is_split(at);
         }
@@ -68,32 +68,31 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         if (is_inside) out.inside = std::max(out.inside, iterations_of(region));
         if (!how.split) continue;
         out.all_iterations = std::max(out.all_iterations, all);
-        const Range& range = code.ranges[code.regions[region].range];
-        dealt.push_back(code.regions[region].range);
+        const Range& range = code[code[region].range];
+        dealt.push_back(code[region].range);
         out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
         out.iterations = std::max(out.iterations, iterations_of(region));
     }
     // Fewer indices along x than lanes: a subgroup lies in several rows.
-    const bool short_rows =
-        !grid.empty() && code.ranges[grid.back()].extent.is_constant() &&
-        code.ranges[grid.back()].extent.constant() < int64_t{profile.subgroup_size};
+    const bool short_rows = !grid.empty() && code[grid.back()].extent.is_constant() &&
+                            code[grid.back()].extent.constant() < int64_t{profile.subgroup_size};
     IndexForms forms(code);
-    auto visit = [&](int id) {
-        const KernelNode& n = code.nodes[id];
+    auto visit = [&](NodeId id) {
+        const KernelNode& n = code[id];
         const bool in_shared = std::any_of(needs[id].begin(), needs[id].end(), inside);
         if (n.op == KernelOp::For && !shared.contains(id) && !in_shared) out.repeated = true;
         if (n.op != KernelOp::Load) return;
         const IndexForm& index = forms.of(n.args[0]);
-        auto moves = [&](int range) { return stride(index, range) != Stride::None; };
+        auto moves = [&](RangeId range) { return stride(index, range) != Stride::None; };
         out.streams |= in_shared && std::all_of(grid.begin(), grid.end(), moves);
-        for (int range : dealt) out.along_loop |= stride(index, range) == Stride::One;
+        for (RangeId range : dealt) out.along_loop |= stride(index, range) == Stride::One;
         if (!in_shared || grid.empty()) return;
         const Stride along_x = stride(index, grid.back());
         out.along_grid |= along_x == Stride::One && !short_rows;
         out.scattered |= along_x == Stride::Other || (along_x == Stride::One && short_rows);
     };
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order) visit(id);
+        for (NodeId id : region.order) visit(id);
     return out;
 }
 

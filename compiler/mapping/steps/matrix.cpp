@@ -24,11 +24,11 @@ std::optional<Mapping> choose_matrix(const KernelCode& lowered, const DeviceProf
                                      const SymbolFacts& facts) {
     const auto product = matrix_product(lowered, profile);
     if (!product) return std::nullopt;
-    auto extent = [&](int range) { return lowered.ranges[static_cast<size_t>(range)].extent; };
+    auto extent = [&](RangeId range) { return lowered[range].extent; };
     const int64_t across = matrices(extent(product->column), profile.matrix_unit.columns, facts),
                   down = matrices(extent(product->row), profile.matrix_unit.rows, facts);
     int64_t batch = 1;
-    for (int range : batch_ranges(lowered, *product))
+    for (RangeId range : batch_ranges(lowered, *product))
         batch = std::min<int64_t>(batch * matrices(extent(range), 1, facts), 1 << 20);
     Mapping m;
     MatrixTiles& t = m.matrix;

@@ -23,8 +23,8 @@ bool may_pad(const KernelCode& ready, const Size& extent) {
         if (n.op == KernelOp::Store) stored.insert(ready.buffers[n.buffer].buffer);
         if (n.op == KernelOp::Atomic) return false;
     }
-    const std::vector<int>& effects = ready.regions[0].effects;
-    const auto is_loop = [&](int e) { return ready.nodes[e].op == KernelOp::For; };
+    const std::vector<NodeId>& effects = ready[kRoot].effects;
+    const auto is_loop = [&](NodeId e) { return ready[e].op == KernelOp::For; };
     return std::none_of(effects.begin(), effects.end(), is_loop) &&
            std::none_of(stored.begin(), stored.end(), [&](int b) { return loaded.contains(b); });
 }

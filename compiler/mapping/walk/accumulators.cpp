@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kBytes = 4;  // the bytes of an element of a copy
 
-int range_of(KernelBuilder& b, int64_t trips) {
+RangeId range_of(KernelBuilder& b, int64_t trips) {
     Range range;
     range.name = "k";
     range.kind = RangeKind::Serial;
@@ -28,18 +28,19 @@ int range_of(KernelBuilder& b, int64_t trips) {
 
 /// Builds a loop of `trips` iterations; `body` gives the effects for an iteration's index.
 template <class Body>
-int loop(KernelBuilder& b, int64_t trips, Body body) {
-    const int range = range_of(b, trips), region = b.add_region();
-    b.code().regions[region].range = range;
-    std::vector<int> effects = body(b.range(range));
-    b.code().regions[region].effects = std::move(effects);
+NodeId loop(KernelBuilder& b, int64_t trips, Body body) {
+    const RangeId range = range_of(b, trips);
+    const RegionId region = b.add_region();
+    b.code()[region].range = range;
+    std::vector<NodeId> effects = body(b.range(range));
+    b.code()[region].effects = std::move(effects);
     return b.close_for(region, {});
 }
 
-int when(KernelBuilder& b, int condition, std::vector<int> effects, bool guard) {
-    const int region = b.add_region();
-    b.code().regions[region].effects = std::move(effects);
-    return b.branch(condition, region, -1, guard);
+NodeId when(KernelBuilder& b, NodeId condition, std::vector<NodeId> effects, bool guard) {
+    const RegionId region = b.add_region();
+    b.code()[region].effects = std::move(effects);
+    return b.branch(condition, region, {}, guard);
 }
 
 bool reads_or_stores(const KernelNode& n) {
@@ -114,14 +115,14 @@ int Accumulators::copy_of(int target) const {
     return -1;
 }
 
-int Accumulators::spare_place(int target) const {
+NodeId Accumulators::spare_place(int target) const {
     for (const AccumulatedTarget& t : targets_)
         if (t.buffer == target && space_ == MemorySpace::Private) return b_.integer(t.elements);
-    return -1;
+    return {};
 }
 
-std::vector<int> Accumulators::open() {
-    std::vector<int> effects;
+std::vector<NodeId> Accumulators::open() {
+    std::vector<NodeId> effects;
     for (size_t k = 0; k < targets_.size(); ++k) {
         const AccumulatedTarget& t = targets_[k];
         b_.set_lines(t.lines);
@@ -132,8 +133,9 @@ std::vector<int> Accumulators::open() {
     return effects;
 }
 
-std::vector<int> Accumulators::close(const std::vector<int>& bound, int lane, int64_t members) {
-    std::vector<int> effects;
+std::vector<NodeId> Accumulators::close(const std::vector<int>& bound, NodeId lane,
+                                        int64_t members) {
+    std::vector<NodeId> effects;
     if (space_ == MemorySpace::Shared) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     for (size_t k = 0; k < targets_.size(); ++k) {
         b_.set_lines(targets_[k].lines);
@@ -146,41 +148,41 @@ std::vector<int> Accumulators::close(const std::vector<int>& bound, int lane, in
 }
 
 /// The lanes' copies of a place combine, and one lane stores.
-void Accumulators::close_private(size_t k, int bound, int lane, std::vector<int>& effects) {
+void Accumulators::close_private(size_t k, int bound, NodeId lane, std::vector<NodeId>& effects) {
     const AccumulatedTarget& t = targets_[k];
     const int64_t trips = t.elements / costs::kPlacesAtOnce,
                   rest = t.elements % costs::kPlacesAtOnce;
-    const int first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
-    auto places = [&](int begin, int64_t count) {
-        std::vector<int> inside;
+    const NodeId first = b_.make(KernelOp::Equal, boolean, {lane, b_.integer(0)});
+    auto places = [&](NodeId begin, int64_t count) {
+        std::vector<NodeId> inside;
         for (int64_t c = 0; c < count; ++c) {
-            const int place = b_.add(begin, b_.integer(c));
-            const int own = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
+            const NodeId place = b_.add(begin, b_.integer(c));
+            const NodeId own = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
             inside.push_back(own);
-            const int all = b_.subgroup_reduce(t.reduce, own);
+            const NodeId all = b_.subgroup_reduce(t.reduce, own);
             inside.push_back(when(b_, b_.make(KernelOp::And, boolean, {first, changes(t, all)}),
                                   {b_.atomic(bound, t.combine, place, all)}, false));
         }
         return inside;
     };
     if (trips)
-        effects.push_back(loop(b_, trips, [&](int iteration) {
+        effects.push_back(loop(b_, trips, [&](NodeId iteration) {
             return places(b_.mul(iteration, b_.integer(costs::kPlacesAtOnce)),
                           costs::kPlacesAtOnce);
         }));
-    for (int effect : places(b_.integer(trips * costs::kPlacesAtOnce), rest))
+    for (NodeId effect : places(b_.integer(trips * costs::kPlacesAtOnce), rest))
         effects.push_back(effect);
 }
 
 /// Every invocation of the group stores its share of the places.
-void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
-                                std::vector<int>& effects) {
+void Accumulators::close_shared(size_t k, int bound, NodeId lane, int64_t members,
+                                std::vector<NodeId>& effects) {
     const AccumulatedTarget& t = targets_[k];
-    effects.push_back(
-        loop(b_, (t.elements + members - 1) / members, [&](int iteration) -> std::vector<int> {
-            const int place = b_.add(b_.mul(iteration, b_.integer(members)), lane);
-            const int came = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
-            const int store =
+    effects.push_back(loop(
+        b_, (t.elements + members - 1) / members, [&](NodeId iteration) -> std::vector<NodeId> {
+            const NodeId place = b_.add(b_.mul(iteration, b_.integer(members)), lane);
+            const NodeId came = b_.pinned(KernelOp::Load, t.dtype, {place}, copies_[k]);
+            const NodeId store =
                 when(b_, changes(t, came), {b_.atomic(bound, t.combine, place, came)}, false);
             if (t.elements % members == 0) return {came, store};
             return {when(b_, b_.make(KernelOp::Less, boolean, {place, b_.integer(t.elements)}),
@@ -190,42 +192,44 @@ void Accumulators::close_shared(size_t k, int bound, int lane, int64_t members,
 
 /// Returns the condition that `came` differs from the identity: otherwise the target keeps its
 /// value, and a zero keeps its sign.
-int Accumulators::changes(const AccumulatedTarget& t, int came) {
+NodeId Accumulators::changes(const AccumulatedTarget& t, NodeId came) {
     return b_.make(KernelOp::NotEqual, boolean,
                    {came, b_.constant(reduce_identity(t.reduce, t.dtype))});
 }
 
-std::vector<int> open_accumulators(MappingRun& run) {
+std::vector<NodeId> open_accumulators(MappingRun& run) {
     const Mapping& m = run.mapping;
     run.accumulators.emplace(run.b, run.from, m.accumulators);
     return run.accumulators->open();
 }
 
-std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
-                                    const std::vector<int>& stores) {
-    std::vector<int> effects = std::move(opened), bound;
+std::vector<NodeId> close_accumulators(MappingRun& run, std::vector<NodeId> opened,
+                                       const std::vector<NodeId>& stores) {
+    std::vector<NodeId> effects = std::move(opened);
+    std::vector<int> bound;
     for (const AccumulatedTarget& t : run.accumulators->targets())
         bound.push_back(bound_buffer(run, run.from.buffers[t.buffer], true, 1));
-    const int lane = run.mapping.accumulators == MemorySpace::Private
-                         ? subgroup_lane(run.b, run.profile)
-                         : invocation_of_group(run.b, run.mapping);
-    const std::vector<int> end = run.accumulators->close(bound, lane, run.mapping.group.x);
+    const NodeId lane = run.mapping.accumulators == MemorySpace::Private
+                            ? subgroup_lane(run.b, run.profile)
+                            : invocation_of_group(run.b, run.mapping);
+    const std::vector<NodeId> end = run.accumulators->close(bound, lane, run.mapping.group.x);
     effects.insert(effects.end(), stores.begin(), stores.end());
     effects.insert(effects.end(), end.begin(), end.end());
     return effects;
 }
 
-int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy) {
-    const std::vector<int>& inside = run.from.regions[branch.region].effects;
+NodeId accumulate_or_drop(MappingRun& run, const KernelNode& branch, NodeId condition,
+                          size_t copy) {
+    const std::vector<NodeId>& inside = run.from[branch.region].effects;
     if (!run.accumulators || !branch.guard || inside.size() != 1 ||
-        run.from.nodes[inside[0]].op != KernelOp::Atomic)
-        return -1;
-    const KernelNode& n = run.from.nodes[inside[0]];
-    const int spare = run.accumulators->spare_place(n.buffer);
-    if (spare < 0) return -1;
+        run.from[inside[0]].op != KernelOp::Atomic)
+        return {};
+    const KernelNode& n = run.from[inside[0]];
+    const NodeId spare = run.accumulators->spare_place(n.buffer);
+    if (!spare) return {};
     const Scoped<Surroundings> apart(run.around, run.around.apart());
-    const int value = copy_value(run, n.args[1], copy);
-    const int index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
+    const NodeId value = copy_value(run, n.args[1], copy);
+    const NodeId index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
     run.b.set_lines(n.lines);
     return run.b.atomic(run.accumulators->copy_of(n.buffer), n.combine, index, value);
 }

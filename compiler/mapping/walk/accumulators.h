@@ -40,19 +40,20 @@ class Accumulators {
     /// The copy of a buffer of the lowered kernel; -1: it has none.
     int copy_of(int target) const;
     /// Returns a place in that copy for values that are dropped, because storing there is cheaper
-    /// than branching around the store; -1: there is none.
-    int spare_place(int target) const;
+    /// than branching around the store, or none.
+    NodeId spare_place(int target) const;
     /// Returns effects that set the copies to the neutral element.
-    std::vector<int> open();
+    std::vector<NodeId> open();
     /// Effects that combine them into the `bound` buffers, one for each target; all invocations
     /// take part. `lane`: the invocation's number in its subgroup (Private), or among the `members`
     /// of its group (Shared).
-    std::vector<int> close(const std::vector<int>& bound, int lane, int64_t members);
+    std::vector<NodeId> close(const std::vector<int>& bound, NodeId lane, int64_t members);
 
   private:
-    void close_private(size_t k, int bound, int lane, std::vector<int>& effects);
-    void close_shared(size_t k, int bound, int lane, int64_t members, std::vector<int>& effects);
-    int changes(const AccumulatedTarget& t, int came);
+    void close_private(size_t k, int bound, NodeId lane, std::vector<NodeId>& effects);
+    void close_shared(size_t k, int bound, NodeId lane, int64_t members,
+                      std::vector<NodeId>& effects);
+    NodeId changes(const AccumulatedTarget& t, NodeId came);
 
     KernelBuilder& b_;
     std::vector<AccumulatedTarget> targets_;
@@ -61,13 +62,13 @@ class Accumulators {
 };
 
 /// Makes the run's copies: effects that stand before all that combine into them.
-std::vector<int> open_accumulators(MappingRun& run);
+std::vector<NodeId> open_accumulators(MappingRun& run);
 /// All effects of the run's kernel: those that made the copies, `stores`, and those that combine
 /// the copies into their targets.
-std::vector<int> close_accumulators(MappingRun& run, std::vector<int> opened,
-                                    const std::vector<int>& stores);
+std::vector<NodeId> close_accumulators(MappingRun& run, std::vector<NodeId> opened,
+                                       const std::vector<NodeId>& stores);
 /// Builds a combining store of a guarded branch without the branch: outside the target it goes to
-/// the spare place of a copy. `copy`: of the kernel's body. Returns -1 if that cannot be.
-int accumulate_or_drop(MappingRun& run, const KernelNode& branch, int condition, size_t copy);
+/// the spare place of a copy. `copy`: of the kernel's body. Returns none if that cannot be.
+NodeId accumulate_or_drop(MappingRun& run, const KernelNode& branch, NodeId condition, size_t copy);
 
 }  // namespace firn

@@ -7,8 +7,8 @@
 
 namespace firn {
 
-BoundIteration::BoundIteration(MappingRun& run, int region, std::span<const size_t> group,
-                               int index, std::span<const std::vector<int>> carried)
+BoundIteration::BoundIteration(MappingRun& run, RegionId region, std::span<const size_t> group,
+                               NodeId index, std::span<const std::vector<NodeId>> carried)
     : run_(run), region_(region), group_(group.begin(), group.end()) {
     for (size_t g = 0; g < group_.size(); ++g) bind(group_[g], index, carried[g]);
 }
@@ -17,10 +17,10 @@ BoundIteration::~BoundIteration() {
     for (size_t copy : group_) forget(copy);
 }
 
-void BoundIteration::bind(size_t copy, int index, const std::vector<int>& carried) {
-    const KernelRegion& body = run_.from.regions[region_];
-    for (size_t id = 0; id < run_.from.nodes.size(); ++id)
-        if (run_.from.nodes[id].op == KernelOp::Range && run_.from.nodes[id].range == body.range)
+void BoundIteration::bind(size_t copy, NodeId index, const std::vector<NodeId>& carried) {
+    const KernelRegion& body = run_.from[region_];
+    for (NodeId id : run_.from.nodes.ids())
+        if (run_.from[id].op == KernelOp::Range && run_.from[id].range == body.range)
             run_.memo[copy][id] = index;
     if (run_.tile.arrays && region_ == run_.tile.region)
         run_.tile.iteration = run_.b.sub(index, run_.tile.start);
@@ -28,12 +28,11 @@ void BoundIteration::bind(size_t copy, int index, const std::vector<int>& carrie
 }
 
 void BoundIteration::forget(size_t copy) {
-    for (size_t id = 0; id < run_.from.nodes.size(); ++id) {
-        const std::vector<int>& needs = run_.needs[id];
+    for (NodeId id : run_.from.nodes.ids()) {
+        const std::vector<RegionId>& needs = run_.needs[id];
         if (std::find(needs.begin(), needs.end(), region_) == needs.end()) continue;
-        run_.memo[copy][id] = -1;
-        if (run_.from.nodes[id].op == KernelOp::For)
-            run_.results.erase({static_cast<int>(id), copy});
+        run_.memo[copy][id] = {};
+        if (run_.from[id].op == KernelOp::For) run_.results.erase({id, copy});
     }
 }
 

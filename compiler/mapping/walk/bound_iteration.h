@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "compiler/kernel/ids.h"
+
 namespace firn {
 
 struct MappingRun;
@@ -13,18 +15,18 @@ struct MappingRun;
 class BoundIteration {
   public:
     /// `region`: of the lowered kernel; `carried`: by member of the group.
-    BoundIteration(MappingRun& run, int region, std::span<const size_t> group, int index,
-                   std::span<const std::vector<int>> carried);
+    BoundIteration(MappingRun& run, RegionId region, std::span<const size_t> group, NodeId index,
+                   std::span<const std::vector<NodeId>> carried);
     ~BoundIteration();
     BoundIteration(const BoundIteration&) = delete;
     BoundIteration& operator=(const BoundIteration&) = delete;
 
   private:
-    void bind(size_t copy, int index, const std::vector<int>& carried);
+    void bind(size_t copy, NodeId index, const std::vector<NodeId>& carried);
     void forget(size_t copy);
 
     MappingRun& run_;
-    int region_;
+    RegionId region_;
     std::vector<size_t> group_;
 };
 

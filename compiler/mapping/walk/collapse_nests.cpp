@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kMostJoined = INT32_MAX;  // iterations of loops that run as one: they are counted
 
-const KernelRegion& body_of(const MappingRun& run, int loop) {
-    return run.from.regions[run.from.nodes[loop].region];
+const KernelRegion& body_of(const MappingRun& run, NodeId loop) {
+    return run.from[run.from[loop].region];
 }
 
-int64_t most_iterations(const MappingRun& run, int loop) {
-    const int64_t most = run.from.ranges[body_of(run, loop).range].max_trips;
+int64_t most_iterations(const MappingRun& run, NodeId loop) {
+    const int64_t most = run.from[body_of(run, loop).range].max_trips;
     return most < 0 ? kMostJoined : std::max<int64_t>(most, 1);
 }
 
@@ -34,17 +34,17 @@ bool only_gathers(const MappingRun& run, const KernelRegion& body) {
 
 /// Returns whether the trip count is the same in every copy and in every iteration of the loops
 /// around it.
-bool has_fixed_trips(const MappingRun& run, int loop, const std::vector<int>& around) {
-    const int extent = run.from.ranges[body_of(run, loop).range].extent_node;
-    const std::vector<int>& needs = run.needs[extent];
-    return !run.varies[extent] && std::none_of(around.begin(), around.end(), [&](int outer) {
-        return std::find(needs.begin(), needs.end(), run.from.nodes[outer].region) != needs.end();
+bool has_fixed_trips(const MappingRun& run, NodeId loop, const std::vector<NodeId>& around) {
+    const NodeId extent = run.from[body_of(run, loop).range].extent_node;
+    const std::vector<RegionId>& needs = run.needs[extent];
+    return !run.varies[extent] && std::none_of(around.begin(), around.end(), [&](NodeId outer) {
+        return std::find(needs.begin(), needs.end(), run.from[outer].region) != needs.end();
     });
 }
 
 /// Returns whether it is not unrolled completely, and the remainder of unrolling can be taken first
 /// or last.
-bool stays_a_loop(MappingRun& run, int loop, size_t copy) {
+bool stays_a_loop(MappingRun& run, NodeId loop, size_t copy) {
     const std::vector<Part> parts = parts_of_loop(run, loop, copy);
     const bool written_out =
         run.b.is_constant(parts[0].trips) && run.b.node(parts[0].trips).constant.i <= 1;
@@ -53,12 +53,12 @@ bool stays_a_loop(MappingRun& run, int loop, size_t copy) {
 
 }  // namespace
 
-std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy) {
-    std::vector<int> out{loop};
+std::vector<NodeId> joined_nest(MappingRun& run, NodeId loop, size_t copy) {
+    std::vector<NodeId> out{loop};
     int64_t iterations = most_iterations(run, loop);
     while (run.mapping.collapsed_nests && !is_split(run, out.back())) {
-        const int inner = handed_through(run.from, out.back());
-        if (inner < 0 || run.staged.contains(inner) || body_of(run, inner).alive >= 0 ||
+        const NodeId inner = handed_through(run.from, out.back());
+        if (!inner || run.staged.contains(inner) || body_of(run, inner).alive ||
             !has_fixed_trips(run, inner, out) || !stays_a_loop(run, inner, copy) ||
             most_iterations(run, inner) > kMostJoined / iterations)
             break;
@@ -72,24 +72,25 @@ bool collapses_nests(KernelCode code, const DeviceProfile& profile, int64_t carr
                      int64_t iterations_at_once) {
     if (!rules_of(profile).masked || carried < costs::kMuchCarried) return false;
     place(code);
-    auto joins = [&](const KernelNode& n) {
+    auto joins = [&](NodeId loop) {
+        const KernelNode& n = code[loop];
         if (n.op != KernelOp::For) return false;
-        const int inner = handed_through(code, static_cast<int>(&n - code.nodes.data()));
-        if (inner < 0) return false;
-        const KernelRegion& outside = code.regions[n.region];
-        const KernelRegion& body = code.regions[code.nodes[inner].region];
-        const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](int id) {
-            const KernelOp op = code.nodes[id].op;
+        const NodeId inner = handed_through(code, loop);
+        if (!inner) return false;
+        const KernelRegion& outside = code[n.region];
+        const KernelRegion& body = code[code[inner].region];
+        const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](NodeId id) {
+            const KernelOp op = code[id].op;
             return id == inner || op == KernelOp::Result ||
                    (op != KernelOp::Load && is_elementwise(op));
         });
-        const Range& range = code.ranges[body.range];
+        const Range& range = code[body.range];
         return plain && (range.max_trips < 0 || !range.extent.is_constant() ||
                          range.max_trips <= costs::kLongInside * iterations_at_once);
     };
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order)
-            if (joins(code.nodes[id])) return true;
+        for (NodeId id : region.order)
+            if (joins(id)) return true;
     return false;
 }
 

@@ -12,7 +12,7 @@ struct MappingRun;
 
 /// Returns a loop (a For node of the lowered kernel) and the loops inside that run as one with it,
 /// outermost first. A loop that is unrolled completely is not part of the nest.
-std::vector<int> joined_nest(MappingRun& run, int loop, size_t copy);
+std::vector<NodeId> joined_nest(MappingRun& run, NodeId loop, size_t copy);
 
 /// Returns whether some nest of loops runs faster as one loop. On a CPU driver entering a loop that
 /// carries values is expensive, because the driver copies all of them under a mask. In the

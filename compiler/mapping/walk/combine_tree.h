@@ -7,6 +7,6 @@
 namespace firn {
 
 /// The terms combined by `step` in a balanced tree, which waits for few steps. There is a term.
-int combine_tree(KernelBuilder& b, KernelOp step, DType dtype, std::vector<int> terms);
+NodeId combine_tree(KernelBuilder& b, KernelOp step, DType dtype, std::vector<NodeId> terms);
 
 }  // namespace firn

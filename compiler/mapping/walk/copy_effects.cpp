@@ -17,29 +17,29 @@
 namespace firn {
 namespace {
 
-void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& effects);
+void copy_effect(MappingRun& run, NodeId effect, size_t copy, std::vector<NodeId>& effects);
 
 /// A loop with effects and values of its own.
-int copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
+NodeId copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     KernelBuilder& b = run.b;
-    const KernelRegion& old = run.from.regions[n.region];
-    std::vector<int> inits, yields, inside, args;
-    for (int init : n.args) inits.push_back(copy_value(run, init, copy));
-    Range range = run.from.ranges[old.range];
+    const KernelRegion& old = run.from[n.region];
+    std::vector<NodeId> inits, yields, inside, args;
+    for (NodeId init : n.args) inits.push_back(copy_value(run, init, copy));
+    Range range = run.from[old.range];
     range.extent_node = copy_value(run, range.extent_node, copy);
-    const int range_id = b.add_range(range);
-    const int region = b.add_region();
-    b.code().regions[region].range = range_id;
-    for (int arg : old.args) args.push_back(b.region_arg(region, run.from.nodes[arg].dtype));
+    const RangeId range_id = b.add_range(range);
+    const RegionId region = b.add_region();
+    b.code()[region].range = range_id;
+    for (NodeId arg : old.args) args.push_back(b.region_arg(region, run.from[arg].dtype));
     const BoundIteration bound(run, n.region, {&copy, 1}, b.range(range_id), {&args, 1});
-    std::vector<int> of_one_copy = run.of_one_copy;
+    std::vector<RegionId> of_one_copy = run.of_one_copy;
     of_one_copy.push_back(n.region);
-    const Scoped<std::vector<int>> alone(run.of_one_copy, std::move(of_one_copy));
-    for (int e : old.effects) copy_effect(run, e, copy, inside);
-    for (int y : old.yields) yields.push_back(copy_value(run, y, copy));
-    const int alive = old.alive >= 0 ? copy_value(run, old.alive, copy) : -1;
-    KernelRegion& body = b.code().regions[region];
+    const Scoped<std::vector<RegionId>> alone(run.of_one_copy, std::move(of_one_copy));
+    for (NodeId e : old.effects) copy_effect(run, e, copy, inside);
+    for (NodeId y : old.yields) yields.push_back(copy_value(run, y, copy));
+    const NodeId alive = old.alive ? copy_value(run, old.alive, copy) : NodeId();
+    KernelRegion& body = b.code()[region];
     body.effects = std::move(inside);
     body.yields = std::move(yields);
     body.alive = alive;
@@ -47,22 +47,22 @@ int copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
     return b.close_for(region, std::move(inits));
 }
 
-int copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
-    ensure(n.else_region < 0, "map: an effect with two sides");
-    const int condition = copy_value(run, n.args[0], copy);
-    if (const int store = accumulate_or_drop(run, n, condition, copy); store >= 0) return store;
-    std::vector<int> inside;
-    for (int e : run.from.regions[n.region].effects) copy_effect(run, e, copy, inside);
-    const int region = run.b.add_region();
-    run.b.code().regions[region].effects = std::move(inside);
+NodeId copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
+    ensure(!n.else_region, "map: an effect with two sides");
+    const NodeId condition = copy_value(run, n.args[0], copy);
+    if (const NodeId store = accumulate_or_drop(run, n, condition, copy)) return store;
+    std::vector<NodeId> inside;
+    for (NodeId e : run.from[n.region].effects) copy_effect(run, e, copy, inside);
+    const RegionId region = run.b.add_region();
+    run.b.code()[region].effects = std::move(inside);
     run.b.set_lines(n.lines);
-    return run.b.branch(condition, region, -1, n.guard);
+    return run.b.branch(condition, region, {}, n.guard);
 }
 
 /// Stores one element, at a computed index.
-int copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
+NodeId copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
-    const int index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);
+    const NodeId index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);
     run.b.set_lines(n.lines);
     const int near = run.accumulators ? run.accumulators->copy_of(n.buffer) : -1;
     const int buffer = near >= 0 ? near : bound_buffer(run, run.from.buffers[n.buffer], true, 1);
@@ -70,8 +70,8 @@ int copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
                                     : run.b.store(buffer, index, std::span(&value, 1));
 }
 
-void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& effects) {
-    const KernelNode& n = run.from.nodes[effect];
+void copy_effect(MappingRun& run, NodeId effect, size_t copy, std::vector<NodeId>& effects) {
+    const KernelNode& n = run.from[effect];
     switch (n.op) {
         case KernelOp::For: effects.push_back(copy_loop(run, n, copy)); break;
         case KernelOp::Branch: effects.push_back(copy_branch(run, n, copy)); break;
@@ -80,8 +80,8 @@ void copy_effect(MappingRun& run, int effect, size_t copy, std::vector<int>& eff
 }
 
 /// Stores of the copies along x from `first` on, of neighbours together.
-void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<int>& effects) {
-    std::vector<int> index, value;
+void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<NodeId>& effects) {
+    std::vector<NodeId> index, value;
     for (size_t v = 0; v < static_cast<size_t>(run.mapping.tile_of(0)); ++v) {
         index.push_back(copy_value(run, n.args[0], first + v));
         value.push_back(copy_value(run, n.args[1], first + v));
@@ -91,28 +91,28 @@ void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<
 
 /// The same behind a condition that is the same for these copies, and guards only stores. Returns
 /// false if there is none.
-bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<int>& effects) {
-    const std::vector<int>& behind = run.from.regions[n.region].effects;
-    const auto stores = [&](int e) { return run.from.nodes[e].op == KernelOp::Store; };
-    if (n.else_region >= 0 || !std::all_of(behind.begin(), behind.end(), stores)) return false;
-    const int condition = copy_value(run, n.args[0], first);
+bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<NodeId>& effects) {
+    const std::vector<NodeId>& behind = run.from[n.region].effects;
+    const auto stores = [&](NodeId e) { return run.from[e].op == KernelOp::Store; };
+    if (n.else_region || !std::all_of(behind.begin(), behind.end(), stores)) return false;
+    const NodeId condition = copy_value(run, n.args[0], first);
     for (size_t v = 1; v < static_cast<size_t>(run.mapping.tile_of(0)); ++v)
         if (copy_value(run, n.args[0], first + v) != condition) return false;
     const Scoped<Surroundings> apart(run.around, run.around.apart());
-    std::vector<int> inside;
-    for (int e : behind) store_tile(run, run.from.nodes[e], first, inside);
-    const int region = run.b.add_region();
-    run.b.code().regions[region].effects = std::move(inside);
+    std::vector<NodeId> inside;
+    for (NodeId e : behind) store_tile(run, run.from[e], first, inside);
+    const RegionId region = run.b.add_region();
+    run.b.code()[region].effects = std::move(inside);
     run.b.set_lines(n.lines);
-    effects.push_back(run.b.branch(condition, region, -1, n.guard));
+    effects.push_back(run.b.branch(condition, region, {}, n.guard));
     return true;
 }
 
-bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
-    return std::all_of(effects.begin(), effects.end(), [&](int e) {
-        const KernelNode& n = run.from.nodes[e];
-        return n.op == KernelOp::Store || (n.op == KernelOp::Branch && n.else_region < 0 &&
-                                           only_stores(run, run.from.regions[n.region].effects));
+bool only_stores(const MappingRun& run, const std::vector<NodeId>& effects) {
+    return std::all_of(effects.begin(), effects.end(), [&](NodeId e) {
+        const KernelNode& n = run.from[e];
+        return n.op == KernelOp::Store || (n.op == KernelOp::Branch && !n.else_region &&
+                                           only_stores(run, run.from[n.region].effects));
     });
 }
 
@@ -120,52 +120,52 @@ bool only_stores(const MappingRun& run, const std::vector<int>& effects) {
 /// together, so that neighbours are stored together. One copy takes several iterations together,
 /// which may be neighbours in memory too.
 bool takes_together(const MappingRun& run, const KernelNode& n) {
-    const KernelRegion& body = run.from.regions[n.region];
+    const KernelRegion& body = run.from[n.region];
     const bool several =
         run.copies.size() > 1 || (run.mapping.unroll > 1 && is_innermost(run, n.region));
-    return several && run.mapping.lanes == 1 && body.alive < 0 && !run.around.in_branch &&
-           !run.varies[run.from.ranges[body.range].extent_node] && only_stores(run, body.effects);
+    return several && run.mapping.lanes == 1 && !body.alive && !run.around.in_branch &&
+           !run.varies[run.from[body.range].extent_node] && only_stores(run, body.effects);
 }
 
 /// Returns the parts of the loop as few as possible, one if there can be one: no other part needs a
 /// value of a loop that stores.
-std::vector<Part> one_part(MappingRun& run, int loop) {
+std::vector<Part> one_part(MappingRun& run, NodeId loop) {
     std::vector<Part> parts = parts_of_loop(run, loop, 0);
-    const KernelRegion& body = run.from.regions[run.from.nodes[loop].region];
-    const int extent = copy_value(run, run.from.ranges[body.range].extent_node, 0);
+    const KernelRegion& body = run.from[run.from[loop].region];
+    const NodeId extent = copy_value(run, run.from[body.range].extent_node, 0);
     for (int64_t unrolled = parts[0].deal.unrolled; parts.size() > 1;)
         parts = deal_loop(run, loop, extent, unrolled /= 2);
     return parts;
 }
 
-void take_together(MappingRun& run, int loop, std::vector<int>& effects) {
-    const KernelNode& n = run.from.nodes[loop];
-    Scoped<std::vector<int>> inside(run.effects, {});
+void take_together(MappingRun& run, NodeId loop, std::vector<NodeId>& effects) {
+    const KernelNode& n = run.from[loop];
+    Scoped<std::vector<NodeId>> inside(run.effects, {});
     Jam jam{loop, {}, {}, true};
     Carried values;
     for (size_t copy = 0; copy < run.copies.size(); ++copy) {
         jam.group.push_back(copy);
         values.emplace_back();
-        for (int init : n.args) values[copy].push_back(copy_value(run, init, copy));
+        for (NodeId init : n.args) values[copy].push_back(copy_value(run, init, copy));
     }
     for (const Part& part : one_part(run, loop))
         values = jam_loop(run, jam, part, std::move(values));
-    const std::vector<int> made = inside.end();
+    const std::vector<NodeId> made = inside.end();
     effects.insert(effects.end(), made.begin(), made.end());
 }
 
 }  // namespace
 
-void build_effect(MappingRun& run, int effect, std::vector<std::vector<int>>& by_copy) {
-    const KernelNode& n = run.from.nodes[effect];
+void build_effect(MappingRun& run, NodeId effect, std::vector<std::vector<NodeId>>& by_copy) {
+    const KernelNode& n = run.from[effect];
     if (n.op == KernelOp::For && takes_together(run, n))
         return take_together(run, effect, by_copy[0]);
     const bool row = is_row(run, effect);
     const auto width = static_cast<size_t>(run.mapping.tile_of(0));
     // Returns whether all its indices lie behind the end.
     const auto is_outside = [&](size_t copy) {
-        const int inside = run.copies[copy].inside;
-        return inside >= 0 && run.b.is_constant(inside);
+        const NodeId inside = run.copies[copy].inside;
+        return inside && run.b.is_constant(inside);
     };
     const auto tiled = [&](size_t first) {
         const size_t last = first + width - 1;

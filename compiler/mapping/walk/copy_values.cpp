@@ -18,49 +18,49 @@ constexpr int kDeep = 200;  // operands inside one another, from which on they a
 
 /// Maps the elementwise operands of a node, innermost first, without recursion, so that long chains
 /// need no stack.
-void map_operands(MappingRun& run, int id, size_t copy) {
-    auto is_open = [&](int arg) {
-        return run.memo[copy][arg] < 0 && is_elementwise(run.from.nodes[arg].op);
+void map_operands(MappingRun& run, NodeId id, size_t copy) {
+    auto is_open = [&](NodeId arg) {
+        return !run.memo[copy][arg] && is_elementwise(run.from[arg].op);
     };
-    std::vector<int> chain{id};
+    std::vector<NodeId> chain{id};
     while (!chain.empty()) {
-        const std::vector<int>& args = run.from.nodes[chain.back()].args;
+        const std::vector<NodeId>& args = run.from[chain.back()].args;
         const auto open = std::find_if(args.begin(), args.end(), is_open);
         if (open != args.end()) {
             chain.push_back(*open);
             continue;
         }
-        const int last = chain.back();
+        const NodeId last = chain.back();
         chain.pop_back();
         if (!chain.empty()) copy_value(run, last, copy);
     }
 }
 
-int map_elementwise(MappingRun& run, int id, size_t copy) {
-    const KernelNode& n = run.from.nodes[id];
+NodeId map_elementwise(MappingRun& run, NodeId id, size_t copy) {
+    const KernelNode& n = run.from[id];
     ensure(is_elementwise(n.op), "map: an operation that it does not know");
-    std::vector<int> args;
+    std::vector<NodeId> args;
     if (run.recursion.depth() > kDeep) map_operands(run, id, copy);
-    for (int arg : n.args) args.push_back(copy_value(run, arg, copy));
+    for (NodeId arg : n.args) args.push_back(copy_value(run, arg, copy));
     run.b.set_lines(n.lines);
     return run.b.make(n.op, n.dtype, std::move(args));
 }
 
-int grid_index(const MappingRun& run, int range, size_t copy) {
-    const std::vector<int>& grid = run.grid.ranges;
+NodeId grid_index(const MappingRun& run, RangeId range, size_t copy) {
+    const std::vector<RangeId>& grid = run.grid.ranges;
     const auto it = std::find(grid.begin(), grid.end(), range);
     ensure(it != grid.end(), "map: the index of a loop is asked outside it");
     return run.copies[copy].index[static_cast<size_t>(it - grid.begin())];
 }
 
-int map_param(MappingRun& run, const ParamInfo& p) {
+NodeId map_param(MappingRun& run, const ParamInfo& p) {
     return p.scalar >= 0 ? run.b.scalar_argument(p.scalar, p.dtype) : run.b.size(p.size);
 }
 
 /// Loads an element of 4 bytes through its aligned block of four if its place in the block is
 /// known; scalarise_underused_vectors() undoes this where few of the four are used. The element
 /// keeps the plain index.
-int load_element(MappingRun& run, const KernelNode& n, int index) {
+NodeId load_element(MappingRun& run, const KernelNode& n, NodeId index) {
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     run.b.set_lines(n.lines);
     const int64_t rest = run.b.place_in_block(buffer.dtype, index);
@@ -68,40 +68,39 @@ int load_element(MappingRun& run, const KernelNode& n, int index) {
     const bool whole = !run.grid.padded || buffer.elements.divisor() % 4 == 0;
     if (!whole || rest < 0)
         return run.b.load(bound_buffer(run, buffer, false, 1), inside(run, buffer, index));
-    const int first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), 4);
-    const int block = run.b.load(bound_buffer(run, buffer, false, 4), first, 4);
+    const NodeId first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), 4);
+    const NodeId block = run.b.load(bound_buffer(run, buffer, false, 4), first, 4);
     return run.b.lane(block, static_cast<int>(rest), inside(run, buffer, index));
 }
 
-int map_load(MappingRun& run, const KernelNode& n, size_t copy) {
-    const int index = copy_value(run, n.args[0], copy);
-    int made = deal_load(run, n, index, copy);
-    if (made < 0) made = load_element(run, n, index);
+NodeId map_load(MappingRun& run, const KernelNode& n, size_t copy) {
+    const NodeId index = copy_value(run, n.args[0], copy);
+    NodeId made = deal_load(run, n, index, copy);
+    if (!made) made = load_element(run, n, index);
     if (n.interval != kAnyI32) run.b.assume(made, Size(n.interval.lo), Size(n.interval.hi));
     return made;
 }
 
-int map_branch(MappingRun& run, const KernelNode& n, size_t copy) {
-    const int condition = copy_value(run, n.args[0], copy);
+NodeId map_branch(MappingRun& run, const KernelNode& n, size_t copy) {
+    const NodeId condition = copy_value(run, n.args[0], copy);
     Surroundings side = run.around.apart();
     side.in_branch = true;
     const Scoped<Surroundings> inside(run.around, side);
-    int regions[2] = {-1, -1};
-    const int sources[2] = {n.region, n.else_region};
+    RegionId regions[2];
+    const RegionId sources[2] = {n.region, n.else_region};
     for (int k = 0; k < 2; ++k) {
-        if (sources[k] < 0) continue;
-        std::vector<int> yields;
-        for (int y : run.from.regions[sources[k]].yields)
-            yields.push_back(copy_value(run, y, copy));
+        if (!sources[k]) continue;
+        std::vector<NodeId> yields;
+        for (NodeId y : run.from[sources[k]].yields) yields.push_back(copy_value(run, y, copy));
         regions[k] = run.b.add_region();
-        run.b.code().regions[regions[k]].yields = std::move(yields);
+        run.b.code()[regions[k]].yields = std::move(yields);
     }
     run.b.set_lines(n.lines);
     return run.b.branch(condition, regions[0], regions[1], n.guard);
 }
 
-int map_value(MappingRun& run, int id, size_t copy) {
-    const KernelNode& n = run.from.nodes[id];
+NodeId map_value(MappingRun& run, NodeId id, size_t copy) {
+    const KernelNode& n = run.from[id];
     switch (n.op) {
         case KernelOp::Range: return grid_index(run, n.range, copy);
         case KernelOp::Constant: return run.b.constant(n.constant);
@@ -114,28 +113,27 @@ int map_value(MappingRun& run, int id, size_t copy) {
 }
 
 /// Returns one result of a loop; a loop's results are kept together and not by node.
-int loop_result(MappingRun& run, const KernelNode& n, size_t copy) {
+NodeId loop_result(MappingRun& run, const KernelNode& n, size_t copy) {
     return loop_results(run, n.args[0], copy)[static_cast<size_t>(n.position)];
 }
 
-int new_value(MappingRun& run, int id, size_t copy) {
-    const int staged = staged_value(run, id, copy);
-    if (staged >= 0) return run.memo[copy][id] = staged;
-    const KernelNode& n = run.from.nodes[id];
-    if (n.op == KernelOp::Result && run.from.nodes[n.args[0]].op == KernelOp::For)
+NodeId new_value(MappingRun& run, NodeId id, size_t copy) {
+    if (const NodeId staged = staged_value(run, id, copy)) return run.memo[copy][id] = staged;
+    const KernelNode& n = run.from[id];
+    if (n.op == KernelOp::Result && run.from[n.args[0]].op == KernelOp::For)
         return loop_result(run, n, copy);
-    const int made = map_value(run, id, copy);
+    const NodeId made = map_value(run, id, copy);
     return run.memo[copy][id] = made;
 }
 
 }  // namespace
 
-int copy_value(MappingRun& run, int node, size_t copy) {
-    if (run.memo[copy][node] >= 0) return run.memo[copy][node];
+NodeId copy_value(MappingRun& run, NodeId node, size_t copy) {
+    if (const NodeId known = run.memo[copy][node]) return known;
     return run.recursion([&] { return new_value(run, node, copy); });
 }
 
-int inside(MappingRun& run, const KernelBuffer& buffer, int index, int64_t width) {
+NodeId inside(MappingRun& run, const KernelBuffer& buffer, NodeId index, int64_t width) {
     if (!run.grid.padded) return index;
     KernelBuilder& b = run.b;
     const Size last = floor_div(buffer.elements - Size(1), Size(width)) * Size(width);

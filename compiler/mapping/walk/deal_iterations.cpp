@@ -11,14 +11,14 @@ namespace {
 bool divides(const Size& extent, int64_t factor) { return extent.divisor() % factor == 0; }
 
 /// Iterations of a lane among `left` ones that are dealt one by one.
-int lane_iterations(KernelBuilder& b, int left, int64_t lanes, int lane) {
+NodeId lane_iterations(KernelBuilder& b, NodeId left, int64_t lanes, NodeId lane) {
     return b.make(KernelOp::Div, i32,
                   {b.add(b.sub(left, lane), b.integer(lanes - 1)), b.integer(lanes)});
 }
 
 }  // namespace
 
-Deal deal_iterations(const KernelBuilder& b, const Range& range, int extent, int64_t unrolled,
+Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, int64_t unrolled,
                      int64_t lanes, bool aligned) {
     Deal deal{lanes, unrolled, 1};
     if (b.is_constant(extent)) {
@@ -34,8 +34,8 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, int extent, int
     return deal;
 }
 
-std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
-                           int lane) {
+std::vector<Part> parts_of(KernelBuilder& b, const Range& range, NodeId extent, const Deal& deal,
+                           NodeId lane) {
     // Mapping may have made the trip count a constant.
     const Size all = b.is_constant(extent) ? Size(b.node(extent).constant.i) : range.extent;
     const bool symbolic = !all.is(0);
@@ -44,17 +44,17 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, con
     std::vector<Part> parts{{deal, b.make(KernelOp::Div, i32, {extent, b.integer(chunk)}),
                              symbolic ? floor_div(all, Size(chunk)) : Size(0), b.integer(0), -1}};
     if (symbolic && divides(all, chunk)) return parts;
-    int done = b.mul(parts[0].trips, b.integer(chunk));
+    NodeId done = b.mul(parts[0].trips, b.integer(chunk));
     if (deal.lanes > 1 && deal.unrolled > costs::kSmallDeal) {
         const Deal small{deal.lanes, costs::kSmallDeal, deal.vector};
         const int64_t step = small.unrolled * small.lanes;
-        const int trips = b.make(KernelOp::Div, i32, {b.sub(extent, done), b.integer(step)});
+        const NodeId trips = b.make(KernelOp::Div, i32, {b.sub(extent, done), b.integer(step)});
         parts.push_back({small, trips, Size(0), done, deal.unrolled / small.unrolled, true});
         done = b.add(done, b.mul(trips, b.integer(step)));
         if (symbolic && divides(all, step)) return parts;
     }
     const Deal single{deal.lanes, 1, 1};
-    const int left = b.sub(extent, done);
+    const NodeId left = b.sub(extent, done);
     if (b.is_constant(left) && b.node(left).constant.i == 0) return parts;
     if (deal.lanes == 1)
         parts.push_back({single, left, Size(0), done, deal.unrolled - 1, true});
@@ -76,9 +76,9 @@ Range range_of_part(const KernelBuilder& b, const Range& old, const Part& part) 
     return range;
 }
 
-int first_index(KernelBuilder& b, int iteration, int start, const Deal& deal, const Size& extent,
-                int lane) {
-    int base = iteration;
+NodeId first_index(KernelBuilder& b, NodeId iteration, NodeId start, const Deal& deal,
+                   const Size& extent, NodeId lane) {
+    NodeId base = iteration;
     const int64_t chunk = deal.unrolled * deal.lanes;
     if (chunk > 1) base = b.mul(base, b.integer(chunk));
     if (deal.lanes > 1) base = b.add(base, b.mul(lane, b.integer(deal.vector)));
@@ -104,7 +104,7 @@ void JoinedLoops::count(KernelBuilder& b, Range& range) const {
     if (b.is_constant(range.extent_node)) range.max_trips = b.node(range.extent_node).constant.i;
 }
 
-void JoinedLoops::open(KernelBuilder& b, int region) {
+void JoinedLoops::open(KernelBuilder& b, RegionId region) {
     for (Level& level : levels_) {
         level.index = b.region_arg(region, i32);
         const Size most(level.max_trips >= 0 ? level.max_trips : INT32_MAX);
@@ -112,14 +112,14 @@ void JoinedLoops::open(KernelBuilder& b, int region) {
     }
 }
 
-std::vector<int> JoinedLoops::next(KernelBuilder& b) const {
+std::vector<NodeId> JoinedLoops::next(KernelBuilder& b) const {
     if (levels_.empty()) return {};
-    std::vector<int> out(levels_.size());
-    int carry = b.boolean_value(true);
+    std::vector<NodeId> out(levels_.size());
+    NodeId carry = b.boolean_value(true);
     for (size_t k = levels_.size(); k-- > 0;) {
-        const int up = b.add(levels_[k].index, b.integer(1));
-        const int end = b.make(KernelOp::LessEqual, boolean, {levels_[k].trips, up});
-        const int counted = k > 0 ? b.select(end, b.integer(0), up) : up;
+        const NodeId up = b.add(levels_[k].index, b.integer(1));
+        const NodeId end = b.make(KernelOp::LessEqual, boolean, {levels_[k].trips, up});
+        const NodeId counted = k > 0 ? b.select(end, b.integer(0), up) : up;
         out[k] = b.select(carry, counted, levels_[k].index);
         carry = b.make(KernelOp::And, boolean, {carry, end});
     }

@@ -19,54 +19,54 @@ struct Deal {
 /// Consecutive iterations of an old loop that run as one new loop.
 struct Part {
     Deal deal;
-    int trips = -1;          // node: the new loop's trip count
+    NodeId trips;            // the new loop's trip count
     Size extent = Size(0);   // the same, where it is a size
-    int start = -1;          // node: the first old iteration
+    NodeId start;            // the first old iteration
     int64_t max_trips = -1;  // the most new iterations; -1: as the old loop says
     bool rest = false;       // the remainder; if it may be empty, `start` is none
 };
 
 /// A loop of which `unrolled` iterations are wanted at once, or fewer where it has not as many.
 /// `lanes`: that they are dealt to; `aligned`: rows begin at multiples of four.
-Deal deal_iterations(const KernelBuilder& b, const Range& range, int extent, int64_t unrolled,
+Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, int64_t unrolled,
                      int64_t lanes, bool aligned);
 /// Returns the full iterations of the deal, then the remainder in smaller parts, at last one
 /// iteration for each lane. `lane`: its number, if there are several.
-std::vector<Part> parts_of(KernelBuilder& b, const Range& range, int extent, const Deal& deal,
-                           int lane);
+std::vector<Part> parts_of(KernelBuilder& b, const Range& range, NodeId extent, const Deal& deal,
+                           NodeId lane);
 /// The range of a new loop that takes a part of an old one's.
 Range range_of_part(const KernelBuilder& b, const Range& old, const Part& part);
 /// The first old index of iteration `iteration` of a part that begins at `start`. `extent`: of the
 /// old loop, 0: not known.
-int first_index(KernelBuilder& b, int iteration, int start, const Deal& deal, const Size& extent,
-                int lane);
+NodeId first_index(KernelBuilder& b, NodeId iteration, NodeId start, const Deal& deal,
+                   const Size& extent, NodeId lane);
 
 /// Loops around one another that run as one: each has a carried value that counts its iterations.
 class JoinedLoops {
   public:
     /// The next loop, outermost first. `extent`: its trip count, where it is a size.
-    void add(int trips, const Size& extent, int64_t max_trips) {
-        levels_.push_back({trips, extent, max_trips, -1});
+    void add(NodeId trips, const Size& extent, int64_t max_trips) {
+        levels_.push_back({trips, extent, max_trips, {}});
     }
     bool empty() const { return levels_.empty(); }
     /// Makes `range` count the iterations of all loops together.
     void count(KernelBuilder& b, Range& range) const;
     /// Adds the counters to a body's carried values, which begin at 0.
-    void open(KernelBuilder& b, int region);
+    void open(KernelBuilder& b, RegionId region);
     /// The index of a loop, after open().
-    int index(size_t level) const { return levels_[level].index; }
-    int innermost() const { return levels_.back().index; }
+    NodeId index(size_t level) const { return levels_[level].index; }
+    NodeId innermost() const { return levels_.back().index; }
     size_t size() const { return levels_.size(); }
     /// The counters' next values: the innermost counts on; at its end it begins again, and the next
     /// one does.
-    std::vector<int> next(KernelBuilder& b) const;
+    std::vector<NodeId> next(KernelBuilder& b) const;
 
   private:
     struct Level {
-        int trips = -1;
+        NodeId trips;
         Size extent = Size(0);
         int64_t max_trips = -1;
-        int index = -1;
+        NodeId index;
     };
     std::vector<Level> levels_;
 };

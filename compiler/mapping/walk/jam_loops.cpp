@@ -21,14 +21,14 @@ class JammedLoop {
           b_(run.b),
           jam_(jam),
           part_(part),
-          node_(run.from.nodes[jam.loop]),
-          old_(run.from.regions[node_.region]),
+          node_(run.from[jam.loop]),
+          old_(run.from[node_.region]),
           terms_(jam.group.size(), Carried(old_.args.size())) {}
 
     Carried build(Carried values) {
         const int64_t trips = known_trips();
-        if (old_.alive < 0 && trips == 0) return values;
-        if (old_.alive < 0 && trips == 1 && jam_.around.empty()) return unroll(std::move(values));
+        if (!old_.alive && trips == 0) return values;
+        if (!old_.alive && trips == 1 && jam_.around.empty()) return unroll(std::move(values));
         return loop(std::move(values));
     }
 
@@ -40,7 +40,7 @@ class JammedLoop {
 
     /// The iterations without a loop.
     Carried unroll(Carried values) {
-        const int base =
+        const NodeId base =
             first_index(b_, b_.integer(0), part_.start, part_.deal, Size(0), run_.lane);
         current_ = std::move(values);
         for (int64_t c = 0; c < part_.deal.unrolled; ++c) iteration(base, c, false);
@@ -49,23 +49,24 @@ class JammedLoop {
 
     Carried loop(Carried values) {
         const Range range = new_range();
-        const int range_id = b_.add_range(range), region = b_.add_region();
-        b_.code().regions[region].range = range_id;
-        Scoped<std::vector<int>> effects(run_.effects, {});
+        const RangeId range_id = b_.add_range(range);
+        const RegionId region = b_.add_region();
+        b_.code()[region].range = range_id;
+        Scoped<std::vector<NodeId>> effects(run_.effects, {});
         open(region);
-        const bool together = old_.alive < 0 && run_.same_in_subgroup(range.extent_node);
+        const bool together = !old_.alive && run_.same_in_subgroup(range.extent_node);
         joined_.open(b_, region);
         for (size_t k = 0; k < joined_.size(); ++k)
             run_.same_in_subgroup.mark(joined_.index(k), together);
-        const int index = joined_.empty() ? b_.range(range_id) : joined_.innermost();
-        const int base = first_index(b_, index, part_.start, part_.deal,
-                                     run_.from.ranges[old_.range].extent, run_.lane);
+        const NodeId index = joined_.empty() ? b_.range(range_id) : joined_.innermost();
+        const NodeId base = first_index(b_, index, part_.start, part_.deal,
+                                        run_.from[old_.range].extent, run_.lane);
         const Scoped<Surroundings> inside(
             run_.around, run_.around.in_loop(together, jam_.group.size() == run_.copies.size(),
                                              part_.deal.unrolled));
         std::deque<BoundIteration> around;
         for (size_t k = 0; k < jam_.around.size(); ++k)
-            around.emplace_back(run_, run_.from.nodes[jam_.around[k]].region, jam_.group,
+            around.emplace_back(run_, run_.from[jam_.around[k]].region, jam_.group,
                                 joined_.index(k), current_);
         // Staged loops have many chains already, and a product and a sum are one operation in each.
         // Loops that store need every intermediate value.
@@ -76,7 +77,7 @@ class JammedLoop {
 
     Range new_range() {
         const int64_t trips = known_trips();
-        Range range = range_of_part(b_, run_.from.ranges[old_.range], part_);
+        Range range = range_of_part(b_, run_.from[old_.range], part_);
         if (trips >= 0) range.max_trips = trips;
         join(range);
         return range;
@@ -85,9 +86,9 @@ class JammedLoop {
     /// Makes the range of the innermost loop that of the whole nest.
     void join(Range& range) {
         if (jam_.around.empty()) return;
-        for (int outer : jam_.around) {
-            const KernelRegion& body = run_.from.regions[run_.from.nodes[outer].region];
-            const Range& old = run_.from.ranges[body.range];
+        for (NodeId outer : jam_.around) {
+            const KernelRegion& body = run_.from[run_.from[outer].region];
+            const Range& old = run_.from[body.range];
             joined_.add(copy_value(run_, old.extent_node, jam_.group[0]), old.extent,
                         old.max_trips);
         }
@@ -95,11 +96,11 @@ class JammedLoop {
         joined_.count(b_, range);
     }
 
-    void open(int region) {
+    void open(RegionId region) {
         for (size_t g = 0; g < jam_.group.size(); ++g) {
             args_.emplace_back();
-            for (int arg : old_.args)
-                args_[g].push_back(b_.region_arg(region, run_.from.nodes[arg].dtype));
+            for (NodeId arg : old_.args)
+                args_[g].push_back(b_.region_arg(region, run_.from[arg].dtype));
         }
         if (end_together())
             for (size_t g = 0; g < jam_.group.size(); ++g)
@@ -109,9 +110,9 @@ class JammedLoop {
 
     /// Copies that may end at different iterations run until the last one ends; a copy that has
     /// ended keeps its values.
-    bool end_together() const { return old_.alive >= 0 && jam_.group.size() > 1; }
-    void keep_ended(size_t g, std::vector<int>& next) {
-        const int alive = copy_value(run_, old_.alive, jam_.group[g]);
+    bool end_together() const { return old_.alive && jam_.group.size() > 1; }
+    void keep_ended(size_t g, std::vector<NodeId>& next) {
+        const NodeId alive = copy_value(run_, old_.alive, jam_.group[g]);
         if (!end_together()) {
             alive_ = alive;
             return;
@@ -123,23 +124,23 @@ class JammedLoop {
     }
 
     /// Builds one of the unrolled iterations, for all copies.
-    void iteration(int base, int64_t unrolled, bool gathers) {
-        const int index = b_.add(base, b_.integer(part_.deal.at(unrolled)));
+    void iteration(NodeId base, int64_t unrolled, bool gathers) {
+        const NodeId index = b_.add(base, b_.integer(part_.deal.at(unrolled)));
         const BoundIteration bound(run_, node_.region, jam_.group, index, current_);
         read_staged(run_, old_.range, jam_.group);
         for (size_t g = 0; g < jam_.group.size(); ++g) {
-            std::vector<int> next;
+            std::vector<NodeId> next;
             for (size_t k = 0; k < old_.yields.size(); ++k)
                 next.push_back(gathers && gather(g, k)
                                    ? current_[g][k]
                                    : copy_value(run_, old_.yields[k], jam_.group[g]));
-            if (old_.alive >= 0) keep_ended(g, next);
+            if (old_.alive) keep_ended(g, next);
             current_[g] = std::move(next);
         }
         if (!jam_.stores) return;
-        std::vector<std::vector<int>> by_copy(run_.copies.size());
-        for (int effect : old_.effects) build_effect(run_, effect, by_copy);
-        for (const std::vector<int>& of_copy : by_copy)
+        std::vector<std::vector<NodeId>> by_copy(run_.copies.size());
+        for (NodeId effect : old_.effects) build_effect(run_, effect, by_copy);
+        for (const std::vector<NodeId>& of_copy : by_copy)
             run_.effects.insert(run_.effects.end(), of_copy.begin(), of_copy.end());
     }
 
@@ -151,40 +152,40 @@ class JammedLoop {
         return gathered.has_value();
     }
 
-    int yield(size_t g, size_t k) {
+    NodeId yield(size_t g, size_t k) {
         if (terms_[g][k].empty()) return current_[g][k];
-        const KernelNode& step = run_.from.nodes[old_.yields[k]];
+        const KernelNode& step = run_.from[old_.yields[k]];
         b_.set_lines(step.lines);
         return b_.make(step.op, step.dtype,
                        {args_[g][k], combine_tree(b_, step.op, step.dtype, terms_[g][k])});
     }
 
-    Carried close(int region, Scoped<std::vector<int>>& effects, Carried values) {
-        std::vector<int> yields, inits;
+    Carried close(RegionId region, Scoped<std::vector<NodeId>>& effects, Carried values) {
+        std::vector<NodeId> yields, inits;
         for (size_t g = 0; g < jam_.group.size(); ++g)
             for (size_t k = 0; k < old_.args.size(); ++k) {
                 yields.push_back(yield(g, k));
                 inits.push_back(values[g][k]);
             }
-        for (int on : next_on_) {
+        for (NodeId on : next_on_) {
             yields.push_back(on);
             inits.push_back(b_.boolean_value(true));
         }
-        for (int index : joined_.next(b_)) {
+        for (NodeId index : joined_.next(b_)) {
             yields.push_back(index);
             inits.push_back(b_.integer(0));
         }
-        KernelRegion& body = b_.code().regions[region];
+        KernelRegion& body = b_.code()[region];
         body.yields = std::move(yields);
         body.alive = alive_;
         body.effects = effects.end();
         const bool has_effects = !body.effects.empty();
         b_.set_lines(node_.lines);
-        const int made = b_.close_for(region, std::move(inits));
+        const NodeId made = b_.close_for(region, std::move(inits));
         if (has_effects) run_.effects.push_back(made);
         int next = 0;
         for (auto& copy : values)
-            for (int& value : copy) value = b_.result(made, next++);
+            for (NodeId& value : copy) value = b_.result(made, next++);
         return values;
     }
 
@@ -197,8 +198,8 @@ class JammedLoop {
     JoinedLoops joined_;          // empty where no loops are joined
     Carried args_, current_;      // at the start of an iteration; after those built so far
     std::vector<Carried> terms_;  // of each value in `current_`: the terms of unrolled iterations
-    int alive_ = -1;
-    std::vector<int> goes_on_, next_on_;  // of copies that end together, by copy
+    NodeId alive_;
+    std::vector<NodeId> goes_on_, next_on_;  // of copies that end together, by copy
 };
 
 }  // namespace

@@ -10,14 +10,14 @@ namespace firn {
 struct MappingRun;
 
 /// The values that a loop carries, by copy of a group of them.
-using Carried = std::vector<std::vector<int>>;
+using Carried = std::vector<std::vector<NodeId>>;
 
 /// The loops that are jammed into one new loop. They are For nodes of the lowered kernel.
 struct Jam {
-    int loop = -1;
-    std::vector<int> around;    // loops around it that run as one with it, outermost first
-    std::vector<size_t> group;  // the copies whose values the new loop carries
-    bool stores = false;        // its body's stores belong to it
+    NodeId loop;
+    std::vector<NodeId> around;  // loops around it that run as one with it, outermost first
+    std::vector<size_t> group;   // the copies whose values the new loop carries
+    bool stores = false;         // its body's stores belong to it
 };
 
 /// Builds a loop over one part of the iterations, with all iterations of the loops around; no loop

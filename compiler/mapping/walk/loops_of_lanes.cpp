@@ -11,32 +11,32 @@
 namespace firn {
 namespace {
 
-bool uses_any(const KernelCode& code, int id, const std::vector<int>& wanted) {
-    std::vector<int> queue{id};
-    std::vector<bool> seen(code.nodes.size(), false);
+bool uses_any(const KernelCode& code, NodeId id, const std::vector<NodeId>& wanted) {
+    std::vector<NodeId> queue{id};
+    ByNode<bool> seen(code.nodes.size());
     while (!queue.empty()) {
-        const int at = queue.back();
+        const NodeId at = queue.back();
         queue.pop_back();
         if (seen[at]) continue;
         seen[at] = true;
         if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
-        const KernelNode& n = code.nodes[at];
-        for (int arg : n.args) queue.push_back(arg);
+        const KernelNode& n = code[at];
+        for (NodeId arg : n.args) queue.push_back(arg);
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-        for (int body : {n.region, n.else_region}) {
-            if (body < 0) continue;
-            const KernelRegion& region = code.regions[body];
+        for (RegionId body : {n.region, n.else_region}) {
+            if (!body) continue;
+            const KernelRegion& region = code[body];
             queue.insert(queue.end(), region.yields.begin(), region.yields.end());
-            if (region.alive >= 0) queue.push_back(region.alive);
-            if (region.range >= 0) queue.push_back(code.ranges[region.range].extent_node);
+            if (region.alive) queue.push_back(region.alive);
+            if (region.range) queue.push_back(code[region.range].extent_node);
         }
     }
     return false;
 }
 
 /// The node is the constant that changes nothing in a reduction.
-bool is_neutral(const KernelCode& code, int id, ReduceOp op) {
-    const KernelNode& n = code.nodes[id];
+bool is_neutral(const KernelCode& code, NodeId id, ReduceOp op) {
+    const KernelNode& n = code[id];
     return n.op == KernelOp::Constant && n.constant == reduce_identity(op, n.dtype);
 }
 
@@ -55,7 +55,7 @@ std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
 
 /// Loops around one another, outermost first, that gather terms in the same carried values.
 struct Nest {
-    std::vector<int> loops;
+    std::vector<NodeId> loops;
     std::vector<Combine> combine;
 };
 
@@ -66,93 +66,90 @@ class Sharer {
           lanes_(lanes),
           evenly_(evenly),
           needs_(region_needs(code)),
-          owner_(code.regions.size(), -1),
+          owner_(code.regions.size()),
           differs_(code.regions.size()) {
-        for (size_t id = 0; id < code.nodes.size(); ++id)
-            if (code.nodes[id].op == KernelOp::For)
-                owner_[code.nodes[id].region] = static_cast<int>(id);
+        for (NodeId id : code.nodes.ids())
+            if (code[id].op == KernelOp::For) owner_[code[id].region] = id;
     }
 
-    std::map<int, SharedLoop> run() {
-        for (int effect : code_.regions[0].effects)
+    std::map<NodeId, SharedLoop> run() {
+        for (NodeId effect : code_[kRoot].effects)
             if (!share_stores(effect)) return {};
         // A loop around another has the larger number: it is met first.
-        for (int id = static_cast<int>(code_.nodes.size()) - 1; id >= 0; --id) {
-            if (code_.nodes[id].op != KernelOp::For || out_.contains(id) || in_shared_loop(id))
-                continue;
+        for (size_t k = code_.nodes.size(); k-- > 0;) {
+            const NodeId id(k);
+            if (code_[id].op != KernelOp::For || out_.contains(id) || in_shared_loop(id)) continue;
             if (const std::optional<Nest> nest = nest_of(id)) share(nest->loops, nest->combine);
         }
         return std::move(out_);
     }
 
   private:
-    const KernelRegion& body(int loop) const { return code_.regions[code_.nodes[loop].region]; }
+    const KernelRegion& body(NodeId loop) const { return code_[code_[loop].region]; }
 
     /// Returns whether the node, or a loop that it depends on, is in a shared loop: an inner loop
     /// need not use the outer index itself.
-    bool in_shared_loop(int id) const {
-        return std::any_of(needs_[id].begin(), needs_[id].end(), [&](int region) {
-            return differs_[region] || (owner_[region] >= 0 && in_shared_loop(owner_[region]));
+    bool in_shared_loop(NodeId id) const {
+        return std::any_of(needs_[id].begin(), needs_[id].end(), [&](RegionId region) {
+            return differs_[region] || (owner_[region] && in_shared_loop(owner_[region]));
         });
     }
 
     /// Returns false if an effect is in anything but plain loops: it cannot be dealt.
-    bool share_stores(int effect) {
-        std::vector<int> loops;
-        while (code_.nodes[effect].op == KernelOp::For) {
+    bool share_stores(NodeId effect) {
+        std::vector<NodeId> loops;
+        while (code_[effect].op == KernelOp::For) {
             const KernelRegion& region = body(effect);
-            if (!region.yields.empty() || region.alive >= 0 || region.effects.size() != 1)
-                return false;
+            if (!region.yields.empty() || region.alive || region.effects.size() != 1) return false;
             loops.push_back(effect);
             effect = region.effects[0];
         }
         if (loops.empty()) return true;
         // Lanes deal only stores: a combining effect runs once in each iteration.
-        if (code_.nodes[effect].op != KernelOp::Store) return false;
+        if (code_[effect].op != KernelOp::Store) return false;
         share(loops, {});
         return true;
     }
 
-    void share(const std::vector<int>& loops, const std::vector<Combine>& combine) {
-        for (int loop : loops) {
+    void share(const std::vector<NodeId>& loops, const std::vector<Combine>& combine) {
+        for (NodeId loop : loops) {
             out_[loop];
-            differs_[code_.nodes[loop].region] = true;
+            differs_[code_[loop].region] = true;
         }
         out_[loops[0]].combine = combine;
         out_[split_loop(loops)].split = true;
     }
 
-    int64_t most_trips(int loop) const {
-        const int64_t trips = code_.ranges[body(loop).range].max_trips;
+    int64_t most_trips(NodeId loop) const {
+        const int64_t trips = code_[body(loop).range].max_trips;
         return trips < 0 ? INT64_MAX : trips;
     }
 
     /// Iterations of the loop; 0: they are not known.
-    int64_t trips(int loop) const {
-        const Size& extent = code_.ranges[body(loop).range].extent;
+    int64_t trips(NodeId loop) const {
+        const Size& extent = code_[body(loop).range].extent;
         return extent.is_constant() ? extent.constant() : 0;
     }
     /// Many lanes have nothing to do in the last round of the loop.
-    bool ends_idle(int loop) const {
+    bool ends_idle(NodeId loop) const {
         const int64_t all = trips(loop), rounds = (all + lanes_ - 1) / lanes_;
         return static_cast<double>(all) <
                costs::kLeastSaving * static_cast<double>(rounds * lanes_);
     }
 
     /// The innermost walks neighbours in memory; but not where it leaves lanes idle.
-    int split_loop(const std::vector<int>& loops) const {
+    NodeId split_loop(const std::vector<NodeId>& loops) const {
         if (evenly_ && ends_idle(loops.back()))
             for (size_t k = loops.size(); k-- > 0;)
                 if (trips(loops[k]) > 0 && trips(loops[k]) % lanes_ == 0) return loops[k];
         if (most_trips(loops.back()) >= lanes_) return loops.back();
         return *std::max_element(loops.begin(), loops.end(),
-                                 [&](int a, int b) { return most_trips(a) < most_trips(b); });
+                                 [&](NodeId a, NodeId b) { return most_trips(a) < most_trips(b); });
     }
 
-    std::optional<Nest> nest_of(int loop) const {
+    std::optional<Nest> nest_of(NodeId loop) const {
         const KernelRegion& region = body(loop);
-        if (region.alive >= 0 || !region.effects.empty() || region.yields.empty())
-            return std::nullopt;
+        if (region.alive || !region.effects.empty() || region.yields.empty()) return std::nullopt;
         if (std::optional<Nest> around = nest_around(loop)) return around;
         Nest nest{{loop}, {}};
         std::vector<bool> is_noted(region.yields.size());
@@ -164,7 +161,7 @@ class Sharer {
                 continue;
             }
             if (!is_noted[k] && !gathered_term(code_, region, k)) return std::nullopt;
-            const KernelNode& step = code_.nodes[region.yields[k]];
+            const KernelNode& step = code_[region.yields[k]];
             const auto op = reduce_op(step.op, step.dtype);
             if (!op) return std::nullopt;
             nest.combine.push_back({step.op, *op});
@@ -173,9 +170,9 @@ class Sharer {
     }
 
     /// Returns the nest of a loop that only passes its carried values through another one.
-    std::optional<Nest> nest_around(int loop) const {
-        const int inner = handed_through(code_, loop);
-        if (inner < 0) return std::nullopt;
+    std::optional<Nest> nest_around(NodeId loop) const {
+        const NodeId inner = handed_through(code_, loop);
+        if (!inner) return std::nullopt;
         std::optional<Nest> nest = nest_of(inner);
         if (nest) nest->loops.insert(nest->loops.begin(), loop);
         return nest;
@@ -184,15 +181,15 @@ class Sharer {
     const KernelCode& code_;
     uint32_t lanes_;
     bool evenly_;
-    std::vector<std::vector<int>> needs_;  // bodies that a node depends on
-    std::vector<int> owner_;               // the For of a body
-    std::vector<bool> differs_;            // bodies that lanes run with values of their own
-    std::map<int, SharedLoop> out_;
+    ByNode<std::vector<RegionId>> needs_;  // bodies that a node depends on
+    ByRegion<NodeId> owner_;               // the For of a body
+    ByRegion<bool> differs_;               // bodies that lanes run with values of their own
+    std::map<NodeId, SharedLoop> out_;
 };
 
 }  // namespace
 
-std::map<int, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes, bool evenly) {
+std::map<NodeId, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes, bool evenly) {
     return Sharer(code, lanes, evenly).run();
 }
 
@@ -205,38 +202,38 @@ std::string why_lanes_do_not_share(const MappingCase& of) {
                                                      : "";
 }
 
-int handed_through(const KernelCode& code, int loop) {
-    const KernelRegion& region = code.regions[code.nodes[loop].region];
-    if (region.alive >= 0 || !region.effects.empty() || region.yields.empty()) return -1;
-    const KernelNode& first = code.nodes[region.yields[0]];
-    if (first.op != KernelOp::Result || code.nodes[first.args[0]].op != KernelOp::For) return -1;
-    const int inner = first.args[0];
-    if (code.nodes[inner].args != region.args) return -1;
+NodeId handed_through(const KernelCode& code, NodeId loop) {
+    const KernelRegion& region = code[code[loop].region];
+    if (region.alive || !region.effects.empty() || region.yields.empty()) return {};
+    const KernelNode& first = code[region.yields[0]];
+    if (first.op != KernelOp::Result || code[first.args[0]].op != KernelOp::For) return {};
+    const NodeId inner = first.args[0];
+    if (code[inner].args != region.args) return {};
     for (size_t k = 0; k < region.yields.size(); ++k) {
-        const KernelNode& y = code.nodes[region.yields[k]];
+        const KernelNode& y = code[region.yields[k]];
         if (y.op != KernelOp::Result || y.args[0] != inner || y.position != static_cast<int>(k))
-            return -1;
+            return {};
     }
-    const KernelRegion& body = code.regions[code.nodes[inner].region];
-    for (int y : body.yields)
-        if (uses_any(code, y, region.args)) return -1;
-    return uses_any(code, code.ranges[body.range].extent_node, region.args) ? -1 : inner;
+    const KernelRegion& body = code[code[inner].region];
+    for (NodeId y : body.yields)
+        if (uses_any(code, y, region.args)) return {};
+    return uses_any(code, code[body.range].extent_node, region.args) ? NodeId() : inner;
 }
 
-int noted_extreme(const KernelCode& code, int loop, size_t k) {
-    const KernelNode& n = code.nodes[loop];
-    const KernelRegion& body = code.regions[n.region];
-    const KernelNode& next = code.nodes[body.yields[k]];
+int noted_extreme(const KernelCode& code, NodeId loop, size_t k) {
+    const KernelNode& n = code[loop];
+    const KernelRegion& body = code[n.region];
+    const KernelNode& next = code[body.yields[k]];
     if (next.op != KernelOp::Select || next.dtype != i32 || next.args[2] != body.args[k] ||
         !is_neutral(code, n.args[k], ReduceOp::Min))
         return -1;
-    const KernelNode &index = code.nodes[next.args[1]], &better = code.nodes[next.args[0]];
+    const KernelNode &index = code[next.args[1]], &better = code[next.args[0]];
     if (index.op != KernelOp::Range || index.range != body.range || better.op != KernelOp::Less)
         return -1;
     for (size_t of = 0; of < body.yields.size(); ++of) {
-        const KernelNode& extreme = code.nodes[body.yields[of]];
+        const KernelNode& extreme = code[body.yields[of]];
         const bool least = extreme.op == KernelOp::Min;
-        const std::vector<int> both{body.args[of], better.args[least ? 0 : 1]};
+        const std::vector<NodeId> both{body.args[of], better.args[least ? 0 : 1]};
         if ((!least && extreme.op != KernelOp::Max) || better.args[least ? 1 : 0] != both[0] ||
             !std::is_permutation(both.begin(), both.end(), extreme.args.begin()) ||
             !is_neutral(code, n.args[of], least ? ReduceOp::Min : ReduceOp::Max) ||
@@ -252,11 +249,11 @@ int noted_extreme(const KernelCode& code, int loop, size_t k) {
 
 std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,
                                           size_t k) {
-    const KernelNode& y = code.nodes[body.yields[k]];
+    const KernelNode& y = code[body.yields[k]];
     if (!(info(y.op).properties & kAssociative)) return std::nullopt;
     for (int side = 0; side < 2; ++side) {
         if (y.args[side] != body.args[k]) continue;
-        const int term = y.args[1 - side];
+        const NodeId term = y.args[1 - side];
         if (uses_any(code, term, body.args)) return std::nullopt;
         for (size_t j = 0; j < body.yields.size(); ++j)
             if (j != k && uses_any(code, body.yields[j], {body.args[k]})) return std::nullopt;

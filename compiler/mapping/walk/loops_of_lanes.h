@@ -34,25 +34,25 @@ struct SharedLoop {
 /// that read from places apart cost no more.
 /// Every lane takes loops that are not listed with the same values. The result is also empty for a
 /// kernel whose effects stand in other loops or in branches of them, or combine in loops.
-std::map<int, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes,
-                                         bool evenly = false);
+std::map<NodeId, SharedLoop> loops_of_lanes(const KernelCode& code, uint32_t lanes,
+                                            bool evenly = false);
 
 /// The step `lanes` (steps.h).
 std::string why_lanes_do_not_share(const MappingCase& of);
 
 /// Returns the loop through which the body of another one (a For node) only passes its carried
-/// values; -1: none.
-int handed_through(const KernelCode& code, int loop);
+/// values, or none.
+NodeId handed_through(const KernelCode& code, NodeId loop);
 
 /// Returns the carried value, an extreme, of which carried value k of a loop is the position: the
 /// iteration that last changed it; -1: k is no such position. Nothing else uses them in the body.
-int noted_extreme(const KernelCode& code, int loop, size_t k);
+int noted_extreme(const KernelCode& code, NodeId loop, size_t k);
 
 /// The operation by which a body only gathers terms (arg = arg + term) into its carried value k,
 /// and that term; the value in between has no other use.
 struct GatheredTerm {
     KernelOp op = KernelOp::Add;
-    int term = -1;
+    NodeId term;
 };
 std::optional<GatheredTerm> gathered_term(const KernelCode& code, const KernelRegion& body,
                                           size_t k);

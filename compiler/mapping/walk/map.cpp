@@ -21,18 +21,16 @@ void open_grid(MappingRun& run) {
     run.grid = map_grid(run.from, run.b, m, run.profile);
     run.copies = std::move(run.grid.copies);
     run.lane = run.grid.lane;
-    if (m.shuffled_loads > 1) {
-        if (run.lane < 0) run.lane = subgroup_lane(run.b, run.profile);
-    }
+    if (m.shuffled_loads > 1 && !run.lane) run.lane = subgroup_lane(run.b, run.profile);
     run.varies = varying_nodes(run.from, run.grid.ranges, run.copies);
-    run.memo.assign(run.copies.size(), std::vector<int>(run.from.nodes.size(), -1));
+    run.memo.assign(run.copies.size(), ByNode<NodeId>(run.from.nodes.size()));
 }
 
 /// Effects that all invocations of a group have before the first store, in order: rows are reduced,
 /// operands staged, copies of targets made.
-std::vector<int> open_effects(MappingRun& run) {
-    std::vector<int> effects;
-    if (run.grid.subgroup >= 0) effects = reduce_rows(run);
+std::vector<NodeId> open_effects(MappingRun& run) {
+    std::vector<NodeId> effects;
+    if (run.grid.subgroup) effects = reduce_rows(run);
     for (const auto& [id, loop] : run.staged) loop_results(run, loop.outermost, 0);
     if (!run.staged.empty()) effects = std::exchange(run.effects, {});
     const bool has_copies = run.mapping.accumulators != MemorySpace::Bound;
@@ -42,14 +40,14 @@ std::vector<int> open_effects(MappingRun& run) {
 
 /// Builds the effects of all copies, behind their guards, in the loops over the blocks that a group
 /// walks.
-std::vector<int> stores(MappingRun& run) {
-    std::vector<std::vector<int>> by_copy(run.copies.size());
-    for (int effect : run.from.regions[0].effects) build_effect(run, effect, by_copy);
-    std::vector<int> effects = nest_guards(run, by_copy);
-    for (int range : run.grid.walked) {
-        const int region = run.b.add_region();
-        run.b.code().regions[region].range = range;
-        run.b.code().regions[region].effects = std::move(effects);
+std::vector<NodeId> stores(MappingRun& run) {
+    std::vector<std::vector<NodeId>> by_copy(run.copies.size());
+    for (NodeId effect : run.from[kRoot].effects) build_effect(run, effect, by_copy);
+    std::vector<NodeId> effects = nest_guards(run, by_copy);
+    for (RangeId range : run.grid.walked) {
+        const RegionId region = run.b.add_region();
+        run.b.code()[region].range = range;
+        run.b.code()[region].effects = std::move(effects);
         effects = {run.b.close_for(region, {})};
     }
     return effects;
@@ -74,13 +72,13 @@ KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const Dev
     code.name = ready.name;
     MappingRun run(ready, code, mapping, profile, facts);
     open_grid(run);
-    std::vector<int> effects = open_effects(run);
-    const std::vector<int> stored = stores(run);
+    std::vector<NodeId> effects = open_effects(run);
+    const std::vector<NodeId> stored = stores(run);
     if (run.accumulators)
         effects = close_accumulators(run, std::move(effects), stored);
     else
         effects.insert(effects.end(), stored.begin(), stored.end());
-    code.regions[0].effects = std::move(effects);
+    code[kRoot].effects = std::move(effects);
     return code;
 }
 

@@ -12,8 +12,8 @@
 namespace firn {
 namespace {
 
-int new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent,
-              int dim) {
+NodeId new_range(KernelBuilder& b, const std::string& name, RangeKind kind, const Size& extent,
+                 int dim) {
     Range range;
     range.name = name;
     range.kind = kind;
@@ -35,8 +35,8 @@ class GridMapper {
           passes_(mapping.tile_of(0) == 4 && stores_pass_the_end(from)) {}
 
     MappedGrid run() {
-        for (size_t r = 0; r < from_.ranges.size(); ++r)
-            if (from_.ranges[r].kind == RangeKind::Grid) out_.ranges.push_back(static_cast<int>(r));
+        for (RangeId r : from_.ranges.ids())
+            if (from_[r].kind == RangeKind::Grid) out_.ranges.push_back(r);
         std::reverse(out_.ranges.begin(), out_.ranges.end());
         b_.code().group_size = {mapping_.group.x, mapping_.group.y, 1};
         if (mapping_.lanes > 1) share_rows();
@@ -63,17 +63,17 @@ class GridMapper {
         int64_t walk = 1;    // blocks that a group walks
         uint32_t group = 1;  // units side by side in a workgroup
         Size groups;
-        int group_index = -1;
-        bool covered = true;      // the groups have no units behind the end
-        std::vector<int> first;   // of each stride: the first index
-        std::vector<int> guards;  // of each stride: that it is inside; -1: always
+        NodeId group_index;
+        bool covered = true;         // the groups have no units behind the end
+        std::vector<NodeId> first;   // of each stride: the first index
+        std::vector<NodeId> guards;  // of each stride: that it is inside; none: always
     };
 
     bool divides(const Size& extent, int64_t factor) const {
         return extent.divisor() % factor == 0;
     }
 
-    int new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
+    NodeId new_range(const std::string& name, RangeKind kind, const Size& extent, int dim) {
         return firn::new_range(b_, name, kind, extent, dim);
     }
 
@@ -90,7 +90,7 @@ class GridMapper {
     void find_axes() {
         for (size_t d = 0; d < out_.ranges.size(); ++d) {
             Axis axis;
-            axis.extent = from_.ranges[out_.ranges[d]].extent;
+            axis.extent = from_[out_.ranges[d]].extent;
             axis.tile = mapping_.tile_of(d);
             axis.strides = d == 0 ? mapping_.strides : 1;
             axis.walk = mapping_.walk_of(d);
@@ -115,7 +115,7 @@ class GridMapper {
         axes_.back().covered = axes_.back().covered && launched.covered;
     }
 
-    int local_index(size_t d) {
+    NodeId local_index(size_t d) {
         const Axis& axis = axes_[d];
         if (d == 0 && mapping_.lanes > 1)
             return new_range("s", RangeKind::Subgroup, Size(axis.group), 1);
@@ -126,9 +126,9 @@ class GridMapper {
     }
 
     /// The block of the group's walk along an axis, counted over all groups.
-    int block_of(const Axis& axis) {
-        const int before = b_.mul(axis.group_index, b_.integer(axis.walk));
-        const int all = b_.size(ceil_div(axis.units, Size(axis.group)));
+    NodeId block_of(const Axis& axis) {
+        const NodeId before = b_.mul(axis.group_index, b_.integer(axis.walk));
+        const NodeId all = b_.size(ceil_div(axis.units, Size(axis.group)));
         Range range;
         range.name = "w";
         range.kind = RangeKind::Serial;
@@ -140,27 +140,28 @@ class GridMapper {
     }
 
     /// `base`: the group's first block.
-    void span(const Axis& axis, int base, int local) {
-        const int begin = b_.mul(base, b_.integer(axis.tile));
+    void span(const Axis& axis, NodeId base, NodeId local) {
+        const NodeId begin = b_.mul(base, b_.integer(axis.tile));
         out_.spans.push_back(
-            {begin, local < 0 ? b_.integer(0) : local, axis.group, axis.tile, axis.covered});
+            {begin, local ? local : b_.integer(0), axis.group, axis.tile, axis.covered});
     }
 
     /// The blocks of an invocation along an axis, and which of them are inside.
     void find_units(size_t d) {
         Axis& axis = axes_[d];
-        int base = axis.walk > 1 ? block_of(axis) : axis.group_index;
+        NodeId base = axis.walk > 1 ? block_of(axis) : axis.group_index;
         if (axis.group * axis.strides > 1)
             base = b_.mul(base, b_.integer(axis.group * axis.strides));
-        const int first = base;
-        int local = -1;
+        const NodeId first = base;
+        NodeId local;
         if (axis.group > 1 || (d == 0 && mapping_.lanes > 1))
             base = b_.add(base, local = local_index(d));
         if (mapping_.staged_iterations > 1) span(axis, first, local);
         for (int64_t s = 0; s < axis.strides; ++s) {
-            int unit = b_.add(base, b_.integer(s * axis.group));
+            NodeId unit = b_.add(base, b_.integer(s * axis.group));
             axis.guards.push_back(
-                axis.covered ? -1 : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
+                axis.covered ? NodeId()
+                             : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
             // Invocations behind the end that must take part do the last block's work but store
             // nothing: lanes that shuffle loads or hold a row, groups that load together, and loads
             // that do not wait for the stores of the stride or the copy before.
@@ -179,7 +180,7 @@ class GridMapper {
 
     void make_copies() {
         const Axis& x = axes_[0];
-        int guard = -1;
+        NodeId guard;
         for (int64_t s = 0; s < x.strides; ++s) {
             guard = both(guard, x.guards[static_cast<size_t>(s)]);
             for (size_t d = 1; s == 0 && d < axes_.size(); ++d)
@@ -188,27 +189,28 @@ class GridMapper {
             do {
                 GridCopy copy;
                 for (size_t d = 0; d < axes_.size(); ++d) {
-                    const int unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
+                    const NodeId unit = axes_[d].first[d == 0 ? static_cast<size_t>(s) : 0];
                     copy.index.push_back(at[d] ? b_.add(unit, b_.integer(at[d])) : unit);
                     if (pads_ && at[d] && !passes_)
                         copy.inside = both(copy.inside, within(d, copy.index[d]));
                 }
-                copy.guard = std::exchange(guard, -1);
+                copy.guard = std::exchange(guard, {});
                 out_.copies.push_back(std::move(copy));
             } while (next(at));
         }
     }
 
-    /// Returns the condition that an index is inside; -1: it always is.
-    int within(size_t d, int index) {
-        const int condition = b_.make(KernelOp::Less, boolean, {index, b_.size(axes_[d].extent)});
+    /// Returns the condition that an index is inside; none: it always is.
+    NodeId within(size_t d, NodeId index) {
+        const NodeId condition =
+            b_.make(KernelOp::Less, boolean, {index, b_.size(axes_[d].extent)});
         const bool always = b_.is_constant(condition) && b_.node(condition).constant.i;
-        return always ? -1 : condition;
+        return always ? NodeId() : condition;
     }
 
-    /// Two conditions, -1: none.
-    int both(int a, int b) {
-        return a < 0 ? b : b < 0 ? a : b_.make(KernelOp::And, boolean, {a, b});
+    /// Both of two conditions, of which each may be none.
+    NodeId both(NodeId a, NodeId b) {
+        return !a ? b : !b ? a : b_.make(KernelOp::And, boolean, {a, b});
     }
 
     /// The next place of a tile, x fastest.
@@ -235,8 +237,9 @@ class GridMapper {
 
 std::vector<Size> grid_extents(const KernelCode& code) {
     std::vector<Size> out;
-    for (size_t r = code.ranges.size(); r-- > 0;)
-        if (code.ranges[r].kind == RangeKind::Grid) out.push_back(code.ranges[r].extent);
+    for (const Range& range : code.ranges)
+        if (range.kind == RangeKind::Grid) out.push_back(range.extent);
+    std::reverse(out.begin(), out.end());
     return out;
 }
 
@@ -248,9 +251,9 @@ std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& n
 }
 
 bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
-    const KernelNode& index = code.nodes[access.args[0]];
+    const KernelNode& index = code[access.args[0]];
     return index.op == KernelOp::Constant ||
-           (index.op == KernelOp::Range && code.ranges[index.range].kind == RangeKind::Grid);
+           (index.op == KernelOp::Range && code[index.range].kind == RangeKind::Grid);
 }
 
 namespace {
@@ -259,17 +262,17 @@ namespace {
 /// memory is padded to a whole block. A tensor with more elements than the grid has its own
 /// elements there.
 bool store_may_pass_the_end(const KernelCode& ready, const KernelNode& store) {
-    const KernelNode& index = ready.nodes[store.args[0]];
+    const KernelNode& index = ready[store.args[0]];
     const KernelBuffer& buffer = ready.buffers[store.buffer];
     if (!is_at_own_index(ready, store) || buffer.dtype.bytes() > 4) return false;
-    return index.op != KernelOp::Range || buffer.elements == ready.ranges[index.range].extent;
+    return index.op != KernelOp::Range || buffer.elements == ready[index.range].extent;
 }
 
 }  // namespace
 
 bool may_pass_the_end(const KernelCode& ready) {
-    const auto may = [&](int id) {
-        const KernelNode& n = ready.nodes[id];
+    const auto may = [&](NodeId id) {
+        const KernelNode& n = ready[id];
         if (n.op == KernelOp::Atomic) return false;  // elements behind the end must not take part
         if (n.op == KernelOp::Store) return store_may_pass_the_end(ready, n);
         return n.op != KernelOp::Load ||
@@ -282,11 +285,11 @@ bool may_pass_the_end(const KernelCode& ready) {
 }
 
 bool stores_pass_the_end(const KernelCode& ready) {
-    const std::vector<int>& effects = ready.regions[0].effects;
+    const std::vector<NodeId>& effects = ready[kRoot].effects;
     return grid_extents(ready).size() == 1 &&
-           std::all_of(effects.begin(), effects.end(), [&](int id) {
-               const KernelNode& n = ready.nodes[id];
-               return n.op == KernelOp::Store && ready.nodes[n.args[0]].op == KernelOp::Range &&
+           std::all_of(effects.begin(), effects.end(), [&](NodeId id) {
+               const KernelNode& n = ready[id];
+               return n.op == KernelOp::Store && ready[n.args[0]].op == KernelOp::Range &&
                       store_may_pass_the_end(ready, n);
            });
 }
@@ -306,11 +309,11 @@ MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& map
     return GridMapper(from, b, mapping, profile).run();
 }
 
-int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile) {
+NodeId subgroup_lane(KernelBuilder& b, const DeviceProfile& profile) {
     return new_range(b, "l", RangeKind::Subgroup, Size(profile.subgroup_size), 0);
 }
 
-int invocation_of_group(KernelBuilder& b, const Mapping& mapping) {
+NodeId invocation_of_group(KernelBuilder& b, const Mapping& mapping) {
     return new_range(b, "i", RangeKind::Invocation, Size(mapping.group.x), 0);
 }
 

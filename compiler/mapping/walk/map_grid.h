@@ -9,16 +9,16 @@ namespace firn {
 
 /// A copy of the body in the same invocation.
 struct GridCopy {
-    std::vector<int> index;  // per Grid range (x first): the index in this copy
-    int guard = -1;          // condition under which it exists beyond the copy before; -1: always
-    int inside = -1;         // condition under which it alone stores; -1: always
+    std::vector<NodeId> index;  // per Grid range (x first): the index in this copy
+    NodeId guard;   // condition under which it exists beyond the copy before; none: always
+    NodeId inside;  // condition under which it alone stores; none: always
 };
 
 /// The indices of a Grid range that one workgroup has: its invocations stand side by side, each
 /// with a tile.
 struct GroupSpan {
-    int begin = -1;       // the group's first index
-    int local = -1;       // the invocation's place in the group
+    NodeId begin;         // the group's first index
+    NodeId local;         // the invocation's place in the group
     int64_t members = 1;  // invocations side by side
     int64_t tile = 1;     // indices of each
     bool covered = true;  // no group reaches behind the range's end
@@ -26,13 +26,13 @@ struct GroupSpan {
 };
 
 struct MappedGrid {
-    std::vector<int> ranges;       // the Grid ranges of the kernel that is mapped, x first
+    std::vector<RangeId> ranges;   // the Grid ranges of the kernel that is mapped, x first
     std::vector<GridCopy> copies;  // neighbours along x next to each other
     std::vector<GroupSpan> spans;  // per Grid range, where groups load together
-    int lane = -1;            // where lanes share an index, or groups hold rows: the lane's number
-    std::vector<int> walked;  // Serial ranges over the blocks of a group, innermost first
-    int subgroup = -1;        // where groups hold rows: the subgroup's number
-    int in_row = -1;      // the same: that the invocation's indices along x are inside; -1: always
+    NodeId lane;  // where lanes share an index, or groups hold rows: the lane's number
+    std::vector<RangeId> walked;  // Serial ranges over the blocks of a group, innermost first
+    NodeId subgroup;              // where groups hold rows: the subgroup's number
+    NodeId in_row;  // the same: that the invocation's indices along x are inside; none: always
     bool padded = false;  // copies may lie behind the end: their loads have to be clamped
 };
 
@@ -62,9 +62,9 @@ MappedGrid map_grid(const KernelCode& from, KernelBuilder& b, const Mapping& map
                     const DeviceProfile& profile);
 
 /// Returns a new index: that of the invocation in its subgroup.
-int subgroup_lane(KernelBuilder& b, const DeviceProfile& profile);
+NodeId subgroup_lane(KernelBuilder& b, const DeviceProfile& profile);
 /// Returns a new index: that of the invocation in its group, which is a row. The grid's own index
 /// is assumed to lie inside of the grid, which does not hold for all invocations.
-int invocation_of_group(KernelBuilder& b, const Mapping& mapping);
+NodeId invocation_of_group(KernelBuilder& b, const Mapping& mapping);
 
 }  // namespace firn

@@ -8,11 +8,11 @@
 namespace firn {
 namespace {
 
-std::vector<double> region_operations(const KernelCode& code,
-                                      const std::vector<std::vector<int>>& needs) {
-    std::vector<double> out(code.regions.size(), 0);
-    for (size_t id = 0; id < code.nodes.size(); ++id)
-        for (int region : needs[id]) out[region] += operations_of(code.nodes[id]);
+ByRegion<double> region_operations(const KernelCode& code,
+                                   const ByNode<std::vector<RegionId>>& needs) {
+    ByRegion<double> out(code.regions.size());
+    for (NodeId id : code.nodes.ids())
+        for (RegionId region : needs[id]) out[region] += operations_of(code[id]);
     return out;
 }
 

@@ -56,9 +56,9 @@ struct Surroundings {
 /// The shared arrays of the loop that is built now, where its operands are staged.
 struct OpenTile {
     StagedTile* arrays = nullptr;  // null: none
-    int region = -1;               // of the lowered kernel: the loop's body
-    int start = -1;                // node: the first iteration whose operands are in the arrays
-    int iteration = -1;            // node: the one that is built now, counted from `start`
+    RegionId region;               // of the lowered kernel: the loop's body
+    NodeId start;                  // the first iteration whose operands are in the arrays
+    NodeId iteration;              // the iteration that is built now, counted from `start`
 };
 
 /// "Copies" are those of the kernel's body in one invocation (GridCopy), each a value of every node
@@ -76,28 +76,28 @@ struct MappingRun {
     const SymbolFacts& facts;
 
     // Facts that are known before a node is built; `varies` once the grid is mapped.
-    std::vector<std::vector<int>> needs;  // regions whose indices or carried values a node uses
-    std::vector<double> operations;       // of one iteration, by region
-    std::map<int, StagedLoop> staged;     // loops whose operands are staged by groups
-    std::map<int, SharedLoop> shared;     // loops that the lanes of a subgroup share
-    std::vector<bool> varies;             // nodes that differ between copies
+    ByNode<std::vector<RegionId>> needs;  // regions whose indices or carried values a node uses
+    ByRegion<double> operations;          // of one iteration, by region
+    std::map<NodeId, StagedLoop> staged;  // loops whose operands are staged by groups
+    std::map<NodeId, SharedLoop> shared;  // loops that the lanes of a subgroup share
+    ByNode<bool> varies;                  // nodes that differ between copies
 
     // The kernel that is built.
     KernelBuilder b;
     MappedGrid grid;
     std::vector<GridCopy> copies;
-    int lane = -1;                             // where lanes share work or loads: the lane's number
+    NodeId lane;                               // where lanes share work or loads: the lane's number
     std::optional<Accumulators> accumulators;  // of combining stores
     SameInSubgroup same_in_subgroup{b};
-    std::vector<std::vector<int>> memo;  // by copy and old node: the new one, -1: none yet
-    std::map<std::pair<int, size_t>, std::vector<int>> results;  // by loop and copy, likewise
+    std::vector<ByNode<NodeId>> memo;  // by copy and old node: the new one, or none yet
+    std::map<std::pair<NodeId, size_t>, std::vector<NodeId>> results;  // by loop and copy, likewise
 
     // The state of building.
     Surroundings around;
-    std::vector<int> of_one_copy;  // regions around of loops that one copy runs by itself
+    std::vector<RegionId> of_one_copy;  // regions around of loops that one copy runs by itself
     OpenTile tile;
-    std::vector<int> effects;  // of the region that is built now: staging and its reads
-    Recursion recursion;       // nodes that wait for their operands
+    std::vector<NodeId> effects;  // of the region that is built now: staging and its reads
+    Recursion recursion;          // nodes that wait for their operands
 };
 
 }  // namespace firn

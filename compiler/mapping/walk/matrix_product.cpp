@@ -17,14 +17,15 @@ class Finder {
   public:
     Finder(const KernelCode& code, const DeviceProfile& profile)
         : code_(code), profile_(profile), forms_(code) {
-        for (size_t r = code.ranges.size(); r-- > 0;)
-            if (code.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
+        for (RangeId r : code.ranges.ids())
+            if (code[r].kind == RangeKind::Grid) grid_.push_back(r);
+        std::reverse(grid_.begin(), grid_.end());
     }
 
     std::optional<MatrixProduct> run() {
         if (!has_unit() || !find_loop() || !find_factors()) return std::nullopt;
-        for (int column : grid_)
-            for (int row : grid_)
+        for (RangeId column : grid_)
+            for (RangeId row : grid_)
                 for (bool swapped : {false, true})
                     if (row != column && places(row, column, swapped)) {
                         find_target();
@@ -34,8 +35,6 @@ class Finder {
     }
 
   private:
-    const KernelNode& node(int id) const { return code_.nodes[static_cast<size_t>(id)]; }
-
     /// Returns whether lanes can exchange elements of the type.
     bool has_unit() const {
         return profile_.matrix_unit.rows > 0 && lanes_share(profile_) && profile_.storage_16bit &&
@@ -46,18 +45,18 @@ class Finder {
     /// Returns the only loop of the kernel, which only stores, and computes no more than values
     /// around it.
     bool find_loop() {
-        const KernelRegion& root = code_.regions[0];
-        std::vector<int> queue = root.effects;
-        for (int effect : root.effects)
-            if (node(effect).op != KernelOp::Store || node(effect).width != 1) return false;
-        std::set<int> seen;
+        const KernelRegion& root = code_[kRoot];
+        std::vector<NodeId> queue = root.effects;
+        for (NodeId effect : root.effects)
+            if (code_[effect].op != KernelOp::Store || code_[effect].width != 1) return false;
+        std::set<NodeId> seen;
         while (!queue.empty()) {
-            const int id = queue.back();
+            const NodeId id = queue.back();
             queue.pop_back();
             if (!seen.insert(id).second) continue;
-            const KernelNode& n = node(id);
+            const KernelNode& n = code_[id];
             if (n.op == KernelOp::Result) {
-                if ((out_.result >= 0 && out_.result != id) || node(n.args[0]).op != KernelOp::For)
+                if ((out_.result && out_.result != id) || code_[n.args[0]].op != KernelOp::For)
                     return false;
                 out_.result = id;
                 continue;
@@ -68,32 +67,33 @@ class Finder {
             if (!plain || n.width != 1) return false;
             queue.insert(queue.end(), n.args.begin(), n.args.end());
         }
-        out_.loop = out_.result >= 0 ? node(out_.result).args[0] : -1;
-        return out_.loop >= 0;
+        if (!out_.result) return false;
+        out_.loop = code_[out_.result].args[0];
+        return true;
     }
 
     /// sum over iteration of float(left) * float(right).
     bool find_factors() {
-        const KernelNode& loop = node(out_.loop);
-        const KernelRegion& body = code_.regions[static_cast<size_t>(loop.region)];
-        if (loop.args.size() != 1 || body.alive >= 0 || !body.effects.empty()) return false;
-        const KernelNode& begin = node(loop.args[0]);
+        const KernelNode& loop = code_[out_.loop];
+        const KernelRegion& body = code_[loop.region];
+        if (loop.args.size() != 1 || body.alive || !body.effects.empty()) return false;
+        const KernelNode& begin = code_[loop.args[0]];
         if (begin.op != KernelOp::Constant || begin.dtype != f32 || begin.constant.f != 0)
             return false;
         out_.iteration = body.range;
-        const auto& extent = forms_.of(code_.ranges[static_cast<size_t>(body.range)].extent_node);
+        const auto& extent = forms_.of(code_[body.range].extent_node);
         if (!extent.is_size()) return false;
         out_.iterations = extent.sum.offset;
         if (!divides(out_.iterations, profile_.matrix_unit.depth)) return false;
         const auto gathered = gathered_term(code_, body, 0);
         if (!gathered || gathered->op != KernelOp::Add) return false;
-        const KernelNode& product = node(gathered->term);
+        const KernelNode& product = code_[gathered->term];
         if (product.op != KernelOp::Mul || product.dtype != f32) return false;
         for (size_t k = 0; k < 2; ++k) {
-            const KernelNode& wide = node(product.args[k]);
+            const KernelNode& wide = code_[product.args[k]];
             if (wide.op != KernelOp::Cast) return false;
             factors_[k] = wide.args[0];
-            const KernelNode& load = node(factors_[k]);
+            const KernelNode& load = code_[factors_[k]];
             if (load.op != KernelOp::Load || load.dtype != f16 || load.width != 1 ||
                 forms_.of(load.args[0]).carried)
                 return false;
@@ -105,14 +105,14 @@ class Finder {
         return !extent.is(0) && extent.divisor() % factor == 0;
     }
 
-    bool places(int row, int column, bool swapped) {
+    bool places(RangeId row, RangeId column, bool swapped) {
         const auto rows = static_cast<int>(profile_.matrix_unit.rows),
                    columns = static_cast<int>(profile_.matrix_unit.columns),
                    depth = static_cast<int>(profile_.matrix_unit.depth);
-        const int left = factors_[swapped], right = factors_[!swapped];
-        if (forms_.of(node(left).args[0]).depends_on(column) ||
-            forms_.of(node(right).args[0]).depends_on(row) || !divides(extent(row), rows) ||
-            !divides(extent(column), columns))
+        const NodeId left = factors_[swapped], right = factors_[!swapped];
+        if (forms_.of(code_[left].args[0]).depends_on(column) ||
+            forms_.of(code_[right].args[0]).depends_on(row) || !divides(code_[row].extent, rows) ||
+            !divides(code_[column].extent, columns))
             return false;
         const auto a = place_of(left, {row, rows}, {out_.iteration, depth}, f16);
         const auto b = place_of(right, {out_.iteration, depth}, {column, columns}, f16);
@@ -122,17 +122,15 @@ class Finder {
         return true;
     }
 
-    const Size& extent(int range) const { return code_.ranges[static_cast<size_t>(range)].extent; }
-
     struct Side {
-        int range;
+        RangeId range;
         int64_t unit;  // indices that the unit takes at once
     };
 
     /// A matrix [down, across] that a load or a store touches; nothing if it is no matrix in
     /// memory.
-    std::optional<MatrixPlace> place_of(int access, Side down, Side across, DType stored) {
-        const IndexForm& form = forms_.of(node(access).args[0]);
+    std::optional<MatrixPlace> place_of(NodeId access, Side down, Side across, DType stored) {
+        const IndexForm& form = forms_.of(code_[access].args[0]);
         if (form.carried) return std::nullopt;
         for (const bool column_major : {false, true}) {
             const Side &near = column_major ? down : across, &far = column_major ? across : down;
@@ -151,13 +149,13 @@ class Finder {
     }
 
     void find_target() {
-        const KernelRegion& root = code_.regions[0];
+        const KernelRegion& root = code_[kRoot];
         if (root.effects.size() != 1) return;
-        const KernelNode& store = node(root.effects[0]);
+        const KernelNode& store = code_[root.effects[0]];
         const DType stored = code_.buffers[static_cast<size_t>(store.buffer)].dtype;
-        int value = store.args[1];
-        if (stored == f16 && node(value).op == KernelOp::Cast && node(value).dtype == f16)
-            value = node(value).args[0];
+        NodeId value = store.args[1];
+        if (stored == f16 && code_[value].op == KernelOp::Cast && code_[value].dtype == f16)
+            value = code_[value].args[0];
         if (value != out_.result || (stored != f32 && stored != f16)) return;
         out_.target = place_of(root.effects[0], {out_.row, profile_.matrix_unit.rows},
                                {out_.column, profile_.matrix_unit.columns}, stored);
@@ -166,8 +164,8 @@ class Finder {
     const KernelCode& code_;
     const DeviceProfile& profile_;
     IndexForms forms_;
-    std::vector<int> grid_;  // ranges, innermost first
-    int factors_[2] = {-1, -1};
+    std::vector<RangeId> grid_;  // innermost first
+    NodeId factors_[2];
     MatrixProduct out_;
 };
 
@@ -178,14 +176,13 @@ std::optional<MatrixProduct> matrix_product(const KernelCode& lowered,
     return Finder(lowered, profile).run();
 }
 
-std::vector<int> batch_ranges(const KernelCode& lowered, const MatrixProduct& product) {
-    std::vector<int> out;
-    for (size_t r = lowered.ranges.size(); r-- > 0;) {
-        const int range = static_cast<int>(r);
-        if (lowered.ranges[r].kind == RangeKind::Grid && range != product.row &&
+std::vector<RangeId> batch_ranges(const KernelCode& lowered, const MatrixProduct& product) {
+    std::vector<RangeId> out;
+    for (RangeId range : lowered.ranges.ids())
+        if (lowered[range].kind == RangeKind::Grid && range != product.row &&
             range != product.column)
             out.push_back(range);
-    }
+    std::reverse(out.begin(), out.end());
     return out;
 }
 

@@ -10,8 +10,8 @@ namespace firn {
 
 /// The layout of a matrix in a buffer: neighbours in memory along one of its two ranges.
 struct MatrixPlace {
-    int node = -1;  // the Load or Store
-    Size stride;    // elements from a row to the next, from a column where `column_major`
+    NodeId node;  // the Load or Store
+    Size stride;  // elements from a row to the next, from a column where `column_major`
     bool column_major = false;
 };
 
@@ -19,8 +19,8 @@ struct MatrixPlace {
 /// right(iteration, column) and of other values, for every index of the grid's other ranges:
 /// batches.
 struct MatrixProduct {
-    int loop = -1, result = -1;                 // the For node, and its Result
-    int row = -1, column = -1, iteration = -1;  // ranges
+    NodeId loop, result;  // the For node, and its Result
+    RangeId row, column, iteration;
     Size iterations;
     MatrixPlace left, right;
     /// The place where the kernel stores the sum and nothing else: in f32, or rounded to f16.
@@ -36,6 +36,6 @@ std::optional<MatrixProduct> matrix_product(const KernelCode& lowered,
                                             const DeviceProfile& profile);
 
 /// The Grid ranges of a kernel but those of the product's rows and columns, innermost first.
-std::vector<int> batch_ranges(const KernelCode& lowered, const MatrixProduct& product);
+std::vector<RangeId> batch_ranges(const KernelCode& lowered, const MatrixProduct& product);
 
 }  // namespace firn

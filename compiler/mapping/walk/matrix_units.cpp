@@ -12,13 +12,13 @@ namespace {
 
 /// Rows or columns of the result as the matrices of one subgroup have them.
 struct Axis {
-    int range = -1;           // of the lowered kernel
-    int64_t unit = 1;         // rows or columns of a matrix
-    int64_t matrices = 1;     // side by side in a subgroup
-    int64_t subgroups = 1;    // of a group
-    int first = -1;           // the first matrix, also behind the end
-    std::vector<int> begin;   // row or column where a matrix begins
-    std::vector<int> inside;  // that it exists; -1: always
+    RangeId range;               // of the lowered kernel
+    int64_t unit = 1;            // rows or columns of a matrix
+    int64_t matrices = 1;        // side by side in a subgroup
+    int64_t subgroups = 1;       // of a group
+    NodeId first;                // the first matrix, also behind the end
+    std::vector<NodeId> begin;   // row or column where a matrix begins
+    std::vector<NodeId> inside;  // that it exists; none: always
 };
 
 class MatrixMapper {
@@ -38,20 +38,17 @@ class MatrixMapper {
         to.name = from_.name;
         to.group_size = {static_cast<uint32_t>(tiles_.subgroups()) * profile_.subgroup_size, 1, 1};
         place_matrices();
-        b_.set_lines(node(product_.loop).lines);
-        const std::vector<int> sums = sum_up();
+        b_.set_lines(from_[product_.loop].lines);
+        const std::vector<NodeId> sums = sum_up();
         if (product_.target)
-            to.regions[0].effects = store_matrices(sums);
+            to[kRoot].effects = store_matrices(sums);
         else
-            to.regions[0].effects = hand_to_lanes(sums);
+            to[kRoot].effects = hand_to_lanes(sums);
         to.in_order = !product_.target;
     }
 
   private:
-    const KernelNode& node(int id) const { return from_.nodes[static_cast<size_t>(id)]; }
-    const Size& extent(int range) const { return from_.ranges[static_cast<size_t>(range)].extent; }
-
-    int subgroup_range(const char* name, int64_t extent, int dim) {
+    NodeId subgroup_range(const char* name, int64_t extent, int dim) {
         if (extent == 1) return b_.integer(0);
         Range range;
         range.name = name;
@@ -65,53 +62,53 @@ class MatrixMapper {
 
     void place_matrices() {
         columns_ = {
-            product_.column, shape_.columns, tiles_.across, tiles_.subgroups_across, -1, {}, {}};
-        rows_ = {product_.row, shape_.rows, tiles_.down, tiles_.subgroups_down, -1, {}, {}};
-        const std::vector<int> batch = batch_ranges(from_, product_);
+            product_.column, shape_.columns, tiles_.across, tiles_.subgroups_across, {}, {}, {}};
+        rows_ = {product_.row, shape_.rows, tiles_.down, tiles_.subgroups_down, {}, {}, {}};
+        const std::vector<RangeId> batch = batch_ranges(from_, product_);
         std::vector<Size> groups{groups_along(columns_), groups_along(rows_)};
-        for (int range : batch) groups.push_back(extent(range));
+        for (RangeId range : batch) groups.push_back(from_[range].extent);
         const GroupIndices launched = launch_groups(b_, groups, profile_);
         subgroup_ = subgroup_range("s", tiles_.subgroups(), 1);
-        const int across = b_.integer(tiles_.subgroups_across);
+        const NodeId across = b_.integer(tiles_.subgroups_across);
         place_axis(columns_, launched.index[0], b_.make(KernelOp::Mod, i32, {subgroup_, across}),
                    true);
         place_axis(rows_, launched.index[1], b_.make(KernelOp::Div, i32, {subgroup_, across}),
                    launched.covered || !batch.empty());
         for (size_t k = 0; k < batch.size(); ++k) {
-            int at = launched.index[k + 2];
+            NodeId at = launched.index[k + 2];
             if (k + 1 == batch.size() && !launched.covered) {
-                const int count = b_.size(extent(batch[k]));
+                const NodeId count = b_.size(from_[batch[k]].extent);
                 in_batch_ = b_.make(KernelOp::Less, boolean, {at, count});
                 at = b_.make(KernelOp::Min, i32, {at, b_.sub(count, b_.integer(1))});
             }
-            b_.assume(at, Size(0), extent(batch[k]) - Size(1));
+            b_.assume(at, Size(0), from_[batch[k]].extent - Size(1));
             batch_.emplace_back(batch[k], at);
         }
     }
 
     Size matrices_along(const Axis& axis) const {
-        return floor_div(extent(axis.range), Size(axis.unit));
+        return floor_div(from_[axis.range].extent, Size(axis.unit));
     }
     Size groups_along(const Axis& axis) const {
         return ceil_div(matrices_along(axis), Size(axis.matrices * axis.subgroups));
     }
 
     /// `covered`: there are no groups behind the end.
-    void place_axis(Axis& axis, int group, int subgroup, bool covered) {
+    void place_axis(Axis& axis, NodeId group, NodeId subgroup, bool covered) {
         const Size all = matrices_along(axis);
         const bool whole = covered && all.divisor() % (axis.matrices * axis.subgroups) == 0;
         axis.first = b_.add(b_.mul(group, b_.integer(axis.matrices * axis.subgroups)),
                             b_.mul(subgroup, b_.integer(axis.matrices)));
         for (int64_t k = 0; k < axis.matrices; ++k) {
-            int at = b_.add(axis.first, b_.integer(k));
-            axis.inside.push_back(whole ? -1
+            NodeId at = b_.add(axis.first, b_.integer(k));
+            axis.inside.push_back(whole ? NodeId()
                                         : b_.make(KernelOp::Less, boolean, {at, b_.size(all)}));
             at = last_inside(axis, at, whole);
             axis.begin.push_back(b_.mul(at, b_.integer(axis.unit)));
         }
     }
 
-    int last_inside(const Axis& axis, int at, bool inside) {
+    NodeId last_inside(const Axis& axis, NodeId at, bool inside) {
         const Size last = matrices_along(axis) - Size(1);
         if (!inside) at = b_.make(KernelOp::Min, i32, {at, b_.size(last)});
         b_.assume(at, Size(0), last);
@@ -121,52 +118,54 @@ class MatrixMapper {
     // --- sums
 
     /// The matrices of the block, row by row.
-    std::vector<int> sum_up() {
-        const int zero =
+    std::vector<NodeId> sum_up() {
+        const NodeId zero =
             b_.matrix(KernelOp::MatrixFill, f32, shape_, {b_.constant(scalar_float(0))});
-        const std::vector<int> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
+        const std::vector<NodeId> inits(static_cast<size_t>(tiles_.across * tiles_.down), zero);
         const auto depth = static_cast<int>(profile_.matrix_unit.depth);
-        Range range = from_.ranges[static_cast<size_t>(product_.iteration)];
+        Range range = from_[product_.iteration];
         range.extent = floor_div(product_.iterations, Size(depth));
         range.extent_node = b_.size(range.extent);
         if (range.max_trips >= 0) range.max_trips /= depth;
         if (range.extent.is_constant()) range.max_trips = range.extent.constant();
-        const int range_id = b_.add_range(range), region = b_.add_region();
-        b_.code().regions[static_cast<size_t>(region)].range = range_id;
-        std::vector<int> sums, left, right;
+        const RangeId range_id = b_.add_range(range);
+        const RegionId region = b_.add_region();
+        b_.code()[region].range = range_id;
+        std::vector<NodeId> sums, left, right;
         for (size_t k = 0; k < inits.size(); ++k)
             sums.push_back(b_.region_arg(region, f32, shape_));
-        const int iteration = b_.mul(b_.range(range_id), b_.integer(depth));
-        for (int row : rows_.begin)
-            left.push_back(operand(product_.left, row, -1, iteration, {shape_.rows, depth}));
-        for (int column : columns_.begin)
+        const NodeId iteration = b_.mul(b_.range(range_id), b_.integer(depth));
+        for (NodeId row : rows_.begin)
+            left.push_back(operand(product_.left, row, {}, iteration, {shape_.rows, depth}));
+        for (NodeId column : columns_.begin)
             right.push_back(
-                operand(product_.right, -1, column, iteration, {depth, shape_.columns}));
+                operand(product_.right, {}, column, iteration, {depth, shape_.columns}));
         for (size_t i = 0; i < left.size(); ++i)
             for (size_t j = 0; j < right.size(); ++j) {
-                int& sum = sums[i * right.size() + j];
+                NodeId& sum = sums[i * right.size() + j];
                 sum = b_.matrix(KernelOp::MatrixMulAdd, f32, shape_, {left[i], right[j], sum});
             }
-        b_.code().regions[static_cast<size_t>(region)].yields = sums;
-        const int loop = b_.close_for(region, inits);
+        b_.code()[region].yields = sums;
+        const NodeId loop = b_.close_for(region, inits);
         for (size_t k = 0; k < sums.size(); ++k) sums[k] = b_.result(loop, static_cast<int>(k));
         return sums;
     }
 
-    /// Copies of the lowered kernel's nodes at a row, a column and an iteration; -1: they do not
-    /// depend on it.
-    Rebuild at(int row, int column, int iteration) {
+    /// Copies of the lowered kernel's nodes at a row, a column and an iteration; none: they do
+    /// not depend on it.
+    Rebuild at(NodeId row, NodeId column, NodeId iteration) {
         Rebuild out(from_, b_);
-        if (row >= 0) out.bind_grid(product_.row, row);
-        if (column >= 0) out.bind_grid(product_.column, column);
-        if (iteration >= 0) out.bind_grid(product_.iteration, iteration);
+        if (row) out.bind_grid(product_.row, row);
+        if (column) out.bind_grid(product_.column, column);
+        if (iteration) out.bind_grid(product_.iteration, iteration);
         for (const auto& [range, index] : batch_) out.bind_grid(range, index);
         return out;
     }
 
-    int operand(const MatrixPlace& place, int row, int column, int iteration, MatrixShape shape) {
-        const KernelNode& load = node(place.node);
-        const int index = at(row, column, iteration).value(load.args[0]);
+    NodeId operand(const MatrixPlace& place, NodeId row, NodeId column, NodeId iteration,
+                   MatrixShape shape) {
+        const KernelNode& load = from_[place.node];
+        const NodeId index = at(row, column, iteration).value(load.args[0]);
         return b_.matrix(KernelOp::MatrixLoad, f16, shape, {index, b_.size(place.stride)},
                          bound(load.buffer, false), place.column_major);
     }
@@ -178,32 +177,32 @@ class MatrixMapper {
 
     // --- results
 
-    int both(int a, int b) {
-        return a < 0 ? b : b < 0 ? a : b_.make(KernelOp::And, boolean, {a, b});
+    NodeId both(NodeId a, NodeId b) {
+        return !a ? b : !b ? a : b_.make(KernelOp::And, boolean, {a, b});
     }
 
-    std::vector<int> guarded(int condition, std::vector<int> effects) {
-        if (condition < 0) return effects;
-        const int region = b_.add_region();
-        b_.code().regions[static_cast<size_t>(region)].effects = std::move(effects);
-        return {b_.branch(condition, region, -1, true)};
+    std::vector<NodeId> guarded(NodeId condition, std::vector<NodeId> effects) {
+        if (!condition) return effects;
+        const RegionId region = b_.add_region();
+        b_.code()[region].effects = std::move(effects);
+        return {b_.branch(condition, region, {}, true)};
     }
 
-    std::vector<int> store_matrices(const std::vector<int>& sums) {
-        const KernelNode& store = node(product_.target->node);
+    std::vector<NodeId> store_matrices(const std::vector<NodeId>& sums) {
+        const KernelNode& store = from_[product_.target->node];
         const int buffer = bound(store.buffer, true);
         const DType stored = from_.buffers[static_cast<size_t>(store.buffer)].dtype;
         b_.set_lines(store.lines);
-        std::vector<int> effects;
+        std::vector<NodeId> effects;
         for (size_t i = 0; i < rows_.begin.size(); ++i)
             for (size_t j = 0; j < columns_.begin.size(); ++j) {
-                int sum = sums[i * columns_.begin.size() + j];
+                NodeId sum = sums[i * columns_.begin.size() + j];
                 if (stored == f16) sum = b_.matrix(KernelOp::MatrixCast, f16, shape_, {sum});
-                const int index = at(rows_.begin[i], columns_.begin[j], -1).value(store.args[0]);
-                const int made = b_.matrix(KernelOp::MatrixStore, stored, shape_,
-                                           {index, b_.size(product_.target->stride), sum}, buffer,
-                                           product_.target->column_major);
-                const std::vector<int> all =
+                const NodeId index = at(rows_.begin[i], columns_.begin[j], {}).value(store.args[0]);
+                const NodeId made = b_.matrix(KernelOp::MatrixStore, stored, shape_,
+                                              {index, b_.size(product_.target->stride), sum},
+                                              buffer, product_.target->column_major);
+                const std::vector<NodeId> all =
                     guarded(both(in_batch_, both(rows_.inside[i], columns_.inside[j])), {made});
                 effects.insert(effects.end(), all.begin(), all.end());
             }
@@ -212,12 +211,12 @@ class MatrixMapper {
 
     /// A row of matrices at a time goes through an array of the group, in which each subgroup has
     /// its own part.
-    std::vector<int> hand_to_lanes(const std::vector<int>& sums) {
+    std::vector<NodeId> hand_to_lanes(const std::vector<NodeId>& sums) {
         const int64_t width = columns_.matrices * columns_.unit, part = rows_.unit * width;
         const int buffer = b_.own_memory(MemorySpace::Shared, f32, Size(tiles_.subgroups() * part));
-        const int begin = b_.mul(subgroup_, b_.integer(part));
-        const int lane = subgroup_range("l", profile_.subgroup_size, 0);
-        std::vector<int> effects;
+        const NodeId begin = b_.mul(subgroup_, b_.integer(part));
+        const NodeId lane = subgroup_range("l", profile_.subgroup_size, 0);
+        std::vector<NodeId> effects;
         for (size_t i = 0; i < rows_.begin.size(); ++i) {
             if (i > 0) effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
             for (int64_t j = 0; j < columns_.matrices; ++j)
@@ -234,36 +233,39 @@ class MatrixMapper {
 
     /// Deals the elements of a row of matrices to the lanes, neighbouring elements to neighbouring
     /// lanes.
-    int finish_row(size_t i, int buffer, int begin, int lane, int64_t part, int64_t width) {
+    NodeId finish_row(size_t i, int buffer, NodeId begin, NodeId lane, int64_t part,
+                      int64_t width) {
         Range range;
         range.name = "e";
         range.kind = RangeKind::Serial;
         range.max_trips = part / profile_.subgroup_size;
         range.extent = Size(range.max_trips);
         range.extent_node = b_.integer(range.max_trips);
-        const int range_id = b_.add_range(range), region = b_.add_region();
-        b_.code().regions[static_cast<size_t>(region)].range = range_id;
-        const int element =
+        const RangeId range_id = b_.add_range(range);
+        const RegionId region = b_.add_region();
+        b_.code()[region].range = range_id;
+        const NodeId element =
             b_.add(b_.mul(b_.range(range_id), b_.integer(profile_.subgroup_size)), lane);
-        const int row = b_.make(KernelOp::Div, i32, {element, b_.integer(width)});
-        const int along = b_.make(KernelOp::Mod, i32, {element, b_.integer(width)});
+        const NodeId row = b_.make(KernelOp::Div, i32, {element, b_.integer(width)});
+        const NodeId along = b_.make(KernelOp::Mod, i32, {element, b_.integer(width)});
         const auto [column, inside] = column_of(along);
-        const int sum = b_.pinned(KernelOp::Load, f32, {b_.add(begin, element)}, buffer);
-        Rebuild lanes = at(b_.add(rows_.begin[i], row), column, -1);
+        const NodeId sum = b_.pinned(KernelOp::Load, f32, {b_.add(begin, element)}, buffer);
+        Rebuild lanes = at(b_.add(rows_.begin[i], row), column, {});
         lanes.bind(product_.result, sum);
-        std::vector<int> effects{sum};
-        for (int e : guarded(both(in_batch_, both(rows_.inside[i], inside)), lanes.effects(0)))
+        std::vector<NodeId> effects{sum};
+        for (NodeId e :
+             guarded(both(in_batch_, both(rows_.inside[i], inside)), lanes.effects(kRoot)))
             effects.push_back(e);
-        b_.code().regions[static_cast<size_t>(region)].effects = std::move(effects);
+        b_.code()[region].effects = std::move(effects);
         return b_.close_for(region, {});
     }
 
     /// Column `along` of the block, and that it exists.
-    std::pair<int, int> column_of(int along) {
-        const int unit = b_.integer(columns_.unit);
-        if (columns_.inside[0] < 0) return {b_.add(b_.mul(columns_.first, unit), along), -1};
-        const int matrix = b_.add(columns_.first, b_.make(KernelOp::Div, i32, {along, unit}));
-        const int inside =
+    std::pair<NodeId, NodeId> column_of(NodeId along) {
+        const NodeId unit = b_.integer(columns_.unit);
+        if (!columns_.inside[0]) return {b_.add(b_.mul(columns_.first, unit), along), {}};
+        const NodeId matrix = b_.add(columns_.first, b_.make(KernelOp::Div, i32, {along, unit}));
+        const NodeId inside =
             b_.make(KernelOp::Less, boolean, {matrix, b_.size(matrices_along(columns_))});
         return {b_.add(b_.mul(last_inside(columns_, matrix, false), unit),
                        b_.make(KernelOp::Mod, i32, {along, unit})),
@@ -277,9 +279,9 @@ class MatrixMapper {
     const DeviceProfile& profile_;
     const MatrixShape shape_;  // of the unit's results
     Axis columns_, rows_;
-    std::vector<std::pair<int, int>> batch_;  // range, its index
-    int in_batch_ = -1;                       // that the group is inside the batch; -1: always
-    int subgroup_ = -1;
+    std::vector<std::pair<RangeId, NodeId>> batch_;  // range, its index
+    NodeId in_batch_;  // that the group is inside the batch; none: always
+    NodeId subgroup_;
 };
 
 int64_t handed_bytes(const MatrixTiles& tiles, const DeviceProfile& profile) {

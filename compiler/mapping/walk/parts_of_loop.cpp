@@ -13,53 +13,52 @@ namespace {
 /// Rows begin at multiples of their length: a kernel of one row begins at 0.
 bool one_row(const MappingRun& run) {
     return std::all_of(run.grid.ranges.begin(), run.grid.ranges.end(),
-                       [&](int r) { return run.from.ranges[r].extent.is(1); });
+                       [&](RangeId r) { return run.from[r].extent.is(1); });
 }
 
 }  // namespace
 
-bool is_split(const MappingRun& run, int loop) {
+bool is_split(const MappingRun& run, NodeId loop) {
     const auto it = run.shared.find(loop);
     return it != run.shared.end() && it->second.split;
 }
 
-bool is_innermost(const MappingRun& run, int region) {
+bool is_innermost(const MappingRun& run, RegionId region) {
     // A body that holds another loop depends on it through a Result.
-    std::vector<int> queue = run.from.regions[region].yields;
-    for (int effect : run.from.regions[region].effects) {
-        const KernelNode& n = run.from.nodes[effect];
+    std::vector<NodeId> queue = run.from[region].yields;
+    for (NodeId effect : run.from[region].effects) {
+        const KernelNode& n = run.from[effect];
         queue.insert(queue.end(), n.args.begin(), n.args.end());
         if (n.op == KernelOp::For) return false;
         if (n.op == KernelOp::Branch)
-            for (int e : run.from.regions[n.region].effects)
-                queue.insert(queue.end(), run.from.nodes[e].args.begin(),
-                             run.from.nodes[e].args.end());
+            for (NodeId e : run.from[n.region].effects)
+                queue.insert(queue.end(), run.from[e].args.begin(), run.from[e].args.end());
     }
-    std::vector<bool> seen(run.from.nodes.size(), false);
+    ByNode<bool> seen(run.from.nodes.size());
     while (!queue.empty()) {
-        const int id = queue.back();
+        const NodeId id = queue.back();
         queue.pop_back();
-        const std::vector<int>& needs = run.needs[id];
+        const std::vector<RegionId>& needs = run.needs[id];
         if (seen[id] || std::find(needs.begin(), needs.end(), region) == needs.end()) continue;
         seen[id] = true;
-        if (run.from.nodes[id].op == KernelOp::For) return false;
-        for (int arg : run.from.nodes[id].args) queue.push_back(arg);
+        if (run.from[id].op == KernelOp::For) return false;
+        for (NodeId arg : run.from[id].args) queue.push_back(arg);
     }
     return true;
 }
 
-std::vector<Part> deal_loop(MappingRun& run, int loop, int extent, int64_t unrolled) {
-    const Range& range = run.from.ranges[run.from.regions[run.from.nodes[loop].region].range];
+std::vector<Part> deal_loop(MappingRun& run, NodeId loop, NodeId extent, int64_t unrolled) {
+    const Range& range = run.from[run.from[run.from[loop].region].range];
     const int64_t lanes = is_split(run, loop) ? run.mapping.lanes : 1;
     const Deal deal = deal_iterations(run.b, range, extent, unrolled, lanes, one_row(run));
     return parts_of(run.b, range, extent, deal, run.lane);
 }
 
-std::vector<Part> parts_of_loop(MappingRun& run, int loop, size_t copy) {
-    const int region = run.from.nodes[loop].region;
-    const KernelRegion& body = run.from.regions[region];
-    const int extent = copy_value(run, run.from.ranges[body.range].extent_node, copy);
-    const bool unrolls = body.alive < 0 && is_innermost(run, region);
+std::vector<Part> parts_of_loop(MappingRun& run, NodeId loop, size_t copy) {
+    const RegionId region = run.from[loop].region;
+    const KernelRegion& body = run.from[region];
+    const NodeId extent = copy_value(run, run.from[body.range].extent_node, copy);
+    const bool unrolls = !body.alive && is_innermost(run, region);
     int64_t unrolled = unrolls ? run.mapping.unroll : 1;
     if (unrolls && !is_split(run, loop) && run.b.is_constant(extent)) {
         const int64_t trips = run.b.node(extent).constant.i;

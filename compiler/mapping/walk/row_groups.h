@@ -24,18 +24,18 @@ void hold_rows(Mapping& mapping, const KernelCode& lowered, const DeviceProfile&
 
 /// A group and its subgroups, as a mapped kernel that holds rows has them.
 struct RowGroup {
-    int lane = -1, subgroup = -1;  // nodes: the lane's number, the subgroup's number
+    NodeId lane, subgroup;  // the lane's number, the subgroup's number
     int64_t lanes = 1, subgroups = 1;
 };
 
 /// Combines values[k] of all invocations of the group; each has the results. Effects of the root,
 /// in order, are added to `effects`: the kernel must be in_order where there are any.
-std::vector<int> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
-                                    std::vector<int> values, std::vector<int>& effects);
+std::vector<NodeId> combine_over_group(KernelBuilder& b, const RowGroup& group, ReduceOp op,
+                                       std::vector<NodeId> values, std::vector<NodeId>& effects);
 
 /// Reduces the rows of the kernel that is mapped. Every invocation of a group takes part: it
 /// reduces its own copies' elements, then the group combines the partial results, which become
 /// those of the kernel's RowReduce nodes. Gives effects of the root, in order.
-std::vector<int> reduce_rows(MappingRun& run);
+std::vector<NodeId> reduce_rows(MappingRun& run);
 
 }  // namespace firn

@@ -18,29 +18,29 @@ namespace firn {
 namespace {
 
 /// The loop uses an index or carried values of a loop that one copy runs by itself.
-bool belongs_to_one_copy(const MappingRun& run, int id) {
-    const std::vector<int>& needs = run.needs[id];
-    return std::any_of(run.of_one_copy.begin(), run.of_one_copy.end(), [&](int region) {
+bool belongs_to_one_copy(const MappingRun& run, NodeId id) {
+    const std::vector<RegionId>& needs = run.needs[id];
+    return std::any_of(run.of_one_copy.begin(), run.of_one_copy.end(), [&](RegionId region) {
         return std::find(needs.begin(), needs.end(), region) != needs.end();
     });
 }
 
 /// The copies that run a loop together with one of them; the first, where it is the same in all.
-std::vector<size_t> jammed_with(const MappingRun& run, int id, size_t copy) {
+std::vector<size_t> jammed_with(const MappingRun& run, NodeId id, size_t copy) {
     if (belongs_to_one_copy(run, id)) return {copy};
     if (!run.varies[id]) return {0};
-    const KernelRegion& body = run.from.regions[run.from.nodes[id].region];
-    const bool jam = !run.varies[run.from.ranges[body.range].extent_node] && !run.around.in_branch;
+    const KernelRegion& body = run.from[run.from[id].region];
+    const bool jam = !run.varies[run.from[body.range].extent_node] && !run.around.in_branch;
     if (!jam) return {copy};
     std::vector<size_t> all(run.copies.size());
     std::iota(all.begin(), all.end(), size_t{0});
     return all;
 }
 
-Carried build_loop(MappingRun& run, int id, const std::vector<size_t>& group, Carried values) {
+Carried build_loop(MappingRun& run, NodeId id, const std::vector<size_t>& group, Carried values) {
     if (run.staged.contains(id) && !run.around.in_branch)
         return build_staged_loop(run, id, group, std::move(values));
-    Jam jam{-1, joined_nest(run, id, group[0]), group};
+    Jam jam{{}, joined_nest(run, id, group[0]), group};
     jam.loop = jam.around.back();
     jam.around.pop_back();
     for (const Part& part : parts_of_loop(run, jam.loop, group[0]))
@@ -49,39 +49,39 @@ Carried build_loop(MappingRun& run, int id, const std::vector<size_t>& group, Ca
 }
 
 /// Combines the lanes' parts of carried value k, which began at `init`.
-int combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const Combine> combine,
-                  size_t k, int init, const std::vector<int>& parts) {
+NodeId combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const Combine> combine,
+                     size_t k, NodeId init, const std::vector<NodeId>& parts) {
     run.b.set_lines(loop.lines);
     const Combine& by = combine[k];
     const DType dtype = run.b.node(parts[k]).dtype;
-    int part = parts[k];
+    NodeId part = parts[k];
     if (by.position_of >= 0) {
-        const int own = parts[by.position_of],
-                  best = run.b.subgroup_reduce(combine[by.position_of].reduce, own);
+        const NodeId own = parts[by.position_of],
+                     best = run.b.subgroup_reduce(combine[by.position_of].reduce, own);
         part = run.b.select(run.b.make(KernelOp::Equal, boolean, {own, best}), part, init);
     }
-    const int all = run.b.subgroup_reduce(by.reduce, part);
+    const NodeId all = run.b.subgroup_reduce(by.reduce, part);
     if (init == run.b.constant(reduce_identity(by.reduce, dtype))) return all;
     return run.b.make(by.step, dtype, {init, all});
 }
 
 /// The results for a group of copies.
-Carried group_results(MappingRun& run, int id, const std::vector<size_t>& group) {
-    const KernelNode& n = run.from.nodes[id];
+Carried group_results(MappingRun& run, NodeId id, const std::vector<size_t>& group) {
+    const KernelNode& n = run.from[id];
     const auto shared = run.shared.find(id);
     const std::span<const Combine> combine =
         shared == run.shared.end() ? std::span<const Combine>() : shared->second.combine;
     Carried inits(group.size());
     for (size_t g = 0; g < group.size(); ++g)
-        for (int init : n.args) inits[g].push_back(copy_value(run, init, group[g]));
+        for (NodeId init : n.args) inits[g].push_back(copy_value(run, init, group[g]));
     Carried starts = inits;
-    for (std::vector<int>& start : starts)
+    for (std::vector<NodeId>& start : starts)
         for (size_t k = 0; k < combine.size(); ++k)
             start[k] =
-                run.b.constant(reduce_identity(combine[k].reduce, run.from.nodes[n.args[k]].dtype));
+                run.b.constant(reduce_identity(combine[k].reduce, run.from[n.args[k]].dtype));
     Carried values = build_loop(run, id, group, std::move(starts));
     for (size_t g = 0; g < group.size(); ++g) {
-        const std::vector<int> parts = values[g];
+        const std::vector<NodeId> parts = values[g];
         for (size_t k = 0; k < combine.size(); ++k)
             values[g][k] = combine_lanes(run, n, combine, k, inits[g][k], parts);
     }
@@ -90,7 +90,7 @@ Carried group_results(MappingRun& run, int id, const std::vector<size_t>& group)
 
 }  // namespace
 
-const std::vector<int>& loop_results(MappingRun& run, int loop, size_t copy) {
+const std::vector<NodeId>& loop_results(MappingRun& run, NodeId loop, size_t copy) {
     const auto found = run.results.find({loop, copy});
     if (found != run.results.end()) return found->second;
     const std::vector<size_t> group = jammed_with(run, loop, copy);

@@ -11,33 +11,33 @@ namespace firn {
 namespace {
 
 /// Element `k` of those at equal distances from the one at `begin`.
-int element(KernelBuilder& b, int begin, int distance, int k) {
+NodeId element(KernelBuilder& b, NodeId begin, NodeId distance, NodeId k) {
     return b.add(begin, b.mul(distance, k));
 }
 
 /// The element at `mine`, as lane `from` has it.
-int hand_round(MappingRun& run, const KernelNode& n, int mine, int64_t from, int index) {
+NodeId hand_round(MappingRun& run, const KernelNode& n, NodeId mine, int64_t from, NodeId index) {
     KernelBuilder& b = run.b;
     const KernelBuffer& buffer = run.from.buffers[n.buffer];
     b.set_lines(n.lines);
-    const int last = b.sub(b.size(buffer.elements), b.integer(1));
-    const int near = inside(run, buffer, b.make(KernelOp::Min, i32, {mine, last}));
-    const int value = b.load(bound_buffer(run, buffer, false, 1), near);
+    const NodeId last = b.sub(b.size(buffer.elements), b.integer(1));
+    const NodeId near = inside(run, buffer, b.make(KernelOp::Min, i32, {mine, last}));
+    const NodeId value = b.load(bound_buffer(run, buffer, false, 1), near);
     return b.shuffle(value, static_cast<int>(from), inside(run, buffer, index));
 }
 
 /// Neighbours in memory that the unrolled iterations of a loop read.
-int deal_iterations(MappingRun& run, const KernelNode& n, int index) {
+NodeId deal_iterations(MappingRun& run, const KernelNode& n, NodeId index) {
     KernelBuilder& b = run.b;
     const auto lanes = static_cast<int64_t>(run.mapping.shuffled_loads);
     const int64_t rest = remainder(b.node(index).congruence, lanes);
-    if (run.around.unrolled % lanes != 0 || rest < 0 || b.is_constant(index)) return -1;
+    if (run.around.unrolled % lanes != 0 || rest < 0 || b.is_constant(index)) return {};
     return hand_round(run, n, b.add(b.sub(index, b.integer(rest)), run.lane), rest, index);
 }
 
 /// Elements at equal distances that the copies along one range read.
-int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
-    if (!run.around.all_copies || !run.varies[n.args[0]]) return -1;
+NodeId deal_copies(MappingRun& run, const KernelNode& n, NodeId index, size_t copy) {
+    if (!run.around.all_copies || !run.varies[n.args[0]]) return {};
     KernelBuilder& b = run.b;
     const size_t lanes = run.mapping.shuffled_loads;
     auto tile_of = [&](size_t d) { return static_cast<size_t>(run.mapping.tile_of(d)); };
@@ -45,8 +45,8 @@ int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
     for (size_t d = 1; d < run.grid.ranges.size(); step *= tile_of(d++)) {
         if (tile_of(d) % lanes != 0) continue;
         const size_t rest = copy / step % lanes, first = copy - rest * step;
-        const int begin = copy_value(run, n.args[0], first);
-        const int distance = b.sub(copy_value(run, n.args[0], first + step), begin);
+        const NodeId begin = copy_value(run, n.args[0], first);
+        const NodeId distance = b.sub(copy_value(run, n.args[0], first + step), begin);
         if (b.is_constant(distance) && b.node(distance).constant.i == 0) continue;
         bool even = true;
         for (size_t k = 0; k < lanes && even; ++k)
@@ -56,26 +56,25 @@ int deal_copies(MappingRun& run, const KernelNode& n, int index, size_t copy) {
             return hand_round(run, n, element(b, begin, distance, run.lane),
                               static_cast<int64_t>(rest), index);
     }
-    return -1;
+    return {};
 }
 
 /// Returns whether the shuffle's source is a load of bound memory.
-bool is_plain_load(const KernelCode& code, int shuffle) {
-    const KernelNode& source =
-        code.nodes[static_cast<size_t>(code.nodes[static_cast<size_t>(shuffle)].args[0])];
+bool is_plain_load(const KernelCode& code, NodeId shuffle) {
+    const KernelNode& source = code[code[shuffle].args[0]];
     return source.op == KernelOp::Load && !source.pinned;
 }
 
 }  // namespace
 
-bool SameInSubgroup::operator()(int id) {
-    if (known_.size() <= static_cast<size_t>(id)) known_.resize(static_cast<size_t>(id) + 1, -1);
-    if (known_[static_cast<size_t>(id)] >= 0) return known_[static_cast<size_t>(id)];
+bool SameInSubgroup::operator()(NodeId id) {
+    if (known_.end_id() <= id) known_.resize(b_.code().nodes.size());
+    if (known_[id]) return *known_[id];
     const KernelNode& n = b_.node(id);
     bool same = true;
     switch (n.op) {
         case KernelOp::Range: {
-            const Range& range = b_.code().ranges[static_cast<size_t>(n.range)];
+            const Range& range = b_.code()[n.range];
             same =
                 range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
             break;
@@ -85,41 +84,39 @@ bool SameInSubgroup::operator()(int id) {
         case KernelOp::For:
         case KernelOp::Branch: same = false; break;
         default:
-            for (int arg : n.args) same = same && (*this)(arg);
+            for (NodeId arg : n.args) same = same && (*this)(arg);
     }
-    known_[static_cast<size_t>(id)] = same;
+    known_[id] = same;
     return same;
 }
 
-void SameInSubgroup::mark(int id, bool same) {
-    if (known_.size() <= static_cast<size_t>(id)) known_.resize(static_cast<size_t>(id) + 1, -1);
-    known_[static_cast<size_t>(id)] = same;
+void SameInSubgroup::mark(NodeId id, bool same) {
+    if (known_.end_id() <= id) known_.resize(b_.code().nodes.size());
+    known_[id] = same;
 }
 
-int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy) {
+NodeId deal_load(MappingRun& run, const KernelNode& load, NodeId index, size_t copy) {
     const DType dtype = run.from.buffers[load.buffer].dtype;
     if (run.mapping.shuffled_loads == 1 || !run.around.together || dtype.bytes() != 4 ||
         dtype.is_bool() || run.b.is_constant(index) || !run.same_in_subgroup(index))
-        return -1;
-    const int dealt = deal_iterations(run, load, index);
-    return dealt >= 0 ? dealt : deal_copies(run, load, index, copy);
+        return {};
+    const NodeId dealt = deal_iterations(run, load, index);
+    return dealt ? dealt : deal_copies(run, load, index, copy);
 }
 
 void undo_underused_shuffles(KernelCode& code, uint32_t lanes) {
     place_apart(code);
-    std::vector<std::vector<int>> taken(code.nodes.size());
+    ByNode<std::vector<NodeId>> taken(code.nodes.size());
     for (const KernelRegion& region : code.regions)
-        for (int id : region.order)
-            if (code.nodes[static_cast<size_t>(id)].op == KernelOp::SubgroupShuffle &&
-                is_plain_load(code, id))
-                taken[static_cast<size_t>(code.nodes[static_cast<size_t>(id)].args[0])].push_back(
-                    id);
-    for (size_t load = 0; load < taken.size(); ++load) {
+        for (NodeId id : region.order)
+            if (code[id].op == KernelOp::SubgroupShuffle && is_plain_load(code, id))
+                taken[code[id].args[0]].push_back(id);
+    for (NodeId load : taken.ids()) {
         if (taken[load].size() * 2 >= lanes) continue;
-        for (int id : taken[load]) {
-            KernelNode& n = code.nodes[static_cast<size_t>(id)];
+        for (NodeId id : taken[load]) {
+            KernelNode& n = code[id];
             n.op = KernelOp::Load;
-            n.buffer = code.nodes[load].buffer;
+            n.buffer = code[load].buffer;
             n.args = {n.args[1]};
         }
     }

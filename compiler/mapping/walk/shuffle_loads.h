@@ -16,20 +16,20 @@ struct MappingRun;
 class SameInSubgroup {
   public:
     explicit SameInSubgroup(const KernelBuilder& b) : b_(b) {}
-    bool operator()(int id);
+    bool operator()(NodeId id);
     /// Notes whether a carried value is the same for all lanes.
-    void mark(int id, bool same);
+    void mark(NodeId id, bool same);
 
   private:
     const KernelBuilder& b_;
-    std::vector<signed char> known_;  // by node: -1 not computed yet
+    ByNode<std::optional<bool>> known_;  // nothing: not computed yet
 };
 
 /// Deals a load to the lanes: its element, at the new node `index`, is read by all lanes of a
 /// subgroup, and is one of as many in a row as there are lanes. Each lane loads one element, and
 /// shuffles give it to the others. undo_underused_shuffles() undoes this where few of the elements
-/// are used. `copy`: of the kernel's body. Returns -1 if the load is none of these.
-int deal_load(MappingRun& run, const KernelNode& load, int index, size_t copy);
+/// are used. `copy`: of the kernel's body. Returns none if the load is none of these.
+NodeId deal_load(MappingRun& run, const KernelNode& load, NodeId index, size_t copy);
 
 /// Undoes shuffles with few uses: a load whose shuffles use fewer than half of `lanes` elements
 /// becomes plain loads.

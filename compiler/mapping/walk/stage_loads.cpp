@@ -18,7 +18,8 @@ int64_t members_along(const Mapping& m, size_t range) {
     return range == 0 ? m.group.x : range == 1 ? m.group.y : 1;
 }
 
-bool contains(const std::vector<int>& list, int item) {
+template <class Key>
+bool contains(const std::vector<Key>& list, Key item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -28,28 +29,30 @@ class StagedLoops {
         place(code_);
         needs_ = region_needs(code_);
         parents_ = region_parents(code_);
-        for (size_t r = code_.ranges.size(); r-- > 0;)
-            if (code_.ranges[r].kind == RangeKind::Grid) grid_.push_back(static_cast<int>(r));
-        owner_.assign(code_.regions.size(), -1);
+        for (RangeId r : code_.ranges.ids())
+            if (code_[r].kind == RangeKind::Grid) grid_.push_back(r);
+        std::reverse(grid_.begin(), grid_.end());
+        owner_.resize(code_.regions.size());
         for (const KernelRegion& region : code_.regions)
-            for (int id : region.order)
-                if (code_.nodes[id].op == KernelOp::For) owner_[code_.nodes[id].region] = id;
+            for (NodeId id : region.order)
+                if (code_[id].op == KernelOp::For) owner_[code_[id].region] = id;
         find_facts();
     }
 
-    std::map<int, StagedLoop> run() {
-        std::map<int, StagedLoop> out;
-        std::vector<int> bodies;
-        for (size_t k = 0; k < code_.regions.size(); ++k) {
-            if (!only_stores(k)) return {};
-            if (owner_[k] >= 0) bodies.push_back(static_cast<int>(k));
+    std::map<NodeId, StagedLoop> run() {
+        std::map<NodeId, StagedLoop> out;
+        std::vector<RegionId> bodies;
+        for (RegionId region : code_.regions.ids()) {
+            if (!only_stores(region)) return {};
+            if (owner_[region]) bodies.push_back(region);
         }
-        std::stable_sort(bodies.begin(), bodies.end(),
-                         [&](int a, int b) { return around(a).size() < around(b).size(); });
-        for (int body : bodies) {
+        std::stable_sort(bodies.begin(), bodies.end(), [&](RegionId a, RegionId b) {
+            return around(a).size() < around(b).size();
+        });
+        for (RegionId body : bodies) {
             if (is_inside(body, out) || !find_nest(body)) continue;
             StagedLoop loop{outermost(body), {}};
-            if (loop.outermost < 0) continue;
+            if (!loop.outermost) continue;
             if (iterations(body) >= 0 && iterations(body) < m_.staged_iterations) continue;
             loop.values = values();
             if (!loop.values.empty()) out.emplace(owner_[body], std::move(loop));
@@ -58,73 +61,67 @@ class StagedLoops {
     }
 
   private:
-    bool only_stores(size_t region) const {
-        const std::vector<int>& effects = code_.regions[region].effects;
-        return region == 0
+    bool only_stores(RegionId region) const {
+        const std::vector<NodeId>& effects = code_[region].effects;
+        return region == kRoot
                    ? std::all_of(effects.begin(), effects.end(),
-                                 [&](int e) { return code_.nodes[e].op == KernelOp::Store; })
+                                 [&](NodeId e) { return code_[e].op == KernelOp::Store; })
                    : effects.empty();
     }
 
     /// Returns whether a loop around a body is staged.
-    bool is_inside(int body, const std::map<int, StagedLoop>& staged) const {
-        for (int at = parents_[body]; at >= 0; at = parents_[at])
-            if (owner_[at] >= 0 && staged.contains(owner_[at])) return true;
+    bool is_inside(RegionId body, const std::map<NodeId, StagedLoop>& staged) const {
+        for (RegionId at = parents_[body]; at; at = parents_[at])
+            if (owner_[at] && staged.contains(owner_[at])) return true;
         return false;
     }
 
-    int64_t iterations(int region) const {
-        return code_.ranges[code_.regions[region].range].max_trips;
-    }
+    int64_t iterations(RegionId region) const { return code_[code_[region].range].max_trips; }
 
     /// A body and those of the loops inside, outer ones first, where these are few iterations in
     /// all that every invocation takes.
-    bool find_nest(int body) {
+    bool find_nest(RegionId body) {
         nest_ = {body};
         for (size_t k = 0; k < nest_.size(); ++k)
-            for (int id : code_.regions[nest_[k]].order)
-                if (code_.nodes[id].op == KernelOp::For) nest_.push_back(code_.nodes[id].region);
-        for (size_t r = 0; r < code_.regions.size(); ++r) {
-            if (owner_[r] < 0 || static_cast<int>(r) == body ||
-                !contains(around(static_cast<int>(r)), body))
-                continue;
-            const KernelRegion& region = code_.regions[r];
+            for (NodeId id : code_[nest_[k]].order)
+                if (code_[id].op == KernelOp::For) nest_.push_back(code_[id].region);
+        for (RegionId r : code_.regions.ids()) {
+            if (!owner_[r] || r == body || !contains(around(r), body)) continue;
+            const KernelRegion& region = code_[r];
             const bool known =
-                code_.nodes[code_.ranges[region.range].extent_node].op == KernelOp::Constant &&
-                region.alive < 0;
-            if (!known || !contains(nest_, static_cast<int>(r)) ||
-                iterations_inside(static_cast<int>(r)) > costs::kMostInside)
+                code_[code_[region.range].extent_node].op == KernelOp::Constant && !region.alive;
+            if (!known || !contains(nest_, r) || iterations_inside(r) > costs::kMostInside)
                 return false;
         }
         return true;
     }
 
-    std::vector<int> around(int region) const {
-        std::vector<int> out;
-        for (int at = parents_[region]; at >= 0; at = parents_[at]) out.push_back(at);
+    std::vector<RegionId> around(RegionId region) const {
+        std::vector<RegionId> out;
+        for (RegionId at = parents_[region]; at; at = parents_[at]) out.push_back(at);
         return out;
     }
 
     /// Returns the iterations of a loop of the nest and the loops around it, without the outermost.
-    int64_t iterations_inside(int region) const {
+    int64_t iterations_inside(RegionId region) const {
         int64_t out = 1;
-        for (int at = region; at != nest_[0]; at = parents_[at])
+        for (RegionId at = region; at != nest_[0]; at = parents_[at])
             out = std::min(out * std::max<int64_t>(1, iterations(at)), 2 * costs::kMostInside);
         return out;
     }
 
-    bool in_nest(int id) const {
+    bool in_nest(NodeId id) const {
         return std::any_of(nest_.begin(), nest_.end(),
-                           [&](int region) { return contains(needs_[id], region); });
+                           [&](RegionId region) { return contains(needs_[id], region); });
     }
 
-    /// The outermost loop around a body where all invocations take the same iterations of each; -1
-    /// if they do not.
-    int outermost(int body) const {
-        int out = -1;
-        for (int at = body; at != 0; at = parents_[at]) {
-            if (at < 0 || owner_[at] < 0 || code_.regions[at].alive >= 0) return -1;
-            if (!is_uniform(code_.ranges[code_.regions[at].range].extent_node)) return -1;
+    /// The outermost loop around a body where all invocations take the same iterations of each;
+    /// none if they do not.
+    NodeId outermost(RegionId body) const {
+        NodeId out;
+        for (RegionId at = body; at != kRoot; at = parents_[at]) {
+            if (!at || !owner_[at] || code_[at].alive) return {};
+            if (!is_uniform(code_[code_[at].range].extent_node)) return {};
             out = owner_[at];
         }
         return out;
@@ -132,14 +129,14 @@ class StagedLoops {
 
     /// Returns whether a value is the same for all invocations: it depends on sizes, arguments and
     /// iterations only.
-    bool is_uniform(int id) const { return facts_[id].uniform; }
+    bool is_uniform(NodeId id) const { return facts_[id].uniform; }
 
     /// Finds the nodes that are the same for all invocations, those that any invocation can compute
     /// at other indices than its own, and the Grid ranges that they depend on.
     void find_facts() {
         facts_.resize(code_.nodes.size());
-        for (size_t id = 0; id < facts_.size(); ++id) {
-            const KernelNode& n = code_.nodes[id];
+        for (NodeId id : facts_.ids()) {
+            const KernelNode& n = code_[id];
             Facts& f = facts_[id];
             f.anywhere = n.op == KernelOp::Constant || n.op == KernelOp::Param ||
                          n.op == KernelOp::Range || n.op == KernelOp::Load || is_elementwise(n.op);
@@ -148,9 +145,9 @@ class StagedLoops {
                     if (grid_[d] == n.range) f.axes |= uint64_t{1} << d;
             f.uniform =
                 n.op == KernelOp::Range
-                    ? code_.ranges[n.range].kind == RangeKind::Serial
+                    ? code_[n.range].kind == RangeKind::Serial
                     : n.op == KernelOp::Constant || n.op == KernelOp::Param || is_elementwise(n.op);
-            for (int arg : n.args) {
+            for (NodeId arg : n.args) {
                 f.anywhere = f.anywhere && facts_[arg].anywhere;
                 f.uniform = f.uniform && facts_[arg].uniform;
                 f.axes |= facts_[arg].axes;
@@ -173,20 +170,20 @@ class StagedLoops {
     }
 
     /// Returns whether the node is a load in a nest's iterations.
-    bool is_load(int id) const { return code_.nodes[id].op == KernelOp::Load && in_nest(id); }
+    bool is_load(NodeId id) const { return code_[id].op == KernelOp::Load && in_nest(id); }
 
     /// Returns the values worth staging in a nest: loads, or values computed from them if these
     /// take no more memory.
     std::vector<StagedValue> values() const {
-        std::vector<bool> shared(code_.nodes.size());
-        std::vector<int> loads, results;
+        ByNode<bool> shared(code_.nodes.size());
+        std::vector<NodeId> loads, results;
         double before = 0, after = 0;
-        for (int region : nest_)
-            for (int id : code_.regions[region].order) {
-                const KernelNode& n = code_.nodes[id];
+        for (RegionId region : nest_)
+            for (NodeId id : code_[region].order) {
+                const KernelNode& n = code_[id];
                 const bool loaded = is_load(id);
                 const bool follows = loaded || std::any_of(n.args.begin(), n.args.end(),
-                                                           [&](int arg) { return shared[arg]; });
+                                                           [&](NodeId arg) { return shared[arg]; });
                 shared[id] = follows && facts_[id].anywhere && in_nest(id) &&
                              reuse(facts_[id].axes) >= costs::kLeastReuse;
                 if (!loaded) continue;
@@ -197,41 +194,41 @@ class StagedLoops {
                 after += times / static_cast<double>(shared[id] ? reuse(facts_[id].axes) : 1);
             }
         if (loads.empty() || before < costs::kLeastStagedSaving * after) return {};
-        for (int region : nest_)
-            for (int id : code_.regions[region].order)
+        for (RegionId region : nest_)
+            for (NodeId id : code_[region].order)
                 if (shared[id] && is_used_otherwise(id, shared)) results.push_back(id);
         const bool fewer = results.size() <= loads.size();
         std::vector<StagedValue> out;
-        for (int id : fewer ? results : loads) out.push_back(staged(id));
+        for (NodeId id : fewer ? results : loads) out.push_back(staged(id));
         return out;
     }
 
-    bool is_used_otherwise(int id, const std::vector<bool>& shared) const {
+    bool is_used_otherwise(NodeId id, const ByNode<bool>& shared) const {
         for (const KernelRegion& region : code_.regions) {
             if (contains(region.yields, id)) return true;
-            for (int user : region.order)
-                if (!shared[user] && contains(code_.nodes[user].args, id)) return true;
+            for (NodeId user : region.order)
+                if (!shared[user] && contains(code_[user].args, id)) return true;
         }
         return false;
     }
 
-    StagedValue staged(int id) const {
+    StagedValue staged(NodeId id) const {
         StagedValue out;
         out.node = id;
         for (size_t d = 0; d < grid_.size(); ++d)
             if (facts_[id].axes & (uint64_t{1} << d)) out.axes.push_back(d);
         for (size_t k = nest_.size(); k-- > 1;)
             if (contains(needs_[id], nest_[k]))
-                out.inside.emplace_back(code_.regions[nest_[k]].range, iterations(nest_[k]));
-        const std::vector<bool> loaded = follows_from_load();
-        int load = id;
-        while (code_.nodes[load].op != KernelOp::Load) {
-            const std::vector<int>& args = code_.nodes[load].args;
-            load = *std::find_if(args.begin(), args.end(), [&](int arg) { return loaded[arg]; });
+                out.inside.emplace_back(code_[nest_[k]].range, iterations(nest_[k]));
+        const ByNode<bool> loaded = follows_from_load();
+        NodeId load = id;
+        while (code_[load].op != KernelOp::Load) {
+            const std::vector<NodeId>& args = code_[load].args;
+            load = *std::find_if(args.begin(), args.end(), [&](NodeId arg) { return loaded[arg]; });
         }
         IndexForms forms(code_);
-        const IndexForm& index = forms.of(code_.nodes[load].args[0]);
-        const int first = out.inside.empty() ? code_.regions[nest_[0]].range : out.inside[0].first;
+        const IndexForm& index = forms.of(code_[load].args[0]);
+        const RangeId first = out.inside.empty() ? code_[nest_[0]].range : out.inside[0].first;
         if (stride(index, first) == Stride::One) return out;
         for (size_t d : out.axes)
             if (out.along < 0 && stride(index, grid_[d]) == Stride::One)
@@ -240,12 +237,12 @@ class StagedLoops {
     }
 
     /// Marks, by node, the loads of the nest and the values computed from one.
-    std::vector<bool> follows_from_load() const {
-        std::vector<bool> out(code_.nodes.size());
-        for (size_t id = 0; id < out.size(); ++id) {
-            const std::vector<int>& args = code_.nodes[id].args;
-            out[id] = is_load(static_cast<int>(id)) ||
-                      std::any_of(args.begin(), args.end(), [&](int arg) { return out[arg]; });
+    ByNode<bool> follows_from_load() const {
+        ByNode<bool> out(code_.nodes.size());
+        for (NodeId id : out.ids()) {
+            const std::vector<NodeId>& args = code_[id].args;
+            out[id] = is_load(id) ||
+                      std::any_of(args.begin(), args.end(), [&](NodeId arg) { return out[arg]; });
         }
         return out;
     }
@@ -256,16 +253,17 @@ class StagedLoops {
     };
     KernelCode code_;
     const Mapping& m_;
-    std::vector<std::vector<int>> needs_;
-    std::vector<int> parents_, grid_,
-        owner_;  // Grid ranges, x first; by region, the loop that owns it
-    std::vector<Facts> facts_;
-    std::vector<int> nest_;  // bodies of the loop that is looked at and of those inside
+    ByNode<std::vector<RegionId>> needs_;
+    ByRegion<RegionId> parents_;
+    std::vector<RangeId> grid_;  // Grid ranges, x first
+    ByRegion<NodeId> owner_;     // the loop that owns a region
+    ByNode<Facts> facts_;
+    std::vector<RegionId> nest_;  // bodies of the loop that is looked at and of those inside
 };
 
 }  // namespace
 
-std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& m) {
+std::map<NodeId, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& m) {
     const bool apart = m.lanes == 1 && m.shuffled_loads == 1 && m.strides == 1 &&
                        m.accumulators == MemorySpace::Bound;
     if (m.staged_iterations <= 1 || !apart || reduces_rows(lowered)) return {};

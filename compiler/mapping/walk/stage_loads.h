@@ -15,17 +15,17 @@ namespace firn {
 struct StagedValue {
     /// A node of the lowered kernel: a load, or a value computed only from loads of the same
     /// ranges.
-    int node = -1;
+    NodeId node;
     std::vector<size_t> axes;  // the Grid ranges that it depends on; 0 is x
     /// The ranges of short inner loops on whose iterations it depends too, innermost first, with
     /// their trip counts.
-    std::vector<std::pair<int, int64_t>> inside;
+    std::vector<std::pair<RangeId, int64_t>> inside;
     int along = -1;  // the axis whose neighbours are neighbours in memory: one of `axes`, or -1,
                      // the iterations
 };
 
 struct StagedLoop {
-    int outermost = -1;  // the loop around it (a For node) that stands in no other: itself, mostly
+    NodeId outermost;  // the loop around it (a For node) that stands in no other: itself, mostly
     std::vector<StagedValue> values;
 };
 
@@ -34,7 +34,7 @@ struct StagedLoop {
 /// or short ones, most of whose loads do not depend on some range along which a group has several
 /// invocations. Empty for kernels with other effects than stores, for kernels of rows, and if
 /// invocations share work.
-std::map<int, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);
+std::map<NodeId, StagedLoop> staged_loops(const KernelCode& lowered, const Mapping& mapping);
 
 /// The step `stage` (steps.h).
 std::string why_not_staged(const MappingCase& of);

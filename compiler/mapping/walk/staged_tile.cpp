@@ -53,14 +53,14 @@ int64_t staged_bytes(const KernelCode& lowered, const Mapping& mapping) {
     int64_t bytes = 0;
     for (const auto& [id, loop] : staged_loops(lowered, mapping))
         for (const StagedValue& value : loop.values)
-            bytes += StagedLayout(value, lowered.nodes[value.node].dtype, mapping).by_iteration *
+            bytes += StagedLayout(value, lowered[value.node].dtype, mapping).by_iteration *
                      mapping.staged_iterations *
-                     std::max(4, staged_type(lowered.nodes[value.node].dtype).bytes());
+                     std::max(4, staged_type(lowered[value.node].dtype).bytes());
     return bytes;
 }
 
 StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
-                       const StagedLoop& loop, int range, const Mapping& mapping)
+                       const StagedLoop& loop, RangeId range, const Mapping& mapping)
     : b_(b),
       lowered_(lowered),
       grid_(grid),
@@ -73,7 +73,7 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
         members_ *= span.members;
     }
     for (const StagedValue& value : loop.values) {
-        const DType dtype = lowered.nodes[value.node].dtype;
+        const DType dtype = lowered[value.node].dtype;
         const StagedLayout layout(value, dtype, mapping);
         const int buffer = b_.own_memory(MemorySpace::Shared, staged_type(dtype),
                                          Size(layout.by_iteration * iterations_),
@@ -82,8 +82,8 @@ StagedTile::StagedTile(KernelBuilder& b, const KernelCode& lowered, const Mapped
     }
 }
 
-std::vector<int> StagedTile::fill(const Block& block) {
-    std::vector<int> effects;
+std::vector<NodeId> StagedTile::fill(const Block& block) {
+    std::vector<NodeId> effects;
     for (const Array& array : arrays_) fill(array, block, effects);
     effects.push_back(b_.pinned(KernelOp::Barrier, i32, {}));
     return effects;
@@ -91,8 +91,8 @@ std::vector<int> StagedTile::fill(const Block& block) {
 
 /// Neighbouring invocations load neighbours in memory, one or four elements each, and all of a
 /// group's elements in so many shares.
-void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& effects) {
-    b_.set_lines(lowered_.nodes[array.value.node].lines);
+void StagedTile::fill(const Array& array, const Block& block, std::vector<NodeId>& effects) {
+    b_.set_lines(lowered_[array.value.node].lines);
     const int64_t width = width_of(array, block);
     int64_t units = iterations_;
     for (const StagedLayout::Axis& axis : array.layout.axes) units *= axis.members * axis.tile;
@@ -101,15 +101,15 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
     const int64_t shares = (units + members_ - 1) / members_;
     // The loads of two arrays may move out of both guards, so invocations beyond the last unit load
     // that unit again.
-    auto load_share = [&](int share, bool guarded) {
-        const int unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
-        const int loaded =
+    auto load_share = [&](NodeId share, bool guarded) {
+        const NodeId unit = b_.add(b_.mul(share, b_.integer(members_)), member_);
+        const NodeId loaded =
             guarded ? b_.make(KernelOp::Min, i32, {unit, b_.integer(units - 1)}) : unit;
         return Share{unit, guarded, load(array, loaded, width, block)};
     };
     if (shares * width > costs::kLoadsInARow) {
-        effects.push_back(fill_in_rounds(shares, [&](int round) {
-            std::vector<int> inside;
+        effects.push_back(fill_in_rounds(shares, [&](NodeId round) {
+            std::vector<NodeId> inside;
             store(array, load_share(round, units % members_ != 0), units, inside);
             return inside;
         }));
@@ -123,13 +123,13 @@ void StagedTile::fill(const Array& array, const Block& block, std::vector<int>& 
 }
 
 /// The elements of a unit, which lie in one block of shared memory where they do in the tensor's.
-std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, int unit, int64_t width,
+std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, NodeId unit, int64_t width,
                                                  const Block& block) {
     const bool together = width > 1 && width == array.layout.block() &&
                           static_cast<int>(array.layout.axes[0].range) == array.value.along;
     std::vector<Loaded> out;
     for (const Element& element : elements(array, unit, width)) {
-        const int value = value_of(array, array.value.node, element, block);
+        const NodeId value = value_of(array, array.value.node, element, block);
         if (together && !out.empty())
             out[0].values.push_back(value);
         else
@@ -139,37 +139,40 @@ std::vector<StagedTile::Loaded> StagedTile::load(const Array& array, int unit, i
 }
 
 void StagedTile::store(const Array& array, const Share& share, int64_t units,
-                       std::vector<int>& effects) {
-    std::vector<int> inside;
+                       std::vector<NodeId>& effects) {
+    std::vector<NodeId> inside;
     for (const Loaded& part : share.loaded)
         inside.push_back(b_.store(array.buffer, part.place, part.values));
     if (!share.guarded) {
         effects.insert(effects.end(), inside.begin(), inside.end());
         return;
     }
-    const int region = b_.add_region();
-    b_.code().regions[region].effects = std::move(inside);
+    const RegionId region = b_.add_region();
+    b_.code()[region].effects = std::move(inside);
     effects.push_back(b_.branch(b_.make(KernelOp::Less, boolean, {share.unit, b_.integer(units)}),
-                                region, -1, true));
+                                region, {}, true));
 }
 
-int StagedTile::fill_in_rounds(int64_t shares, const std::function<std::vector<int>(int)>& share) {
+NodeId StagedTile::fill_in_rounds(int64_t shares,
+                                  const std::function<std::vector<NodeId>(NodeId)>& share) {
     Range range;
     range.name = "k";
     range.kind = RangeKind::Serial;
     range.extent = Size(shares);
     range.extent_node = b_.integer(shares);
     range.max_trips = shares;
-    const int id = b_.add_range(range), region = b_.add_region();
-    b_.code().regions[region].range = id;
-    std::vector<int> inside = share(b_.range(id));
-    b_.code().regions[region].effects = std::move(inside);
+    const RangeId id = b_.add_range(range);
+    const RegionId region = b_.add_region();
+    b_.code()[region].range = id;
+    std::vector<NodeId> inside = share(b_.range(id));
+    b_.code()[region].effects = std::move(inside);
     return b_.close_for(region, {});
 }
 
 /// The `width` neighbours in memory that `unit` counts, those along the range that lies in memory
 /// first.
-std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int unit, int64_t width) {
+std::vector<StagedTile::Element> StagedTile::elements(const Array& array, NodeId unit,
+                                                      int64_t width) {
     const std::vector<StagedLayout::Axis>& axes = array.layout.axes;
     std::vector<int64_t> extents;  // of the axes, loops inside, iterations
     for (const StagedLayout::Axis& axis : axes) extents.push_back(axis.members * axis.tile);
@@ -181,16 +184,16 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
     for (size_t k = axes.size(); k < extents.size(); ++k) order.push_back(k);
     for (size_t k = 0; k < axes.size(); ++k)
         if (static_cast<int>(axes[k].range) != array.value.along) order.push_back(k);
-    Element first{std::vector<int>(axes.size(), -1),
-                  std::vector<int>(array.value.inside.size(), -1),
-                  -1,
+    Element first{std::vector<NodeId>(axes.size()),
+                  std::vector<NodeId>(array.value.inside.size()),
+                  {},
                   order[0],
                   0,
                   width};
     for (size_t k = 0; k < order.size(); ++k) {
         const size_t which = order[k];
-        const int extent = b_.integer(k == 0 ? extents[which] / width : extents[which]);
-        int at = k + 1 < order.size() ? b_.make(KernelOp::Mod, i32, {unit, extent}) : unit;
+        const NodeId extent = b_.integer(k == 0 ? extents[which] / width : extents[which]);
+        NodeId at = k + 1 < order.size() ? b_.make(KernelOp::Mod, i32, {unit, extent}) : unit;
         unit = b_.make(KernelOp::Div, i32, {unit, extent});
         if (k == 0) at = b_.mul(at, b_.integer(width));
         (which < axes.size()          ? first.at[which]
@@ -204,7 +207,7 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, int un
 
 /// Four elements at once where they lie in an aligned block of memory.
 int64_t StagedTile::width_of(const Array& array, const Block& block) {
-    const KernelNode& load = lowered_.nodes[array.value.node];
+    const KernelNode& load = lowered_[array.value.node];
     if (load.op != KernelOp::Load || lowered_.buffers[load.buffer].dtype.bytes() != 4) return 1;
     int64_t along = array.value.inside.empty() ? iterations_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
@@ -220,26 +223,27 @@ int64_t StagedTile::width_of(const Array& array, const Block& block) {
     return kWidth;
 }
 
-int StagedTile::value_of(const Array& array, int node, const Element& element, const Block& block) {
-    std::vector<int> at;
+NodeId StagedTile::value_of(const Array& array, NodeId node, const Element& element,
+                            const Block& block) {
+    std::vector<NodeId> at;
     for (const GroupSpan& span : grid_.spans) at.push_back(span.begin);
     for (size_t k = 0; k < element.at.size(); ++k) {
         const bool along = k == element.along;
         const size_t range = array.layout.axes[k].range;
-        const Size& extent = lowered_.ranges[grid_.ranges[range]].extent;
+        const Size& extent = lowered_[grid_.ranges[range]].extent;
         at[range] = inside(b_.add(at[range], element.at[k]), extent.divisor(),
-                           grid_.spans[range].covered ? -1 : b_.size(extent),
+                           grid_.spans[range].covered ? NodeId() : b_.size(extent),
                            along ? element.ahead : 0, along ? element.width : 1);
         b_.assume(at[range], Size(0), extent - Size(1));
     }
-    std::map<int, int> loops;
+    std::map<RangeId, NodeId> loops;
     for (size_t k = 0; k < element.inside.size(); ++k) {
         const bool along = element.along == element.at.size() + k;
         loops[array.value.inside[k].first] =
             b_.add(element.inside[k], b_.integer(along ? element.ahead : 0));
     }
     const bool along = element.along == element.at.size() + element.inside.size();
-    const int iteration =
+    const NodeId iteration =
         inside(b_.add(block.start, element.iteration), block.divisor, block.extent,
                along ? element.ahead : 0, along ? element.width : 1);
     return block.value_at(node, at, iteration, loops);
@@ -247,24 +251,25 @@ int StagedTile::value_of(const Array& array, int node, const Element& element, c
 
 /// Returns the index `ahead` of `first`, in a run of `width`. An index behind the end is replaced
 /// by that of the last element, or of the last run if runs fill the extent.
-int StagedTile::inside(int first, int64_t divisor, int extent, int64_t ahead, int64_t width) {
-    const int step = b_.integer(ahead);
-    if (extent < 0) return b_.add(first, step);
+NodeId StagedTile::inside(NodeId first, int64_t divisor, NodeId extent, int64_t ahead,
+                          int64_t width) {
+    const NodeId step = b_.integer(ahead);
+    if (!extent) return b_.add(first, step);
     if (divisor % width == 0)
         return b_.add(b_.make(KernelOp::Min, i32, {first, b_.sub(extent, b_.integer(width))}),
                       step);
     return b_.make(KernelOp::Min, i32, {b_.add(first, step), b_.sub(extent, b_.integer(1))});
 }
 
-int StagedTile::place(const Array& array, const Element& element) {
+NodeId StagedTile::place(const Array& array, const Element& element) {
     auto ahead = [&](size_t k) { return b_.integer(k == element.along ? element.ahead : 0); };
-    int out = b_.mul(b_.add(element.iteration, ahead(element.at.size() + element.inside.size())),
-                     b_.integer(array.layout.by_iteration));
+    NodeId out = b_.mul(b_.add(element.iteration, ahead(element.at.size() + element.inside.size())),
+                        b_.integer(array.layout.by_iteration));
     for (size_t k = 0; k < element.at.size(); ++k) {
         const StagedLayout::Axis& axis = array.layout.axes[k];
-        const int tile = b_.integer(axis.tile), size = b_.integer(axis.block),
-                  at = b_.add(element.at[k], ahead(k));
-        const int copy = b_.make(KernelOp::Mod, i32, {at, tile});
+        const NodeId tile = b_.integer(axis.tile), size = b_.integer(axis.block),
+                     at = b_.add(element.at[k], ahead(k));
+        const NodeId copy = b_.make(KernelOp::Mod, i32, {at, tile});
         out = b_.add(
             out, b_.mul(b_.make(KernelOp::Div, i32, {at, tile}), b_.integer(axis.by_invocation)));
         out = b_.add(out,
@@ -277,20 +282,21 @@ int StagedTile::place(const Array& array, const Element& element) {
     return out;
 }
 
-std::vector<int> StagedTile::values_of(int range) const {
-    std::vector<int> out;
+std::vector<NodeId> StagedTile::values_of(RangeId range) const {
+    std::vector<NodeId> out;
     for (const Array& array : arrays_)
         if ((array.value.inside.empty() ? range_ : array.value.inside[0].first) == range)
             out.push_back(array.value.node);
     return out;
 }
 
-int StagedTile::read(int node, size_t copy, int iteration,
-                     const std::function<int(int range)>& inside, std::vector<int>& effects) {
+NodeId StagedTile::read(NodeId node, size_t copy, NodeId iteration,
+                        const std::function<NodeId(RangeId range)>& inside,
+                        std::vector<NodeId>& effects) {
     const auto array = std::find_if(arrays_.begin(), arrays_.end(),
                                     [&](const Array& a) { return a.value.node == node; });
-    if (array == arrays_.end()) return -1;
-    int place = b_.mul(iteration, b_.integer(array->layout.by_iteration));
+    if (array == arrays_.end()) return {};
+    NodeId place = b_.mul(iteration, b_.integer(array->layout.by_iteration));
     int64_t lane = 0;
     for (const StagedLayout::Axis& axis : array->layout.axes) {
         size_t before = 1;  // copies of one index along the range: x is the innermost
@@ -304,18 +310,18 @@ int StagedTile::read(int node, size_t copy, int iteration,
     for (size_t k = 0; k < array->value.inside.size(); ++k)
         place = b_.add(place, b_.mul(inside(array->value.inside[k].first),
                                      b_.integer(array->layout.by_inside[k])));
-    const KernelNode& n = lowered_.nodes[node];
+    const KernelNode& n = lowered_[node];
     const auto width = static_cast<int>(array->layout.block());
     b_.set_lines(n.lines);
-    int& found = array->read.try_emplace(place, -1).first->second;
-    if (found < 0) {
+    NodeId& found = array->read[place];
+    if (!found) {
         found = b_.pinned(KernelOp::Load, n.dtype, {place}, array->buffer);
-        b_.code().nodes[found].width = width;
+        b_.code()[found].width = width;
         effects.push_back(found);
     }
-    const int read = width == 1
-                         ? found
-                         : b_.lane(found, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
+    const NodeId read =
+        width == 1 ? found
+                   : b_.lane(found, static_cast<int>(lane), b_.add(place, b_.integer(lane)));
     if (n.interval != kAnyI32) b_.assume(read, Size(n.interval.lo), Size(n.interval.hi));
     return read;
 }

@@ -42,72 +42,72 @@ class StagedTile {
   public:
     /// The iterations of a loop that are loaded at a time.
     struct Block {
-        int start = -1;       // the first
-        int extent = -1;      // of the loop; -1: all of them are inside
+        NodeId start;         // the first
+        NodeId extent;        // of the loop; none: all of them are inside
         int64_t divisor = 1;  // of its extent
         /// Returns the value of a node of the lowered kernel at an index of each Grid range, in
         /// iteration `iteration` of the loop and `inside` of the ranges of inner loops.
-        std::function<int(int node, const std::vector<int>& at, int iteration,
-                          const std::map<int, int>& inside)>
+        std::function<NodeId(NodeId node, const std::vector<NodeId>& at, NodeId iteration,
+                             const std::map<RangeId, NodeId>& inside)>
             value_at;
     };
 
     StagedTile(KernelBuilder& b, const KernelCode& lowered, const MappedGrid& grid,
-               const StagedLoop& loop, int range, const Mapping& mapping);
+               const StagedLoop& loop, RangeId range, const Mapping& mapping);
     /// Returns effects by which all invocations of the group load a block's operands, and wait for
     /// them.
-    std::vector<int> fill(const Block& block);
+    std::vector<NodeId> fill(const Block& block);
     /// A node as a copy of the body reads it in iteration `iteration` since `start`, with the
-    /// effect that reads it. `inside`: the iteration of a loop inside, by its range. -1: it is not
-    /// staged.
-    int read(int node, size_t copy, int iteration, const std::function<int(int range)>& inside,
-             std::vector<int>& effects);
+    /// effect that reads it. `inside`: the iteration of a loop inside, by its range. None: it is
+    /// not staged.
+    NodeId read(NodeId node, size_t copy, NodeId iteration,
+                const std::function<NodeId(RangeId range)>& inside, std::vector<NodeId>& effects);
     /// Returns the values to read at the begin of an iteration of `range`: those that depend on no
     /// loop inside it.
-    std::vector<int> values_of(int range) const;
+    std::vector<NodeId> values_of(RangeId range) const;
 
   private:
     struct Array {
         StagedValue value;
         StagedLayout layout;
         int buffer = -1;
-        std::map<int, int> read;  // by place
+        std::map<NodeId, NodeId> read;  // by place
     };
     struct Element {
-        std::vector<int> at;      // in the group's span of each of the array's axes
-        std::vector<int> inside;  // iterations of loops inside
-        int iteration = -1;       // of the block
+        std::vector<NodeId> at;      // in the group's span of each of the array's axes
+        std::vector<NodeId> inside;  // iterations of loops inside
+        NodeId iteration;            // of the block
         size_t along =
             0;  // which counts neighbours in memory: of `at`, then `inside`, then the iteration
         int64_t ahead = 0;  // of that, in a run of `width`
         int64_t width = 1;
     };
     struct Loaded {
-        int place = -1;  // the first's
-        std::vector<int> values;
+        NodeId place;  // the first's
+        std::vector<NodeId> values;
     };
     /// The units that an invocation takes at once. `guarded`: some invocations have none.
     struct Share {
-        int unit = -1;
+        NodeId unit;
         bool guarded = false;
         std::vector<Loaded> loaded;
     };
-    std::vector<Loaded> load(const Array& array, int unit, int64_t width, const Block& block);
-    void store(const Array& array, const Share& share, int64_t units, std::vector<int>& effects);
-    void fill(const Array& array, const Block& block, std::vector<int>& effects);
-    int fill_in_rounds(int64_t shares, const std::function<std::vector<int>(int)>& share);
-    std::vector<Element> elements(const Array& array, int unit, int64_t width);
+    std::vector<Loaded> load(const Array& array, NodeId unit, int64_t width, const Block& block);
+    void store(const Array& array, const Share& share, int64_t units, std::vector<NodeId>& effects);
+    void fill(const Array& array, const Block& block, std::vector<NodeId>& effects);
+    NodeId fill_in_rounds(int64_t shares, const std::function<std::vector<NodeId>(NodeId)>& share);
+    std::vector<Element> elements(const Array& array, NodeId unit, int64_t width);
     int64_t width_of(const Array& array, const Block& block);
-    int value_of(const Array& array, int node, const Element& element, const Block& block);
-    int inside(int first, int64_t divisor, int extent, int64_t ahead, int64_t width);
-    int place(const Array& array, const Element& element);
+    NodeId value_of(const Array& array, NodeId node, const Element& element, const Block& block);
+    NodeId inside(NodeId first, int64_t divisor, NodeId extent, int64_t ahead, int64_t width);
+    NodeId place(const Array& array, const Element& element);
 
     KernelBuilder& b_;
     const KernelCode& lowered_;
     const MappedGrid& grid_;
-    int range_;                     // of the loop
+    RangeId range_;                 // of the loop
     int64_t iterations_, members_;  // members: of the group
-    int member_ = -1;               // this one
+    NodeId member_;                 // this one
     std::vector<Array> arrays_;
 };
 

@@ -16,32 +16,33 @@ namespace {
 
 /// The stores of the unrolled iterations of a part, by effect of the row's body.
 struct RowStores {
-    std::vector<std::vector<int>> index, value;
+    std::vector<std::vector<NodeId>> index, value;
 };
 
 void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& part,
-               std::vector<int>& effects) {
+               std::vector<NodeId>& effects) {
     KernelBuilder& b = run.b;
     const int64_t trips = b.is_constant(part.trips) ? b.node(part.trips).constant.i : -1;
     if (trips == 0) return;
-    const KernelRegion& body = run.from.regions[n.region];
-    const Range& old = run.from.ranges[body.range];
+    const KernelRegion& body = run.from[n.region];
+    const Range& old = run.from[body.range];
     // A single iteration needs no loop, except for the part of a lane.
     const bool whole = trips == 1 && run.mapping.lanes == 1;
-    const int range_id = whole ? -1 : b.add_range(range_of_part(b, old, part));
-    const int region = whole ? -1 : b.add_region();
-    if (!whole) b.code().regions[region].range = range_id;
-    const int index = whole ? b.integer(0) : b.range(range_id);
-    const int base = first_index(b, index, part.start, part.deal, old.extent, run.lane);
-    std::vector<int> inside;
+    const RangeId range_id = whole ? RangeId() : b.add_range(range_of_part(b, old, part));
+    const RegionId region = whole ? RegionId() : b.add_region();
+    if (!whole) b.code()[region].range = range_id;
+    const NodeId index = whole ? b.integer(0) : b.range(range_id);
+    const NodeId base = first_index(b, index, part.start, part.deal, old.extent, run.lane);
+    std::vector<NodeId> inside;
     const size_t count = body.effects.size();
-    RowStores stores{std::vector<std::vector<int>>(count), std::vector<std::vector<int>>(count)};
+    RowStores stores{std::vector<std::vector<NodeId>>(count),
+                     std::vector<std::vector<NodeId>>(count)};
     for (int64_t c = 0; c < part.deal.unrolled; ++c) {
-        const std::vector<int> carried;
+        const std::vector<NodeId> carried;
         const BoundIteration bound(run, n.region, {&copy, 1},
                                    b.add(base, b.integer(part.deal.at(c))), {&carried, 1});
         for (size_t k = 0; k < count; ++k) {
-            const KernelNode& effect = run.from.nodes[body.effects[k]];
+            const KernelNode& effect = run.from[body.effects[k]];
             if (effect.op == KernelOp::For) {
                 walk_row(run, body.effects[k], copy, inside);
             } else {
@@ -52,43 +53,41 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
     }
     for (size_t k = 0; k < count; ++k)
         if (!stores.index[k].empty())
-            store_run(run, run.from.nodes[body.effects[k]], stores.index[k], stores.value[k],
-                      inside);
+            store_run(run, run.from[body.effects[k]], stores.index[k], stores.value[k], inside);
     if (whole) {
         effects.insert(effects.end(), inside.begin(), inside.end());
         return;
     }
-    b.code().regions[region].effects = std::move(inside);
+    b.code()[region].effects = std::move(inside);
     b.set_lines(n.lines);
     effects.push_back(b.close_for(region, {}));
 }
 
 }  // namespace
 
-bool is_row(const MappingRun& run, int effect) {
-    const KernelNode& n = run.from.nodes[effect];
+bool is_row(const MappingRun& run, NodeId effect) {
+    const KernelNode& n = run.from[effect];
     if (n.op != KernelOp::For || !n.args.empty()) return false;
-    const KernelRegion& body = run.from.regions[n.region];
+    const KernelRegion& body = run.from[n.region];
     std::set<int> stored;
-    const bool stores = std::all_of(body.effects.begin(), body.effects.end(), [&](int e) {
-        return run.from.nodes[e].op == KernelOp::Store &&
-               stored.insert(run.from.nodes[e].buffer).second;
+    const bool stores = std::all_of(body.effects.begin(), body.effects.end(), [&](NodeId e) {
+        return run.from[e].op == KernelOp::Store && stored.insert(run.from[e].buffer).second;
     });
-    return body.alive < 0 && (stores || (body.effects.size() == 1 && is_row(run, body.effects[0])));
+    return !body.alive && (stores || (body.effects.size() == 1 && is_row(run, body.effects[0])));
 }
 
-void walk_row(MappingRun& run, int loop, size_t copy, std::vector<int>& effects) {
-    const KernelNode& n = run.from.nodes[loop];
-    const KernelRegion& body = run.from.regions[n.region];
-    const int extent = copy_value(run, run.from.ranges[body.range].extent_node, copy);
-    const bool nested = run.from.nodes[body.effects[0]].op == KernelOp::For;
+void walk_row(MappingRun& run, NodeId loop, size_t copy, std::vector<NodeId>& effects) {
+    const KernelNode& n = run.from[loop];
+    const KernelRegion& body = run.from[n.region];
+    const NodeId extent = copy_value(run, run.from[body.range].extent_node, copy);
+    const bool nested = run.from[body.effects[0]].op == KernelOp::For;
     const int64_t unrolled = nested ? 1 : std::max<int64_t>(1, run.mapping.unroll);
     for (const Part& part : deal_loop(run, loop, extent, unrolled))
         walk_part(run, n, copy, part, effects);
 }
 
-void store_run(MappingRun& run, const KernelNode& store, const std::vector<int>& index,
-               const std::vector<int>& value, std::vector<int>& effects) {
+void store_run(MappingRun& run, const KernelNode& store, const std::vector<NodeId>& index,
+               const std::vector<NodeId>& value, std::vector<NodeId>& effects) {
     KernelBuilder& b = run.b;
     const KernelBuffer& buffer = run.from.buffers[store.buffer];
     b.set_lines(store.lines);

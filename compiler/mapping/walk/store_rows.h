@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "compiler/kernel/ids.h"
+
 namespace firn {
 
 struct KernelNode;
@@ -10,13 +12,13 @@ struct MappingRun;
 
 /// Returns whether the effect is a loop of stores only, each to a buffer of its own, or a loop of
 /// one such loop.
-bool is_row(const MappingRun& run, int effect);
+bool is_row(const MappingRun& run, NodeId effect);
 /// Adds the loops that walk a row for one copy: over `unroll` iterations at once, and over the
 /// remainder.
-void walk_row(MappingRun& run, int loop, size_t copy, std::vector<int>& effects);
+void walk_row(MappingRun& run, NodeId loop, size_t copy, std::vector<NodeId>& effects);
 /// Adds the stores of one Store node of the lowered kernel at several indices, four neighbours at a
 /// time where they are aligned.
-void store_run(MappingRun& run, const KernelNode& store, const std::vector<int>& index,
-               const std::vector<int>& value, std::vector<int>& effects);
+void store_run(MappingRun& run, const KernelNode& store, const std::vector<NodeId>& index,
+               const std::vector<NodeId>& value, std::vector<NodeId>& effects);
 
 }  // namespace firn

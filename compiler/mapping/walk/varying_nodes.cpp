@@ -9,16 +9,17 @@ namespace {
 /// The nodes, ranges and regions that are known to vary so far.
 struct Varying {
     const KernelCode& from;
-    std::vector<bool> nodes, ranges, regions;
+    ByNode<bool> nodes;
+    ByRange<bool> ranges;
+    ByRegion<bool> regions;
 
-    bool any(const std::vector<int>& ids) const {
-        return std::any_of(ids.begin(), ids.end(), [&](int id) { return nodes[id]; });
+    bool any(const std::vector<NodeId>& ids) const {
+        return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return nodes[id]; });
     }
 
     bool body_varies(const KernelRegion& body) const {
-        if (any(body.yields) || any(body.effects) || (body.alive >= 0 && nodes[body.alive]))
-            return true;
-        return body.range >= 0 && nodes[from.ranges[body.range].extent_node];
+        if (any(body.yields) || any(body.effects) || (body.alive && nodes[body.alive])) return true;
+        return body.range && nodes[from[body.range].extent_node];
     }
 
     bool node_varies(const KernelNode& n) const {
@@ -26,34 +27,33 @@ struct Varying {
         if (n.op == KernelOp::RegionArg) return regions[n.region];
         if (any(n.args)) return true;
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
-        for (int body : {n.region, n.else_region})
-            if (body >= 0 && body_varies(from.regions[body])) return true;
+        for (RegionId body : {n.region, n.else_region})
+            if (body && body_varies(from[body])) return true;
         return false;
     }
 
-    void mark(size_t id) {
+    void mark(NodeId id) {
         nodes[id] = true;
-        const KernelNode& n = from.nodes[id];
+        const KernelNode& n = from[id];
         if (n.op != KernelOp::For) return;
         regions[n.region] = true;
-        ranges[from.regions[n.region].range] = true;
+        ranges[from[n.region].range] = true;
     }
 };
 
 }  // namespace
 
-std::vector<bool> varying_nodes(const KernelCode& from, const std::vector<int>& grid,
-                                const std::vector<GridCopy>& copies) {
-    Varying varying{from, std::vector<bool>(from.nodes.size(), false),
-                    std::vector<bool>(from.ranges.size(), false),
-                    std::vector<bool>(from.regions.size(), false)};
+ByNode<bool> varying_nodes(const KernelCode& from, const std::vector<RangeId>& grid,
+                           const std::vector<GridCopy>& copies) {
+    Varying varying{from, ByNode<bool>(from.nodes.size()), ByRange<bool>(from.ranges.size()),
+                    ByRegion<bool>(from.regions.size())};
     for (size_t d = 0; d < grid.size(); ++d)
         for (const GridCopy& copy : copies)
             if (copy.index[d] != copies[0].index[d]) varying.ranges[grid[d]] = true;
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t id = 0; id < from.nodes.size(); ++id) {
-            if (varying.nodes[id] || !varying.node_varies(from.nodes[id])) continue;
+        for (NodeId id : from.nodes.ids()) {
+            if (varying.nodes[id] || !varying.node_varies(from[id])) continue;
             varying.mark(id);
             changed = true;
         }

@@ -8,7 +8,7 @@ namespace firn {
 
 /// Returns, by node of the lowered kernel, whether it depends on a Grid range whose index differs
 /// between copies, or on the index or a carried value of a loop that does.
-std::vector<bool> varying_nodes(const KernelCode& from, const std::vector<int>& grid,
-                                const std::vector<GridCopy>& copies);
+ByNode<bool> varying_nodes(const KernelCode& from, const std::vector<RangeId>& grid,
+                           const std::vector<GridCopy>& copies);
 
 }  // namespace firn

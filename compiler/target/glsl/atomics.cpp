@@ -12,7 +12,7 @@ namespace firn {
 namespace {
 
 struct Atomic {
-    int id;
+    NodeId id;
     const KernelNode& n;
     const KernelBuffer& b;
     bool bits;   // the element is a float, held as its bits
@@ -53,7 +53,7 @@ const char* native_atomic(ScatterOp op) {
 }
 
 void write_own(GlslRun& run, const Atomic& a, int indent) {
-    const std::string at = "i" + std::to_string(a.id),
+    const std::string at = "i" + std::to_string(a.id.number()),
                       own = "b" + std::to_string(a.n.buffer) + "[" + at + "]";
     line(run, indent) << "int " << at << " = " << place_text(run, a.n) << ";\n";
     line(run, indent) << own << " = " << next_text(run, a, own) << ";\n";
@@ -71,7 +71,7 @@ void write_native(GlslRun& run, const Atomic& a, const char* native, const std::
 }
 
 void write_exchange(GlslRun& run, const Atomic& a, const std::string& target, int indent) {
-    const std::string old = "o" + std::to_string(a.id), seen = "s" + std::to_string(a.id),
+    const std::string id = std::to_string(a.id.number()), old = "o" + id, seen = "s" + id,
                       result = value_name(a.id), type = stored_type(a.b, 1, run.profile);
     if (a.asked) {
         run.text[a.id] = result;
@@ -90,8 +90,8 @@ void write_exchange(GlslRun& run, const Atomic& a, const std::string& target, in
 
 }  // namespace
 
-void write_atomic(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void write_atomic(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
     const KernelBuffer& b = run.code.buffers[n.buffer];
     const Atomic a{id, n, b, holds_bits(b, n.dtype), run.uses.count[id] > 0};
     if (b.space == MemorySpace::Private && !a.asked && n.combine != ScatterOp::Last)

@@ -10,25 +10,25 @@ namespace firn {
 namespace {
 
 /// Writes one side of branch `id`, with its results.
-void write_side(GlslRun& run, int id, int region, int indent) {
+void write_side(GlslRun& run, NodeId id, RegionId region, int indent) {
     write_region(run, region, indent);
-    const KernelRegion& r = run.code.regions[region];
+    const KernelRegion& r = run.code[region];
     for (size_t k = 0; k < r.yields.size(); ++k)
         line(run, indent) << branch_value(id, k) << " = " << run.text[r.yields[k]] << ";\n";
 }
 
 }  // namespace
 
-void write_branch(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
-    const std::vector<int>& yields = run.code.regions[n.region].yields;
+void write_branch(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
+    const std::vector<NodeId>& yields = run.code[n.region].yields;
     for (size_t k = 0; k < yields.size(); ++k)
-        line(run, indent) << glsl_type(run.code.nodes[yields[k]].dtype) << " "
-                          << branch_value(id, k) << ";\n";
+        line(run, indent) << glsl_type(run.code[yields[k]].dtype) << " " << branch_value(id, k)
+                          << ";\n";
     // A side that is never taken is left out: compilers refuse constant indices outside there, too.
-    if (const KernelNode& test = run.code.nodes[n.args[0]]; test.op == KernelOp::Constant) {
-        const int taken = test.constant.i ? n.region : n.else_region;
-        if (taken < 0) return;
+    if (const KernelNode& test = run.code[n.args[0]]; test.op == KernelOp::Constant) {
+        const RegionId taken = test.constant.i ? n.region : n.else_region;
+        if (!taken) return;
         line(run, indent) << "{\n";
         write_side(run, id, taken, indent + 1);
         line(run, indent) << "}\n";
@@ -37,14 +37,15 @@ void write_branch(GlslRun& run, int id, int indent) {
     std::string condition = run.text[n.args[0]];
     // Lanes of a CPU driver take both sides one after the other; some search all ways through a
     // kernel, and each `else` doubles their number.
-    const bool apart = n.else_region >= 0 && rules_of(run.profile).dislikes_else;
+    const bool apart = n.else_region && rules_of(run.profile).dislikes_else;
     if (apart && !is_plain(condition)) {
-        line(run, indent) << "bool c" << id << " = " << condition << ";\n";
-        condition = "c" + std::to_string(id);
+        const std::string name = "c" + std::to_string(id.number());
+        line(run, indent) << "bool " << name << " = " << condition << ";\n";
+        condition = name;
     }
     line(run, indent) << "if (" << condition << ") {\n";
     write_side(run, id, n.region, indent + 1);
-    if (n.else_region >= 0) {
+    if (n.else_region) {
         line(run, indent) << (apart ? "}\n" : "} else {\n");
         if (apart) line(run, indent) << "if (!" << condition << ") {\n";
         write_side(run, id, n.else_region, indent + 1);

@@ -5,6 +5,6 @@
 namespace firn {
 
 /// A Branch.
-void write_branch(GlslRun& run, int id, int indent);
+void write_branch(GlslRun& run, NodeId id, int indent);
 
 }  // namespace firn

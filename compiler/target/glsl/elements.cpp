@@ -24,9 +24,9 @@ std::string element_text(const GlslRun& run, const KernelNode& n) {
 }
 
 /// Node `id` as an element of memory.
-std::string stored_text(const GlslRun& run, const KernelBuffer& b, int id) {
+std::string stored_text(const GlslRun& run, const KernelBuffer& b, NodeId id) {
     const std::string& value = run.text[id];
-    const DType used = run.code.nodes[id].dtype;
+    const DType used = run.code[id].dtype;
     if (holds_bits(b, used)) return bitcast_glsl(b.dtype, used, value);
     return stored_type(b, 1, run.profile) == element_type(b.dtype) ? to_element(b.dtype, value)
                                                                    : value;
@@ -39,7 +39,7 @@ std::string array_text(const KernelCode& code, const KernelNode& n) {
 }
 
 std::string place_text(const GlslRun& run, const KernelNode& n) {
-    const KernelNode& index = run.code.nodes[n.args[0]];
+    const KernelNode& index = run.code[n.args[0]];
     return index.op == KernelOp::Constant && index.constant.i < 0 ? "0" : run.text[n.args[0]];
 }
 

@@ -16,14 +16,14 @@ const char* const kLane[] = {"x", "y", "z", "w"};
 /// Integer division of indices that are known to be nonnegative needs no care for signs and zero.
 bool plain_quotient(const KernelCode& code, const KernelNode& n) {
     return (n.op == KernelOp::Div || n.op == KernelOp::Mod) && n.dtype == i32 &&
-           code.nodes[n.args[0]].interval.lo >= 0 && code.nodes[n.args[1]].interval.lo >= 1;
+           code[n.args[0]].interval.lo >= 0 && code[n.args[1]].interval.lo >= 1;
 }
 
 std::string elementwise_text(const GlslRun& run, const KernelNode& n) {
     std::vector<DType> types;
     std::vector<std::string> operands;
-    for (int arg : n.args) {
-        types.push_back(run.code.nodes[arg].dtype);
+    for (NodeId arg : n.args) {
+        types.push_back(run.code[arg].dtype);
         operands.push_back(run.text[arg]);
     }
     if (std::string special = literal_zero_glsl(run.code, n, operands); !special.empty())

@@ -19,7 +19,7 @@ namespace firn {
 std::string emit_glsl(const KernelCode& code, const DeviceProfile& profile) {
     GlslRun run(code, profile);
     name_leaves(run);
-    write_region(run, 0, 1);
+    write_region(run, kRoot, 1);
     std::ostringstream out;
     declare_kernel(out, run);
     out << math_library(run.functions);

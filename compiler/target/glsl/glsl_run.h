@@ -24,12 +24,12 @@ struct GlslRun {
     const DeviceProfile& profile;
     NodeUses uses;
     std::array<uint32_t, 3> launched;  // see launched_group()
-    std::set<int> apart;               // loops that stand in a loop of one iteration
+    std::set<NodeId> apart;            // loops that stand in a loop of one iteration
 
     // The texts so far.
-    std::vector<std::string> text;          // each node's text in a use
-    std::map<int, std::vector<int>> loads;  // loads in inlined nodes that have no use yet
-    std::ostringstream body;                // of main
+    ByNode<std::string> text;                     // each node's text in a use
+    std::map<NodeId, std::vector<NodeId>> loads;  // loads in inlined nodes that have no use yet
+    std::ostringstream body;                      // of main
 
     // Declarations that the body needs.
     std::set<std::string> functions;  // of math_library()

@@ -17,10 +17,10 @@ bool comes_after(const KernelCode& code, const KernelNode& n) {
 bool may_store_over(const KernelCode& code, const KernelNode& n, const KernelNode& load) {
     const int read = code.buffers[load.buffer].buffer;
     const auto written = [&](const KernelBuffer& b) { return b.written && b.buffer == read; };
-    const auto inside = [&](int region) {
-        if (region < 0) return false;
-        const KernelRegion& r = code.regions[region];
-        const auto stores = [&](int id) { return may_store_over(code, code.nodes[id], load); };
+    const auto inside = [&](RegionId region) {
+        if (!region) return false;
+        const KernelRegion& r = code[region];
+        const auto stores = [&](NodeId id) { return may_store_over(code, code[id], load); };
         return std::any_of(r.order.begin(), r.order.end(), stores) ||
                std::any_of(r.effects.begin(), r.effects.end(), stores);
     };
@@ -41,10 +41,11 @@ bool may_store_over(const KernelCode& code, const KernelNode& n, const KernelNod
 
 }  // namespace
 
-std::vector<int> taken_loads(GlslRun& run, int id) {
-    const KernelNode& n = run.code.nodes[id];
-    std::vector<int> loads = n.op == KernelOp::Load ? std::vector{id} : std::vector<int>();
-    for (int arg : n.args)
+std::vector<NodeId> taken_loads(GlslRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    std::vector<NodeId> loads;
+    if (n.op == KernelOp::Load) loads.push_back(id);
+    for (NodeId arg : n.args)
         if (auto inlined = run.loads.extract(arg))
             loads.insert(loads.end(), inlined.mapped().begin(), inlined.mapped().end());
     return loads;
@@ -53,8 +54,8 @@ std::vector<int> taken_loads(GlslRun& run, int id) {
 void define_loads_before(GlslRun& run, const KernelNode& n, int indent) {
     for (auto at = run.loads.begin(); at != run.loads.end();) {
         const auto& [id, loads] = *at;
-        const auto changed = [&](int load) {
-            return comes_after(run.code, n) || may_store_over(run.code, n, run.code.nodes[load]);
+        const auto changed = [&](NodeId load) {
+            return comes_after(run.code, n) || may_store_over(run.code, n, run.code[load]);
         };
         if (std::none_of(loads.begin(), loads.end(), changed)) {
             ++at;

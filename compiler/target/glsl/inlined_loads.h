@@ -8,7 +8,7 @@ namespace firn {
 
 /// Returns the loads of node `id`, its own and those of values that are inlined into it: these no
 /// longer wait.
-std::vector<int> taken_loads(GlslRun& run, int id);
+std::vector<NodeId> taken_loads(GlslRun& run, NodeId id);
 
 /// Makes delayed inlined values variables here if `n` may store to the elements that they load; all
 /// of them before an effect that loads do not wait for (KernelCode::loads_first).

@@ -59,23 +59,23 @@ void load_sizes(std::ostream& out, const KernelCode& code) {
 }  // namespace
 
 void name_leaves(GlslRun& run) {
-    for (size_t id = 0; id < run.code.nodes.size(); ++id) {
-        const KernelNode& n = run.code.nodes[id];
+    for (NodeId id : run.code.nodes.ids()) {
+        const KernelNode& n = run.code[id];
         const auto k = static_cast<size_t>(n.param);
         if (n.op == KernelOp::Constant) run.text[id] = glsl_literal(n.constant);
         if (n.op == KernelOp::Param)
             run.text[id] = run.uses.held[k] ? held_name(k) : param_text(run.code, k);
-        if (n.op == KernelOp::RegionArg) run.text[id] = "a" + std::to_string(id);
-        if (n.op == KernelOp::Range) run.text[id] = "r" + std::to_string(n.range);
+        if (n.op == KernelOp::RegionArg) run.text[id] = "a" + std::to_string(id.number());
+        if (n.op == KernelOp::Range) run.text[id] = "r" + std::to_string(n.range.number());
     }
 }
 
 void read_leaves(std::ostream& out, const GlslRun& run) {
     const KernelCode& code = run.code;
     load_sizes(out, code);
-    for (size_t k = 0; k < code.ranges.size(); ++k)
-        if (run.uses.range[k] && code.ranges[k].kind != RangeKind::Serial)
-            out << "    int r" << k << " = " << range_text(run, code.ranges[k]) << ";\n";
+    for (RangeId range : code.ranges.ids())
+        if (run.uses.range[range] && code[range].kind != RangeKind::Serial)
+            out << "    int r" << range.number() << " = " << range_text(run, code[range]) << ";\n";
     for (size_t k = 0; k < code.params.size(); ++k)
         if (run.uses.held[k])
             out << "    " << glsl_type(code.params[k].dtype) << " " << held_name(k) << " = "

@@ -19,7 +19,7 @@ bool is_plus_zero(const KernelNode& n) { return is_zero(n) && !std::signbit(n.co
 std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
                               const std::vector<std::string>& operands) {
     if (!node.dtype.is_float() || operands.size() != 2) return "";
-    const KernelNode &left = code.nodes[node.args[0]], &right = code.nodes[node.args[1]];
+    const KernelNode &left = code[node.args[0]], &right = code[node.args[1]];
     const std::string type = node.dtype == f64 ? "_f64(" : "_f32(";
     switch (node.op) {
         case KernelOp::Add:

@@ -12,6 +12,6 @@ namespace firn {
 /// goes through all loops in sequence, and LLVM follows it through all of them from each one, which
 /// takes a time that grows with the third power of their number. LLVM gives up at a loop with loops
 /// inside and at a barrier, and a new chain begins there.
-std::set<int> loops_apart(const KernelCode& code, const DeviceProfile& profile);
+std::set<NodeId> loops_apart(const KernelCode& code, const DeviceProfile& profile);
 
 }  // namespace firn

@@ -5,6 +5,6 @@
 namespace firn {
 
 /// A For.
-void write_for(GlslRun& run, int id, int indent);
+void write_for(GlslRun& run, NodeId id, int indent);
 
 }  // namespace firn

@@ -29,8 +29,8 @@ std::string matrix_text(const GlslRun& run, const KernelNode& n) {
            run.text[n.args[2]] + ")";
 }
 
-void write_matrix(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void write_matrix(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
     const bool stores = n.op == KernelOp::MatrixStore;
     if (!stores) run.text[id] = value_name(id);
     if (!stores) line(run, indent) << value_type(n) << " " << run.text[id] << ";\n";

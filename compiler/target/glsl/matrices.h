@@ -16,6 +16,6 @@ std::string matrix_type(const KernelNode& n);
 /// A MatrixFill, MatrixCast or MatrixMulAdd.
 std::string matrix_text(const GlslRun& run, const KernelNode& n);
 /// A MatrixLoad or MatrixStore.
-void write_matrix(GlslRun& run, int id, int indent);
+void write_matrix(GlslRun& run, NodeId id, int indent);
 
 }  // namespace firn

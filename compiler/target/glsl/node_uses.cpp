@@ -5,61 +5,59 @@ namespace firn {
 namespace {
 
 /// Marks, of `region` and those below it, the regions that a loop runs again and again.
-void find_repeated(const KernelCode& code, int region, bool in_loop, std::vector<bool>& repeated) {
+void find_repeated(const KernelCode& code, RegionId region, bool in_loop,
+                   ByRegion<bool>& repeated) {
     repeated[region] = in_loop;
-    const KernelRegion& r = code.regions[region];
-    for (const std::vector<int>* list : {&r.order, &r.effects})
-        for (int id : *list) {
-            const KernelNode& n = code.nodes[id];
-            if (n.region >= 0)
-                find_repeated(code, n.region, in_loop || n.op == KernelOp::For, repeated);
-            if (n.else_region >= 0) find_repeated(code, n.else_region, in_loop, repeated);
+    const KernelRegion& r = code[region];
+    for (const std::vector<NodeId>* list : {&r.order, &r.effects})
+        for (NodeId id : *list) {
+            const KernelNode& n = code[id];
+            if (n.region) find_repeated(code, n.region, in_loop || n.op == KernelOp::For, repeated);
+            if (n.else_region) find_repeated(code, n.else_region, in_loop, repeated);
         }
 }
 
-void hold(const KernelCode& code, int id, NodeUses& uses) {
-    const auto k = static_cast<size_t>(code.nodes[id].param);
+void hold(const KernelCode& code, NodeId id, NodeUses& uses) {
+    const auto k = static_cast<size_t>(code[id].param);
     uses.held[k] = !code.on_device(code.params[k]);
 }
 
 /// Counts the uses in the nodes of `region` and in its results.
-void count_region(const KernelCode& code, int region, bool repeated, NodeUses& uses) {
-    const KernelRegion& r = code.regions[region];
-    auto use = [&](int id) {
+void count_region(const KernelCode& code, RegionId region, bool repeated, NodeUses& uses) {
+    const KernelRegion& r = code[region];
+    auto use = [&](NodeId id) {
         ++uses.count[id];
         uses.asking[id] = region;
-        if (code.nodes[id].op == KernelOp::Param && repeated) hold(code, id, uses);
+        if (code[id].op == KernelOp::Param && repeated) hold(code, id, uses);
     };
-    auto visit = [&](int id) {
-        const KernelNode& n = code.nodes[id];
-        for (int arg : n.args) use(arg);
+    auto visit = [&](NodeId id) {
+        const KernelNode& n = code[id];
+        for (NodeId arg : n.args) use(arg);
         if (n.op != KernelOp::For) return;
-        const int trips = code.ranges[code.regions[n.region].range].extent_node;
+        const NodeId trips = code[code[n.region].range].extent_node;
         use(trips);
-        if (code.nodes[trips].op == KernelOp::Param) hold(code, trips, uses);
+        if (code[trips].op == KernelOp::Param) hold(code, trips, uses);
     };
-    for (int id : r.order) visit(id);
-    for (int id : r.effects) visit(id);
-    for (int y : r.yields) use(y);
-    if (r.alive >= 0) use(r.alive);
+    for (NodeId id : r.order) visit(id);
+    for (NodeId id : r.effects) visit(id);
+    for (NodeId y : r.yields) use(y);
+    if (r.alive) use(r.alive);
 }
 
 }  // namespace
 
 NodeUses uses_of(const KernelCode& code) {
     const size_t nodes = code.nodes.size();
-    NodeUses uses{std::vector<int>(nodes, 0), std::vector<int>(nodes, -1),
-                  std::vector<int>(nodes, -1), std::vector<bool>(code.ranges.size(), false),
-                  std::vector<bool>(code.params.size(), false)};
-    std::vector<bool> repeated(code.regions.size(), false);
-    find_repeated(code, 0, false, repeated);
-    for (size_t r = 0; r < code.regions.size(); ++r) {
-        for (int id : code.regions[r].order) uses.home[id] = static_cast<int>(r);
-        count_region(code, static_cast<int>(r), repeated[r], uses);
+    NodeUses uses{ByNode<int>(nodes), ByNode<RegionId>(nodes), ByNode<RegionId>(nodes),
+                  ByRange<bool>(code.ranges.size()), std::vector<bool>(code.params.size())};
+    ByRegion<bool> repeated(code.regions.size());
+    find_repeated(code, kRoot, false, repeated);
+    for (RegionId r : code.regions.ids()) {
+        for (NodeId id : code[r].order) uses.home[id] = r;
+        count_region(code, r, repeated[r], uses);
     }
-    for (size_t id = 0; id < nodes; ++id)
-        if (code.nodes[id].op == KernelOp::Range && uses.count[id] > 0)
-            uses.range[static_cast<size_t>(code.nodes[id].range)] = true;
+    for (NodeId id : code.nodes.ids())
+        if (code[id].op == KernelOp::Range && uses.count[id] > 0) uses.range[code[id].range] = true;
     return uses;
 }
 

@@ -7,11 +7,11 @@
 namespace firn {
 
 struct NodeUses {
-    std::vector<int> count;   // uses of each node
-    std::vector<int> home;    // for each node the region with it in its order, -1: none
-    std::vector<int> asking;  // for each node the last region that uses it, -1: none
+    ByNode<int> count;        // uses of each node
+    ByNode<RegionId> home;    // for each node the region with it in its order, or none
+    ByNode<RegionId> asking;  // for each node the last region that uses it, or none
 
-    std::vector<bool> range;  // by range: one of its nodes is used
+    ByRange<bool> range;  // by range: one of its nodes is used
     /// True for each parameter that the host gives and a loop uses. Such a parameter is read once,
     /// before all loops, because CPU drivers would read it in every iteration.
     std::vector<bool> held;

@@ -11,26 +11,26 @@ namespace {
 
 /// Back edges of all long divisions of a region, as one invocation may take them; -1 where only the
 /// data knows.
-int64_t steps_in(const KernelCode& code, FloatRanges& ranges, int region) {
+int64_t steps_in(const KernelCode& code, FloatRanges& ranges, RegionId region) {
     constexpr int64_t kMany = int64_t{1} << 40;
     int64_t steps = 0;
-    const auto add = [&](int id) {
-        const KernelNode& n = code.nodes[static_cast<size_t>(id)];
+    const auto add = [&](NodeId id) {
+        const KernelNode& n = code[id];
         if (is_long_division(n, ranges, code)) steps += steps_of_division(n, code);
         if (n.op != KernelOp::For && n.op != KernelOp::Branch) return true;
-        for (int part : {n.region, n.else_region}) {
-            if (part < 0) continue;
-            const int range = code.regions[static_cast<size_t>(part)].range;
+        for (RegionId part : {n.region, n.else_region}) {
+            if (!part) continue;
+            const RangeId range = code[part].range;
             const int64_t inside = steps_in(code, ranges, part),
-                          trips = range < 0 ? 1 : code.ranges[static_cast<size_t>(range)].max_trips;
+                          trips = range ? code[range].max_trips : 1;
             if (inside < 0 || (inside > 0 && trips < 0)) return false;
             steps = std::min(kMany, steps + inside * std::min(std::max<int64_t>(trips, 0), kMany));
         }
         return true;
     };
-    const KernelRegion& body = code.regions[static_cast<size_t>(region)];
-    for (const std::vector<int>& ids : {body.order, body.effects})
-        for (int id : ids)
+    const KernelRegion& body = code[region];
+    for (const std::vector<NodeId>& ids : {body.order, body.effects})
+        for (NodeId id : ids)
             if (!add(id)) return -1;
     return steps;
 }
@@ -42,7 +42,7 @@ bool may_loop(const GlslRun& run, FloatRanges& ranges) {
     const auto is_long = [&](const KernelNode& n) { return is_long_division(n, ranges, run.code); };
     if (std::count_if(run.code.nodes.begin(), run.code.nodes.end(), is_long) > kMostLongDivisions)
         return false;
-    const int64_t steps = steps_in(run.code, ranges, 0);
+    const int64_t steps = steps_in(run.code, ranges, kRoot);
     return steps >= 0 && run.code.back_edges >= 0 && run.code.back_edges + steps <= most;
 }
 

@@ -28,8 +28,8 @@ void write_barrier(GlslRun& run, int indent) {
 
 /// Writes a node that is an expression; `loads`: its loads. If it has a single use, it is written
 /// there.
-void write_value(GlslRun& run, int id, std::vector<int> loads, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void write_value(GlslRun& run, NodeId id, std::vector<NodeId> loads, int indent) {
+    const KernelNode& n = run.code[id];
     std::string value = expression_text(run, n);
     const bool inlined = !n.pinned && !n.matrix && run.uses.count[id] == 1 &&
                          n.op != KernelOp::SubgroupShuffle &&
@@ -40,9 +40,9 @@ void write_value(GlslRun& run, int id, std::vector<int> loads, int indent) {
     if (!loads.empty()) run.loads.emplace(id, std::move(loads));
 }
 
-void write_node(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
-    std::vector<int> loads = taken_loads(run, id);
+void write_node(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
+    std::vector<NodeId> loads = taken_loads(run, id);
     define_loads_before(run, n, indent);
     switch (n.op) {
         case KernelOp::For: return write_for(run, id, indent);
@@ -62,10 +62,10 @@ void write_node(GlslRun& run, int id, int indent) {
 
 }  // namespace
 
-void write_region(GlslRun& run, int id, int indent) {
+void write_region(GlslRun& run, RegionId id, int indent) {
     auto around = std::exchange(run.loads, {});
-    for (int node : run.code.regions[id].order) write_node(run, node, indent);
-    for (int node : run.code.regions[id].effects) write_node(run, node, indent);
+    for (NodeId node : run.code[id].order) write_node(run, node, indent);
+    for (NodeId node : run.code[id].effects) write_node(run, node, indent);
     run.loads = std::move(around);
 }
 

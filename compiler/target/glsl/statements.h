@@ -5,6 +5,6 @@
 namespace firn {
 
 /// Everything that region `id` computes and does.
-void write_region(GlslRun& run, int id, int indent);
+void write_region(GlslRun& run, RegionId id, int indent);
 
 }  // namespace firn

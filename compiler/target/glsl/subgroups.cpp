@@ -34,8 +34,8 @@ std::string shuffle_text(GlslRun& run, const KernelNode& n) {
            lane_count(run) + ")";
 }
 
-void write_subgroup_reduce(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void write_subgroup_reduce(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
     const std::string v = value_name(id);
     define_value(run, id, run.text[n.args[0]], indent);
     auto exchange = [&](const std::string& distance) {
@@ -48,10 +48,10 @@ void write_subgroup_reduce(GlslRun& run, int id, int indent) {
         line(run, indent) << exchange(std::to_string(s) + "u");
 }
 
-void write_subgroup_scan(GlslRun& run, int id, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void write_subgroup_scan(GlslRun& run, NodeId id, int indent) {
+    const KernelNode& n = run.code[id];
     const std::string v = value_name(id), type = glsl_type(n.dtype),
-                      other = "u" + std::to_string(id);
+                      other = "u" + std::to_string(id.number());
     define_value(run, id, run.text[n.args[0]], indent);
     for (uint32_t s = 1; s < run.profile.subgroup_size; s *= 2) {
         const std::string distance = std::to_string(s) + "u";

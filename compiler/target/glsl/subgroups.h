@@ -16,9 +16,9 @@ std::string index_by_subgroups(const GlslRun& run, int dim);
 /// A SubgroupShuffle or SubgroupRead.
 std::string shuffle_text(GlslRun& run, const KernelNode& n);
 
-void write_subgroup_reduce(GlslRun& run, int id, int indent);
+void write_subgroup_reduce(GlslRun& run, NodeId id, int indent);
 /// Writes a scan in which each lane takes the values of the lanes 1, 2, 4 .. before it (Hillis and
 /// Steele, 1986).
-void write_subgroup_scan(GlslRun& run, int id, int indent);
+void write_subgroup_scan(GlslRun& run, NodeId id, int indent);
 
 }  // namespace firn

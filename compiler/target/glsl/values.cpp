@@ -13,24 +13,24 @@ std::string vector_type(DType dtype) {
 
 }  // namespace
 
-std::string value_name(int id) { return "v" + std::to_string(id); }
+std::string value_name(NodeId id) { return "v" + std::to_string(id.number()); }
 
-std::string branch_value(int id, size_t k) { return value_name(id) + "_" + std::to_string(k); }
+std::string branch_value(NodeId id, size_t k) { return value_name(id) + "_" + std::to_string(k); }
 
 std::string value_type(const KernelNode& n) {
     return n.matrix ? matrix_type(n) : glsl_type(n.dtype);
 }
 
-void define_value(GlslRun& run, int id, const std::string& value, int indent) {
-    const KernelNode& n = run.code.nodes[id];
+void define_value(GlslRun& run, NodeId id, const std::string& value, int indent) {
+    const KernelNode& n = run.code[id];
     run.text[id] = value_name(id);
     line(run, indent) << (n.width == 4 ? vector_type(n.dtype) : value_type(n)) << " "
                       << run.text[id] << " = " << value << ";\n";
 }
 
 std::string result_text(const GlslRun& run, const KernelNode& n) {
-    const KernelNode& owner = run.code.nodes[n.args[0]];
-    if (owner.op == KernelOp::For) return run.text[run.code.regions[owner.region].args[n.position]];
+    const KernelNode& owner = run.code[n.args[0]];
+    if (owner.op == KernelOp::For) return run.text[run.code[owner.region].args[n.position]];
     return branch_value(n.args[0], static_cast<size_t>(n.position));
 }
 
