@@ -17,8 +17,7 @@ void scalarise_underused_vectors(KernelCode& code, size_t least, const DevicePro
             if (code[id].op == KernelOp::Lane) lanes[code[id].args[0]].push_back(id);
     for (NodeId block : code.nodes.ids()) {
         if (lanes[block].empty() || lanes[block].size() >= least) continue;
-        const KernelNode vector = code[block];
-        const KernelBuffer wide = code.buffers[vector.buffer];
+        const KernelBuffer wide = code.buffers[code[block].as<AccessAttr>().buffer];
         if (wide.space != MemorySpace::Bound) continue;
         int narrow = -1;
         for (size_t k = 0; k < code.buffers.size(); ++k)
@@ -34,7 +33,7 @@ void scalarise_underused_vectors(KernelCode& code, size_t least, const DevicePro
         for (NodeId id : lanes[block]) {
             KernelNode& lane = code[id];
             lane.op = KernelOp::Load;
-            lane.buffer = narrow;
+            lane.attr = AccessAttr{.buffer = narrow};
             lane.args = {lane.args[1]};
         }
     }
@@ -127,7 +126,8 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
     if (bound_by(code).fits(profile)) return;
     std::vector<bool> combines(code.buffers.size());
     for (const KernelNode& n : code.nodes)
-        if (n.op == KernelOp::Atomic) combines[static_cast<size_t>(n.buffer)] = true;
+        if (n.op == KernelOp::Atomic)
+            combines[static_cast<size_t>(n.as<AccessAttr>().buffer)] = true;
     std::vector<int> joined(code.buffers.size());
     for (size_t narrow = 0; narrow < joined.size(); ++narrow) {
         const KernelBuffer& a = code.buffers[narrow];
@@ -142,7 +142,8 @@ void join_widths(KernelCode& code, const DeviceProfile& profile) {
                                                 : static_cast<std::ptrdiff_t>(narrow));
     }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op)) n.buffer = joined[static_cast<size_t>(n.buffer)];
+        if (auto* access = n.get_if<AccessAttr>())
+            access->buffer = joined[static_cast<size_t>(access->buffer)];
     drop_unused_buffers(code);
 }
 
@@ -155,7 +156,9 @@ size_t bound_buffers(const KernelCode& code) {
 int add_bound_buffer(KernelCode& code, const KernelBuffer& buffer) {
     const size_t place = bound_buffers(code);
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op) && static_cast<size_t>(n.buffer) >= place) ++n.buffer;
+        if (auto* access = n.get_if<AccessAttr>();
+            access && static_cast<size_t>(access->buffer) >= place)
+            ++access->buffer;
     code.buffers.insert(code.buffers.begin() + static_cast<std::ptrdiff_t>(place), buffer);
     return static_cast<int>(place);
 }
@@ -168,7 +171,8 @@ void drop_unused_buffers(KernelCode& code) {
         live.insert(live.end(), region.effects.begin(), region.effects.end());
     }
     for (NodeId id : live)
-        if (names_buffer(code[id].op)) used[static_cast<size_t>(code[id].buffer)] = true;
+        if (const auto* access = code[id].get_if<AccessAttr>())
+            used[static_cast<size_t>(access->buffer)] = true;
     std::vector<int> renamed(code.buffers.size(), 0);  // dead nodes name any
     std::vector<KernelBuffer> kept;
     for (const bool bound : {true, false})
@@ -178,7 +182,8 @@ void drop_unused_buffers(KernelCode& code) {
             kept.push_back(code.buffers[k]);
         }
     for (KernelNode& n : code.nodes)
-        if (names_buffer(n.op)) n.buffer = renamed[static_cast<size_t>(n.buffer)];
+        if (auto* access = n.get_if<AccessAttr>())
+            access->buffer = renamed[static_cast<size_t>(access->buffer)];
     code.buffers = std::move(kept);
 }
 

@@ -28,10 +28,10 @@ constexpr int kMostTripNodes = 32;
 /// does.
 std::optional<Size> size_of(const KernelCode& code, NodeId id, int& nodes) {
     const KernelNode& n = code[id];
-    if (--nodes < 0 || n.dtype != i32 || n.width > 1) return std::nullopt;
-    if (n.op == KernelOp::Constant) return Size(n.constant.i);
-    if (n.op == KernelOp::Param) {
-        const ParamInfo& param = code.params[n.param];
+    if (--nodes < 0 || n.dtype != i32) return std::nullopt;
+    if (const auto* value = n.get_if<Scalar>()) return Size(value->i);
+    if (const auto* given = n.get_if<ParamAttr>()) {
+        const ParamInfo& param = code.params[given->param];
         return param.scalar < 0 ? std::optional(param.size) : std::nullopt;
     }
     if (n.args.size() != 2) return std::nullopt;
@@ -67,16 +67,11 @@ Size region_operations(const KernelCode& code, RegionId region_id, const Counts&
     auto visit = [&](NodeId id) {
         const KernelNode& n = code[id];
         plain += counts(id);
-        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
-        const Size inside = region_operations(code, n.region, counts);
-        const RangeId range = code[n.region].range;
-        if (!range) {
-            total += inside;
-            if (n.else_region) total += region_operations(code, n.else_region, counts);
-            return;
+        for (RegionId body : bodies(n)) {
+            const Size inside = region_operations(code, body, counts);
+            const RangeId range = code[body].range;
+            total += range ? inside * known_trips(code, code[range]).value_or(Size(1)) : inside;
         }
-        const Range& r = code[range];
-        total += inside * known_trips(code, r).value_or(Size(1));
     };
     for (NodeId id : region.order) visit(id);
     for (NodeId id : region.effects) visit(id);
@@ -94,17 +89,16 @@ void add_touched(const KernelCode& code, RegionId region_id, const Size& times, 
                  Touched& out) {
     const auto visit = [&](NodeId id) {
         const KernelNode& n = code[id];
-        if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            const RangeId range = code[n.region].range;
-            const Range* r = range ? &code[range] : nullptr;
-            const std::optional<Size> trips = r ? known_trips(code, *r) : Size(1);
-            add_touched(code, n.region, times * trips.value_or(Size(1)), known && trips, out);
-            if (n.else_region) add_touched(code, n.else_region, times, known, out);
-        } else if (n.buffer >= 0) {
-            const KernelBuffer& buffer = code.buffers[n.buffer];
+        for (RegionId body : bodies(n)) {
+            const RangeId range = code[body].range;
+            const std::optional<Size> trips = range ? known_trips(code, code[range]) : Size(1);
+            add_touched(code, body, times * trips.value_or(Size(1)), known && trips, out);
+        }
+        if (const auto* own = n.get_if<AccessAttr>(); own && own->buffer >= 0) {
+            const KernelBuffer& buffer = code.buffers[own->buffer];
             const Touched::Access access{buffer.buffer, buffer.written};
             if (!known) out.unknown.insert(access);
-            out.elements[access] = out.elements[access] + times * Size(std::max(n.width, 1));
+            out.elements[access] = out.elements[access] + times * Size(std::max(own->width, 1));
         }
     };
     for (NodeId id : code[region_id].order) visit(id);
@@ -142,8 +136,7 @@ class ValueNodes {
             if (n.op == KernelOp::Load) continue;
             const bool placed = n.op == KernelOp::Store || n.op == KernelOp::Atomic;
             for (size_t k = placed; k < n.args.size(); ++k) push(n.args[k]);
-            for (RegionId body : {n.region, n.else_region}) {
-                if (!body || n.op == KernelOp::RegionArg) continue;
+            for (RegionId body : bodies(n)) {
                 for (NodeId yield : code_[body].yields) push(yield);
                 for (NodeId effect : code_[body].effects) push(effect);
             }

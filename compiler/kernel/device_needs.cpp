@@ -35,11 +35,12 @@ void count_buffer(DeviceNeeds& needs, const KernelBuffer& buffer, const DevicePr
 }
 
 void count_atomic(DeviceNeeds& needs, const KernelCode& code, const KernelNode& n) {
-    const KernelBuffer& buffer = code.buffers[static_cast<size_t>(n.buffer)];
+    const auto& access = n.as<AccessAttr>();
+    const KernelBuffer& buffer = code.buffers[static_cast<size_t>(access.buffer)];
     if (buffer.space == MemorySpace::Private) return;  // its invocation alone reaches it
     needs.wide_atomics |= buffer.dtype.bytes() == 8;
-    needs.float_atomics |= n.dtype.is_float() && n.combine != ScatterOp::Last &&
-                           n.combine != ScatterOp::Mul && !holds_bits(buffer, n.dtype);
+    needs.float_atomics |= n.dtype.is_float() && access.combine != ScatterOp::Last &&
+                           access.combine != ScatterOp::Mul && !holds_bits(buffer, n.dtype);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ bool uses_lanes(const KernelCode& code) {
         uses |= n.op == KernelOp::SubgroupReduce || n.op == KernelOp::SubgroupShuffle ||
                 n.op == KernelOp::SubgroupScan || n.op == KernelOp::SubgroupRead ||
                 is_matrix(n.op) ||
-                (n.op == KernelOp::Range && code[n.range].kind == RangeKind::Subgroup);
+                (n.op == KernelOp::Range && code[n.as<RangeId>()].kind == RangeKind::Subgroup);
     });
     return uses;
 }

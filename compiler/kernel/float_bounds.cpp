@@ -67,23 +67,20 @@ FloatBounds FloatRanges::find_integer(const KernelNode& n, int depth) {
     if (n.dtype == i32)
         return {static_cast<double>(n.interval.lo), static_cast<double>(n.interval.hi), true};
     const FloatBounds any{0, 4294967295.0, true};
-    const auto constant = [&](size_t k) -> const KernelNode* {
-        const KernelNode& arg = code_[n.args[k]];
-        return arg.op == KernelOp::Constant ? &arg : nullptr;
-    };
+    const auto constant = [&](size_t k) { return code_[n.args[k]].get_if<Scalar>(); };
     switch (n.op) {
-        case KernelOp::Constant:
-            return {static_cast<double>(n.constant.i), static_cast<double>(n.constant.i), true};
+        case KernelOp::Constant: {
+            const auto value = static_cast<double>(n.as<Scalar>().i);
+            return {value, value, true};
+        }
         case KernelOp::ShiftRight:
-            if (const KernelNode* by = constant(1);
-                by && by->constant.i >= 0 && by->constant.i < 32)
-                return {0, std::floor(std::ldexp(of(n.args[0], depth).hi, -int(by->constant.i))),
-                        true};
+            if (const Scalar* by = constant(1); by && by->i >= 0 && by->i < 32)
+                return {0, std::floor(std::ldexp(of(n.args[0], depth).hi, -int(by->i))), true};
             return any;
         case KernelOp::And:
             for (size_t k = 0; k < 2; ++k)
-                if (const KernelNode* mask = constant(k); mask && mask->constant.i >= 0)
-                    return {0, static_cast<double>(mask->constant.i), true};
+                if (const Scalar* mask = constant(k); mask && mask->i >= 0)
+                    return {0, static_cast<double>(mask->i), true};
             return any;
         default: return any;
     }
@@ -92,9 +89,10 @@ FloatBounds FloatRanges::find_integer(const KernelNode& n, int depth) {
 FloatBounds FloatRanges::find_float(const KernelNode& n, int depth) {
     const auto arg = [&](size_t k) { return of(n.args[k], depth); };
     switch (for_any_angle(n.op)) {
-        case KernelOp::Constant:
-            return std::isfinite(n.constant.f) ? FloatBounds{n.constant.f, n.constant.f, true}
-                                               : kAnything;
+        case KernelOp::Constant: {
+            const double value = n.as<Scalar>().f;
+            return std::isfinite(value) ? FloatBounds{value, value, true} : kAnything;
+        }
         case KernelOp::Cast: return arg(0);
         case KernelOp::Neg: return negated(arg(0));
         case KernelOp::Abs: return absolute(arg(0));

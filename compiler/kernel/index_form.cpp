@@ -46,10 +46,12 @@ const IndexForm& IndexForms::of(NodeId node) {
 }
 
 IndexForm IndexForms::find(const KernelNode& n) {
-    if (n.op == KernelOp::Constant) return {{{}, Size(n.constant.i)}};
-    if (n.op == KernelOp::Param && code_.params[static_cast<size_t>(n.param)].scalar < 0)
-        return {{{}, code_.params[static_cast<size_t>(n.param)].size}};
-    if (n.op == KernelOp::Range) return {{{{n.range, Size(1)}}, Size(0)}};
+    if (const auto* value = n.get_if<Scalar>()) return {{{}, Size(value->i)}};
+    if (const auto* given = n.get_if<ParamAttr>()) {
+        const ParamInfo& param = code_.params[static_cast<size_t>(given->param)];
+        if (param.scalar < 0) return {{{}, param.size}};
+    }
+    if (const auto* range = n.get_if<RangeId>()) return {{{{*range, Size(1)}}, Size(0)}};
     if (n.dtype != i32 || n.args.size() != 2) return rest(n);
     const IndexForm &a = of(n.args[0]), &b = of(n.args[1]);
     try {

@@ -17,11 +17,13 @@ constexpr int kSignSteps = 4;  // products that are followed to a difference
 constexpr int kZeroSteps = 4;  // sums that are followed to tell whether they can be -0
 
 bool is_zero(const KernelNode& n) {
-    return n.op == KernelOp::Constant && n.constant.f == 0 && !std::signbit(n.constant.f);
+    const auto* value = n.get_if<Scalar>();
+    return value && value->f == 0 && !std::signbit(value->f);
 }
 
 bool is_minus_zero(const KernelNode& n) {
-    return n.op == KernelOp::Constant && n.constant.f == 0 && std::signbit(n.constant.f);
+    const auto* value = n.get_if<Scalar>();
+    return value && value->f == 0 && std::signbit(value->f);
 }
 
 }  // namespace
@@ -31,7 +33,7 @@ NodeId KernelBuilder::make(KernelOp op, DType dtype, std::vector<NodeId> args) {
     for (NodeId a : args) constant_inputs = constant_inputs && is_constant(a);
     if (constant_inputs && op != KernelOp::Bitcast) {
         std::vector<Scalar> values;
-        for (NodeId a : args) values.push_back(node(a).constant);
+        for (NodeId a : args) values.push_back(node(a).as<Scalar>());
         return constant(evaluate(graph_op(op), dtype, values));
     }
     if (op == KernelOp::Select) {
@@ -47,8 +49,8 @@ NodeId KernelBuilder::make(KernelOp op, DType dtype, std::vector<NodeId> args) {
     }
     if ((op == KernelOp::And || op == KernelOp::Or) && dtype == boolean) {
         for (int k = 0; k < 2; ++k)
-            if (is_constant(args[k])) {
-                const bool value = node(args[k]).constant.i != 0;
+            if (const auto* known = node(args[k]).get_if<Scalar>()) {
+                const bool value = known->i != 0;
                 if (op == KernelOp::And) return value ? args[1 - k] : args[k];
                 return value ? args[k] : args[1 - k];
             }
@@ -81,7 +83,7 @@ NodeId KernelBuilder::plain(KernelOp op, DType dtype, std::vector<NodeId> args) 
 bool KernelBuilder::never_minus_zero(NodeId id, int steps) const {
     const KernelNode& n = node(id);
     switch (n.op) {
-        case KernelOp::Constant: return n.constant.f != 0 || !std::signbit(n.constant.f);
+        case KernelOp::Constant: return !is_minus_zero(n);
         case KernelOp::Mul: return n.args[0] == n.args[1];
         case KernelOp::Abs:
         case KernelOp::Exp: return true;
@@ -95,7 +97,7 @@ bool KernelBuilder::never_minus_zero(NodeId id, int steps) const {
 
 NodeId KernelBuilder::fold_select(const std::vector<NodeId>& args) {
     if (args[1] == args[2]) return args[1];
-    if (is_constant(args[0])) return node(args[0]).constant.i ? args[1] : args[2];
+    if (const auto* chosen = node(args[0]).get_if<Scalar>()) return chosen->i ? args[1] : args[2];
     // A single choice by both conditions.
     const DType dtype = node(args[1]).dtype;
     const KernelNode yes = node(args[1]), no = node(args[2]);
@@ -156,7 +158,7 @@ std::optional<bool> KernelBuilder::compare(KernelOp op, NodeId a, NodeId b) cons
 
 LinearForm KernelBuilder::linear_of(NodeId id) const {
     if (facts_[id].linear) return *facts_[id].linear;
-    if (is_constant(id)) return {{}, node(id).constant.i};
+    if (const auto* value = node(id).get_if<Scalar>()) return {{}, value->i};
     return {{{id, 1}}, 0};
 }
 
@@ -172,8 +174,8 @@ bool KernelBuilder::rejoin(LinearForm& linear) {
             auto is_quotient = [&](NodeId q) {
                 return node(q).op == KernelOp::Div && node(q).args[0] == x && node(q).args[1] == d;
             };
-            const bool by_constant =
-                is_constant(d) && is_quotient(id) && coefficient == k * node(d).constant.i;
+            const auto* number = node(d).get_if<Scalar>();
+            const bool by_constant = number && is_quotient(id) && coefficient == k * number->i;
             const bool by_size = n.op == KernelOp::Mul && coefficient == k &&
                                  ((n.args[0] == d && is_quotient(n.args[1])) ||
                                   (n.args[1] == d && is_quotient(n.args[0])));
@@ -218,17 +220,17 @@ NodeId KernelBuilder::product(NodeId a, NodeId b) {
     auto scaled = [&](NodeId term, int64_t c) { return from_linear({{{term, c}}, 0}); };
     for (auto [s, c] : x.terms) {
         for (auto [t, d] : y.terms) {
-            const KernelNode &p = node(s), &q = node(t);
             NodeId term;
-            const auto is_size = [&](const KernelNode& n) {
-                return n.op == KernelOp::Param && code_.params[n.param].scalar < 0;
+            const auto size_of = [&](NodeId id) -> const Size* {
+                const auto* given = node(id).get_if<ParamAttr>();
+                const ParamInfo* param = given ? &code_.params[given->param] : nullptr;
+                return param && param->scalar < 0 ? &param->size : nullptr;
             };
+            const Size *p = size_of(s), *q = size_of(t);
             // A product of numbers wraps around, while a product of sizes that is too large would
             // be refused; it may occur in iterations that are tried beyond a loop's end.
-            if (is_size(p) && is_size(q) &&
-                countable(code_.params[p.param].size * code_.params[q.param].size)) {
-                const Size folded = code_.params[p.param].size * code_.params[q.param].size;
-                term = size(folded);
+            if (p && q && countable(*p * *q)) {
+                term = size(*p * *q);
             } else {
                 term = plain(KernelOp::Mul, i32, {std::min(s, t), std::max(s, t)});
             }
@@ -280,17 +282,19 @@ NodeId KernelBuilder::divide_clamped(NodeId a, NodeId b) {
 NodeId KernelBuilder::divide(NodeId a, NodeId b, bool remainder) {
     // Copies: making a node moves the others.
     const KernelNode x = node(a), y = node(b);
+    const auto* number = y.get_if<Scalar>();
     const bool positive = x.interval.lo >= 0 || (facts_[a].lo && facts_[a].lo->lower_bound() >= 0);
     if (!positive) return {};
-    if (is_constant(b) && y.constant.i == 1) return remainder ? integer(0) : a;
-    if (!remainder && is_constant(b) && y.constant.i > 1)
+    if (number && number->i == 1) return remainder ? integer(0) : a;
+    if (!remainder && number && number->i > 1)
         if (const NodeId out = divide_clamped(a, b)) return out;
+    const bool by_known = number && number->i > 0;
     // Split the sum into multiples of the divisor and a rest that is proved to lie in [0, divisor).
     const LinearForm linear = linear_of(a);
     LinearForm whole, rest;
     for (const auto& [term, c] : linear.terms) {
-        if (is_constant(b) && y.constant.i > 0 && c % y.constant.i == 0) {
-            whole = plus(whole, {{{term, 1}}, 0}, c / y.constant.i);
+        if (by_known && c % number->i == 0) {
+            whole = plus(whole, {{{term, 1}}, 0}, c / number->i);
         } else if (term == b) {
             whole.offset += c;
         } else if (node(term).op == KernelOp::Mul &&
@@ -301,12 +305,11 @@ NodeId KernelBuilder::divide(NodeId a, NodeId b, bool remainder) {
             rest.terms.emplace_back(term, c);
         }
     }
-    const bool by_known = is_constant(b) && y.constant.i > 0;
-    const int64_t steps = by_known ? linear.offset / y.constant.i * y.constant.i : 0;
+    const int64_t steps = by_known ? linear.offset / number->i * number->i : 0;
     const bool far = steps > 0 && x.interval.lo >= steps;
     if (whole.terms.empty() && whole.offset == 0) {
         if (by_known) {
-            const int64_t d = y.constant.i;
+            const int64_t d = number->i;
             if (x.interval.hi < d) return remainder ? a : integer(0);
             const int64_t left = firn::remainder(x.congruence, d);
             if (remainder && left >= 0) return integer(left);
@@ -318,8 +321,8 @@ NodeId KernelBuilder::divide(NodeId a, NodeId b, bool remainder) {
         if (!far) return {};
     }
     rest.offset = linear.offset;
-    if (is_constant(b)) {
-        const int64_t d = y.constant.i;
+    if (number) {
+        const int64_t d = number->i;
         const int64_t q = linear.offset >= 0 ? linear.offset / d : -((-linear.offset + d - 1) / d);
         whole.offset += q;
         rest.offset -= q * d;
@@ -329,10 +332,10 @@ NodeId KernelBuilder::divide(NodeId a, NodeId b, bool remainder) {
     const bool nonnegative = node(rest_node).interval.lo >= 0 || (r.lo && r.lo->lower_bound() >= 0);
     if (!nonnegative) return {};
     const bool fits =
-        (is_constant(b) && node(rest_node).interval.hi < y.constant.i) ||
+        (number && node(rest_node).interval.hi < number->i) ||
         (r.hi && facts_[b].lo && firn::proved_less_equal(*r.hi + Size(1), *facts_[b].lo));
     if (!fits) {
-        if (!is_constant(b)) return {};
+        if (!number) return {};
         if (remainder) return make(KernelOp::Mod, i32, {rest_node, b});
         const NodeId rest_quotient = make(KernelOp::Div, i32, {rest_node, b});
         return add(from_linear(whole), rest_quotient);

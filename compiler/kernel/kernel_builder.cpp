@@ -11,29 +11,42 @@ namespace {
 
 void mix(uint64_t& h, uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; }
 
-/// Fields that stand beside one another do not wait for one another.
-uint64_t hash_node(const KernelNode& n) {
-    const auto part = [](int field, uint64_t factor) {
+struct AttrHash {
+    static uint64_t part(int field, uint64_t factor) {
         return static_cast<uint64_t>(field) * factor;
-    };
+    }
+    uint64_t operator()(std::monostate) const { return 0; }
+    uint64_t operator()(const Scalar& value) const {
+        return static_cast<uint64_t>(value.i) ^ std::bit_cast<uint64_t>(value.f);
+    }
+    uint64_t operator()(RangeId range) const { return part(range.number(), 0xD6E8FEB86659FD93ull); }
+    uint64_t operator()(const ParamAttr& a) const { return part(a.param, 0xA24BAED4963EE407ull); }
+    uint64_t operator()(const PositionAttr& a) const {
+        return part(a.position, 0xC2B2AE3D27D4EB4Full);
+    }
+    uint64_t operator()(const AccessAttr& a) const {
+        return part(a.buffer, 0x9FB21C651E98DF25ull) + part(a.width, 0x27D4EB2F165667C5ull);
+    }
+    uint64_t operator()(const LaneAttr& a) const { return part(a.lane, 0x165667B19E3779F9ull); }
+    uint64_t operator()(ReduceOp op) const {
+        return part(static_cast<int>(op), 0x94D049BB133111EBull);
+    }
+    // A RegionArg, For or Branch equals no other node.
+    uint64_t operator()(const CarriedAttr&) const { return 0; }
+    uint64_t operator()(const BodyAttr&) const { return 0; }
+};
+
+uint64_t hash_node(const KernelNode& n) {
     uint64_t h = static_cast<uint64_t>(n.op) * 131 + static_cast<uint64_t>(n.dtype.type);
-    h += part(n.range.number(), 0xD6E8FEB86659FD93ull) + part(n.param, 0xA24BAED4963EE407ull) +
-         part(n.buffer, 0x9FB21C651E98DF25ull) + part(n.position, 0xC2B2AE3D27D4EB4Full) +
-         part(n.lane, 0x165667B19E3779F9ull) + part(n.width, 0x27D4EB2F165667C5ull) +
-         part(static_cast<int>(n.reduce), 0x94D049BB133111EBull);
-    if (n.op == KernelOp::Constant)
-        h += static_cast<uint64_t>(n.constant.i) ^ std::bit_cast<uint64_t>(n.constant.f);
+    h += std::visit(AttrHash{}, n.attr);
     for (NodeId arg : n.args) mix(h, static_cast<uint64_t>(arg.number()));
     mix(h, 0);
     return h;
 }
 
 bool same_node(const KernelNode& a, const KernelNode& b) {
-    return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.constant == b.constant &&
-           a.range == b.range && a.param == b.param && a.buffer == b.buffer &&
-           a.position == b.position && a.lane == b.lane && a.width == b.width &&
-           a.region == b.region && a.reduce == b.reduce && a.guard == b.guard &&
-           a.matrix == b.matrix && a.column_major == b.column_major;
+    return a.op == b.op && a.dtype == b.dtype && a.args == b.args && a.attr == b.attr &&
+           a.guard == b.guard && a.matrix == b.matrix;
 }
 
 void add_lines(std::vector<SourceLine>& to, const std::vector<SourceLine>& from) {
@@ -95,7 +108,7 @@ NodeId KernelBuilder::size(const Size& value) {
     KernelNode n;
     n.op = KernelOp::Param;
     n.dtype = i32;
-    n.param = static_cast<int>(it - code_.params.begin());
+    n.attr = ParamAttr{static_cast<int>(it - code_.params.begin())};
     if (it == code_.params.end()) code_.params.push_back(param);
     n.interval = {std::max<int64_t>(value.lower_bound(symbol_facts_.largest), INT32_MIN),
                   std::min<int64_t>(value.upper_bound(symbol_facts_.largest), INT32_MAX)};
@@ -113,7 +126,7 @@ NodeId KernelBuilder::scalar_argument(int argument, DType dtype) {
     KernelNode n;
     n.op = KernelOp::Param;
     n.dtype = dtype;
-    n.param = static_cast<int>(it - code_.params.begin());
+    n.attr = ParamAttr{static_cast<int>(it - code_.params.begin())};
     if (it == code_.params.end()) code_.params.push_back(param);
     if (const auto known = symbol_facts_.largest.find(scalar_symbol(argument));
         dtype == i32 && known != symbol_facts_.largest.end())
@@ -132,7 +145,7 @@ NodeId KernelBuilder::range(RangeId id) {
     KernelNode n;
     n.op = KernelOp::Range;
     n.dtype = i32;
-    n.range = id;
+    n.attr = id;
     const Range& r = code_[id];
     const int64_t trips = r.kind == RangeKind::Serial && r.max_trips < 0 ? INT32_MAX
                           : r.kind == RangeKind::Serial
@@ -147,8 +160,7 @@ NodeId KernelBuilder::load(int buffer, NodeId index, int width) {
     n.op = KernelOp::Load;
     n.dtype = code_.buffers[buffer].dtype;
     n.args = {index};
-    n.buffer = buffer;
-    n.width = width;
+    n.attr = AccessAttr{.buffer = buffer, .width = width};
     return intern(std::move(n));
 }
 
@@ -161,7 +173,7 @@ NodeId KernelBuilder::shuffle(NodeId value, int lane, NodeId index) {
     n.op = KernelOp::SubgroupShuffle;
     n.dtype = node(value).dtype;
     n.args = {value, index};
-    n.lane = lane;
+    n.attr = LaneAttr{lane};
     return intern(std::move(n));
 }
 
@@ -170,7 +182,7 @@ NodeId KernelBuilder::lane(NodeId vector, int lane, NodeId index) {
     n.op = KernelOp::Lane;
     n.dtype = node(vector).dtype;
     n.args = {vector, index};
-    n.lane = lane;
+    n.attr = LaneAttr{lane};
     return intern(std::move(n));
 }
 
@@ -185,8 +197,7 @@ NodeId KernelBuilder::region_arg(RegionId region, DType dtype, MatrixShape matri
     n.matrix = matrix;
     n.op = KernelOp::RegionArg;
     n.dtype = dtype;
-    n.region = region;
-    n.position = static_cast<int>(code_[region].args.size());
+    n.attr = CarriedAttr{region, static_cast<int>(code_[region].args.size())};
     const NodeId id = intern(std::move(n));
     code_[region].args.push_back(id);
     return id;
@@ -196,7 +207,7 @@ NodeId KernelBuilder::close_for(RegionId region, std::vector<NodeId> inits) {
     KernelNode n;
     n.op = KernelOp::For;
     n.args = std::move(inits);
-    n.region = region;
+    n.attr = BodyAttr{.region = region};
     return intern(std::move(n));
 }
 
@@ -212,8 +223,7 @@ NodeId KernelBuilder::branch(NodeId condition, RegionId then_region, RegionId el
     KernelNode n;
     n.op = KernelOp::Branch;
     n.args = {condition};
-    n.region = then_region;
-    n.else_region = else_region;
+    n.attr = BodyAttr{then_region, else_region};
     n.guard = guard;
     if (guard) ++code_.guards;
     return intern(std::move(n));
@@ -223,11 +233,11 @@ NodeId KernelBuilder::result(NodeId region_node, int index) {
     const KernelNode& owner = node(region_node);
     KernelNode n;
     n.op = KernelOp::Result;
-    const KernelNode& value = node(code_[owner.region].yields[index]);
+    const KernelNode& value = node(code_[owner.as<BodyAttr>().region].yields[index]);
     n.dtype = value.dtype;
     n.matrix = value.matrix;
     n.args = {region_node};
-    n.position = index;
+    n.attr = PositionAttr{index};
     return intern(std::move(n));
 }
 
@@ -237,8 +247,7 @@ NodeId KernelBuilder::store(int buffer, NodeId index, std::span<const NodeId> va
     n.dtype = code_.buffers[buffer].dtype;
     n.args = {index};
     n.args.insert(n.args.end(), values.begin(), values.end());
-    n.buffer = buffer;
-    n.width = static_cast<int>(values.size());
+    n.attr = AccessAttr{.buffer = buffer, .width = static_cast<int>(values.size())};
     return intern(std::move(n));
 }
 
@@ -247,8 +256,7 @@ NodeId KernelBuilder::atomic(int buffer, ScatterOp combine, NodeId index, NodeId
     n.op = KernelOp::Atomic;
     n.dtype = node(value).dtype;
     n.args = {index, value};
-    n.buffer = buffer;
-    n.combine = combine;
+    n.attr = AccessAttr{.buffer = buffer, .combine = combine};
     return intern(std::move(n));
 }
 
@@ -258,8 +266,9 @@ NodeId KernelBuilder::pinned(KernelOp op, DType dtype, std::vector<NodeId> args,
     n.op = op;
     n.dtype = dtype;
     n.args = std::move(args);
-    n.buffer = buffer;
-    n.reduce = reduce;
+    n.attr = empty_attr(op);
+    if (auto* access = n.get_if<AccessAttr>()) access->buffer = buffer;
+    if (auto* by = n.get_if<ReduceOp>()) *by = reduce;
     n.pinned = true;
     return intern(std::move(n));
 }
@@ -271,8 +280,7 @@ NodeId KernelBuilder::matrix(KernelOp op, DType dtype, MatrixShape matrix, std::
     n.dtype = dtype;
     n.matrix = matrix;
     n.args = std::move(args);
-    n.buffer = buffer;
-    n.column_major = column_major;
+    if (names_buffer(op)) n.attr = AccessAttr{.buffer = buffer, .column_major = column_major};
     return intern(std::move(n));
 }
 
@@ -286,7 +294,7 @@ NodeId KernelBuilder::reduction(KernelOp op, ReduceOp by, NodeId value) {
     n.op = op;
     n.dtype = node(value).dtype;
     n.args = {value};
-    n.reduce = by;
+    n.attr = by;
     return intern(std::move(n));
 }
 

@@ -21,10 +21,34 @@ bool holds_bits(const KernelBuffer& buffer, DType used) {
     return used.is_float() && buffer.dtype == bits_type(used);
 }
 
+KernelAttr empty_attr(KernelOp op) {
+    switch (op) {
+        case KernelOp::Constant: return Scalar();
+        case KernelOp::Range: return RangeId();
+        case KernelOp::Param: return ParamAttr();
+        case KernelOp::RegionArg: return CarriedAttr();
+        case KernelOp::Result: return PositionAttr();
+        case KernelOp::Load:
+        case KernelOp::Store:
+        case KernelOp::Atomic:
+        case KernelOp::Array:
+        case KernelOp::MatrixLoad:
+        case KernelOp::MatrixStore: return AccessAttr();
+        case KernelOp::Lane:
+        case KernelOp::SubgroupShuffle: return LaneAttr();
+        case KernelOp::For:
+        case KernelOp::Branch: return BodyAttr();
+        case KernelOp::RowReduce:
+        case KernelOp::SubgroupReduce:
+        case KernelOp::SubgroupScan: return ReduceOp::Sum;
+        default: return {};
+    }
+}
+
 KernelNode constant_node(const Scalar& value) {
     KernelNode n;
     n.dtype = value.dtype;
-    n.constant = value;
+    n.attr = value;
     if (!value.dtype.is_float()) n.interval = {value.i, value.i}, n.congruence = {0, value.i};
     return n;
 }

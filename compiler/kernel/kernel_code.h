@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -47,34 +48,101 @@ struct MatrixShape {
     friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
 };
 
+/// Param: of KernelCode::params.
+struct ParamAttr {
+    int param = -1;
+    friend bool operator==(const ParamAttr&, const ParamAttr&) = default;
+};
+/// RegionArg: a carried value of the loop whose body `region` is.
+struct CarriedAttr {
+    RegionId region;
+    int position = -1;  // among the arguments of the region
+    friend bool operator==(const CarriedAttr&, const CarriedAttr&) = default;
+};
+/// Result: among the results of args[0].
+struct PositionAttr {
+    int position = -1;
+    friend bool operator==(const PositionAttr&, const PositionAttr&) = default;
+};
+/// Operations that names_buffer().
+struct AccessAttr {
+    int buffer = -1;                     // of KernelCode::buffers
+    int width = 1;                       // Load, Store: consecutive elements from the flat index on
+    ScatterOp combine = ScatterOp::Add;  // Atomic
+    bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
+                                // not those of a row
+    friend bool operator==(const AccessAttr&, const AccessAttr&) = default;
+};
+/// Lane: of the vector. SubgroupShuffle: of the subgroup.
+struct LaneAttr {
+    int lane = -1;
+    friend bool operator==(const LaneAttr&, const LaneAttr&) = default;
+};
+/// For: its body. Branch: the region that is taken when args[0] is true, and the other, or none.
+struct BodyAttr {
+    RegionId region, else_region;
+    friend bool operator==(const BodyAttr&, const BodyAttr&) = default;
+};
+/// Constant: Scalar. Range: RangeId. RowReduce, SubgroupReduce, SubgroupScan: ReduceOp.
+using KernelAttr = std::variant<std::monostate, Scalar, RangeId, ParamAttr, CarriedAttr,
+                                PositionAttr, AccessAttr, LaneAttr, BodyAttr, ReduceOp>;
+
 /// A scalar (or vector) value, a region node or an effect. Pure nodes are hash-consed and may be
 /// evaluated anywhere their operands are known; effects run in the order of KernelRegion::effects.
 struct KernelNode {
     KernelOp op = KernelOp::Constant;
     DType dtype = f32;
     std::vector<NodeId> args;  // all before the node itself
-    Scalar constant;           // Constant
-    RangeId range;             // Range
-    int param = -1;            // Param: of KernelCode::params
-    int buffer = -1;           // operations that names_buffer(): of KernelCode::buffers
-    int position = -1;  // Result: among the results of args[0]. RegionArg: among its region's
-    int lane = -1;      // Lane: of the vector. SubgroupShuffle: of the subgroup
-    int width = 1;      // Load, Store: consecutive elements from the flat index on
-    RegionId region;    // For: its body. Branch: taken when args[0] is true. RegionArg: its owner
-    RegionId else_region;                // Branch: the other, or none
-    ReduceOp reduce = ReduceOp::Sum;     // RowReduce, SubgroupReduce, SubgroupScan
-    ScatterOp combine = ScatterOp::Add;  // Atomic
+    KernelAttr attr;           // of the kind that the operation has
     bool pinned = false;  // stands in its region's effects, also if it has a value: it is evaluated
                           // there, once
     bool guard = false;   // Branch: keeps a store or an invocation inside its range (counted). Min,
                           // Max: keeps an index inside, and values at another index are not used
     MatrixShape matrix;   // of the value; MatrixStore: of the stored value
-    bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
-                                // not those of a row
     Interval interval = kAnyI32;  // i32 nodes, as the next
     Congruence congruence;
     std::vector<SourceLine> lines;
+
+    /// The attribute, which must be of this kind.
+    template <class T>
+    const T& as() const {
+        return std::get<T>(attr);
+    }
+    template <class T>
+    T& as() {
+        return std::get<T>(attr);
+    }
+    /// Returns the attribute; null if it is of another kind.
+    template <class T>
+    const T* get_if() const {
+        return std::get_if<T>(&attr);
+    }
+    template <class T>
+    T* get_if() {
+        return std::get_if<T>(&attr);
+    }
 };
+
+/// The regions that a node runs.
+struct Bodies {
+    std::array<RegionId, 2> regions;
+    size_t count = 0;
+    const RegionId* begin() const { return regions.data(); }
+    const RegionId* end() const { return regions.data() + count; }
+};
+/// Returns the body of a For and the sides that a Branch has; of other nodes nothing.
+inline Bodies bodies(const KernelNode& n) {
+    Bodies out;
+    if (const auto* own = n.get_if<BodyAttr>())
+        for (RegionId region : {own->region, own->else_region})
+            if (region) out.regions[out.count++] = region;
+    return out;
+}
+/// Returns how many neighbouring elements a node loads or stores; 1 for other nodes.
+inline int width(const KernelNode& n) {
+    const auto* access = n.get_if<AccessAttr>();
+    return access ? access->width : 1;
+}
 
 /// A body. For: args are the carried values (RegionArg nodes, one per node.args), yields their next
 /// values, `range` its Serial range; `alive` (a bool node, or none) is evaluated at the end of each
@@ -150,6 +218,8 @@ struct KernelCode {
     const Range& operator[](RangeId id) const { return ranges[id]; }
 };
 
+/// Returns an attribute, with no values yet, of the kind that the operation has.
+KernelAttr empty_attr(KernelOp op);
 /// Returns a Constant with its bounds.
 KernelNode constant_node(const Scalar& value);
 /// The parameters that the host gives.
@@ -164,7 +234,7 @@ std::vector<DType> param_types(const KernelCode& code);
 double operations_of(const KernelNode& n);
 /// A Matrix operation: all lanes of a subgroup take part, with the same indices.
 bool is_matrix(KernelOp op);
-/// KernelNode::buffer says which: Load, Store, Atomic, Array, MatrixLoad, MatrixStore.
+/// AccessAttr says which: Load, Store, Atomic, Array, MatrixLoad, MatrixStore.
 bool names_buffer(KernelOp op);
 
 /// Returns whether place() has filled the orders of its regions; a kernel that only stores leaves

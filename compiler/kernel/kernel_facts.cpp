@@ -33,13 +33,11 @@ std::vector<RangeId> ranges_of_body(const KernelCode& code, const ByNode<NodeFac
 
 std::vector<RangeId> ranges_of(const KernelCode& code, const ByNode<NodeFacts>& known,
                                const KernelNode& n) {
-    if (n.op == KernelOp::Range) return {n.range};
-    if (n.op == KernelOp::RegionArg) return {code[n.region].range};
+    if (const auto* range = n.get_if<RangeId>()) return {*range};
+    if (const auto* carried = n.get_if<CarriedAttr>()) return {code[carried->region].range};
     std::vector<RangeId> ranges;
     for (NodeId arg : n.args) ranges = merge(ranges, known[arg].ranges);
-    if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-        for (RegionId body : {n.region, n.else_region})
-            if (body) ranges = merge(ranges, ranges_of_body(code, known, code[body]));
+    for (RegionId body : bodies(n)) ranges = merge(ranges, ranges_of_body(code, known, code[body]));
     return ranges;
 }
 
@@ -58,10 +56,9 @@ Congruence congruence_of(const KernelCode& code, const KernelNode& n) {
 bool bounded(const NodeFacts& a) { return a.lo && a.hi; }
 
 /// `constant`: b is one.
-void bound_product(const NodeFacts& a, const NodeFacts& b, const KernelNode* constant,
-                   NodeFacts& f) {
+void bound_product(const NodeFacts& a, const NodeFacts& b, const Scalar* constant, NodeFacts& f) {
     if (!bounded(a) || !bounded(b)) return;
-    if (constant && constant->constant.i < 0)
+    if (constant && constant->i < 0)
         f.lo = *a.hi * *b.lo, f.hi = *a.lo * *b.lo;
     else if ((a.lo->lower_bound() >= 0 && b.lo->lower_bound() >= 0) || constant)
         f.lo = *a.lo * *b.lo, f.hi = *a.hi * *b.hi;
@@ -106,11 +103,7 @@ void bound_elementwise(const KernelCode& code, const ByNode<NodeFacts>& known, c
             if (bounded(of(0)) && bounded(of(1)))
                 f.lo = *of(0).lo + *of(1).lo, f.hi = *of(0).hi + *of(1).hi;
             break;
-        case KernelOp::Mul: {
-            const KernelNode& factor = code[n.args[1]];
-            bound_product(of(0), of(1), factor.op == KernelOp::Constant ? &factor : nullptr, f);
-            break;
-        }
+        case KernelOp::Mul: bound_product(of(0), of(1), code[n.args[1]].get_if<Scalar>(), f); break;
         case KernelOp::Min:
         case KernelOp::Max: bound_least(of(0), of(1), n.op == KernelOp::Min, f); break;
         case KernelOp::Div:
@@ -159,17 +152,19 @@ NodeFacts facts_of(const KernelCode& code, const ByNode<NodeFacts>& known,
     const KernelNode& n = code[id];
     NodeFacts f;
     f.ranges = ranges_of(code, known, n);
-    if (n.op == KernelOp::Range) {
-        const Range& r = code[n.range];
+    if (const auto* range = n.get_if<RangeId>()) {
+        const Range& r = code[*range];
         if (r.kind != RangeKind::Serial || !r.extent_node || !r.extent.is(0)) {
             f.lo = Size(0);
             f.hi = r.extent - Size(1);
         }
     }
     if (!has_bounds(n)) return f;
-    if (n.op == KernelOp::Constant) f.lo = f.hi = Size(n.constant.i);
-    if (n.op == KernelOp::Param && code.params[n.param].scalar < 0)
-        f.lo = f.hi = code.params[n.param].size;
+    if (const auto* value = n.get_if<Scalar>()) f.lo = f.hi = Size(value->i);
+    if (const auto* given = n.get_if<ParamAttr>()) {
+        const ParamInfo& param = code.params[given->param];
+        if (param.scalar < 0) f.lo = f.hi = param.size;
+    }
     try {
         bound_elementwise(code, known, n, f);
     } catch (const UserError&) {

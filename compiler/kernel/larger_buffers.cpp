@@ -67,7 +67,7 @@ class Mover {
         range.extent = Size(copies);
         range.dim = dim;
         KernelNode n = integer(KernelOp::Range, {}, {0, copies - 1}, {});
-        n.range = out_.ranges.end_id();
+        n.attr = out_.ranges.end_id();
         out_.ranges.push_back(std::move(range));
         out_.groups[static_cast<size_t>(dim)] = Size(copies);
         copy_ = add(std::move(n));
@@ -76,7 +76,7 @@ class Mover {
     NodeId size(const Size& value) {
         if (value.is_constant() && !by_parameter_) return constant(value.constant());
         KernelNode n = integer(KernelOp::Param, {}, {0, INT32_MAX}, {kPartAlignment, 0});
-        n.param = static_cast<int>(out_.params.size());
+        n.attr = ParamAttr{static_cast<int>(out_.params.size())};
         out_.params.push_back({i32, value, -1});
         return add(std::move(n));
     }
@@ -134,8 +134,8 @@ class Mover {
     void copy(NodeId id) {
         KernelNode n = from_[id];
         for (NodeId& arg : n.args) arg = renamed_[arg];
-        const NodeId offset =
-            names_buffer(n.op) ? offsets_[static_cast<size_t>(n.buffer)] : NodeId();
+        const auto* access = n.get_if<AccessAttr>();
+        const NodeId offset = access ? offsets_[static_cast<size_t>(access->buffer)] : NodeId();
         const RegionId region = region_[id];
         if (offset && region) {
             const auto [made, added] = sums_.try_emplace({region, n.args[0], offset});
@@ -182,7 +182,8 @@ class Mover {
                     first[k] = static_cast<int>(other);
         }
         for (KernelNode& n : out_.nodes)
-            if (names_buffer(n.op)) n.buffer = first[static_cast<size_t>(n.buffer)];
+            if (auto* access = n.get_if<AccessAttr>())
+                access->buffer = first[static_cast<size_t>(access->buffer)];
         drop_unused_buffers(out_);
     }
 

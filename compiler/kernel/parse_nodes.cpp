@@ -14,16 +14,25 @@ void take_matrix(ParseRun& run, KernelNode& n) {
     n.matrix.columns = take_small(run, "columns");
 }
 
+/// Takes a lane or the position of a result, which is 0 where the text has none.
+int take_place(ParseRun& run) {
+    if (!more(run) || peek(run)[0] != '#') return 0;
+    const auto place = whole_number(peek(run).substr(1));
+    ++run.at;
+    return static_cast<int>(place.value_or(0));
+}
+
 void parse_bodies(ParseRun& run, KernelNode& n, RangeId range) {
     if (!accept(run, "{")) fail(run, "expected '{'");
-    n.region = open_region(run);
-    run.code[n.region].range = range;
-    parse_body(run, n.region);
+    auto& own = n.as<BodyAttr>();
+    own.region = open_region(run);
+    run.code[own.region].range = range;
+    parse_body(run, own.region);
     ++run.at;
     if (!accept(run, "else")) return;
     if (!accept(run, "{")) fail(run, "expected '{'");
-    n.else_region = open_region(run);
-    parse_body(run, n.else_region);
+    own.else_region = open_region(run);
+    parse_body(run, own.else_region);
     ++run.at;
 }
 
@@ -35,41 +44,38 @@ void parse_node(ParseRun& run, RegionId in) {
     const auto op = find_kernel_op(take_word(run, "an operation"));
     if (!op) fail(run, "expected an operation of kernel_ops.def");
     n.op = *op;
-    const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
+    n.attr = empty_attr(n.op);
+    auto* access = n.get_if<AccessAttr>();
+    const bool has_bodies = n.get_if<BodyAttr>();
     RangeId range;
     if (n.op == KernelOp::For) {
         range = RangeId(number_behind(take_word(run, "a range")).value_or(-1));
         if (!range || range >= run.code.ranges.end_id()) fail(run, "expected a range");
     } else if (!has_bodies) {
-        n.dtype = take_type(run, n.width);
+        int width = 1;
+        n.dtype = take_type(run, width);
+        if (access) access->width = width;
+        if (!access && width != 1) fail(run, "expected a type without a width");
     }
     take_matrix(run, n);
-    n.column_major = accept(run, "column_major");
-    if (n.op == KernelOp::RowReduce || n.op == KernelOp::SubgroupReduce ||
-        n.op == KernelOp::SubgroupScan) {
+    if (access) access->column_major = accept(run, "column_major");
+    if (auto* by = n.get_if<ReduceOp>()) {
         const auto reduce = named(take_word(run, "a reduction"), ReduceOp::All);
         if (!reduce) fail(run, "expected a reduction");
-        n.reduce = *reduce;
+        *by = *reduce;
     }
     if (n.op == KernelOp::Atomic) {
         const auto combine = named(take_word(run, "how it combines"), ScatterOp::Xor);
         if (!combine) fail(run, "expected how it combines");
-        n.combine = *combine;
+        access->combine = *combine;
     }
-    if (names_buffer(n.op)) {
-        n.buffer = number_behind(take_word(run, "a buffer")).value_or(-1);
-        if (n.buffer < 0 || n.buffer >= static_cast<int>(run.code.buffers.size()))
+    if (access) {
+        access->buffer = number_behind(take_word(run, "a buffer")).value_or(-1);
+        if (access->buffer < 0 || access->buffer >= static_cast<int>(run.code.buffers.size()))
             fail(run, "expected a buffer");
     }
-    const bool has_lane = n.op == KernelOp::Lane || n.op == KernelOp::SubgroupShuffle;
-    if (n.op == KernelOp::Result || has_lane) {
-        int& number = has_lane ? n.lane : n.position;
-        number = 0;
-        if (more(run) && peek(run)[0] == '#') {
-            number = static_cast<int>(whole_number(peek(run).substr(1)).value_or(0));
-            ++run.at;
-        }
-    }
+    if (auto* lane = n.get_if<LaneAttr>()) lane->lane = take_place(run);
+    if (auto* result = n.get_if<PositionAttr>()) result->position = take_place(run);
     n.pinned = accept(run, "pinned");
     n.guard = accept(run, "guard");
     while (more(run) && peek(run) != "{") {
@@ -100,8 +106,8 @@ void parse_body(ParseRun& run, RegionId in) {
             KernelNode n;
             const std::string name = take_word(run, "a number");
             int width = 1;
-            n.op = KernelOp::RegionArg, n.region = in,
-            n.position = static_cast<int>(run.code[in].args.size());
+            n.op = KernelOp::RegionArg;
+            n.attr = CarriedAttr{in, static_cast<int>(run.code[in].args.size())};
             n.dtype = take_type(run, width);
             take_matrix(run, n);
             while (take_interval(run, n)) {
@@ -133,7 +139,9 @@ NodeId declare_node(ParseRun& run, const std::string& word) {
     if (run.names.count(static_cast<int>(*number))) fail(run, "this number is taken");
     const NodeId id = run.exact ? NodeId(*number) : run.code.nodes.end_id();
     run.names[static_cast<int>(*number)] = id;
-    if (id >= run.code.nodes.end_id()) run.code.nodes.resize(id.next().place());
+    KernelNode unused;  // for the numbers that the text leaves out
+    unused.attr = empty_attr(unused.op);
+    if (id >= run.code.nodes.end_id()) run.code.nodes.resize(id.next().place(), unused);
     return id;
 }
 
@@ -145,13 +153,13 @@ KernelNode parse_leaf(const ParseRun& run, const std::string& word) {
     if (number && word[0] == 'p') {
         if (*number >= static_cast<int>(run.code.params.size()))
             fail(run, "there is no parameter " + word);
-        n.op = KernelOp::Param, n.param = *number,
+        n.op = KernelOp::Param, n.attr = ParamAttr{*number},
         n.dtype = run.code.params[static_cast<size_t>(*number)].dtype;
         return n;
     }
     if (number && word != "inf") {
-        n.op = KernelOp::Range, n.range = RangeId(*number), n.dtype = i32;
-        if (n.range >= run.code.ranges.end_id()) fail(run, "there is no range " + word);
+        n.op = KernelOp::Range, n.attr = RangeId(*number), n.dtype = i32;
+        if (RangeId(*number) >= run.code.ranges.end_id()) fail(run, "there is no range " + word);
         n.interval.lo = 0;
         return n;
     }

@@ -23,20 +23,18 @@ bool done_together(KernelOp op) {
 
 bool lanes_differ(const KernelCode& code, const KernelNode& n, const ByNode<bool>& differs,
                   const ByRegion<bool>& loop_differs) {
-    if (n.op == KernelOp::Range) {
-        const RangeKind kind = code[n.range].kind;
-        return (kind == RangeKind::Subgroup || kind == RangeKind::Invocation) &&
-               code[n.range].dim == 0;
+    if (const auto* id = n.get_if<RangeId>()) {
+        const Range& range = code[*id];
+        return (range.kind == RangeKind::Subgroup || range.kind == RangeKind::Invocation) &&
+               range.dim == 0;
     }
     if (n.op == KernelOp::SubgroupReduce || n.op == KernelOp::SubgroupShuffle) return false;
-    if (n.op == KernelOp::RegionArg) return loop_differs[n.region];
+    if (const auto* carried = n.get_if<CarriedAttr>()) return loop_differs[carried->region];
     auto any = [&](const std::vector<NodeId>& ids) {
         return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return differs[id]; });
     };
     if (any(n.args)) return true;
-    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
-    for (RegionId body : {n.region, n.else_region}) {
-        if (!body) continue;
+    for (RegionId body : bodies(n)) {
         const KernelRegion& r = code[body];
         if (any(r.yields) || (r.alive && differs[r.alive])) return true;
         if (r.range && differs[code[r.range].extent_node]) return true;
@@ -53,12 +51,13 @@ LaneFacts lane_facts(const KernelCode& code, const ByNode<std::vector<RegionId>>
             const KernelNode& n = code[id];
             if (out.differs[id] || !lanes_differ(code, n, out.differs, loop_differs)) continue;
             out.differs[id] = changed = true;
-            if (n.op == KernelOp::For) loop_differs[n.region] = true;
+            if (n.op == KernelOp::For) loop_differs[n.as<BodyAttr>().region] = true;
         }
     }
     for (NodeId id : code.nodes.ids()) {
         const KernelNode& n = code[id];
-        out.together[id] = done_together(n.op) || (n.op == KernelOp::For && holds[n.region]);
+        out.together[id] =
+            done_together(n.op) || (n.op == KernelOp::For && holds[n.as<BodyAttr>().region]);
         if (!out.together[id]) continue;
         for (RegionId region : needs[id]) holds[region] = true;
     }
@@ -107,11 +106,9 @@ class Placer {
                 region = hoist(id, region);
                 if (lanes_.together[id]) region = rejoin(id, region);
             }
-            if (node.region && node.op != KernelOp::RegionArg) {
-                enter(node.region, region, node);
-                if (node.else_region) enter(node.else_region, region, node);
-                if (const RangeId range = code_[node.region].range)
-                    use(code_[range].extent_node, region);
+            for (RegionId body : bodies(node)) {
+                enter(body, region, node);
+                if (const RangeId range = code_[body].range) use(code_[range].extent_node, region);
             }
             for (NodeId arg : node.args) use(arg, region);
             const bool text_only = node.op == KernelOp::Constant || node.op == KernelOp::Param ||
@@ -171,9 +168,10 @@ class Placer {
 
     bool loads_inside(const KernelNode& node) const {
         if (node.op != KernelOp::Load) return false;
-        const Size& elements = code_.buffers[node.buffer].elements;
+        const auto& access = node.as<AccessAttr>();
+        const Size& elements = code_.buffers[access.buffer].elements;
         const Interval& at = code_[node.args[0]].interval;
-        return elements.is_constant() && at.lo >= 0 && at.hi + node.width <= elements.constant();
+        return elements.is_constant() && at.lo >= 0 && at.hi + access.width <= elements.constant();
     }
 
     /// Hoists the node out of the loops that it does not need, and of the guards inside those.
@@ -214,8 +212,8 @@ class Placer {
         ByNode<bool> held(code_.nodes.size()), moves(code_.nodes.size());
         for (auto at = first; at != order.end(); ++at) {
             const KernelNode& n = code_[*at];
-            const bool free =
-                is_elementwise(n.op) || (n.op == KernelOp::Load && !is_written(n.buffer));
+            const bool free = is_elementwise(n.op) ||
+                              (n.op == KernelOp::Load && !is_written(n.as<AccessAttr>().buffer));
             held[*at] =
                 !free || n.pinned ||
                 std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return held[arg]; });
@@ -254,8 +252,7 @@ void need_their_loops(const KernelCode& code, ByNode<std::vector<RegionId>>& nee
     ByRegion<RegionId> parent(code.regions.size());
     for (RegionId r : code.regions.ids())
         for (NodeId e : code[r].effects)
-            for (RegionId inner : {code[e].region, code[e].else_region})
-                if (inner) parent[inner] = r;
+            for (RegionId inner : bodies(code[e])) parent[inner] = r;
     for (RegionId r : code.regions.ids()) {
         RegionId loop = r;
         while (loop && !code[loop].range) loop = parent[loop];
@@ -285,13 +282,11 @@ ByNode<std::vector<RegionId>> region_needs(const KernelCode& code) {
             for (RegionId r : more)
                 if (std::find(out.begin(), out.end(), r) == out.end()) out.push_back(r);
         };
-        if (node.op == KernelOp::RegionArg) out = {node.region};
-        if (node.op == KernelOp::Range && body_of_range[node.range])
-            out = {body_of_range[node.range]};
+        if (const auto* carried = node.get_if<CarriedAttr>()) out = {carried->region};
+        if (const auto* range = node.get_if<RangeId>(); range && body_of_range[*range])
+            out = {body_of_range[*range]};
         for (NodeId arg : node.args) merge(needs[arg]);
-        if (node.op != KernelOp::For && node.op != KernelOp::Branch) continue;
-        for (RegionId body : {node.region, node.else_region}) {
-            if (!body) continue;
+        for (RegionId body : bodies(node)) {
             const KernelRegion& region = code[body];
             for (NodeId y : region.yields) merge(needs[y]);
             for (NodeId e : region.effects) merge(needs[e]);
@@ -309,10 +304,7 @@ ByRegion<RegionId> region_parents(const KernelCode& code) {
     ByRegion<RegionId> parents(code.regions.size());
     for (RegionId r : code.regions.ids()) {
         auto own = [&](NodeId id) {
-            const KernelNode& node = code[id];
-            if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
-            parents[node.region] = r;
-            if (node.else_region) parents[node.else_region] = r;
+            for (RegionId body : bodies(code[id])) parents[body] = r;
         };
         for (NodeId id : code[r].order) own(id);
         for (NodeId id : code[r].effects) own(id);

@@ -127,9 +127,9 @@ class Printer {
     }
 
     std::string leaf(const KernelNode& n) const {
-        if (n.op == KernelOp::Range) return range_name(n.range);
-        if (n.op == KernelOp::Param) return "p" + std::to_string(n.param);
-        const std::string value = text(n.constant);
+        if (const auto* range = n.get_if<RangeId>()) return range_name(*range);
+        if (const auto* given = n.get_if<ParamAttr>()) return "p" + std::to_string(given->param);
+        const std::string value = text(n.as<Scalar>());
         const bool plain = n.dtype == i32 || n.dtype == boolean ||
                            (n.dtype == f32 && value.find_first_of(".ein") != std::string::npos);
         return plain ? value : value + ":" + n.dtype.name();
@@ -164,7 +164,7 @@ class Printer {
             const KernelNode& n = code_[at];
             std::vector<NodeId> asked = n.args;
             if (n.op == KernelOp::For) {
-                const KernelRegion& body = code_[n.region];
+                const KernelRegion& body = code_[n.as<BodyAttr>().region];
                 asked.push_back(code_[body.range].extent_node);
             }
             if (next < asked.size()) {
@@ -189,39 +189,45 @@ class Printer {
         body_ << std::string(static_cast<size_t>(indent), ' ') << (effect ? "! " : "") << number(id)
               << " = " << info(n.op).name;
         if (n.op == KernelOp::For) {
-            const RangeId range = code_[n.region].range;
+            const RangeId range = code_[n.as<BodyAttr>().region].range;
             used_[range] = true;
             if (const NodeId count = code_[range].extent_node) (void)operand(count);
             body_ << " " << range_name(range);
         } else if (n.op != KernelOp::Branch) {
             body_ << " " << n.dtype.name();
         }
-        if (n.width != 1) body_ << "x" << n.width;
+        if (width(n) != 1) body_ << "x" << width(n);
         if (n.matrix) body_ << " matrix " << n.matrix.rows << " " << n.matrix.columns;
-        if (n.column_major) body_ << " column_major";
-        if (n.op == KernelOp::RowReduce || n.op == KernelOp::SubgroupReduce ||
-            n.op == KernelOp::SubgroupScan)
-            body_ << " " << name(n.reduce);
-        if (n.op == KernelOp::Atomic) body_ << " " << name(n.combine);
-        if (names_buffer(n.op))
-            body_ << " b" << n.buffer;
-        else if (const int place = n.op == KernelOp::Result ? n.position : n.lane; place > 0)
-            body_ << " #" << place;
+        put_attribute(n);
         if (n.pinned) body_ << " pinned";
         if (n.guard) body_ << " guard";
         for (NodeId arg : n.args) body_ << " " << operand(arg);
         body_ << interval(n);
-        const bool has_bodies = n.op == KernelOp::For || n.op == KernelOp::Branch;
-        if (has_bodies) body_ << " {";
+        const auto* own = n.get_if<BodyAttr>();
+        if (own) body_ << " {";
         for (size_t k = 0; k < n.lines.size(); ++k) body_ << (k ? " " : "  # ") << text(n.lines[k]);
         body_ << "\n";
-        if (!has_bodies) return;
-        region(n.region, indent + 2);
-        if (n.else_region) {
+        if (!own) return;
+        region(own->region, indent + 2);
+        if (own->else_region) {
             body_ << std::string(static_cast<size_t>(indent), ' ') << "} else {\n";
-            region(n.else_region, indent + 2);
+            region(own->else_region, indent + 2);
         }
         body_ << std::string(static_cast<size_t>(indent), ' ') << "}\n";
+    }
+
+    void put_attribute(const KernelNode& n) {
+        if (const auto* access = n.get_if<AccessAttr>()) {
+            if (access->column_major) body_ << " column_major";
+            if (n.op == KernelOp::Atomic) body_ << " " << name(access->combine);
+            body_ << " b" << access->buffer;
+        }
+        if (const auto* reduce = n.get_if<ReduceOp>()) body_ << " " << name(*reduce);
+        if (const auto* lane = n.get_if<LaneAttr>()) put_place(lane->lane);
+        if (const auto* result = n.get_if<PositionAttr>()) put_place(result->position);
+    }
+    void put_place(int place) {
+        if (place > 0) body_ << " #" << place;
     }
 
     static std::string interval(const KernelNode& n) {

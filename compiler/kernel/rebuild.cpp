@@ -8,7 +8,7 @@ namespace firn {
 Rebuild::Rebuild(const KernelCode& from, KernelBuilder& b)
     : from_(from), b_(b), memo_(from.nodes.size()) {
     for (NodeId id : from.nodes.ids())
-        if (from[id].op == KernelOp::Range) range_node_[from[id].range] = id;
+        if (const auto* range = from[id].get_if<RangeId>()) range_node_[*range] = id;
 }
 
 void Rebuild::copy_grid() {
@@ -36,19 +36,21 @@ NodeId Rebuild::value(NodeId id) {
 
 NodeId Rebuild::build(const KernelNode& n, NodeId id) {
     switch (n.op) {
-        case KernelOp::Constant: return b_.constant(n.constant);
+        case KernelOp::Constant: return b_.constant(n.as<Scalar>());
         case KernelOp::Param: {
-            const ParamInfo& p = from_.params[n.param];
+            const ParamInfo& p = from_.params[n.as<ParamAttr>().param];
             return p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
         }
         case KernelOp::Load: {
             const NodeId index = value(n.args[0]);
             b_.set_lines(n.lines);
-            return b_.load(buffer(n.buffer), index, n.width);
+            const auto& access = n.as<AccessAttr>();
+            return b_.load(buffer(access.buffer), index, access.width);
         }
         case KernelOp::Result: {
             const KernelNode& owner = from_[n.args[0]];
-            if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), n.position);
+            const int position = n.as<PositionAttr>().position;
+            if (owner.op == KernelOp::Branch) return b_.result(value(n.args[0]), position);
             const std::vector<NodeId>* inside = written_out(n.args[0]);
             if (inside || is_rewritten(n.args[0])) {
                 if (!last_values_.contains(n.args[0])) {
@@ -56,15 +58,15 @@ NodeId Rebuild::build(const KernelNode& n, NodeId id) {
                         inside ? iterations(n.args[0], *inside) : rewrite(n.args[0]);
                     last_values_[n.args[0]] = std::move(last);
                 }
-                return last_values_.at(n.args[0])[static_cast<size_t>(n.position)];
+                return last_values_.at(n.args[0])[static_cast<size_t>(position)];
             }
             const NodeId loop = value(n.args[0]);
-            return b_.result(loop, results_.at(n.args[0])[static_cast<size_t>(n.position)]);
+            return b_.result(loop, results_.at(n.args[0])[static_cast<size_t>(position)]);
         }
         case KernelOp::RowReduce: {
             const NodeId each = value(n.args[0]);
             b_.set_lines(n.lines);
-            return b_.row_reduce(n.reduce, each);
+            return b_.row_reduce(n.as<ReduceOp>(), each);
         }
         case KernelOp::For: return loop(id);
         case KernelOp::Branch: return branch(n);
@@ -96,14 +98,15 @@ NodeId Rebuild::loop(NodeId id) {
         }
         results_[member] = std::move(at);
     }
-    const KernelRegion& first = from_[from_[members[0]].region];
+    const RegionId first_id = body_of(members[0]);
+    const KernelRegion& first = from_[first_id];
     Range range = from_[first.range];
     range.extent_node = value(range.extent_node);
     const RangeId range_id = b_.add_range(range);
     const RegionId region = b_.add_region();
     b_.code()[region].range = range_id;
     for (NodeId member : members) {
-        const KernelRegion& body = from_[from_[member].region];
+        const KernelRegion& body = from_[body_of(member)];
         for (int k = 0; k < static_cast<int>(body.args.size()); ++k)
             memo_[body.args[k]] = is_own(member, k)
                                       ? b_.region_arg(region, from_[body.args[k]].dtype)
@@ -113,11 +116,11 @@ NodeId Rebuild::loop(NodeId id) {
     }
     std::vector<NodeId> yields;
     for (NodeId member : members) {
-        const std::vector<NodeId>& next = from_[from_[member].region].yields;
+        const std::vector<NodeId>& next = from_[body_of(member)].yields;
         for (int k = 0; k < static_cast<int>(next.size()); ++k)
             if (is_own(member, k)) yields.push_back(value(next[k]));
     }
-    std::vector<NodeId> inside = effects(from_[members[0]].region);
+    std::vector<NodeId> inside = effects(first_id);
     KernelRegion& body = b_.code()[region];
     body.effects = std::move(inside);
     body.yields = std::move(yields);
@@ -133,8 +136,8 @@ NodeId Rebuild::loop(NodeId id) {
 
 std::vector<NodeId> Rebuild::iterations(NodeId loop, const std::vector<NodeId>& inside) {
     const KernelNode& n = from_[loop];
-    const KernelRegion& body = from_[n.region];
-    const int64_t trips = from_[from_[body.range].extent_node].constant.i;
+    const KernelRegion& body = from_[body_of(loop)];
+    const int64_t trips = from_[from_[body.range].extent_node].as<Scalar>().i;
     std::vector<NodeId> carried;
     for (NodeId init : n.args) carried.push_back(value(init));
     const bool apart = sums_apart(loop);
@@ -156,7 +159,7 @@ std::vector<NodeId> Rebuild::iterations(NodeId loop, const std::vector<NodeId>& 
 NodeId Rebuild::branch(const KernelNode& n) {
     const NodeId condition = value(n.args[0]);
     RegionId regions[2];
-    const RegionId sources[2] = {n.region, n.else_region};
+    const RegionId sources[2] = {n.as<BodyAttr>().region, n.as<BodyAttr>().else_region};
     for (int k = 0; k < 2; ++k) {
         if (!sources[k]) continue;
         std::vector<NodeId> yields;
@@ -184,8 +187,10 @@ NodeId Rebuild::effect(NodeId id) {
     std::vector<NodeId> values;
     for (size_t k = 1; k < n.args.size(); ++k) values.push_back(value(n.args[k]));
     b_.set_lines(n.lines);
-    if (n.op == KernelOp::Atomic) return b_.atomic(buffer(n.buffer), n.combine, index, values[0]);
-    return b_.store(buffer(n.buffer), index, values);
+    const auto& access = n.as<AccessAttr>();
+    const int to = buffer(access.buffer);
+    return n.op == KernelOp::Atomic ? b_.atomic(to, access.combine, index, values[0])
+                                    : b_.store(to, index, values);
 }
 
 }  // namespace firn

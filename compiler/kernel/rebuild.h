@@ -56,6 +56,7 @@ class Rebuild {
     }
 
   private:
+    RegionId body_of(NodeId loop) const { return from_[loop].as<BodyAttr>().region; }
     NodeId build(const KernelNode& n, NodeId id);
     NodeId loop(NodeId id);
     std::vector<NodeId> iterations(NodeId loop, const std::vector<NodeId>& inside);

@@ -40,7 +40,9 @@ bool reads_in_sequence(KernelCode code, int64_t lanes) {
         if (iterations >= 0 && iterations < lanes) continue;
         for (NodeId id : region.order) {
             const KernelNode& n = code[id];
-            if (n.op != KernelOp::Load || code.buffers[n.buffer].dtype.bytes() != 4) continue;
+            if (n.op != KernelOp::Load ||
+                code.buffers[n.as<AccessAttr>().buffer].dtype.bytes() != 4)
+                continue;
             const IndexForm& index = forms.of(n.args[0]);
             if (stride(index, region.range) == Stride::One && stride(index, x) == Stride::None &&
                 walks_in_rounds(index, region.range, lanes))

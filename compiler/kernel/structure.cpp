@@ -95,11 +95,11 @@ void put_use(StructureWriter& out, NodeId id) {
     out.put(n.dtype.type);
     switch (n.op) {
         case KernelOp::Constant:
-            out.put(n.constant.i);
-            out.put(std::bit_cast<uint64_t>(n.constant.f));
+            out.put(n.as<Scalar>().i);
+            out.put(std::bit_cast<uint64_t>(n.as<Scalar>().f));
             return;
-        case KernelOp::Param: out.put(n.param); return;
-        case KernelOp::Range: put_range(out, n.range); return;
+        case KernelOp::Param: out.put(n.as<ParamAttr>().param); return;
+        case KernelOp::Range: put_range(out, n.as<RangeId>()); return;
         default:
             ensure(number >= 0, "structure_of: a value is asked for before it is computed");
             out.put(number);
@@ -113,24 +113,19 @@ void put_uses(StructureWriter& out, const std::vector<NodeId>& ids) {
 
 void meet(StructureWriter& out, NodeId id) { out.numbers[id] = out.next++; }
 
-/// Writes the node without its operands. Fields that the operation does not have may hold anything.
+/// Writes the node without its operands and its regions.
 void put_fields(StructureWriter& out, const KernelNode& n) {
-    switch (n.op) {
-        case KernelOp::Lane:
-        case KernelOp::SubgroupShuffle: out.put(n.lane); break;
-        case KernelOp::Result: out.put(n.position); break;
-        case KernelOp::RowReduce:
-        case KernelOp::SubgroupReduce:
-        case KernelOp::SubgroupScan: out.put(n.reduce); break;
-        case KernelOp::Atomic: out.put(n.combine); break;
-        default: break;
-    }
-    if (names_buffer(n.op)) out.put(n.buffer);
-    if (n.op == KernelOp::Load || n.op == KernelOp::Store) out.put(n.width);
+    const auto* access = n.get_if<AccessAttr>();
+    if (const auto* lane = n.get_if<LaneAttr>()) out.put(lane->lane);
+    if (const auto* result = n.get_if<PositionAttr>()) out.put(result->position);
+    if (const auto* reduce = n.get_if<ReduceOp>()) out.put(*reduce);
+    if (n.op == KernelOp::Atomic) out.put(access->combine);
+    if (access) out.put(access->buffer);
+    if (n.op == KernelOp::Load || n.op == KernelOp::Store) out.put(access->width);
     if (is_matrix(n.op)) {
         out.put(n.matrix.rows);
         out.put(n.matrix.columns);
-        out.put(n.column_major);
+        out.put(access && access->column_major);
     }
 }
 
@@ -147,30 +142,29 @@ void put_bounds(StructureWriter& out, const KernelNode& n) {
 /// False where there is no such region, and where its condition is a constant that never holds.
 bool is_entered(const StructureWriter& out, const KernelNode& n, RegionId region) {
     if (!region || n.op == KernelOp::For) return bool(region);
-    const KernelNode& condition = out.code[n.args[0]];
-    return condition.op != KernelOp::Constant ||
-           (condition.constant.i != 0) == (region == n.region);
+    const auto* known = out.code[n.args[0]].get_if<Scalar>();
+    return !known || (known->i != 0) == (region == n.as<BodyAttr>().region);
 }
 
 void put_region(StructureWriter& out, RegionId id);
 
 void put_node(StructureWriter& out, NodeId id) {
     const KernelNode& n = out.code[id];
-    const bool has_regions = n.op == KernelOp::For || n.op == KernelOp::Branch;
+    const auto* own = n.get_if<BodyAttr>();
     out.put(n.op);
-    out.put(has_regions ? boolean.type : n.dtype.type);
+    out.put(own ? boolean.type : n.dtype.type);
     out.put(n.pinned);
     put_fields(out, n);
     put_bounds(out, n);
     put_uses(out, n.args);
     if (n.op == KernelOp::For) {
-        const RangeId range = out.code[n.region].range;
+        const RangeId range = out.code[own->region].range;
         put_use(out, out.code[range].extent_node);
         out.loop_ranges[range] = out.next++;
     }
     meet(out, id);
-    if (!has_regions) return;
-    for (RegionId region : {n.region, n.else_region}) {
+    if (!own) return;
+    for (RegionId region : {own->region, own->else_region}) {
         out.put(is_entered(out, n, region));
         if (is_entered(out, n, region)) put_region(out, region);
     }

@@ -46,13 +46,16 @@ class Verifier {
         const KernelNode& n = node(id);
         for (NodeId arg : n.args)
             if (!arg || arg >= id) fail(id, "has an operand that does not come before it");
-        if (names_buffer(n.op) && n.op != KernelOp::Array &&
-            (n.buffer < 0 || n.buffer >= static_cast<int>(code_.buffers.size())))
+        if (n.attr.index() != empty_attr(n.op).index())
+            fail(id, "does not have the attribute of its operation");
+        const auto* access = n.get_if<AccessAttr>();
+        if (access && n.op != KernelOp::Array &&
+            (access->buffer < 0 || access->buffer >= static_cast<int>(code_.buffers.size())))
             fail(id, "names no buffer");
-        if (n.op == KernelOp::Store && static_cast<int>(n.args.size()) != n.width + 1)
+        if (n.op == KernelOp::Store && static_cast<int>(n.args.size()) != access->width + 1)
             fail(id, "has another number of values than its width");
         if ((n.op == KernelOp::Store || n.op == KernelOp::MatrixStore) &&
-            !code_.buffers[static_cast<size_t>(n.buffer)].written)
+            !code_.buffers[static_cast<size_t>(access->buffer)].written)
             fail(id, "writes a read-only buffer");
         if ((is_elementwise(n.op) || is_combined(n.op)) &&
             static_cast<int>(n.args.size()) != info(n.op).arity)
@@ -60,10 +63,11 @@ class Verifier {
         if (n.op == KernelOp::Select &&
             (node(n.args[0]).dtype != boolean || node(n.args[1]).dtype != node(n.args[2]).dtype))
             fail(id, "selects between different types");
-        if (n.op == KernelOp::Range && (!n.range || n.range >= code_.ranges.end_id()))
+        if (const auto* range = n.get_if<RangeId>();
+            range && (!*range || *range >= code_.ranges.end_id()))
             fail(id, "is the index of no range");
-        if (n.op == KernelOp::Param &&
-            (n.param < 0 || n.param >= static_cast<int>(code_.params.size())))
+        if (const auto* given = n.get_if<ParamAttr>();
+            given && (given->param < 0 || given->param >= static_cast<int>(code_.params.size())))
             fail(id, "is no parameter");
         if (n.op == KernelOp::For) check_loop(id);
         if (n.op == KernelOp::MatrixMulAdd) check_product(id);
@@ -71,7 +75,7 @@ class Verifier {
 
     void check_loop(NodeId id) const {
         const KernelNode& n = node(id);
-        const KernelRegion& body = code_.regions.at(n.region.place());
+        const KernelRegion& body = code_.regions.at(n.as<BodyAttr>().region.place());
         if (!body.range || body.range >= code_.ranges.end_id()) fail(id, "has no range");
         if (body.args.size() != n.args.size() || body.yields.size() != n.args.size())
             fail(id, "has another number of initial values than its body has arguments or yields");
@@ -108,7 +112,7 @@ class Verifier {
     void ask(NodeId by, NodeId id) const {
         const KernelNode& n = node(id);
         if (n.op == KernelOp::Constant || n.op == KernelOp::Param) return;
-        const bool known = n.op == KernelOp::Range ? open_[n.range] : known_[id];
+        const bool known = n.op == KernelOp::Range ? open_[n.as<RangeId>()] : known_[id];
         if (!known)
             fail(by, "asks for node " + std::to_string(id.number()) + " (" + info(n.op).name +
                          "), which is not known there");
@@ -133,15 +137,14 @@ class Verifier {
         if (stands_[id]) fail(id, "stands in two places");
         stands_[id] = true;
         for (NodeId arg : n.args) ask(id, arg);
-        if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            const RangeId range = code_[n.region].range;
+        for (RegionId body : bodies(n)) {
+            const RangeId range = code_[body].range;
             if (range) {
                 if (const NodeId count = code_[range].extent_node) ask(id, count);
                 open_[range] = true;
             }
-            check_region(n.region);
+            check_region(body);
             if (range) open_[range] = false;
-            if (n.else_region) check_region(n.else_region);
         }
         known_[id] = true;
     }

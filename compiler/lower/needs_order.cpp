@@ -121,8 +121,7 @@ bool may_meet(const KernelCode& code, IndexForms& forms, RegionId region, int lo
                                !coefficient_of(index.sum, range).is(0);
             if (loops > 1 || !moves) return true;
         }
-        for (RegionId inner : {n.region, n.else_region}) {
-            if (!inner) continue;
+        for (RegionId inner : bodies(n)) {
             const RangeId own = code[inner].range;
             if (may_meet(code, forms, inner, loops + (own ? 1 : 0), own ? own : range)) return true;
         }

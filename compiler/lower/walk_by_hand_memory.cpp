@@ -174,7 +174,7 @@ void HandWalk::store(const Node& node) {
     const NodeId made = exchanges ? b_.atomic(memory_of(array), op, place.index, value)
                                   : b_.store(memory_of(array), place.index, std::span(&value, 1));
     NodeId old = made;
-    if (b_.is_constant(inside) && b_.node(inside).constant.i) {
+    if (b_.is_constant(inside) && b_.node(inside).as<Scalar>().i) {
         effect(made);
     } else {
         const RegionId taken = b_.add_region(),

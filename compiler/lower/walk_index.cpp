@@ -267,7 +267,7 @@ RangeId loop_range(KernelBuilder& b, NodeId begin, NodeId end, NodeId step, Node
     const NodeId distance = b.sub(end, begin);
     NodeId trips;
     if (b.is_constant(step)) {
-        const int64_t s = b.node(step).constant.i;
+        const int64_t s = b.node(step).as<Scalar>().i;
         if (s == 1)
             trips = distance;
         else if (s > 0)
@@ -290,10 +290,11 @@ RangeId loop_range(KernelBuilder& b, NodeId begin, NodeId end, NodeId step, Node
     range.kind = RangeKind::Serial;
     range.extent_node = trips;
     const KernelNode& n = b.node(trips);
-    if (n.op == KernelOp::Constant)
-        range.extent = Size(n.constant.i);
-    else if (n.op == KernelOp::Param && b.code().params[n.param].scalar < 0)
-        range.extent = b.code().params[n.param].size;
+    const auto* param = n.get_if<ParamAttr>();
+    if (const auto* constant = n.get_if<Scalar>())
+        range.extent = Size(constant->i);
+    else if (param && b.code().params[param->param].scalar < 0)
+        range.extent = b.code().params[param->param].size;
     else
         range.extent = Size(0);
     range.max_trips = n.interval.hi >= INT32_MAX ? -1 : n.interval.hi;

@@ -90,7 +90,7 @@ void Walk::store_position(const Node& scatter, int program_buffer, const Indices
     const NodeId effect = op == ScatterOp::Last ? b_.store(target, place, std::span(&value, 1))
                                                 : b_.atomic(target, op, place, value);
     if (b_.is_constant(inside)) {
-        if (b_.node(inside).constant.i) effects.push_back(effect);
+        if (b_.node(inside).as<Scalar>().i) effects.push_back(effect);
         return;
     }
     const RegionId region = b_.add_region();

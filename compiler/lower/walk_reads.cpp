@@ -74,7 +74,7 @@ NodeId Walk::gather(const Node& node, const Indices& at) {
 }
 
 bool Walk::never(NodeId condition) const {
-    return b_.is_constant(condition) && !b_.node(condition).constant.i;
+    return b_.is_constant(condition) && !b_.node(condition).as<Scalar>().i;
 }
 
 NodeId Walk::store_as_read(const Node& node, const Indices& at) {

@@ -71,7 +71,7 @@ NodeId Walk::close_loop(const Node& loop, const OpenLoop& open, const Shape& sha
         const NodeId alive = it != open.carried.end()
                                  ? yields[it - open.carried.begin()]
                                  : ask(*body.results[attr.active], project_to(attr.active));
-        const bool always = b_.is_constant(alive) && b_.node(alive).constant.i;
+        const bool always = b_.is_constant(alive) && b_.node(alive).as<Scalar>().i;
         if (!always) b_.code()[open.region].alive = alive;
     }
     b_.code()[open.region].yields = std::move(yields);
@@ -278,7 +278,7 @@ NodeId Walk::branch_result(const Node& node, const Indices& at) {
     const NodeId condition =
         ask(*branch.inputs[0], project(b_, at, node.shape, branch.inputs[0]->shape));
     if (b_.is_constant(condition)) {
-        const Region& taken = b_.node(condition).constant.i ? *attr.then_body : *attr.else_body;
+        const Region& taken = b_.node(condition).as<Scalar>().i ? *attr.then_body : *attr.else_body;
         return ask(*taken.results[k], project(b_, at, node.shape, taken.results[k]->shape));
     }
     auto fill = [&](const Region& body) {

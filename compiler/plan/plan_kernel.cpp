@@ -45,10 +45,12 @@ void check_ranges(const KernelCode& code, const DeviceProfile& profile, const st
 /// Returns the user's lines whose sums and products of floats are computed by atomics.
 std::string unordered_lines(const KernelCode& code) {
     std::set<std::string> lines;
-    for (const KernelNode& n : code.nodes)
-        if (n.op == KernelOp::Atomic && n.dtype.is_float() &&
-            (n.combine == ScatterOp::Add || n.combine == ScatterOp::Mul))
+    for (const KernelNode& n : code.nodes) {
+        if (n.op != KernelOp::Atomic || !n.dtype.is_float()) continue;
+        const ScatterOp combine = n.as<AccessAttr>().combine;
+        if (combine == ScatterOp::Add || combine == ScatterOp::Mul)
             lines.insert(n.lines.empty() ? "?" : text(n.lines[0]));
+    }
     std::string out;
     for (const std::string& line : lines) out += (out.empty() ? "" : ", ") + line;
     return out;

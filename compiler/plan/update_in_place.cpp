@@ -23,8 +23,9 @@ bool begins_with_a_store(const ListedStep& step, int buffer) {
     if (!kernel) return false;
     const KernelCode& code = kernel->code;
     return std::all_of(code.nodes.begin(), code.nodes.end(), [&](const KernelNode& n) {
-        const bool named = n.buffer >= 0 && names_buffer(n.op) &&
-                           code.buffers[static_cast<size_t>(n.buffer)].buffer == buffer;
+        const auto* access = n.get_if<AccessAttr>();
+        const bool named =
+            access && code.buffers[static_cast<size_t>(access->buffer)].buffer == buffer;
         return !named || n.op == KernelOp::Store;
     });
 }

@@ -49,9 +49,7 @@ class Order {
         at_[id] = next_++;
         region_start_[id] = start;
         in_loop_[id] = loop;
-        if (node.op != KernelOp::For && node.op != KernelOp::Branch) return;
-        for (RegionId inner : {node.region, node.else_region})
-            if (inner) walk(inner, loop || node.op == KernelOp::For);
+        for (RegionId inner : bodies(node)) walk(inner, loop || node.op == KernelOp::For);
     }
 
     const KernelCode& code_;
@@ -85,15 +83,12 @@ ByNode<bool> made_of(const KernelCode& code, const Order& order, NodeId origin) 
             const bool leaf = node.op == KernelOp::RegionArg;
             if (out[id] || (!leaf && order.at(id) < 0)) continue;
             bool made = any_of(node.args);
-            if (node.op == KernelOp::For || node.op == KernelOp::Branch)
-                for (RegionId inner : {node.region, node.else_region}) {
-                    if (!inner) continue;
-                    const KernelRegion& region = code[inner];
-                    made = made || any_of(region.yields) || is_made(region.alive);
-                    if (!made) continue;
-                    for (NodeId arg : region.args)
-                        changed = changed || !is_made(arg), out[arg] = true;
-                }
+            for (RegionId inner : bodies(node)) {
+                const KernelRegion& region = code[inner];
+                made = made || any_of(region.yields) || is_made(region.alive);
+                if (!made) continue;
+                for (NodeId arg : region.args) changed = changed || !is_made(arg), out[arg] = true;
+            }
             changed = changed || made;
             out[id] = made;
         }
@@ -132,7 +127,7 @@ bool element_by_element(const KernelCode& code, size_t from, size_t to) {
         const bool memory =
             node.op == KernelOp::Load || node.op == KernelOp::Store || node.op == KernelOp::Atomic;
         if (order.at(id) < 0 || !memory) continue;
-        const auto buffer = static_cast<size_t>(node.buffer);
+        const auto buffer = static_cast<size_t>(node.as<AccessAttr>().buffer);
         if (buffer == from) loads.push_back(id);
         if (buffer != to) continue;
         // A store in a loop may come before the load of a later iteration.
@@ -145,7 +140,7 @@ bool element_by_element(const KernelCode& code, size_t from, size_t to) {
     return !loads.empty() && std::all_of(loads.begin(), loads.end(), [&](NodeId load) {
         return std::any_of(stores.begin(), stores.end(), [&](NodeId store) {
             return code[store].args[0] == code[load].args[0] &&
-                   code[store].width == code[load].width && order.leads_to(load, store) &&
+                   width(code[store]) == width(code[load]) && order.leads_to(load, store) &&
                    (!any_order || feeds_only(code, order, load, store));
         });
     });
@@ -157,8 +152,7 @@ void add_stores(const KernelCode& code, RegionId region, std::vector<const Kerne
         const KernelNode& node = code[id];
         if (node.op == KernelOp::Store) stores.push_back(&node);
         if (node.op != KernelOp::Branch) continue;
-        for (RegionId side : {node.region, node.else_region})
-            if (side) add_stores(code, side, stores);
+        for (RegionId side : bodies(node)) add_stores(code, side, stores);
     }
 }
 
@@ -166,8 +160,8 @@ void add_stores(const KernelCode& code, RegionId region, std::vector<const Kerne
 /// of kernels does): every point loads only elements that it stores itself.
 bool point_by_point(const KernelCode& lowered, int old, int made) {
     const auto is_of = [&](const KernelNode& node, int buffer) {
-        return node.buffer >= 0 &&
-               lowered.buffers[static_cast<size_t>(node.buffer)].buffer == buffer;
+        const auto bound = static_cast<size_t>(node.as<AccessAttr>().buffer);
+        return lowered.buffers[bound].buffer == buffer;
     };
     std::vector<const KernelNode*> stores;
     add_stores(lowered, kRoot, stores);

@@ -36,12 +36,12 @@ Scalar value_of(const KernelCode& code, NodeId id, const Point& point, Known& kn
     if (const auto it = known.find(id); it != known.end()) return it->second;
     const KernelNode& n = code[id];
     Scalar out;
-    if (n.op == KernelOp::Constant) {
-        out = n.constant;
-    } else if (n.op == KernelOp::Range) {
-        out = scalar_int(point.indices[n.range]);
-    } else if (n.op == KernelOp::Param) {
-        out = scalar_int(code.params[static_cast<size_t>(n.param)].size.evaluate(point.env));
+    if (const auto* value = n.get_if<Scalar>()) {
+        out = *value;
+    } else if (const auto* range = n.get_if<RangeId>()) {
+        out = scalar_int(point.indices[*range]);
+    } else if (const auto* given = n.get_if<ParamAttr>()) {
+        out = scalar_int(code.params[static_cast<size_t>(given->param)].size.evaluate(point.env));
     } else {
         std::vector<Scalar> args;
         for (NodeId arg : n.args) args.push_back(value_of(code, arg, point, known));

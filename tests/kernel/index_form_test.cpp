@@ -20,7 +20,7 @@ struct Indices {
         return b.range(b.add_range(range));
     }
     Stride along(NodeId node, NodeId range) {
-        return stride(IndexForms(code).of(node), b.node(range).range);
+        return stride(IndexForms(code).of(node), b.node(range).as<RangeId>());
     }
     NodeId least(NodeId x, NodeId y) { return b.make(KernelOp::Min, i32, {x, y}); }
 };
@@ -31,10 +31,10 @@ TEST(IndexForm, SumsOfSizesAndRanges) {
     IndexForms forms(k.code);
     const IndexForm& form = forms.of(index);
     EXPECT_TRUE(form.is_sum());
-    EXPECT_EQ(coefficient_of(form.sum, k.b.node(k.i).range), k.n);
+    EXPECT_EQ(coefficient_of(form.sum, k.b.node(k.i).as<RangeId>()), k.n);
     EXPECT_EQ(form.sum.offset, 2 * k.n);
-    EXPECT_EQ(stride(form, k.b.node(k.j).range), Stride::One);
-    EXPECT_EQ(stride(form, k.b.node(k.i).range), Stride::Other);
+    EXPECT_EQ(stride(form, k.b.node(k.j).as<RangeId>()), Stride::One);
+    EXPECT_EQ(stride(form, k.b.node(k.i).as<RangeId>()), Stride::Other);
 }
 TEST(IndexForm, ABoundDoesNotChangeTheStride) {
     Indices k;
@@ -58,7 +58,7 @@ TEST(IndexForm, WhatIsLoadedMovesAnyhow) {
 TEST(IndexForm, WhatALoopGivesMovesWithEveryRange) {
     Indices k;
     const RegionId body = k.b.add_region();
-    k.code[body].range = k.b.node(k.j).range;
+    k.code[body].range = k.b.node(k.j).as<RangeId>();
     const NodeId carried = k.b.region_arg(body, i32);
     k.code[body].yields = {carried};
     const NodeId result = k.b.result(k.b.close_for(body, {k.b.integer(0)}), 0);

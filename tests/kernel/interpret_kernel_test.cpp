@@ -380,7 +380,7 @@ std::string run_loops_behind_a_load(int counted) {
     NodeId lane = k.range(RangeKind::Invocation, 4, 0);
     k.code.group_size = {4, 1, 1};
     k.code.groups = {1, 1, 1};
-    NodeId array = k.add(k.with(k.make(KernelOp::Array, i32), &KernelNode::buffer, s));
+    NodeId array = k.add(k.make(KernelOp::Array, i32, {}, AccessAttr{.buffer = s}));
     NodeId barrier = k.add(k.make(KernelOp::Barrier, i32));
     k.effect(kRoot, array), k.effect(kRoot, barrier);
     NodeId loaded = k.load(kRoot, s, k.integer(0));

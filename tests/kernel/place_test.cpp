@@ -29,8 +29,7 @@ struct Guarded {
         int y = k.buffer(i32, true);
         NodeId lane = k.range(RangeKind::Subgroup, 8), group = k.range(RangeKind::Group, 4);
         term = k.add(k.make(KernelOp::Mul, i32, {lane, group}));
-        KernelNode reduce = k.make(KernelOp::SubgroupReduce, i32, {term});
-        sum = k.add(reduce);
+        sum = k.subgroup_reduce({}, ReduceOp::Sum, term);
         NodeId condition =
             k.add(k.make(KernelOp::Equal, boolean, {by_lane ? lane : group, k.integer(0)}));
         region = k.region();
@@ -55,7 +54,7 @@ TEST(Place, ItLeavesALoopThatLanesTakeUnequallyOften) {
     ByHand k;
     int y = k.buffer(i32, true);
     NodeId lane = k.range(RangeKind::Subgroup, 8);
-    NodeId sum = k.add(k.make(KernelOp::SubgroupReduce, i32, {lane}));
+    NodeId sum = k.subgroup_reduce({}, ReduceOp::Sum, lane);
     RegionId body = k.region(), inside = k.region();
     NodeId iteration = k.serial(body, lane);
     NodeId odd = k.add(k.make(KernelOp::Equal, boolean, {iteration, k.integer(1)}));
@@ -196,8 +195,7 @@ struct Chains {
         for (int chain = 0; chain < count; ++chain) {
             NodeId at = k.add(k.make(KernelOp::Add, i32, {i, k.integer(chain)}));
             first.push_back(at);
-            for (int link = 0; link < length; ++link)
-                at = k.add(k.with(k.make(KernelOp::Load, i32, {at}), &KernelNode::buffer, x));
+            for (int link = 0; link < length; ++link) at = k.load({}, x, at);
             last.push_back(at);
             if (last.size() % static_cast<size_t>(stored) == 0)
                 k.store(kRoot, y, i, {last.end() - stored, last.end()});

@@ -95,13 +95,11 @@ KernelCode renumbered(KernelCode code) {
     const auto shift = [](auto& id) {
         if (id) id = id.next();
     };
-    KernelNode unused;
-    unused.constant = scalar_float(9);
-    code.nodes.insert(code.nodes.begin(), unused);
+    code.nodes.insert(code.nodes.begin(), constant_node(scalar_float(9)));
     code.ranges.insert(code.ranges.begin(), Range(code.ranges.front()));
     for (KernelNode& n : code.nodes) {
         for (NodeId& arg : n.args) shift(arg);
-        shift(n.range);
+        if (auto* range = n.get_if<RangeId>()) shift(*range);
     }
     for (Range& range : code.ranges) shift(range.extent_node);
     for (KernelRegion& region : code.regions) {

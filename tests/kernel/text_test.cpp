@@ -131,6 +131,7 @@ TEST(KernelText, SaysWhereItIsNoKernel) {
         {"kernel x\n{\n  %0 = Add i32 x0 1\n}\n", "there is no range x0"},
         {"kernel x\n{\n  %0 = Add i32 p0 1\n}\n", "there is no parameter p0"},
         {"kernel x\n{\n  %0 = Load i32 b0 1\n}\n", "expected a buffer"},
+        {"kernel x\n{\n  %0 = Add i32x4 1 2\n}\n", "expected a type without a width"},
         {"kernel x\n{\n  %0 = Add i32 one 1\n}\n", "expected a value instead of 'one'"},
         {"kernel x\n{\n  %0 = For k0 1 {\n  }\n}\n", "expected a range"},
         {"kernel x\n  leaves %0 1.0 foo\n{\n}\n", "expected ',', 'in' or 'mod' instead of 'foo'"},
@@ -177,6 +178,26 @@ TEST(KernelVerifier, FindsWhatNoStageMayLeave) {
                   KernelStage::Lowered, "another number of initial values");
     expect_broken(head + "{\n  %0 = For k1 0.0 {\n    arg %1 i32\n    yield %1\n  }\n" + store,
                   KernelStage::Lowered, "types differ");
+}
+
+TEST(KernelVerifier, FindsAttributesThatOperationsDoNotHave) {
+    const auto expect_attribute = [](KernelOp op, const KernelAttr& attr) {
+        KernelCode code = parse_kernel(kSaxpy);
+        for (KernelNode& n : code.nodes)
+            if (n.op == op) n.attr = attr;
+        try {
+            verify(code, KernelStage::Lowered, "a test");
+            ADD_FAILURE() << info(op).name;
+        } catch (const InternalError& error) {
+            EXPECT_NE(std::string(error.what()).find("the attribute of its operation"),
+                      std::string::npos)
+                << error.what();
+        }
+    };
+    expect_attribute(KernelOp::Mul, ParamAttr{0});
+    expect_attribute(KernelOp::Load, LaneAttr{0});
+    expect_attribute(KernelOp::Store, {});
+    expect_attribute(KernelOp::Range, scalar_int(0));
 }
 
 TEST(KernelVerifier, FindsWhatMappingMayNotLeave) {

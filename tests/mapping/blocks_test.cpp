@@ -42,7 +42,7 @@ std::string stored(const std::string& places) {
     KernelCode code = with_effects(effects);
     store_in_blocks(code, cpu_profile(), {});
     std::string out;
-    for (NodeId id : code[kRoot].effects) out += std::to_string(code[id].width);
+    for (NodeId id : code[kRoot].effects) out += std::to_string(width(code[id]));
     return out;
 }
 

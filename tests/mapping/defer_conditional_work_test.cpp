@@ -89,8 +89,8 @@ int depth_in(const KernelCode& code, RegionId region) {
     for (const std::vector<NodeId>& ids : {body.order, body.effects})
         for (NodeId id : ids) {
             const KernelNode& n = code[id];
-            if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-                out = std::max(out, (n.op == KernelOp::For) + depth_in(code, n.region));
+            if (const auto* own = n.get_if<BodyAttr>())
+                out = std::max(out, (n.op == KernelOp::For) + depth_in(code, own->region));
         }
     return out;
 }

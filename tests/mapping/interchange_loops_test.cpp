@@ -49,7 +49,7 @@ int64_t inner_trips(int rows, int columns) {
     for (const KernelRegion& region : code.regions)
         for (NodeId id : region.order)
             if (region.range && code[id].op == KernelOp::For)
-                trips = code[code[code[id].region].range].max_trips;
+                trips = code[code[code[id].as<BodyAttr>().region].range].max_trips;
     return trips;
 }
 

@@ -181,7 +181,7 @@ TEST(ShareLoops, TheLongerLoopOfANestIsDealt) {
     test.graph.results = {reduce(test.b, ReduceOp::Sum, x, {0, 1}, false)};
     const KernelCode code = lowered(test);
     for (const auto& [loop, how] : loops_of_lanes(code, 8)) {
-        const Range& range = code[code[code[loop].region].range];
+        const Range& range = code[code[code[loop].as<BodyAttr>().region].range];
         EXPECT_EQ(how.split, range.extent.is(100)) << range.extent.text();
     }
 }
@@ -192,7 +192,7 @@ int64_t dealt_of(const Shape& shape, bool evenly) {
     test.graph.results = {reduce(test.b, ReduceOp::Sum, test.argument(i32, shape), {}, false)};
     const KernelCode code = lowered(test);
     for (const auto& [loop, how] : loops_of_lanes(code, 8, evenly)) {
-        const RangeId range = code[code[loop].region].range;
+        const RangeId range = code[code[loop].as<BodyAttr>().region].range;
         if (how.split) return code[range].extent.constant();
     }
     return 0;

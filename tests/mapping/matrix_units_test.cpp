@@ -380,8 +380,8 @@ TEST(MatrixUnits, LanesThatAskForDifferentMatricesAreAnError) {
     lane.kind = RangeKind::Subgroup;
     lane.extent = Size(unit_profile().subgroup_size);
     for (KernelNode& n : code.nodes)
-        if (n.op == KernelOp::Range && code[n.range].kind == RangeKind::Subgroup) {
-            n.range = code.ranges.end_id();
+        if (n.op == KernelOp::Range && code[n.as<RangeId>()].kind == RangeKind::Subgroup) {
+            n.attr = code.ranges.end_id();
             code.ranges.push_back(lane);
             break;
         }

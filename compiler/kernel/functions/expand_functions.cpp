@@ -95,11 +95,12 @@ class Expansion {
             KernelNode n = body[id];
             if (id == store) continue;
             if (n.op == KernelOp::Param) {
-                made[id] = args[static_cast<size_t>(n.param)];
+                made[id] = args[static_cast<size_t>(n.as<ParamAttr>().param)];
                 continue;
             }
-            for (RegionId* region : {&n.region, &n.else_region})
-                if (*region) *region = RegionId(before + region->place());
+            if (auto* own = n.get_if<BodyAttr>())
+                for (RegionId* region : {&own->region, &own->else_region})
+                    if (*region) *region = RegionId(before + region->place());
             n.lines = call.lines;
             made[id] = copy(std::move(n), made);
         }

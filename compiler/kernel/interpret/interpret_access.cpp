@@ -10,7 +10,7 @@ namespace firn {
 namespace {
 
 const KernelBuffer& buffer_of(const InterpretRun& run, const KernelNode& n) {
-    return run.code.buffers[n.buffer];
+    return run.code.buffers[n.as<AccessAttr>().buffer];
 }
 
 int64_t stored_bytes(const InterpretRun& run, const KernelNode& n) {
@@ -35,7 +35,7 @@ const int32_t* indices(InterpretRun& run, const KernelNode& n, const LaneMask& m
 /// An access by the lanes that run, checked and in order with those of others.
 LaneAccess access(InterpretRun& run, const KernelNode& n, const LaneMask& mask) {
     check_order(run, n, run.values[n.args[0]].words(), mask);
-    return {run.code, n, memory_of(run, n.buffer), indices(run, n, mask), mask};
+    return {run.code, n, memory_of(run, n.as<AccessAttr>().buffer), indices(run, n, mask), mask};
 }
 
 }  // namespace
@@ -57,14 +57,14 @@ std::span<std::byte> memory_of(InterpretRun& run, int buffer) {
 
 void count_loads(InterpretRun& run, const KernelNode& n, int lanes) {
     run.counts.loads += lanes;
-    const int64_t bytes = lanes * n.width * stored_bytes(run, n);
+    const int64_t bytes = lanes * width(n) * stored_bytes(run, n);
     run.counts.bytes_read += bytes;
     if (buffer_of(run, n).space == MemorySpace::Bound) run.counts.bound_bytes_read += bytes;
 }
 
 void count_stores(InterpretRun& run, const KernelNode& n, int lanes) {
     run.counts.stores += lanes;
-    run.counts.bytes_written += lanes * n.width * stored_bytes(run, n);
+    run.counts.bytes_written += lanes * width(n) * stored_bytes(run, n);
 }
 
 void check_order(InterpretRun& run, const KernelNode& n, const int32_t* index,
@@ -85,8 +85,9 @@ void run_load(InterpretRun& run, NodeId id, const LaneMask& mask) {
 
 void load_early(InterpretRun& run, NodeId id, const LaneMask& mask) {
     const KernelNode& n = run.code[id];
-    load_lanes({run.code, n, memory_of(run, n.buffer), indices(run, n, mask), mask},
-               run.values[id]);
+    load_lanes(
+        {run.code, n, memory_of(run, n.as<AccessAttr>().buffer), indices(run, n, mask), mask},
+        run.values[id]);
 }
 
 void run_store(InterpretRun& run, NodeId id, const LaneMask& mask) {
@@ -111,10 +112,10 @@ void run_array(InterpretRun& run, NodeId id) {
     if (b.space == MemorySpace::Shared)
         run.races.clear(n, b.elements.evaluate(run.env),
                         static_cast<int>(size[0] * size[1] * size[2]));
-    const std::span<std::byte> memory = memory_of(run, n.buffer);
+    const std::span<std::byte> memory = memory_of(run, n.as<AccessAttr>().buffer);
     std::fill(memory.begin(), memory.end(), std::byte{0});
     if (n.args.empty()) return;
-    const Scalar begin = run.code[n.args[0]].constant.to(n.dtype);
+    const Scalar begin = run.code[n.args[0]].as<Scalar>().to(n.dtype);
     for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(n.dtype.bytes()))
         store_scalar(begin, memory.data() + at);
 }

@@ -64,7 +64,8 @@ void move_matrix(InterpretRun& run, NodeId id, const LaneMask& mask) {
         const std::vector<int32_t> index = part_indices(run, n, k, mask);
         const LaneMask some = part_mask(run, n, k, mask);
         check_order(run, n, index.data(), some);
-        const LaneAccess access{run.code, n, memory_of(run, n.buffer), index.data(), some};
+        const LaneAccess access{run.code, n, memory_of(run, n.as<AccessAttr>().buffer),
+                                index.data(), some};
         const Lanes part = whole.part(k);
         if (stores) {
             count_stores(run, n, some.active);

@@ -22,7 +22,8 @@ struct FunctionRun {
         arguments.resize(params.size());
         for (NodeId id : code.nodes.ids())
             if (code[id].op == KernelOp::Param)
-                arguments[static_cast<size_t>(code[id].param)] = {id, run.values[id].data};
+                arguments[static_cast<size_t>(code[id].as<ParamAttr>().param)] = {
+                    id, run.values[id].data};
         value = code[code[kRoot].effects[0]].args[1];
     }
 

@@ -26,10 +26,11 @@ void LaneMatrix::set(int element, int begin, const Scalar& value) const {
 
 void matrix_indices(const KernelNode& node, int subgroup, int part, int32_t first, int32_t stride,
                     int32_t* index) {
+    const bool column_major = node.as<AccessAttr>().column_major;
     for (int lane = 0; lane < subgroup; ++lane) {
         const int e = part * subgroup + lane_of(lane, subgroup), row = e / node.matrix.columns,
                   column = e % node.matrix.columns;
-        const int at = node.column_major ? column * stride + row : row * stride + column;
+        const int at = column_major ? column * stride + row : row * stride + column;
         index[lane] = e < node.matrix.rows * node.matrix.columns ? first + at : -1;
     }
 }

@@ -11,15 +11,15 @@ namespace firn {
 namespace {
 
 const KernelBuffer& buffer_of(const LaneAccess& access) {
-    return access.code.buffers[static_cast<size_t>(access.node.buffer)];
+    return access.code.buffers[static_cast<size_t>(access.node.as<AccessAttr>().buffer)];
 }
 
 [[noreturn]] void fail(const LaneAccess& access, const std::string& what) {
     const KernelNode& node = access.node;
     throw InternalError("internal error: kernel " + access.code.name + ": " + info(node.op).name +
-                        " of buffer " + std::to_string(node.buffer) + " (program buffer " +
-                        std::to_string(buffer_of(access).buffer) + ") " + what +
-                        in_brackets(node.lines));
+                        " of buffer " + std::to_string(node.as<AccessAttr>().buffer) +
+                        " (program buffer " + std::to_string(buffer_of(access).buffer) + ") " +
+                        what + in_brackets(node.lines));
 }
 
 /// The checked indices of an access, worked out once for all lanes.
@@ -74,7 +74,7 @@ void for_running(const LaneMask& mask, F f) {
 
 void load_lanes(const LaneAccess& access, const Lanes& target) {
     DType stored = element_type(buffer_of(access), target.dtype);
-    int width = access.node.width, lanes = static_cast<int>(access.mask.on.size());
+    int width = access.node.as<AccessAttr>().width, lanes = static_cast<int>(access.mask.on.size());
     // A select drops the values that are read from an empty tensor, whose elements have no index.
     // Devices read within bounds.
     if (access.memory.empty()) {
@@ -103,7 +103,7 @@ void load_lanes(const LaneAccess& access, const Lanes& target) {
 
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
     check_written(access);
-    int width = access.node.width;
+    int width = access.node.as<AccessAttr>().width;
     ensure(static_cast<int>(values.size()) == width, "a store has not one value per element");
     Elements elements(access, width);
     for (int k = 0; k < width; ++k) {
@@ -125,6 +125,7 @@ void store_lanes(const LaneAccess& access, std::span<const Lanes> values) {
 void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* old) {
     check_written(access);
     const DType type = access.node.dtype;
+    const ScatterOp combine = access.node.as<AccessAttr>().combine;
     ensure(type.bytes() == buffer_of(access).dtype.bytes(),
            "an atomic of another width than its buffer");
     Elements elements(access, 1);
@@ -132,9 +133,8 @@ void combine_lanes(const LaneAccess& access, const Lanes& value, const Lanes* ol
         std::byte* place = elements[lane];
         const Scalar before = load_scalar(type, place),
                      operands[] = {before, get_lane(value, lane).to(type)};
-        store_scalar(access.node.combine == ScatterOp::Last
-                         ? operands[1]
-                         : evaluate(combining_op(access.node.combine), type, operands),
+        store_scalar(combine == ScatterOp::Last ? operands[1]
+                                                : evaluate(combining_op(combine), type, operands),
                      place);
         if (old) set_lane(*old, lane, before);
     });

@@ -17,7 +17,7 @@ struct LaneAccess {
     const int32_t* index;  // by lane, in elements
     const LaneMask& mask;
 };
-/// `target` holds node.width values per lane, one after the other.
+/// `target` holds width(node) values per lane, one after the other.
 void load_lanes(const LaneAccess& access, const Lanes& target);
 /// Stores as many values as the node is wide, each lane after lane.
 void store_lanes(const LaneAccess& access, std::span<const Lanes> values);

@@ -33,9 +33,7 @@ void LoadNeeds::note_regions(const KernelCode& code) {
                 home_[id] = r;
                 position_[id] = ++position;
                 if (n.op == KernelOp::Result) results_[n.args[0]].push_back(id);
-                if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-                owner_[n.region] = id;
-                if (n.else_region) owner_[n.else_region] = id;
+                for (RegionId body : bodies(n)) owner_[body] = id;
             }
     }
 }
@@ -46,7 +44,8 @@ void LoadNeeds::note_yields(const KernelCode& code, NodeId owner, RegionId regio
     for (size_t k = 0; k < body.yields.size(); ++k) {
         std::vector<Use>& uses = uses_[body.yields[k]];
         for (NodeId result : results_[owner])
-            if (code[result].position == static_cast<int>(k)) uses.push_back({region, result});
+            if (code[result].as<PositionAttr>().position == static_cast<int>(k))
+                uses.push_back({region, result});
         if (n.op == KernelOp::For) uses.push_back({region, body.args[k], {{}, true}, true});
     }
     if (body.alive) uses_[body.alive].push_back({region});
@@ -62,18 +61,19 @@ void LoadNeeds::note_uses(const KernelCode& code, NodeId id) {
         if (n.op == KernelOp::Select && k > 0) use.condition = {n.args[0], k == 1};
         if (n.op == KernelOp::For) {  // its loop begins with the value, or gives it at once
             for (NodeId result : results_[id])
-                if (code[result].position == static_cast<int>(k))
+                if (code[result].as<PositionAttr>().position == static_cast<int>(k))
                     uses_[n.args[k]].push_back({at, result});
-            use = {n.region, code[n.region].args[k]};
+            const RegionId body = n.as<BodyAttr>().region;
+            use = {body, code[body].args[k]};
         }
         uses_[n.args[k]].push_back(use);
     }
-    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
-    if (n.op == KernelOp::For)
-        if (const NodeId trips = code[code[n.region].range].extent_node)
-            uses_[trips].push_back({at});
-    note_yields(code, id, n.region);
-    if (n.else_region) note_yields(code, id, n.else_region);
+    for (RegionId body : bodies(n)) {
+        if (n.op == KernelOp::For)
+            if (const NodeId trips = code[code[body].range].extent_node)
+                uses_[trips].push_back({at});
+        note_yields(code, id, body);
+    }
 }
 
 void LoadNeeds::prepare(const KernelCode& code) {
@@ -162,7 +162,7 @@ class LoadNeeds::Finder {
             const NodeId owner = facts_.owner_[at];
             if (!owner) break;
             if (code_[owner].op == KernelOp::Branch)
-                add({code_[owner].args[0], at == code_[owner].region});
+                add({code_[owner].args[0], at == code_[owner].as<BodyAttr>().region});
             else
                 add({code_[code_[at].range].extent_node, true});
         }
@@ -193,7 +193,7 @@ class LoadNeeds::Finder {
         const Range& range = code_[code_[loop].range];
         const KernelNode* counted = range.extent_node ? &code_[range.extent_node] : nullptr;
         if (counted ? counted->op != KernelOp::Constant : !range.extent.is_constant()) return -1;
-        const int64_t trips = counted ? counted->constant.i : range.extent.constant();
+        const int64_t trips = counted ? counted->as<Scalar>().i : range.extent.constant();
         return trips <= kTrips ? static_cast<int>(trips) : -1;
     }
 
@@ -227,7 +227,7 @@ class LoadNeeds::Finder {
         if (is_elementwise(n.op) || is_combined(n.op)) return true;
         const RegionId home = facts_.home_[id];
         if (n.op != KernelOp::Load || !home || reached_[home] < 0) return false;
-        if (!n.pinned) return !code_.buffers[n.buffer].written;
+        if (!n.pinned) return !code_.buffers[n.as<AccessAttr>().buffer].written;
         if (home != facts_.home_[nodes_[0].first]) return false;
         // No effect in between may store to the loaded elements.
         const std::vector<NodeId>& order = code_[home].order;

@@ -28,7 +28,7 @@ bool reads(const KernelNode& node) {
 
 std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node,
                                                           int64_t elements) {
-    const auto buffer = static_cast<size_t>(node.buffer);
+    const auto buffer = static_cast<size_t>(node.as<AccessAttr>().buffer);
     if (elements_.size() <= buffer) elements_.resize(buffer + 1);
     elements_[buffer].resize(static_cast<size_t>(elements));
     return elements_[buffer];
@@ -37,9 +37,10 @@ std::vector<SharedRaces::Element>& SharedRaces::buffer_of(const KernelNode& node
 void SharedRaces::access(const KernelNode& node, int64_t elements, const int32_t* index,
                          const LaneMask& mask) {
     std::vector<Element>& all = buffer_of(node, elements);
+    const int width = node.as<AccessAttr>().width;
     for (size_t lane = 0; lane < mask.on.size(); ++lane) {
         if (!mask.on[lane]) continue;
-        for (int64_t at = index[lane]; at < index[lane] + node.width; ++at) {
+        for (int64_t at = index[lane]; at < index[lane] + width; ++at) {
             if (at < 0 || at >= elements) continue;  // said elsewhere
             Element& element = all[static_cast<size_t>(at)];
             if (reads(node))

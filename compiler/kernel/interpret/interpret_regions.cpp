@@ -69,7 +69,8 @@ void carry(InterpretRun& run, const KernelRegion& body, const LaneMask& mask) {
 }
 
 void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
-    const KernelRegion& body = run.code[n.region];
+    const RegionId region = n.as<BodyAttr>().region;
+    const KernelRegion& body = run.code[region];
     const Range& range = run.code[body.range];
     for (size_t k = 0; k < body.args.size(); ++k) copy(run, body.args[k], n.args[k], outer);
     LaneMask mask = outer;
@@ -83,7 +84,7 @@ void run_for(InterpretRun& run, const KernelNode& n, const LaneMask& outer) {
         for (auto [index, id] : run.range_values)
             if (index == body.range)
                 std::fill_n(run.values[id].words(), run.lanes, static_cast<int32_t>(iteration));
-        run_region(run, n.region, mask);
+        run_region(run, region, mask);
         // A region argument may be the condition: it counts before it is carried.
         LaneMask next = mask;
         if (body.alive) next = restricted(mask, run.values[body.alive].words(), true);
@@ -96,12 +97,13 @@ void run_branch(InterpretRun& run, NodeId id, const LaneMask& mask) {
     const KernelNode& n = run.code[id];
     const int32_t* condition = run.values[n.args[0]].words();
     const LaneMask taken = restricted(mask, condition, true);
-    run_region(run, n.region, taken);
-    if (n.else_region) run_region(run, n.else_region, restricted(mask, condition, false));
+    const auto& [region, else_region] = n.as<BodyAttr>();
+    run_region(run, region, taken);
+    if (else_region) run_region(run, else_region, restricted(mask, condition, false));
     for (size_t k = 0; k < run.results[id].size(); ++k) {
-        ensure(n.else_region != RegionId(), "a branch with values has one side only");
-        select_lanes(run.results[id][k], taken.on.data(), run.values[run.code[n.region].yields[k]],
-                     run.values[run.code[n.else_region].yields[k]], run.lanes);
+        ensure(else_region != RegionId(), "a branch with values has one side only");
+        select_lanes(run.results[id][k], taken.on.data(), run.values[run.code[region].yields[k]],
+                     run.values[run.code[else_region].yields[k]], run.lanes);
     }
 }
 

@@ -17,12 +17,12 @@ std::vector<Scalar> exchanged(const KernelNode& n, const std::vector<Scalar>& ow
             values[lane] = own[static_cast<uint32_t>(from[lane]) % count];
     if (n.op == KernelOp::SubgroupScan)
         for (size_t lane = 1; lane < count; ++lane)
-            values[lane] = evaluate_reduce(n.reduce, values[lane - 1], own[lane]);
+            values[lane] = evaluate_reduce(n.as<ReduceOp>(), values[lane - 1], own[lane]);
     if (n.op != KernelOp::SubgroupReduce) return values;
     for (int distance = subgroup / 2; distance > 0; distance /= 2) {
         const std::vector<Scalar> before = values;
         for (size_t lane = 0; lane < count; ++lane)
-            values[lane] = evaluate_reduce(n.reduce, before[lane],
+            values[lane] = evaluate_reduce(n.as<ReduceOp>(), before[lane],
                                            before[lane ^ static_cast<size_t>(distance)]);
     }
     return values;
@@ -34,7 +34,7 @@ void run_shuffle(InterpretRun& run, NodeId id, const LaneMask& mask) {
     const KernelNode& n = run.code[id];
     const Lanes& source = run.values[n.args[0]];
     for_subgroups(run, mask, [&](int begin, int end) {
-        const Scalar value = get_lane(source, begin + n.lane);
+        const Scalar value = get_lane(source, begin + n.as<LaneAttr>().lane);
         for (int lane = begin; lane < end; ++lane) set_lane(run.values[id], lane, value);
     });
 }

@@ -23,18 +23,19 @@ void place_value(InterpretRun& run, NodeId id) {
     // Results, and lanes of vectors, are views of their operand's memory.
     if (n.op == KernelOp::Result) {
         const KernelNode& owner = code[n.args[0]];
+        const int position = n.as<PositionAttr>().position;
         value.data = owner.op == KernelOp::For
-                         ? run.values[code[owner.region].args[n.position]].data
-                         : run.results[n.args[0]][n.position].data;
+                         ? run.values[code[owner.as<BodyAttr>().region].args[position]].data
+                         : run.results[n.args[0]][position].data;
         return;
     }
     if (n.op == KernelOp::Lane) {
-        value.data = run.values[n.args[0]].data + static_cast<size_t>(n.lane) *
+        value.data = run.values[n.args[0]].data + static_cast<size_t>(n.as<LaneAttr>().lane) *
                                                       static_cast<size_t>(run.lanes) *
                                                       lane_bytes(n.dtype);
         return;
     }
-    value.data = allocate(run, n.dtype, n.matrix ? matrix_parts(n.matrix, run.subgroup) : n.width);
+    value.data = allocate(run, n.dtype, n.matrix ? matrix_parts(n.matrix, run.subgroup) : width(n));
 }
 
 /// Returns the regions that run. A region of a dead loop still has its yields, which are never
@@ -44,12 +45,8 @@ std::vector<RegionId> live_regions(const KernelCode& code) {
     for (size_t next = 0; next < live.size(); ++next) {
         const KernelRegion& body = code[live[next]];
         for (const std::vector<NodeId>* list : {&body.order, &body.effects})
-            for (NodeId id : *list) {
-                const KernelNode& n = code[id];
-                if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-                live.push_back(n.region);
-                if (n.else_region) live.push_back(n.else_region);
-            }
+            for (NodeId id : *list)
+                for (RegionId inner : bodies(code[id])) live.push_back(inner);
     }
     return live;
 }
@@ -77,14 +74,14 @@ ByNode<bool> needed_nodes(const KernelCode& code, const std::vector<RegionId>& r
 void place_node(InterpretRun& run, NodeId id) {
     const KernelNode& n = run.code[id];
     if (n.op == KernelOp::Branch)
-        for (NodeId yield : run.code[n.region].yields) {
+        for (NodeId yield : run.code[n.as<BodyAttr>().region].yields) {
             const DType dtype = run.code[yield].dtype;
             run.results[id].push_back({dtype, allocate(run, dtype, 1)});
         }
     if ((n.op == KernelOp::Result || n.op == KernelOp::Lane) && !run.values[n.args[0]].data)
         fail(run, "%" + std::to_string(id.number()) + " is part of %" +
                       std::to_string(n.args[0].number()) + ", which is not evaluated");
-    if (n.op == KernelOp::Range) run.range_values.emplace_back(n.range, id);
+    if (n.op == KernelOp::Range) run.range_values.emplace_back(n.as<RangeId>(), id);
     place_value(run, id);
 }
 
@@ -92,9 +89,9 @@ void fill_uniforms(InterpretRun& run) {
     for (NodeId id : run.values.ids()) {
         if (!run.values[id].data) continue;
         const KernelNode& n = run.code[id];
-        if (n.op == KernelOp::Constant) fill_lanes(run.values[id], run.lanes, n.constant);
+        if (n.op == KernelOp::Constant) fill_lanes(run.values[id], run.lanes, n.as<Scalar>());
         if (n.op == KernelOp::Param)
-            fill_lanes(run.values[id], run.lanes, run.params[n.param].to(n.dtype));
+            fill_lanes(run.values[id], run.lanes, run.params[n.as<ParamAttr>().param].to(n.dtype));
     }
 }
 

@@ -28,10 +28,7 @@ Choices::Choices(const KernelCode& code, const DeviceProfile& profile)
     for (RegionId r : code.regions.ids())
         for (NodeId id : all_of(code[r])) {
             home_[id] = r;
-            const KernelNode& n = code[id];
-            if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-            owner_[n.region] = id;
-            if (n.else_region) owner_[n.else_region] = id;
+            for (RegionId body : bodies(code[id])) owner_[body] = id;
         }
     for (RegionId r : code.regions.ids()) note_uses(r);
 }
@@ -53,7 +50,7 @@ void Choices::note_uses(RegionId r) {
     for (NodeId id : all_of(region)) {
         const KernelNode& n = code_[id];
         for (NodeId arg : n.args) use(arg, id);
-        if (n.op == KernelOp::For) use(code_[code_[n.region].range].extent_node, id);
+        if (n.op == KernelOp::For) use(code_[code_[n.as<BodyAttr>().region].range].extent_node, id);
     }
     for (NodeId y : region.yields) use(y, {});
     use(region.alive, {});
@@ -108,14 +105,15 @@ std::vector<NodeId> Choices::needed_for(const KernelRegion& region,
 
 double Choices::cost(NodeId id) const {
     const KernelNode& n = code_[id];
-    if (n.op == KernelOp::Load) return load_ * n.width;
-    if (n.op == KernelOp::Branch)
-        return region_cost(n.region) + (n.else_region ? region_cost(n.else_region) : 0);
+    if (n.op == KernelOp::Load) return load_ * width(n);
+    double inside = 0;
+    for (RegionId body : bodies(n)) inside += region_cost(body);
+    if (n.op == KernelOp::Branch) return inside;
     // Drivers that use masks run all of an operation's code.
     if (n.op != KernelOp::For)
         return !is_elementwise(n.op) ? 0 : masked_ ? body_cost(info(n.op)) : operation_cost(n.op);
-    const int64_t most = code_[code_[n.region].range].max_trips;
-    return region_cost(n.region) * (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
+    const int64_t most = code_[code_[n.as<BodyAttr>().region].range].max_trips;
+    return inside * (most < 0 ? costs::kUnknownTrips : static_cast<double>(most));
 }
 
 double Choices::region_cost(RegionId region) const {

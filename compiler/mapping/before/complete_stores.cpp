@@ -18,11 +18,11 @@ namespace {
 /// Returns the store that is all that a guard guards; none if the effect is no such guard.
 NodeId guarded_store(const KernelCode& code, NodeId effect) {
     const KernelNode& n = code[effect];
-    if (n.op != KernelOp::Branch || !n.guard || n.else_region) return {};
-    const KernelRegion& taken = code[n.region];
+    if (n.op != KernelOp::Branch || !n.guard || n.as<BodyAttr>().else_region) return {};
+    const KernelRegion& taken = code[n.as<BodyAttr>().region];
     if (taken.effects.size() != 1 || !taken.yields.empty()) return {};
     const KernelNode& store = code[taken.effects[0]];
-    return store.op == KernelOp::Store && store.width == 1 ? taken.effects[0] : NodeId();
+    return store.op == KernelOp::Store && width(store) == 1 ? taken.effects[0] : NodeId();
 }
 
 /// Collects the terms of a conjunction.
@@ -139,7 +139,7 @@ class Completer : public Rebuild {
             add_parts(code_, chosen.args[0], rest);
         }
         Complete out{store, free.value(condition), free.value(n.args[0])};
-        const KernelBuffer& buffer = code_.buffers[n.buffer];
+        const KernelBuffer& buffer = code_.buffers[n.as<AccessAttr>().buffer];
         const auto place = own_place(b_.code(), out.index, buffer.elements);
         if (!place) return {};
         out.place = *place;
@@ -150,7 +150,7 @@ class Completer : public Rebuild {
         // Finds whether the element is loaded anyway, for the stored value or for the guard.
         const auto is_own = [&](const KernelNode& load) {
             return load.op == KernelOp::Load &&
-                   code_.buffers[load.buffer].buffer == buffer.buffer &&
+                   code_.buffers[load.as<AccessAttr>().buffer].buffer == buffer.buffer &&
                    free.value(load.args[0]) == out.index;
         };
         const bool done =
@@ -159,7 +159,7 @@ class Completer : public Rebuild {
     }
 
     bool is_zero(NodeId id) const {
-        return code_[id].op == KernelOp::Constant && code_[id].constant.i == 0;
+        return code_[id].op == KernelOp::Constant && code_[id].as<Scalar>().i == 0;
     }
     /// Returns the select of an index or a negative number that `part` requires not to be negative;
     /// none if the condition requires something else.
@@ -191,7 +191,9 @@ class Completer : public Rebuild {
         std::map<int, size_t> effects, completed;  // by buffer of the program
         std::set<std::pair<int, int64_t>> places;
         std::set<int> meeting;
-        const auto buffer_of = [&](const KernelNode& n) { return code_.buffers[n.buffer].buffer; };
+        const auto buffer_of = [&](const KernelNode& n) {
+            return code_.buffers[n.as<AccessAttr>().buffer].buffer;
+        };
         for (const KernelNode& n : code_.nodes)
             if (n.op == KernelOp::Store || n.op == KernelOp::Atomic) ++effects[buffer_of(n)];
         for (const auto& [effect, complete] : own) {
@@ -208,7 +210,7 @@ class Completer : public Rebuild {
     NodeId store_always(const Complete& complete) {
         const KernelNode& n = code_[complete.store];
         const NodeId made = value(n.args[1]);
-        const int to = buffer(n.buffer);
+        const int to = buffer(n.as<AccessAttr>().buffer);
         b_.set_lines(n.lines);
         const NodeId stored = b_.select(complete.condition, made, b_.load(to, complete.index));
         return b_.store(to, complete.index, std::span(&stored, 1));

@@ -48,14 +48,15 @@ bool goes_on_by(const KernelCode& code, NodeId alive, NodeId condition, bool val
 
 /// Returns the most expensive choice of a loop; nothing if none is worth waiting for.
 std::optional<Awaited> awaited_in(const KernelCode& code, const Choices& choices, NodeId loop) {
-    const KernelRegion& body = code[code[loop].region];
+    const RegionId region = code[loop].as<BodyAttr>().region;
+    const KernelRegion& body = code[region];
     const Range& range = code[body.range];
     if (!body.effects.empty() || range.rest || only_sums_up(code, body) ||
         (range.max_trips >= 0 && range.max_trips <= costs::kLongestWait))
         return std::nullopt;
     std::optional<Awaited> out;
     double most = 0;
-    const double all = choices.region_cost(code[loop].region);
+    const double all = choices.region_cost(region);
     for (const auto& [condition, selects] : choices.by_condition(body)) {
         if (!std::count(body.order.begin(), body.order.end(), condition)) continue;
         const ByNode<bool> changes = choices.that_need(selects);
@@ -100,7 +101,8 @@ class Waiter : public Rebuild {
 
     std::vector<NodeId> rewrite(NodeId loop) override {
         const KernelNode& n = code_[loop];
-        const KernelRegion& body = code_[n.region];
+        const RegionId region = n.as<BodyAttr>().region;
+        const KernelRegion& body = code_[region];
         const Awaited& awaited = loops_.at(loop);
         std::vector<NodeId> inits;
         for (NodeId init : n.args) inits.push_back(value(init));
@@ -116,7 +118,7 @@ class Waiter : public Rebuild {
         const std::vector<NodeId> found = without(n, awaited, begin, end);
         const NodeId done = found.back();
         for (NodeId id : code_.nodes.ids())
-            if (std::count(needs_[id].begin(), needs_[id].end(), n.region)) forget(id);
+            if (std::count(needs_[id].begin(), needs_[id].end(), region)) forget(id);
         const std::vector<NodeId> held = held_values(n, awaited);
         for (size_t k = 0; k < held.size(); ++k) bind(held[k], found[body.args.size() + k]);
         const ByNode<bool> changes = choices_.that_need(awaited.selects);
@@ -149,7 +151,7 @@ class Waiter : public Rebuild {
     /// the held_values() and the number of iterations that are done when it ends.
     std::vector<NodeId> without(const KernelNode& loop, const Awaited& awaited,
                                 const std::vector<NodeId>& begin, NodeId end) {
-        const KernelRegion& body = code_[loop.region];
+        const KernelRegion& body = code_[loop.as<BodyAttr>().region];
         Range range = code_[body.range];
         range.extent = Size(costs::kLongestWait);
         range.max_trips = costs::kLongestWait;
@@ -209,7 +211,7 @@ class Waiter : public Rebuild {
     /// Returns the values of the inner loop's last iteration that the remainder of the iteration
     /// still needs, except for carried values.
     std::vector<NodeId> held_values(const KernelNode& loop, const Awaited& awaited) const {
-        const KernelRegion& body = code_[loop.region];
+        const KernelRegion& body = code_[loop.as<BodyAttr>().region];
         ByNode<bool> late = choices_.that_need(awaited.selects);
         for (NodeId id : awaited.expensive) late[id] = true;
         std::set<NodeId> asked{awaited.condition};
@@ -231,9 +233,7 @@ class Waiter : public Rebuild {
     void ask(NodeId id, std::set<NodeId>& asked) const {
         const KernelNode& n = code_[id];
         asked.insert(n.args.begin(), n.args.end());
-        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return;
-        for (RegionId r : {n.region, n.else_region}) {
-            if (!r) continue;
+        for (RegionId r : bodies(n)) {
             const KernelRegion& region = code_[r];
             if (region.range) asked.insert(code_[region.range].extent_node);
             asked.insert(region.yields.begin(), region.yields.end());

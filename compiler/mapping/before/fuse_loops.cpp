@@ -28,7 +28,7 @@ class IterationWork {
     std::map<uint64_t, double> of(NodeId loop) {
         names_.clear();
         std::map<uint64_t, double> out;
-        collect(code_[loop].region, 1, out);
+        collect(code_[loop].as<BodyAttr>().region, 1, out);
         return out;
     }
 
@@ -38,12 +38,9 @@ class IterationWork {
         depth_of_[region_id] = depth;
         for (NodeId id : region.order) {
             const KernelNode& n = code_[id];
-            if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-                collect(n.region, depth + 1, out);
-                if (n.else_region) collect(n.else_region, depth + 1, out);
-            } else if (n.op == KernelOp::Load || is_elementwise(n.op)) {
+            for (RegionId body : bodies(n)) collect(body, depth + 1, out);
+            if (n.op == KernelOp::Load || is_elementwise(n.op))
                 out[name(id)] = n.op == KernelOp::Load ? load_ : operation_cost(n.op);
-            }
         }
     }
 
@@ -53,12 +50,18 @@ class IterationWork {
         uint64_t h = id.place() * 2 + 1;
         auto mix = [&](uint64_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull, h ^= h >> 29; };
         if (n.op == KernelOp::Range || n.op == KernelOp::RegionArg) {
-            const RegionId region = n.op == KernelOp::RegionArg ? n.region : body_of(n.range);
+            const RegionId region =
+                n.op == KernelOp::RegionArg ? n.as<CarriedAttr>().region : body_of(n.as<RangeId>());
             if (const auto it = depth_of_.find(region); it != depth_of_.end()) h = it->second * 64;
         } else if (std::any_of(needs_[id].begin(), needs_[id].end(),
                                [&](RegionId r) { return depth_of_.contains(r); })) {
             h = static_cast<uint64_t>(n.op) * 2 * 131 + static_cast<uint64_t>(n.dtype.type);
-            for (int part : {n.param, n.buffer, n.position, n.lane, n.width})
+            const auto* param = n.get_if<ParamAttr>();
+            const auto* access = n.get_if<AccessAttr>();
+            const auto* result = n.get_if<PositionAttr>();
+            const auto* lane = n.get_if<LaneAttr>();
+            for (int part : {param ? param->param : -1, access ? access->buffer : -1,
+                             result ? result->position : -1, lane ? lane->lane : -1, width(n)})
                 mix(static_cast<uint64_t>(part));
             std::vector<uint64_t> operands;
             for (NodeId arg : n.args) operands.push_back(name(arg));
@@ -94,15 +97,13 @@ class Levels {
         int level = 0;
         auto need = [&](NodeId other) { level = std::max(level, of(other)); };
         for (NodeId arg : n.args) need(arg);
-        if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-            for (RegionId body : {n.region, n.else_region}) {
-                if (!body) continue;
-                const KernelRegion& region = code_[body];
-                for (NodeId y : region.yields) need(y);
-                for (NodeId e : region.effects) need(e);
-                if (region.alive) need(region.alive);
-                if (region.range) need(code_[region.range].extent_node);
-            }
+        for (RegionId body : bodies(n)) {
+            const KernelRegion& region = code_[body];
+            for (NodeId y : region.yields) need(y);
+            for (NodeId e : region.effects) need(e);
+            if (region.alive) need(region.alive);
+            if (region.range) need(code_[region.range].extent_node);
+        }
         if (n.op == KernelOp::For && home_.contains(id)) ++level;
         return known_[id] = level;
     }
@@ -115,7 +116,7 @@ class Levels {
 
 bool can_fuse(const KernelCode& code, const KernelNode& n) {
     if (n.op != KernelOp::For || n.args.empty()) return false;
-    const KernelRegion& body = code[n.region];
+    const KernelRegion& body = code[n.as<BodyAttr>().region];
     return !body.alive && body.effects.empty();
 }
 
@@ -143,7 +144,7 @@ Groups find_groups(const KernelCode& code, const DeviceProfile& profile) {
             IterationWork iteration(code, profile);
             Candidate own{{id},
                           levels.of(id),
-                          code[code[n.region].range].extent_node,
+                          code[code[n.as<BodyAttr>().region].range].extent_node,
                           n.args.size(),
                           iteration.of(id)};
             auto fits = [&](const Candidate& c) {

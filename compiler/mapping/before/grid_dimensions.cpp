@@ -15,11 +15,11 @@ ByNode<int64_t> divisors_of(const KernelCode& code, RangeId range) {
     ByNode<int64_t> out(code.nodes.size());
     for (NodeId id : code.nodes.ids()) {
         const KernelNode& n = code[id];
-        if (n.op == KernelOp::Range && n.range == range) out[id] = 1;
+        if (n.op == KernelOp::Range && n.as<RangeId>() == range) out[id] = 1;
         if (n.op != KernelOp::Div) continue;
         const KernelNode& by = code[n.args[1]];
-        if (by.op == KernelOp::Constant && by.constant.i > 0)
-            out[id] = out[n.args[0]] * by.constant.i;
+        if (by.op == KernelOp::Constant && by.as<Scalar>().i > 0)
+            out[id] = out[n.args[0]] * by.as<Scalar>().i;
     }
     return out;
 }
@@ -34,8 +34,8 @@ std::vector<int64_t> dimensions_in(const KernelCode& code, RangeId range) {
         if (divisors[id] > 0) strides.insert(divisors[id]);
         if (n.op != KernelOp::Mod || divisors[n.args[0]] == 0) continue;
         const KernelNode& by = code[n.args[1]];
-        if (by.op == KernelOp::Constant && by.constant.i > 0)
-            strides.insert(divisors[n.args[0]] * by.constant.i);
+        if (by.op == KernelOp::Constant && by.as<Scalar>().i > 0)
+            strides.insert(divisors[n.args[0]] * by.as<Scalar>().i);
     }
     const int64_t extent = code[range].extent.constant();
     strides.erase(strides.lower_bound(extent), strides.end());

@@ -22,10 +22,10 @@ bool has_own_trips(const KernelCode& code, const KernelRegion& body) {
 /// Returns the loop that is all of the body of `outer`, if the two may be interchanged, or none.
 NodeId turnable(const KernelCode& code, NodeId outer) {
     const KernelNode& n = code[outer];
-    if (n.op != KernelOp::For || !has_own_trips(code, code[n.region])) return {};
+    if (n.op != KernelOp::For || !has_own_trips(code, code[n.as<BodyAttr>().region])) return {};
     const NodeId inner = handed_through(code, outer);
     if (!inner) return {};
-    const KernelRegion& body = code[code[inner].region];
+    const KernelRegion& body = code[code[inner].as<BodyAttr>().region];
     if (!has_own_trips(code, body) || !body.effects.empty()) return {};
     for (size_t k = 0; k < body.yields.size(); ++k)
         if (!gathered_term(code, body, k)) return {};
@@ -42,8 +42,10 @@ KernelCode interchange_loops(KernelCode code, const DeviceProfile& profile,
         const NodeId inner = turnable(code, id);
         if (!inner || has_windows(code)) continue;
         KernelCode turned = code;
-        std::swap(turned[turned[id].region].range, turned[turned[inner].region].range);
-        const int64_t trips = turned[turned[turned[inner].region].range].max_trips;
+        KernelRegion &around = turned[turned[id].as<BodyAttr>().region],
+                     &body = turned[turned[inner].as<BodyAttr>().region];
+        std::swap(around.range, body.range);
+        const int64_t trips = turned[body.range].max_trips;
         if (trips < 1 || !has_windows(turned)) continue;
         const Mapping mapping = mapping_of_lowered(turned, profile, facts, choose);
         if (mapping.lanes == 1 && mapping.written_out >= trips) code = std::move(turned);

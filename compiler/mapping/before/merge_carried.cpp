@@ -33,17 +33,20 @@ class ValueNames {
   private:
     std::vector<int> structure(NodeId id) {
         const KernelNode& n = code_[id];
-        if (n.op == KernelOp::RegionArg && n.region == code_[loop_].region)
-            return {code_[n.region].args[static_cast<size_t>(assumed_[n.position])].number()};
+        const RegionId body = code_[loop_].as<BodyAttr>().region;
+        if (const auto* own = n.get_if<CarriedAttr>(); own && own->region == body)
+            return {code_[body].args[static_cast<size_t>(assumed_[own->position])].number()};
         if (n.op == KernelOp::Result) {
             const auto equal = known_.find(n.args[0]);
-            const int position = equal == known_.end() ? n.position : equal->second[n.position];
+            const int own = n.as<PositionAttr>().position;
+            const int position = equal == known_.end() ? own : equal->second[own];
             return {-1, n.args[0].number(), position};
         }
-        const bool load = n.op == KernelOp::Load && !code_.buffers[n.buffer].written;
+        const auto* access = n.get_if<AccessAttr>();
+        const bool load = n.op == KernelOp::Load && !code_.buffers[access->buffer].written;
         if (!load && !is_elementwise(n.op)) return {id.number()};
-        std::vector<int> key{-2 - static_cast<int>(n.op), static_cast<int>(n.dtype.type), n.buffer,
-                             n.lane, n.width};
+        std::vector<int> key{-2 - static_cast<int>(n.op), static_cast<int>(n.dtype.type)};
+        if (access) key.insert(key.end(), {access->buffer, access->width});
         for (NodeId arg : n.args) key.push_back(of(arg));
         return key;
     }
@@ -60,7 +63,7 @@ class ValueNames {
 /// iteration tells members apart: at most once for each value.
 std::vector<int> equal_carried(const KernelCode& code, const EqualCarried& known, NodeId loop) {
     const KernelNode& n = code[loop];
-    const std::vector<NodeId>& yields = code[n.region].yields;
+    const std::vector<NodeId>& yields = code[n.as<BodyAttr>().region].yields;
     std::vector<int> equal(n.args.size(), -1);
     while (true) {
         ValueNames names(code, known, loop, equal);
@@ -82,7 +85,9 @@ EqualCarried find_equal(const KernelCode& code) {
     EqualCarried out;
     for (NodeId id : code.nodes.ids()) {
         const KernelNode& n = code[id];
-        if (n.op != KernelOp::For || n.args.size() < 2 || !code[n.region].effects.empty()) continue;
+        if (n.op != KernelOp::For || n.args.size() < 2 ||
+            !code[n.as<BodyAttr>().region].effects.empty())
+            continue;
         std::vector<int> equal = equal_carried(code, out, id);
         std::vector<int> own(equal.size());
         std::iota(own.begin(), own.end(), 0);

@@ -60,10 +60,7 @@ class Renumber {
                 continue;
             }
             open.pop_back();
-            if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-                visit_region(n.region);
-                if (n.else_region) visit_region(n.else_region);
-            }
+            for (RegionId body : bodies(n)) visit_region(body);
             to_[id] = NodeId(order_.size());
             order_.push_back(id);
         }
@@ -84,6 +81,10 @@ class Renumber {
     std::vector<NodeId> order_;
     ByRegion<bool> live_;  // regions of live nodes
 };
+
+bool has_both_sides(const KernelNode& n) {
+    return n.op == KernelOp::Branch && n.as<BodyAttr>().else_region;
+}
 
 /// One placed kernel, as far as choosing branches must know it.
 class Chooser {
@@ -106,10 +107,10 @@ class Chooser {
         for (const KernelRegion& region : code_.regions)
             for (size_t k = 0; k < region.order.size(); ++k) {
                 const KernelNode& first = code_[region.order[k]];
-                if (first.op != KernelOp::Branch || !first.else_region) continue;
+                if (!has_both_sides(first)) continue;
                 for (size_t j = k + 1; j < region.order.size(); ++j) {
                     const KernelNode& n = code_[region.order[j]];
-                    if (n.op == KernelOp::Branch && n.else_region && n.args[0] == first.args[0] &&
+                    if (has_both_sides(n) && n.args[0] == first.args[0] &&
                         !choices_.reaches_any(region.order[j], {region.order[k]}))
                         return {region.order[k], region.order[j]};
                 }
@@ -120,11 +121,11 @@ class Chooser {
   private:
     /// A loop that its own condition starts is left at once where that is false.
     bool skips_itself(const KernelNode& loop) const {
-        const NodeId extent = code_[code_[loop.region].range].extent_node;
+        const NodeId extent = code_[code_[loop.as<BodyAttr>().region].range].extent_node;
         const KernelNode& iterations = code_[extent];
         if (iterations.op != KernelOp::Select) return false;
         const KernelNode& none = code_[iterations.args[2]];
-        return none.op == KernelOp::Constant && none.constant.i == 0;
+        return none.op == KernelOp::Constant && none.as<Scalar>().i == 0;
     }
 
     bool may_hold_dear(const KernelRegion& region) const {
@@ -145,7 +146,8 @@ class Chooser {
             if (!masked_)
                 out += choices_.cost(id);
             else if (n.op == KernelOp::For && !skips_itself(n))
-                out += std::max(0.0, choices_.cost(id) - choices_.region_cost(n.region));
+                out += std::max(0.0,
+                                choices_.cost(id) - choices_.region_cost(n.as<BodyAttr>().region));
         }
         return out;
     }
@@ -170,8 +172,8 @@ KernelCode with_branch(KernelCode code, const std::vector<NodeId>& group) {
     branch.op = KernelOp::Branch;
     branch.args = {code[group[0]].args[0]};
     branch.lines = code[group[0]].lines;
-    branch.region = code.regions.end_id();
-    branch.else_region = branch.region.next();
+    const RegionId taken = code.regions.end_id();
+    branch.attr = BodyAttr{.region = taken, .else_region = taken.next()};
     code.regions.insert(code.regions.end(), {sides[0], sides[1]});
     const NodeId made = code.nodes.end_id();
     code.nodes.push_back(std::move(branch));
@@ -179,14 +181,14 @@ KernelCode with_branch(KernelCode code, const std::vector<NodeId>& group) {
         KernelNode& n = code[group[k]];
         n.op = KernelOp::Result;
         n.args = {made};
-        n.position = static_cast<int>(k);
+        n.attr = PositionAttr{static_cast<int>(k)};
     }
     return Renumber(code).run();
 }
 
 /// The results of two branches as those of the first.
 KernelCode with_one_branch(KernelCode code, NodeId first, NodeId second) {
-    const KernelNode a = code[first], b = code[second];
+    const BodyAttr a = code[first].as<BodyAttr>(), b = code[second].as<BodyAttr>();
     const int before = static_cast<int>(code[a.region].yields.size());
     for (auto [to, from] : {std::pair{a.region, b.region}, {a.else_region, b.else_region}}) {
         const std::vector<NodeId> more = code[from].yields;
@@ -195,7 +197,7 @@ KernelCode with_one_branch(KernelCode code, NodeId first, NodeId second) {
     for (KernelNode& n : code.nodes) {
         if (n.op != KernelOp::Result || n.args[0] != second) continue;
         n.args[0] = first;
-        n.position += before;
+        n.as<PositionAttr>().position += before;
     }
     return Renumber(code).run();
 }

@@ -23,9 +23,9 @@ struct Nest {
 using Nests = std::map<NodeId, Nest>;  // by the outer loop
 
 int64_t constant_trips(const KernelCode& code, NodeId loop) {
-    const KernelRegion& body = code[code[loop].region];
+    const KernelRegion& body = code[code[loop].as<BodyAttr>().region];
     const KernelNode& extent = code[code[body.range].extent_node];
-    return extent.op == KernelOp::Constant ? extent.constant.i : -1;
+    return extent.op == KernelOp::Constant ? extent.as<Scalar>().i : -1;
 }
 
 /// Returns whether the outer loop of a nest moves a window: all its carried values are sums, whose
@@ -33,8 +33,8 @@ int64_t constant_trips(const KernelCode& code, NodeId loop) {
 /// a copy of the body sums up in one iteration what its neighbour sums up in another.
 bool moves_a_window(const KernelCode& code, NodeId outer, NodeId inner) {
     IndexForms forms(code);
-    const RangeId iteration = code[code[outer].region].range;
-    const KernelRegion& body = code[code[inner].region];
+    const RangeId iteration = code[code[outer].as<BodyAttr>().region].range;
+    const KernelRegion& body = code[code[inner].as<BodyAttr>().region];
     std::vector<NodeId> waiting;
     for (size_t k = 0; k < body.yields.size(); ++k) {
         const auto term = gathered_term(code, body, k);
@@ -48,7 +48,7 @@ bool moves_a_window(const KernelCode& code, NodeId outer, NodeId inner) {
         waiting.pop_back();
         if (!seen.insert(id).second) continue;
         const KernelNode& n = code[id];
-        if (n.op == KernelOp::Range && n.range == iteration) return false;
+        if (n.op == KernelOp::Range && n.as<RangeId>() == iteration) return false;
         const Size step = n.dtype == i32 ? coefficient_of(forms.of(id).sum, iteration) : Size(0);
         if (!step.is(0) && forms.of(id).is_sum()) {
             const auto& terms = forms.of(id).sum.terms;
@@ -73,7 +73,7 @@ Nests find_nests(const KernelCode& code) {
         const NodeId inner = handed_through(code, outer);
         if (trips < 2 || trips > costs::kShortLoop || !inner) continue;
         const int64_t iterations = constant_trips(code, inner);
-        const KernelRegion& body = code[code[inner].region];
+        const KernelRegion& body = code[code[inner].as<BodyAttr>().region];
         if (iterations < 1 || iterations > costs::kShortLoop || body.alive || !body.effects.empty())
             continue;
         if (needs.empty()) needs = region_needs(code);
@@ -81,7 +81,8 @@ Nests find_nests(const KernelCode& code) {
         bool plain = true;
         for (NodeId id : code.nodes.ids()) {
             const auto stands_in = [&](NodeId loop) {
-                return std::count(needs[id].begin(), needs[id].end(), code[loop].region) > 0;
+                return std::count(needs[id].begin(), needs[id].end(),
+                                  code[loop].as<BodyAttr>().region) > 0;
             };
             if (!stands_in(outer) && !stands_in(inner)) continue;
             inside.push_back(id);

@@ -30,7 +30,7 @@ void combine_tanh(Nodes& nodes, KernelNode& n, const ByNode<int>& uses) {
     if (n.op != KernelOp::Add || n.dtype != f32) return;
     for (size_t k = 0; k < 2; ++k) {
         const KernelNode &one = nodes[n.args[1 - k]], &tanh = nodes[n.args[k]];
-        if (one.op != KernelOp::Constant || one.constant.f != 1 || tanh.op != KernelOp::Tanh ||
+        if (one.op != KernelOp::Constant || one.as<Scalar>().f != 1 || tanh.op != KernelOp::Tanh ||
             uses[n.args[k]] != 1)
             continue;
         n.op = KernelOp::OnePlusTanh, n.args = {tanh.args[0]};
@@ -46,7 +46,7 @@ void combine_range_test(Nodes& nodes, KernelNode& n) {
             low.args[1] != high.args[0])
             continue;
         const KernelNode &zero = nodes[low.args[0]], &end = nodes[high.args[1]];
-        if (zero.op != KernelOp::Constant || zero.dtype != i32 || zero.constant.i != 0 ||
+        if (zero.op != KernelOp::Constant || zero.dtype != i32 || zero.as<Scalar>().i != 0 ||
             end.interval.lo < 0)
             continue;
         n.op = KernelOp::InRange, n.args = {high.args[0], high.args[1]};
@@ -62,7 +62,7 @@ void combine_power_of_two(Nodes& nodes, KernelNode& n) {
     const KernelNode &x = nodes[n.args[0]], &power = nodes[n.args[1]];
     if (power.op != KernelOp::ShiftLeft || (n.dtype == i32 && x.interval.lo < 0)) return;
     const KernelNode& one = nodes[power.args[0]];
-    if (one.op != KernelOp::Constant || one.constant.i != 1) return;
+    if (one.op != KernelOp::Constant || one.as<Scalar>().i != 1) return;
     if (n.op == KernelOp::Div)
         n.op = KernelOp::ShiftRight, n.args[1] = power.args[1];
     else

@@ -19,7 +19,7 @@ struct Block {
 };
 
 double work(const KernelNode& n) {
-    if (n.op == KernelOp::Load) return costs::kLoadWork * n.width;
+    if (n.op == KernelOp::Load) return costs::kLoadWork * width(n);
     if (n.op == KernelOp::Cast) return costs::kCastWork;
     return std::max(1.0, operation_cost(n.op));
 }
@@ -83,7 +83,7 @@ class BlockNesting {
         for (int lane = kLanes; lane-- > 0;)
             for (NodeId id : region.effects) {
                 const KernelNode& n = code_[id];
-                if (n.op != KernelOp::Store || n.width != kLanes)
+                if (n.op != KernelOp::Store || width(n) != kLanes)
                     return std::vector<int>(blocks_.size(), 0);
                 mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
             }
@@ -194,7 +194,7 @@ class BlockNesting {
             const NodeId id = order[k];
             const double own = work(code_[id]);
             const int by = user[id] ? block_of_[user[id]] : -1;
-            const bool joins = by >= 0 && code_[id].width == 1 &&
+            const bool joins = by >= 0 && width(code_[id]) == 1 &&
                                blocks_[static_cast<size_t>(by)].work + own <= costs::kOrderedBlock;
             block_of_[id] = joins ? by : static_cast<int>(blocks_.size());
             if (!joins) blocks_.emplace_back();

@@ -26,7 +26,7 @@ Place place_of(const KernelCode& code, NodeId index) {
     if (n.op != KernelOp::Add) return {index, 0};
     for (size_t k = 0; k < 2; ++k) {
         const KernelNode& other = code[n.args[1 - k]];
-        if (other.op == KernelOp::Constant) return {n.args[k], other.constant.i};
+        if (other.op == KernelOp::Constant) return {n.args[k], other.as<Scalar>().i};
     }
     return {index, 0};
 }
@@ -46,11 +46,11 @@ bool add(const KernelCode& code, const Effects& run, size_t k, Stores& to) {
     const KernelNode& n = code[run[k]];
     const Place place = place_of(code, n.args[0]);
     if (to.base && to.base != place.base) return false;
-    for (int64_t e = 0; e < n.width; ++e)
+    for (int64_t e = 0; e < width(n); ++e)
         if (to.all.contains(place.offset + e)) return false;
     to.base = place.base;
-    for (int64_t e = 0; e < n.width; ++e) to.all.insert(place.offset + e);
-    if (n.width == 1) to.singles[place.offset] = static_cast<int>(k);
+    for (int64_t e = 0; e < width(n); ++e) to.all.insert(place.offset + e);
+    if (width(n) == 1) to.singles[place.offset] = static_cast<int>(k);
     return true;
 }
 
@@ -59,7 +59,8 @@ std::vector<Stores> stores_of(const KernelCode& code, const Effects& run) {
     std::map<int, std::vector<Stores>> found;  // by buffer of the program
     for (size_t k = 0; k < run.size(); ++k) {
         const KernelNode& n = code[run[k]];
-        auto& of_buffer = found[code.buffers[static_cast<size_t>(n.buffer)].buffer];
+        auto& of_buffer =
+            found[code.buffers[static_cast<size_t>(n.as<AccessAttr>().buffer)].buffer];
         if (!of_buffer.empty() && add(code, run, k, of_buffer.back())) continue;
         add(code, run, k, of_buffer.emplace_back());
     }
@@ -113,7 +114,7 @@ class Joiner {
 
   private:
     const KernelBuffer& buffer_of(const KernelNode& n) const {
-        return code_.buffers[static_cast<size_t>(n.buffer)];
+        return code_.buffers[static_cast<size_t>(n.as<AccessAttr>().buffer)];
     }
 
     bool may_join(const KernelNode& store) const {
@@ -159,8 +160,9 @@ class Joiner {
         if (!may_join(block)) return;
         for (size_t e = 1; e < at.size(); ++e)
             block.args.push_back(code_[run[static_cast<size_t>(at[e])]].args[1]);
-        block.buffer = wide_buffer(code_, block.buffer, profile_, facts_);
-        block.width = kStoredTogether;
+        auto& access = block.as<AccessAttr>();
+        access.buffer = wide_buffer(code_, access.buffer, profile_, facts_);
+        access.width = kStoredTogether;
         // The nodes of a region come before the node that owns it: the last of the four stores
         // becomes the block's, the others store nothing.
         const int last = *std::max_element(at.begin(), at.end(), [&](int a, int b) {
@@ -168,7 +170,7 @@ class Joiner {
         });
         for (int place : at) {
             NodeId& effect = run[static_cast<size_t>(place)];
-            code_[effect] = place == last ? block : KernelNode{};
+            code_[effect] = place == last ? block : constant_node({});
             if (place != last) effect = {};
         }
     }

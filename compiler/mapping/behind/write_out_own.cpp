@@ -16,8 +16,8 @@ namespace {
 bool depends_on_ranges(const KernelCode& code, NodeId id, std::set<RangeId>& ranges) {
     const KernelNode& n = code[id];
     if (n.op == KernelOp::Constant) return true;
-    if (n.op == KernelOp::Range) {
-        ranges.insert(n.range);
+    if (const auto* range = n.get_if<RangeId>()) {
+        ranges.insert(*range);
         return true;
     }
     return is_elementwise(n.op) && std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) {
@@ -30,9 +30,9 @@ std::map<RangeId, int64_t> constant_trips(const KernelCode& code) {
     std::map<RangeId, int64_t> out;
     for (const KernelNode& n : code.nodes) {
         if (n.op != KernelOp::For) continue;
-        const KernelRegion& body = code[n.region];
+        const KernelRegion& body = code[n.as<BodyAttr>().region];
         const KernelNode& trips = code[code[body.range].extent_node];
-        if (!body.alive && trips.op == KernelOp::Constant) out[body.range] = trips.constant.i;
+        if (!body.alive && trips.op == KernelOp::Constant) out[body.range] = trips.as<Scalar>().i;
     }
     return out;
 }
@@ -44,13 +44,12 @@ int64_t written_nodes(const KernelCode& code, RegionId region, const std::set<Ra
     const KernelRegion& body = code[region];
     for (const std::vector<NodeId>* list : {&body.order, &body.effects})
         for (NodeId id : *list) {
-            const KernelNode& n = code[id];
             ++out;
-            if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-            int64_t inside = written_nodes(code, n.region, ranges, trips);
-            if (n.else_region) inside += written_nodes(code, n.else_region, ranges, trips);
-            const RangeId range = code[n.region].range;
-            out += inside * (ranges.contains(range) ? trips.at(range) : 1);
+            for (RegionId inner : bodies(code[id])) {
+                const RangeId range = code[inner].range;
+                out += written_nodes(code, inner, ranges, trips) *
+                       (ranges.contains(range) ? trips.at(range) : 1);
+            }
         }
     return out;
 }
@@ -62,11 +61,12 @@ void write_out_own(KernelCode& code, const DeviceProfile& profile) {
     std::map<int, std::set<RangeId>> ranges_of;  // by buffer
     std::set<int> reached_otherwise;
     for (const KernelNode& n : code.nodes) {
-        if (!names_buffer(n.op) || n.op == KernelOp::Array ||
-            code.buffers[n.buffer].space != MemorySpace::Private)
+        const auto* access = n.get_if<AccessAttr>();
+        if (!access || n.op == KernelOp::Array ||
+            code.buffers[access->buffer].space != MemorySpace::Private)
             continue;
-        if (!depends_on_ranges(code, n.args[0], ranges_of[n.buffer]))
-            reached_otherwise.insert(n.buffer);
+        if (!depends_on_ranges(code, n.args[0], ranges_of[access->buffer]))
+            reached_otherwise.insert(access->buffer);
     }
     if (ranges_of.empty()) return;
     const std::map<RangeId, int64_t> trips = constant_trips(code);

@@ -16,11 +16,9 @@ constexpr int64_t kLargeTotal = int64_t{1} << 40;
 /// A branch around loops: elements side by side would each go their own way.
 bool takes_loops_by_choice(const KernelCode& code, const KernelNode& n) {
     if (n.op != KernelOp::Branch || n.guard) return false;
-    for (RegionId body : {n.region, n.else_region})
-        if (body)
-            for (NodeId id : code[body].order)
-                if (code[id].op == KernelOp::For || takes_loops_by_choice(code, code[id]))
-                    return true;
+    for (RegionId body : bodies(n))
+        for (NodeId id : code[body].order)
+            if (code[id].op == KernelOp::For || takes_loops_by_choice(code, code[id])) return true;
     return false;
 }
 
@@ -38,9 +36,8 @@ bool is_placed_by_values(const KernelCode& code, NodeId index, ByNode<bool>& see
 bool has_gathers(const KernelCode& code, const KernelRegion& body) {
     return std::any_of(body.order.begin(), body.order.end(), [&](NodeId id) {
         const KernelNode& n = code[id];
-        if (n.op == KernelOp::For || n.op == KernelOp::Branch)
-            return has_gathers(code, code[n.region]) ||
-                   (n.else_region && has_gathers(code, code[n.else_region]));
+        for (RegionId inner : bodies(n))
+            if (has_gathers(code, code[inner])) return true;
         ByNode<bool> seen(code.nodes.size());
         return n.op == KernelOp::Load && is_placed_by_values(code, n.args[0], seen);
     });
@@ -73,7 +70,7 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
         for (NodeId id : region.effects) {
             visit(id);
             if (code[id].op != KernelOp::For) continue;
-            const NodeId extent = code[code[code[id].region].range].extent_node;
+            const NodeId extent = code[code[code[id].as<BodyAttr>().region].range].extent_node;
             traits.rows = true;
             traits.unlike_rows |=
                 code[extent].op != KernelOp::Constant && code[extent].op != KernelOp::Param;

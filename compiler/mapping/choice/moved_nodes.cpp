@@ -43,7 +43,7 @@ MovedNodes::MovedNodes(const KernelCode& code, int64_t written_out)
       body_(code.ranges.size()),
       loop_(code.regions.size()) {
     for (NodeId id : code.nodes.ids())
-        if (code[id].op == KernelOp::For) loop_[code[id].region] = id;
+        if (code[id].op == KernelOp::For) loop_[code[id].as<BodyAttr>().region] = id;
     for (RegionId r : code.regions.ids()) {
         for (NodeId id : code[r].order) region_[id] = r;
         if (code[r].range) body_[code[r].range] = r;
@@ -114,17 +114,18 @@ void MovedNodes::write(std::vector<NodeId> parts, bool in_order, std::vector<int
 
 /// Loops of one text whose initial values are alike carry alike values.
 std::vector<int64_t> MovedNodes::carried(NodeId id) const {
-    const KernelNode& n = code_[id];
-    const auto [region, trips] = place_of(n.region);
-    if (trips < 0 || !loop_[n.region]) return {};
-    const NodeId init = code_[loop_[n.region]].args[static_cast<size_t>(n.position)];
+    const auto& own = code_[id].as<CarriedAttr>();
+    const auto [region, trips] = place_of(own.region);
+    if (trips < 0 || !loop_[own.region]) return {};
+    const NodeId init = code_[loop_[own.region]].args[static_cast<size_t>(own.position)];
     if (init > id || moved_[init].moves) return {};
-    return {kCarriedText, region.number(), trips, n.position, moved_[init].text};
+    return {kCarriedText, region.number(), trips, own.position, moved_[init].text};
 }
 
 std::vector<int64_t> MovedNodes::looped(NodeId id, Moved& whole) const {
-    const KernelRegion& body = code_[code_[id].region];
-    const auto [region, trips] = place_of(code_[id].region);
+    const RegionId own = code_[id].as<BodyAttr>().region;
+    const KernelRegion& body = code_[own];
+    const auto [region, trips] = place_of(own);
     if (trips < 0 || !body.effects.empty() || body.alive) return {};
     std::vector<int64_t> words{kLoopText, region.number(), trips};
     write(code_[id].args, true, words, whole);
@@ -137,17 +138,19 @@ MovedNodes::Moved MovedNodes::node(NodeId id) {
     Moved made;
     std::vector<int64_t> words;
     if (n.op == KernelOp::Constant) {
-        words = {kConstantText, static_cast<int64_t>(n.dtype.type), n.constant.i,
-                 std::bit_cast<int64_t>(n.constant.f)};
+        const auto& number = n.as<Scalar>();
+        words = {kConstantText, static_cast<int64_t>(n.dtype.type), number.i,
+                 std::bit_cast<int64_t>(number.f)};
     } else if (n.op == KernelOp::Range) {
-        words = {kIndexText, word_of(n.range)};
+        words = {kIndexText, word_of(n.as<RangeId>())};
     } else if (n.op == KernelOp::RegionArg) {
         words = carried(id);
     } else if (n.op == KernelOp::For) {
         words = looped(id, made);
     } else if (n.op == KernelOp::Load || n.op == KernelOp::Result || is_elementwise(n.op)) {
-        words = {kNodeText, static_cast<int64_t>(n.op), static_cast<int64_t>(n.dtype.type),
-                 n.buffer, n.position};
+        words = {kNodeText, static_cast<int64_t>(n.op), static_cast<int64_t>(n.dtype.type)};
+        if (const auto* access = n.get_if<AccessAttr>()) words.push_back(access->buffer);
+        if (const auto* result = n.get_if<PositionAttr>()) words.push_back(result->position);
         write(n.args, !(info(n.op).properties & kCommutative), words, made);
     }
     if (words.empty()) words = {kLeafText, id.number()};

@@ -36,21 +36,19 @@ int64_t TileModel::iterations_at_once(const KernelCode& code, RegionId region) c
 
 uint64_t TileModel::mask_of(const KernelCode& code, const KernelNode& n) const {
     uint64_t mask = 0;
-    if (n.op == KernelOp::Range) {
-        const auto at = std::find(grid_.begin(), grid_.end(), n.range);
+    if (const auto* range = n.get_if<RangeId>()) {
+        const auto at = std::find(grid_.begin(), grid_.end(), *range);
         if (at != grid_.end())
             mask |= uint64_t{1} << std::min<int64_t>(at - grid_.begin(), 63);
         else
             for (RegionId r : code.regions.ids())
-                if (code[r].range == n.range && code[n.range].extent_node)
-                    mask |= node_[code[n.range].extent_node];
+                if (code[r].range == *range && code[*range].extent_node)
+                    mask |= node_[code[*range].extent_node];
     }
-    if (n.op == KernelOp::RegionArg) mask |= region_[n.region];
+    if (const auto* carried = n.get_if<CarriedAttr>()) mask |= region_[carried->region];
     for (NodeId arg : n.args) mask |= node_[arg];
     if (n.op == KernelOp::RowReduce) mask &= ~uint64_t{1};
-    if (n.op != KernelOp::For && n.op != KernelOp::Branch) return mask;
-    for (RegionId body : {n.region, n.else_region}) {
-        if (!body) continue;
+    for (RegionId body : bodies(n)) {
         const KernelRegion& region = code[body];
         for (NodeId y : region.yields) mask |= node_[y];
         for (NodeId e : region.effects) mask |= node_[e];
@@ -71,7 +69,7 @@ void TileModel::find_masks(const KernelCode& code) {
             if (mask == node_[id]) continue;
             node_[id] = mask;
             changed = true;
-            if (n.op == KernelOp::For) region_[n.region] = mask;
+            if (n.op == KernelOp::For) region_[n.as<BodyAttr>().region] = mask;
         }
     }
 }
@@ -205,16 +203,17 @@ void TileModel::visit(const KernelCode& code, RegionId region_id, double runs) {
         } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
             if (n.op == KernelOp::For && region_id == kRoot)
                 share.carried += static_cast<int64_t>(n.args.size());
-            const RangeId range = code[n.region].range;
-            double iterations = 1;
-            if (range) {
-                const int64_t most = code[range].max_trips;
-                iterations =
-                    most < 0 ? costs::kUnknownTrips
-                             : std::clamp(static_cast<double>(most), 1.0, costs::kMostCountedTrips);
+            for (RegionId body : bodies(n)) {
+                const RangeId range = code[body].range;
+                double iterations = 1;
+                if (range) {
+                    const int64_t most = code[range].max_trips;
+                    iterations = most < 0 ? costs::kUnknownTrips
+                                          : std::clamp(static_cast<double>(most), 1.0,
+                                                       costs::kMostCountedTrips);
+                }
+                visit(code, body, runs * iterations);
             }
-            visit(code, n.region, runs * iterations);
-            if (n.else_region) visit(code, n.else_region, runs);
         } else if (n.op != KernelOp::Result) {
             share.time += runs * costs::kOperation * operation_cost(n.op);
         }

@@ -65,8 +65,9 @@ std::optional<Size> BandAlgebra::size_of(const BandSum& s) const {
     Size out(s.offset);
     for (const auto& [atom, times] : s.terms) {
         const auto* id = std::get_if<NodeId>(&atom);
-        if (!id || b_.node(*id).op != KernelOp::Param) return std::nullopt;
-        const ParamInfo& p = b_.code().params[static_cast<size_t>(b_.node(*id).param)];
+        const auto* param = id ? b_.node(*id).get_if<ParamAttr>() : nullptr;
+        if (!param) return std::nullopt;
+        const ParamInfo& p = b_.code().params[static_cast<size_t>(param->param)];
         if (p.scalar >= 0) return std::nullopt;
         out += p.size * Size(times);
     }

@@ -33,7 +33,8 @@ struct BandIndex {
 void add_to(const KernelCode& code, NodeId id, RangeId band, BandIndex& out) {
     const KernelNode& n = code[id];
     const auto is_band = [&](NodeId node) {
-        return code[node].op == KernelOp::Range && code[node].range == band;
+        const auto* range = code[node].get_if<RangeId>();
+        return range && *range == band;
     };
     if (n.op == KernelOp::Add) {
         for (NodeId arg : n.args) add_to(code, arg, band, out);
@@ -45,9 +46,9 @@ void add_to(const KernelCode& code, NodeId id, RangeId band, BandIndex& out) {
     }
     if (n.op == KernelOp::Mul)
         for (size_t k : {0, 1}) {
-            const KernelNode& factor = code[n.args[1 - k]];
-            if (!is_band(n.args[k]) || factor.op != KernelOp::Constant) continue;
-            out.times += factor.constant.i;
+            const auto* factor = code[n.args[1 - k]].get_if<Scalar>();
+            if (!is_band(n.args[k]) || !factor) continue;
+            out.times += factor->i;
             return;
         }
     out.rest = out.rest + n.interval;
@@ -71,7 +72,8 @@ bool collect(const std::vector<ListedStep>& steps, Bands& bands) {
             for (const KernelNode& n : kernel->ready->nodes)
                 if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
                     bands.written.insert(
-                        kernel->ready->buffers[static_cast<size_t>(n.buffer)].buffer);
+                        kernel->ready->buffers[static_cast<size_t>(n.as<AccessAttr>().buffer)]
+                            .buffer);
         } else {
             return false;
         }
@@ -113,13 +115,14 @@ bool stays_in_bands(const KernelCode& ready, const Bands& bands) {
     if (!band || !(ready[band].extent == bands.count)) return false;
     return std::all_of(ready.nodes.begin(), ready.nodes.end(), [&](const KernelNode& n) {
         if (!is_access(n)) return !names_buffer(n.op);
-        const KernelBuffer& buffer = ready.buffers[static_cast<size_t>(n.buffer)];
+        const auto& access = n.as<AccessAttr>();
+        const KernelBuffer& buffer = ready.buffers[static_cast<size_t>(access.buffer)];
         if (!bands.written.contains(buffer.buffer)) return n.op == KernelOp::Load;
         const auto elements = band_elements(bands, buffer.elements);
         BandIndex index;
         add_to(ready, n.args[0], band, index);
         return elements && index.times == *elements && index.rest.lo >= 0 &&
-               index.rest.hi + n.width <= *elements;
+               index.rest.hi + access.width <= *elements;
     });
 }
 

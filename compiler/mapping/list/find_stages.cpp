@@ -28,8 +28,9 @@ bool is_whole_word(DType t) {
 bool keep_read(const KernelCode& code, std::map<int, int>& next) {
     std::set<int> read, written;
     for (const KernelNode& n : code.nodes) {
-        if (n.buffer < 0 || !names_buffer(n.op)) continue;
-        const KernelBuffer& b = code.buffers[static_cast<size_t>(n.buffer)];
+        const auto* access = n.get_if<AccessAttr>();
+        if (!access) continue;
+        const KernelBuffer& b = code.buffers[static_cast<size_t>(access->buffer)];
         if (b.space != MemorySpace::Bound || (n.op != KernelOp::Load && n.op != KernelOp::Store))
             return false;
         (n.op == KernelOp::Store ? written : read).insert(b.buffer);

@@ -31,7 +31,7 @@ std::vector<NodeId> taken(const std::vector<NodeId>& ids, const ByNode<NodeId>& 
 
 /// A block of elements of a buffer.
 bool is_block(const KernelNode& n) {
-    return (n.op == KernelOp::Load || n.op == KernelOp::Store) && n.width > 1;
+    return (n.op == KernelOp::Load || n.op == KernelOp::Store) && width(n) > 1;
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ NodeId InSequence::param(const ParamInfo& info) {
     const auto at = std::find(code_.params.begin(), code_.params.end(), info);
     node.op = KernelOp::Param;
     node.dtype = info.dtype;
-    node.param = static_cast<int>(at - code_.params.begin());
+    node.attr = ParamAttr{static_cast<int>(at - code_.params.begin())};
     if (at == code_.params.end()) code_.params.push_back(info);
     return new_node(std::move(node));
 }
@@ -187,9 +187,9 @@ int InSequence::buffer(const KernelBuffer& wanted) {
 /// first to last are every other one.
 std::vector<NodeId> InSequence::one_by_one(const KernelNode& block) {
     std::vector<NodeId> out;
-    for (int k = 0; k < block.width; ++k) {
+    for (int k = 0; k < width(block); ++k) {
         KernelNode one = block;
-        one.width = 1;
+        one.as<AccessAttr>().width = 1;
         one.args = {block.args[0]};
         if (k > 0) {
             KernelNode place;
@@ -212,7 +212,7 @@ NodeId InSequence::invocation() {
     KernelNode node;
     node.op = KernelOp::Range;
     node.dtype = i32;
-    node.range = range(all, {});
+    node.attr = range(all, {});
     node.interval = {0, static_cast<int64_t>(code_.group_size[0]) - 1};
     return new_node(std::move(node));
 }
@@ -266,7 +266,7 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
     for (const KernelNode& n : part.nodes) {
         const NodeId id = nodes.end_id();
         if (n.op == KernelOp::Param) {
-            const ParamInfo& info = part.params[static_cast<size_t>(n.param)];
+            const ParamInfo& info = part.params[static_cast<size_t>(n.as<ParamAttr>().param)];
             const int computed = info.scalar - static_cast<int>(program_.arguments.size());
             nodes.push_back(info.scalar < 0 ? size(info.size)
                             : computed < 0  ? param(info)
@@ -274,12 +274,12 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
             continue;
         }
         if (n.op == KernelOp::Lane && blocks.contains(n.args[0])) {
-            nodes.push_back(blocks.at(n.args[0])[static_cast<size_t>(n.lane)]);
+            nodes.push_back(blocks.at(n.args[0])[static_cast<size_t>(n.as<LaneAttr>().lane)]);
             out.several[id] = {};
             continue;
         }
         if (n.op == KernelOp::Range) {
-            const Range& range = part[n.range];
+            const Range& range = part[n.as<RangeId>()];
             if (range.kind == RangeKind::Invocation) {
                 nodes.push_back(place(part, range.dim));
                 continue;
@@ -287,18 +287,21 @@ InSequence::Taken InSequence::take_nodes(const KernelCode& part) {
         }
         KernelNode node = n;
         node.args = taken(n.args, nodes);
-        node.region = region(n.region), node.else_region = region(n.else_region);
-        if (n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic)
-            node.buffer = buffers[static_cast<size_t>(n.buffer)];
-        if (n.op == KernelOp::Range) {
+        if (const auto* own = n.get_if<BodyAttr>())
+            node.attr = BodyAttr{region(own->region), region(own->else_region)};
+        if (const auto* carried = n.get_if<CarriedAttr>())
+            node.as<CarriedAttr>().region = region(carried->region);
+        const auto* access = n.get_if<AccessAttr>();
+        if (access) node.as<AccessAttr>().buffer = buffers[static_cast<size_t>(access->buffer)];
+        if (const auto* index = n.get_if<RangeId>()) {
             // There is one group, along all axes but that of bands.
-            const Range& range = part[n.range];
+            const Range& range = part[*index];
             if (range.kind == RangeKind::Group && (bands_.is(1) || !(range.extent == bands_)))
-                node.op = KernelOp::Constant, node.constant = scalar_int(0), node.range = {};
+                node.op = KernelOp::Constant, node.attr = scalar_int(0);
             else
-                node.range = range_of(n.range);
+                node.attr = range_of(*index);
         }
-        if (is_block(n) && is_own(part.buffers[static_cast<size_t>(n.buffer)])) {
+        if (is_block(n) && is_own(part.buffers[static_cast<size_t>(access->buffer)])) {
             const std::vector<NodeId> made = one_by_one(node);
             for (size_t k = 0; k < made.size(); k += 2) blocks[id].push_back(made[k]);
             nodes.push_back(made[0]);
@@ -323,7 +326,7 @@ NodeId InSequence::branch(NodeId condition, std::vector<NodeId> inside) {
     KernelNode node;
     node.op = KernelOp::Branch;
     node.args = {condition};
-    node.region = code_.regions.end_id();
+    node.attr = BodyAttr{.region = code_.regions.end_id()};
     KernelRegion region;
     region.order = std::move(inside);
     code_.regions.push_back(std::move(region));
@@ -380,7 +383,7 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
     KernelNode index;
     index.op = KernelOp::Range;
     index.dtype = i32;
-    index.range = range;
+    index.attr = range;
     index.interval = {0, std::max<int64_t>(0, most - 1)};
     loop.index = new_node(std::move(index));
     loops_.push_back(std::move(loop));
@@ -389,7 +392,7 @@ void InSequence::open_loop(const Size& trips, int64_t most, const std::string& i
 void InSequence::close_loop() {
     KernelNode node;
     node.op = KernelOp::For;
-    node.region = loops_.back().region;
+    node.attr = BodyAttr{.region = loops_.back().region};
     loops_.pop_back();
     order().push_back(new_node(std::move(node)));
 }

@@ -141,12 +141,13 @@ class BandWriter {
             const KernelNode& n = from_[id];
             if (n.op == KernelOp::Branch) {
                 if (const RegionId side = side_of(n)) run_effects(side);
-            } else if (n.op == KernelOp::Store && n.width == 1) {
-                const int buffer = from_.buffers[static_cast<size_t>(n.buffer)].buffer;
+            } else if (n.op == KernelOp::Store && width(n) == 1) {
+                const int bound = n.as<AccessAttr>().buffer;
+                const int buffer = from_.buffers[static_cast<size_t>(bound)].buffer;
                 const int slot = slot_of(sum(n.args[0]));
                 const NodeId made = node(n.args[1]);
                 if (refused_) return;
-                buffer_of_[buffer] = n.buffer;
+                buffer_of_[buffer] = bound;
                 NodeId& place = made_.at(buffer)[static_cast<size_t>(slot)];
                 if (place || b_.node(made).dtype != out_type(n)) return refuse();
                 place = made;
@@ -157,7 +158,7 @@ class BandWriter {
     }
 
     DType out_type(const KernelNode& access) const {
-        return from_.buffers[static_cast<size_t>(access.buffer)].dtype;
+        return from_.buffers[static_cast<size_t>(access.as<AccessAttr>().buffer)].dtype;
     }
 
     /// The region that a branch takes; none: that has no region, or is not known, which refuses.
@@ -167,7 +168,8 @@ class BandWriter {
             refuse();
             return {};
         }
-        return condition.constant.i ? branch.region : branch.else_region;
+        const auto& sides = branch.as<BodyAttr>();
+        return condition.as<Scalar>().i ? sides.region : sides.else_region;
     }
 
     NodeId store(int buffer, const Held& band, int64_t slot, int copy) {
@@ -234,9 +236,9 @@ class BandWriter {
     NodeId value(const KernelNode& n) {
         b_.set_lines(n.lines);
         switch (n.op) {
-            case KernelOp::Constant: return b_.constant(n.constant);
+            case KernelOp::Constant: return b_.constant(n.as<Scalar>());
             case KernelOp::Param: {
-                const ParamInfo& p = from_.params[static_cast<size_t>(n.param)];
+                const ParamInfo& p = from_.params[static_cast<size_t>(n.as<ParamAttr>().param)];
                 return b_.scalar_argument(p.scalar, p.dtype);
             }
             case KernelOp::Load: return load(n);
@@ -245,7 +247,7 @@ class BandWriter {
                 if (owner.op != KernelOp::Branch) break;
                 const RegionId side = side_of(owner);
                 if (refused_ || !side) break;
-                return node(from_[side].yields[static_cast<size_t>(n.position)]);
+                return node(from_[side].yields[static_cast<size_t>(n.as<PositionAttr>().position)]);
             }
             default:
                 if (is_elementwise(n.op)) return elementwise(n);
@@ -271,11 +273,12 @@ class BandWriter {
     }
 
     NodeId load(const KernelNode& n) {
-        const int buffer = from_.buffers[static_cast<size_t>(n.buffer)].buffer;
-        if (n.width != 1 || n.pinned) refuse();
+        const auto& access = n.as<AccessAttr>();
+        const int buffer = from_.buffers[static_cast<size_t>(access.buffer)].buffer;
+        if (access.width != 1 || n.pinned) refuse();
         if (!stages_.next.contains(buffer)) {
             const NodeId index = node(n.args[0]);
-            return refused_ ? kRefused : b_.load(bind(n.buffer, false), index);
+            return refused_ ? kRefused : b_.load(bind(access.buffer, false), index);
         }
         const int slot = slot_of(sum(n.args[0]));
         if (refused_ || n.dtype != out_type(n)) {
@@ -286,7 +289,7 @@ class BandWriter {
         band.resize(size_t(elements_));
         NodeId& known = band[static_cast<size_t>(slot)];
         if (known) return known;
-        const int bound = bind(n.buffer, false);
+        const int bound = bind(access.buffer, false);
         const NodeId index = element(slot, bound);
         return refused_ ? kRefused : known = b_.load(bound, index);
     }
@@ -304,16 +307,16 @@ class BandWriter {
     }
 
     BandSum of_node(NodeId made) const {
-        const KernelNode& n = b_.node(made);
-        return n.op == KernelOp::Constant ? number(n.constant.i) : atom(made);
+        const auto* constant = b_.node(made).get_if<Scalar>();
+        return constant ? number(constant->i) : atom(made);
     }
 
     BandSum find_sum(const KernelNode& n) {
         if (refused_) return {};
         switch (n.op) {
-            case KernelOp::Constant: return number(n.constant.i);
-            case KernelOp::Param: return parameter(n.param);
-            case KernelOp::Range: return index_of(n.range);
+            case KernelOp::Constant: return number(n.as<Scalar>().i);
+            case KernelOp::Param: return parameter(n.as<ParamAttr>().param);
+            case KernelOp::Range: return index_of(n.as<RangeId>());
             case KernelOp::Load:
             case KernelOp::Result: return of_node(value(n));
             default: break;

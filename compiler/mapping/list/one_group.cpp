@@ -35,8 +35,7 @@ double seconds_of(const KernelCode& code, RegionId region, const DeviceProfile& 
                 sum += atomic;
             else if (n.op != KernelOp::For && n.op != KernelOp::Branch)
                 sum += operation;
-            for (RegionId inner : {n.region, n.else_region}) {
-                if (!inner || n.op == KernelOp::RegionArg) continue;
+            for (RegionId inner : bodies(n)) {
                 const RangeId range = code[inner].range;
                 const int64_t most = range ? code[range].max_trips : 1;
                 sum += seconds_of(code, inner, profile) *

@@ -27,9 +27,9 @@ Accessed accessed_by(const KernelCode& code) {
     Accessed out;
     for (const KernelNode& n : code.nodes) {
         if (n.op == KernelOp::Load || n.op == KernelOp::Atomic)
-            out.loads.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
+            out.loads.insert(code.buffers[static_cast<size_t>(n.as<AccessAttr>().buffer)].buffer);
         if (n.op == KernelOp::Store || n.op == KernelOp::Atomic)
-            out.stores.insert(code.buffers[static_cast<size_t>(n.buffer)].buffer);
+            out.stores.insert(code.buffers[static_cast<size_t>(n.as<AccessAttr>().buffer)].buffer);
     }
     return out;
 }

@@ -43,21 +43,21 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
     const ByRegion<RegionId> parents = region_parents(code);
     std::vector<RangeId> dealt;
     std::vector<RegionId> bodies;
-    for (const auto& [loop, how] : shared) bodies.push_back(code[loop].region);
+    for (const auto& [loop, how] : shared) bodies.push_back(code[loop].as<BodyAttr>().region);
     auto inside = [&](RegionId body) {
         return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
     };
     auto is_split = [&](RegionId body) {
-        return std::any_of(shared.begin(), shared.end(), [&](const auto& one) {
-            return one.second.split && code[one.first].region == body;
-        });
+        for (const auto& [loop, how] : shared)
+            if (how.split && code[loop].as<BodyAttr>().region == body) return true;
+        return false;
     };
     auto iterations_of = [&](RegionId region) {
         const int64_t most = code[code[region].range].max_trips;
         return most < 0 ? costs::kLargeExtent : most;
     };
     for (const auto& [loop, how] : shared) {
-        const RegionId region = code[loop].region;
+        const RegionId region = code[loop].as<BodyAttr>().region;
         int64_t all = 1;
         bool is_inside = false;
         for (RegionId at = region; at; at = parents[at]) {

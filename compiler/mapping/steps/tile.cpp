@@ -17,10 +17,13 @@ namespace {
 /// An extent of 0 has nothing inside.
 bool may_pad(const KernelCode& ready, const Size& extent) {
     if (!extent.is_constant() || extent.is(0) || reduces_rows(ready)) return false;
+    const auto buffer_of = [&](const KernelNode& n) {
+        return ready.buffers[n.as<AccessAttr>().buffer].buffer;
+    };
     std::set<int> loaded, stored;
     for (const KernelNode& n : ready.nodes) {
-        if (n.op == KernelOp::Load) loaded.insert(ready.buffers[n.buffer].buffer);
-        if (n.op == KernelOp::Store) stored.insert(ready.buffers[n.buffer].buffer);
+        if (n.op == KernelOp::Load) loaded.insert(buffer_of(n));
+        if (n.op == KernelOp::Store) stored.insert(buffer_of(n));
         if (n.op == KernelOp::Atomic) return false;
     }
     const std::vector<NodeId>& effects = ready[kRoot].effects;
@@ -51,7 +54,7 @@ std::string why_not(const MappingCase& of) {
 int64_t loaded_tensors(const KernelCode& ready) {
     std::set<int> out;
     for (const KernelNode& n : ready.nodes)
-        if (n.op == KernelOp::Load) out.insert(n.buffer);
+        if (n.op == KernelOp::Load) out.insert(n.as<AccessAttr>().buffer);
     return static_cast<int64_t>(out.size());
 }
 

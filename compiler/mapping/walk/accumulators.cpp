@@ -43,32 +43,29 @@ NodeId when(KernelBuilder& b, NodeId condition, std::vector<NodeId> effects, boo
     return b.branch(condition, region, {}, guard);
 }
 
-bool reads_or_stores(const KernelNode& n) {
-    return n.op == KernelOp::Load || n.op == KernelOp::Store || n.op == KernelOp::Atomic ||
-           n.op == KernelOp::Array;
-}
-
 }  // namespace
 
 std::vector<AccumulatedTarget> accumulated_targets(const KernelCode& lowered) {
     std::vector<AccumulatedTarget> out;
     std::vector<bool> refused(lowered.buffers.size(), false);
     for (const KernelNode& n : lowered.nodes) {
-        if (!reads_or_stores(n)) continue;
+        const auto* access = n.get_if<AccessAttr>();
+        if (!access) continue;
         const auto at = std::find_if(out.begin(), out.end(), [&](const AccumulatedTarget& t) {
-            return t.buffer == n.buffer;
+            return t.buffer == access->buffer;
         });
-        const KernelBuffer& b = lowered.buffers[n.buffer];
+        const KernelBuffer& b = lowered.buffers[access->buffer];
         const std::optional<ReduceOp> reduce =
-            n.op == KernelOp::Atomic ? reduce_op(n.combine) : std::nullopt;
+            n.op == KernelOp::Atomic ? reduce_op(access->combine) : std::nullopt;
         const bool one_way =
             reduce && lanes_exchange(n.dtype) && !n.dtype.is_bool() && b.elements.is_constant() &&
             b.elements.constant() > 0 &&
-            (at == out.end() || (at->combine == n.combine && at->dtype == n.dtype));
+            (at == out.end() || (at->combine == access->combine && at->dtype == n.dtype));
         if (!one_way) {
-            refused[n.buffer] = true;
+            refused[access->buffer] = true;
         } else if (at == out.end()) {
-            out.push_back({n.buffer, n.combine, *reduce, n.dtype, b.elements.constant(), n.lines});
+            out.push_back({access->buffer, access->combine, *reduce, n.dtype, b.elements.constant(),
+                           n.lines});
         }
     }
     // A Program buffer may stand in several forms.
@@ -220,18 +217,19 @@ std::vector<NodeId> close_accumulators(MappingRun& run, std::vector<NodeId> open
 
 NodeId accumulate_or_drop(MappingRun& run, const KernelNode& branch, NodeId condition,
                           size_t copy) {
-    const std::vector<NodeId>& inside = run.from[branch.region].effects;
+    const std::vector<NodeId>& inside = run.from[branch.as<BodyAttr>().region].effects;
     if (!run.accumulators || !branch.guard || inside.size() != 1 ||
         run.from[inside[0]].op != KernelOp::Atomic)
         return {};
     const KernelNode& n = run.from[inside[0]];
-    const NodeId spare = run.accumulators->spare_place(n.buffer);
+    const auto& access = n.as<AccessAttr>();
+    const NodeId spare = run.accumulators->spare_place(access.buffer);
     if (!spare) return {};
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     const NodeId value = copy_value(run, n.args[1], copy);
     const NodeId index = run.b.select(condition, copy_value(run, n.args[0], copy), spare);
     run.b.set_lines(n.lines);
-    return run.b.atomic(run.accumulators->copy_of(n.buffer), n.combine, index, value);
+    return run.b.atomic(run.accumulators->copy_of(access.buffer), access.combine, index, value);
 }
 
 }  // namespace firn

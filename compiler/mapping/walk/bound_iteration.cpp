@@ -20,7 +20,7 @@ BoundIteration::~BoundIteration() {
 void BoundIteration::bind(size_t copy, NodeId index, const std::vector<NodeId>& carried) {
     const KernelRegion& body = run_.from[region_];
     for (NodeId id : run_.from.nodes.ids())
-        if (run_.from[id].op == KernelOp::Range && run_.from[id].range == body.range)
+        if (const auto* range = run_.from[id].get_if<RangeId>(); range && *range == body.range)
             run_.memo[copy][id] = index;
     if (run_.tile.arrays && region_ == run_.tile.region)
         run_.tile.iteration = run_.b.sub(index, run_.tile.start);

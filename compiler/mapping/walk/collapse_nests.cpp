@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMostJoined = INT32_MAX;  // iterations of loops that run as one: they are counted
 
 const KernelRegion& body_of(const MappingRun& run, NodeId loop) {
-    return run.from[run.from[loop].region];
+    return run.from[run.from[loop].as<BodyAttr>().region];
 }
 
 int64_t most_iterations(const MappingRun& run, NodeId loop) {
@@ -38,7 +38,8 @@ bool has_fixed_trips(const MappingRun& run, NodeId loop, const std::vector<NodeI
     const NodeId extent = run.from[body_of(run, loop).range].extent_node;
     const std::vector<RegionId>& needs = run.needs[extent];
     return !run.varies[extent] && std::none_of(around.begin(), around.end(), [&](NodeId outer) {
-        return std::find(needs.begin(), needs.end(), run.from[outer].region) != needs.end();
+        return std::find(needs.begin(), needs.end(), run.from[outer].as<BodyAttr>().region) !=
+               needs.end();
     });
 }
 
@@ -47,7 +48,7 @@ bool has_fixed_trips(const MappingRun& run, NodeId loop, const std::vector<NodeI
 bool stays_a_loop(MappingRun& run, NodeId loop, size_t copy) {
     const std::vector<Part> parts = parts_of_loop(run, loop, copy);
     const bool written_out =
-        run.b.is_constant(parts[0].trips) && run.b.node(parts[0].trips).constant.i <= 1;
+        run.b.is_constant(parts[0].trips) && run.b.node(parts[0].trips).as<Scalar>().i <= 1;
     return !written_out && (parts.size() == 1 || only_gathers(run, body_of(run, loop)));
 }
 
@@ -77,8 +78,8 @@ bool collapses_nests(KernelCode code, const DeviceProfile& profile, int64_t carr
         if (n.op != KernelOp::For) return false;
         const NodeId inner = handed_through(code, loop);
         if (!inner) return false;
-        const KernelRegion& outside = code[n.region];
-        const KernelRegion& body = code[code[inner].region];
+        const KernelRegion& outside = code[n.as<BodyAttr>().region];
+        const KernelRegion& body = code[code[inner].as<BodyAttr>().region];
         const bool plain = std::all_of(outside.order.begin(), outside.order.end(), [&](NodeId id) {
             const KernelOp op = code[id].op;
             return id == inner || op == KernelOp::Result ||

@@ -23,7 +23,8 @@ void copy_effect(MappingRun& run, NodeId effect, size_t copy, std::vector<NodeId
 NodeId copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     KernelBuilder& b = run.b;
-    const KernelRegion& old = run.from[n.region];
+    const RegionId old_region = n.as<BodyAttr>().region;
+    const KernelRegion& old = run.from[old_region];
     std::vector<NodeId> inits, yields, inside, args;
     for (NodeId init : n.args) inits.push_back(copy_value(run, init, copy));
     Range range = run.from[old.range];
@@ -32,9 +33,9 @@ NodeId copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
     const RegionId region = b.add_region();
     b.code()[region].range = range_id;
     for (NodeId arg : old.args) args.push_back(b.region_arg(region, run.from[arg].dtype));
-    const BoundIteration bound(run, n.region, {&copy, 1}, b.range(range_id), {&args, 1});
+    const BoundIteration bound(run, old_region, {&copy, 1}, b.range(range_id), {&args, 1});
     std::vector<RegionId> of_one_copy = run.of_one_copy;
-    of_one_copy.push_back(n.region);
+    of_one_copy.push_back(old_region);
     const Scoped<std::vector<RegionId>> alone(run.of_one_copy, std::move(of_one_copy));
     for (NodeId e : old.effects) copy_effect(run, e, copy, inside);
     for (NodeId y : old.yields) yields.push_back(copy_value(run, y, copy));
@@ -48,11 +49,12 @@ NodeId copy_loop(MappingRun& run, const KernelNode& n, size_t copy) {
 }
 
 NodeId copy_branch(MappingRun& run, const KernelNode& n, size_t copy) {
-    ensure(!n.else_region, "map: an effect with two sides");
+    const auto& own = n.as<BodyAttr>();
+    ensure(!own.else_region, "map: an effect with two sides");
     const NodeId condition = copy_value(run, n.args[0], copy);
     if (const NodeId store = accumulate_or_drop(run, n, condition, copy)) return store;
     std::vector<NodeId> inside;
-    for (NodeId e : run.from[n.region].effects) copy_effect(run, e, copy, inside);
+    for (NodeId e : run.from[own.region].effects) copy_effect(run, e, copy, inside);
     const RegionId region = run.b.add_region();
     run.b.code()[region].effects = std::move(inside);
     run.b.set_lines(n.lines);
@@ -64,9 +66,11 @@ NodeId copy_store(MappingRun& run, const KernelNode& n, size_t copy) {
     const Scoped<Surroundings> apart(run.around, run.around.apart());
     const NodeId index = copy_value(run, n.args[0], copy), value = copy_value(run, n.args[1], copy);
     run.b.set_lines(n.lines);
-    const int near = run.accumulators ? run.accumulators->copy_of(n.buffer) : -1;
-    const int buffer = near >= 0 ? near : bound_buffer(run, run.from.buffers[n.buffer], true, 1);
-    return n.op == KernelOp::Atomic ? run.b.atomic(buffer, n.combine, index, value)
+    const auto& access = n.as<AccessAttr>();
+    const int near = run.accumulators ? run.accumulators->copy_of(access.buffer) : -1;
+    const int buffer =
+        near >= 0 ? near : bound_buffer(run, run.from.buffers[access.buffer], true, 1);
+    return n.op == KernelOp::Atomic ? run.b.atomic(buffer, access.combine, index, value)
                                     : run.b.store(buffer, index, std::span(&value, 1));
 }
 
@@ -92,9 +96,10 @@ void store_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<
 /// The same behind a condition that is the same for these copies, and guards only stores. Returns
 /// false if there is none.
 bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector<NodeId>& effects) {
-    const std::vector<NodeId>& behind = run.from[n.region].effects;
+    const auto& own = n.as<BodyAttr>();
+    const std::vector<NodeId>& behind = run.from[own.region].effects;
     const auto stores = [&](NodeId e) { return run.from[e].op == KernelOp::Store; };
-    if (n.else_region || !std::all_of(behind.begin(), behind.end(), stores)) return false;
+    if (own.else_region || !std::all_of(behind.begin(), behind.end(), stores)) return false;
     const NodeId condition = copy_value(run, n.args[0], first);
     for (size_t v = 1; v < static_cast<size_t>(run.mapping.tile_of(0)); ++v)
         if (copy_value(run, n.args[0], first + v) != condition) return false;
@@ -111,8 +116,9 @@ bool branch_tile(MappingRun& run, const KernelNode& n, size_t first, std::vector
 bool only_stores(const MappingRun& run, const std::vector<NodeId>& effects) {
     return std::all_of(effects.begin(), effects.end(), [&](NodeId e) {
         const KernelNode& n = run.from[e];
-        return n.op == KernelOp::Store || (n.op == KernelOp::Branch && !n.else_region &&
-                                           only_stores(run, run.from[n.region].effects));
+        if (n.op != KernelOp::Branch) return n.op == KernelOp::Store;
+        const auto& own = n.as<BodyAttr>();
+        return !own.else_region && only_stores(run, run.from[own.region].effects);
     });
 }
 
@@ -120,9 +126,10 @@ bool only_stores(const MappingRun& run, const std::vector<NodeId>& effects) {
 /// together, so that neighbours are stored together. One copy takes several iterations together,
 /// which may be neighbours in memory too.
 bool takes_together(const MappingRun& run, const KernelNode& n) {
-    const KernelRegion& body = run.from[n.region];
+    const RegionId region = n.as<BodyAttr>().region;
+    const KernelRegion& body = run.from[region];
     const bool several =
-        run.copies.size() > 1 || (run.mapping.unroll > 1 && is_innermost(run, n.region));
+        run.copies.size() > 1 || (run.mapping.unroll > 1 && is_innermost(run, region));
     return several && run.mapping.lanes == 1 && !body.alive && !run.around.in_branch &&
            !run.varies[run.from[body.range].extent_node] && only_stores(run, body.effects);
 }
@@ -131,7 +138,7 @@ bool takes_together(const MappingRun& run, const KernelNode& n) {
 /// value of a loop that stores.
 std::vector<Part> one_part(MappingRun& run, NodeId loop) {
     std::vector<Part> parts = parts_of_loop(run, loop, 0);
-    const KernelRegion& body = run.from[run.from[loop].region];
+    const KernelRegion& body = run.from[run.from[loop].as<BodyAttr>().region];
     const NodeId extent = copy_value(run, run.from[body.range].extent_node, 0);
     for (int64_t unrolled = parts[0].deal.unrolled; parts.size() > 1;)
         parts = deal_loop(run, loop, extent, unrolled /= 2);

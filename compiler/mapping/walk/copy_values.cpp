@@ -61,7 +61,7 @@ NodeId map_param(MappingRun& run, const ParamInfo& p) {
 /// known; scalarise_underused_vectors() undoes this where few of the four are used. The element
 /// keeps the plain index.
 NodeId load_element(MappingRun& run, const KernelNode& n, NodeId index) {
-    const KernelBuffer& buffer = run.from.buffers[n.buffer];
+    const KernelBuffer& buffer = run.from.buffers[n.as<AccessAttr>().buffer];
     run.b.set_lines(n.lines);
     const int64_t rest = run.b.place_in_block(buffer.dtype, index);
     // A block that is not whole would give elements behind the end.
@@ -87,7 +87,8 @@ NodeId map_branch(MappingRun& run, const KernelNode& n, size_t copy) {
     side.in_branch = true;
     const Scoped<Surroundings> inside(run.around, side);
     RegionId regions[2];
-    const RegionId sources[2] = {n.region, n.else_region};
+    const auto& own = n.as<BodyAttr>();
+    const RegionId sources[2] = {own.region, own.else_region};
     for (int k = 0; k < 2; ++k) {
         if (!sources[k]) continue;
         std::vector<NodeId> yields;
@@ -102,11 +103,12 @@ NodeId map_branch(MappingRun& run, const KernelNode& n, size_t copy) {
 NodeId map_value(MappingRun& run, NodeId id, size_t copy) {
     const KernelNode& n = run.from[id];
     switch (n.op) {
-        case KernelOp::Range: return grid_index(run, n.range, copy);
-        case KernelOp::Constant: return run.b.constant(n.constant);
-        case KernelOp::Param: return map_param(run, run.from.params[n.param]);
+        case KernelOp::Range: return grid_index(run, n.as<RangeId>(), copy);
+        case KernelOp::Constant: return run.b.constant(n.as<Scalar>());
+        case KernelOp::Param: return map_param(run, run.from.params[n.as<ParamAttr>().param]);
         case KernelOp::Load: return map_load(run, n, copy);
-        case KernelOp::Result: return run.b.result(copy_value(run, n.args[0], copy), n.position);
+        case KernelOp::Result:
+            return run.b.result(copy_value(run, n.args[0], copy), n.as<PositionAttr>().position);
         case KernelOp::Branch: return map_branch(run, n, copy);
         default: return map_elementwise(run, id, copy);
     }
@@ -114,7 +116,7 @@ NodeId map_value(MappingRun& run, NodeId id, size_t copy) {
 
 /// Returns one result of a loop; a loop's results are kept together and not by node.
 NodeId loop_result(MappingRun& run, const KernelNode& n, size_t copy) {
-    return loop_results(run, n.args[0], copy)[static_cast<size_t>(n.position)];
+    return loop_results(run, n.args[0], copy)[static_cast<size_t>(n.as<PositionAttr>().position)];
 }
 
 NodeId new_value(MappingRun& run, NodeId id, size_t copy) {

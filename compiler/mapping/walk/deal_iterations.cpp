@@ -22,7 +22,7 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, 
                      int64_t lanes, bool aligned) {
     Deal deal{lanes, unrolled, 1};
     if (b.is_constant(extent)) {
-        const int64_t trips = b.node(extent).constant.i;
+        const int64_t trips = b.node(extent).as<Scalar>().i;
         if (lanes > 1)
             while (deal.unrolled > 1 && deal.unrolled * lanes > trips) deal.unrolled /= 2;
         else
@@ -37,7 +37,7 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, 
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, NodeId extent, const Deal& deal,
                            NodeId lane) {
     // Mapping may have made the trip count a constant.
-    const Size all = b.is_constant(extent) ? Size(b.node(extent).constant.i) : range.extent;
+    const Size all = b.is_constant(extent) ? Size(b.node(extent).as<Scalar>().i) : range.extent;
     const bool symbolic = !all.is(0);
     const int64_t chunk = deal.unrolled * deal.lanes;
     if (chunk == 1) return {{deal, extent, all, b.integer(0), -1}};
@@ -55,7 +55,7 @@ std::vector<Part> parts_of(KernelBuilder& b, const Range& range, NodeId extent, 
     }
     const Deal single{deal.lanes, 1, 1};
     const NodeId left = b.sub(extent, done);
-    if (b.is_constant(left) && b.node(left).constant.i == 0) return parts;
+    if (b.is_constant(left) && b.node(left).as<Scalar>().i == 0) return parts;
     if (deal.lanes == 1)
         parts.push_back({single, left, Size(0), done, deal.unrolled - 1, true});
     else
@@ -101,7 +101,8 @@ void JoinedLoops::count(KernelBuilder& b, Range& range) const {
             (level.max_trips == 0 || range.max_trips <= INT64_MAX / 4 / level.max_trips);
         range.max_trips = known ? range.max_trips * level.max_trips : -1;
     }
-    if (b.is_constant(range.extent_node)) range.max_trips = b.node(range.extent_node).constant.i;
+    if (b.is_constant(range.extent_node))
+        range.max_trips = b.node(range.extent_node).as<Scalar>().i;
 }
 
 void JoinedLoops::open(KernelBuilder& b, RegionId region) {

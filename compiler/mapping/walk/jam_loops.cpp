@@ -22,7 +22,8 @@ class JammedLoop {
           jam_(jam),
           part_(part),
           node_(run.from[jam.loop]),
-          old_(run.from[node_.region]),
+          region_(node_.as<BodyAttr>().region),
+          old_(run.from[region_]),
           terms_(jam.group.size(), Carried(old_.args.size())) {}
 
     Carried build(Carried values) {
@@ -35,7 +36,7 @@ class JammedLoop {
   private:
     /// -1: not known.
     int64_t known_trips() const {
-        return b_.is_constant(part_.trips) ? b_.node(part_.trips).constant.i : -1;
+        return b_.is_constant(part_.trips) ? b_.node(part_.trips).as<Scalar>().i : -1;
     }
 
     /// The iterations without a loop.
@@ -66,7 +67,7 @@ class JammedLoop {
                                              part_.deal.unrolled));
         std::deque<BoundIteration> around;
         for (size_t k = 0; k < jam_.around.size(); ++k)
-            around.emplace_back(run_, run_.from[jam_.around[k]].region, jam_.group,
+            around.emplace_back(run_, run_.from[jam_.around[k]].as<BodyAttr>().region, jam_.group,
                                 joined_.index(k), current_);
         // Staged loops have many chains already, and a product and a sum are one operation in each.
         // Loops that store need every intermediate value.
@@ -87,7 +88,7 @@ class JammedLoop {
     void join(Range& range) {
         if (jam_.around.empty()) return;
         for (NodeId outer : jam_.around) {
-            const KernelRegion& body = run_.from[run_.from[outer].region];
+            const KernelRegion& body = run_.from[run_.from[outer].as<BodyAttr>().region];
             const Range& old = run_.from[body.range];
             joined_.add(copy_value(run_, old.extent_node, jam_.group[0]), old.extent,
                         old.max_trips);
@@ -126,7 +127,7 @@ class JammedLoop {
     /// Builds one of the unrolled iterations, for all copies.
     void iteration(NodeId base, int64_t unrolled, bool gathers) {
         const NodeId index = b_.add(base, b_.integer(part_.deal.at(unrolled)));
-        const BoundIteration bound(run_, node_.region, jam_.group, index, current_);
+        const BoundIteration bound(run_, region_, jam_.group, index, current_);
         read_staged(run_, old_.range, jam_.group);
         for (size_t g = 0; g < jam_.group.size(); ++g) {
             std::vector<NodeId> next;
@@ -193,8 +194,9 @@ class JammedLoop {
     KernelBuilder& b_;
     const Jam& jam_;
     const Part& part_;
-    const KernelNode& node_;      // the loop
-    const KernelRegion& old_;     // its body
+    const KernelNode& node_;  // the loop
+    const RegionId region_;   // its body, as the next
+    const KernelRegion& old_;
     JoinedLoops joined_;          // empty where no loops are joined
     Carried args_, current_;      // at the start of an iteration; after those built so far
     std::vector<Carried> terms_;  // of each value in `current_`: the terms of unrolled iterations

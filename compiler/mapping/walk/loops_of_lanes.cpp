@@ -22,9 +22,7 @@ bool uses_any(const KernelCode& code, NodeId id, const std::vector<NodeId>& want
         if (std::find(wanted.begin(), wanted.end(), at) != wanted.end()) return true;
         const KernelNode& n = code[at];
         for (NodeId arg : n.args) queue.push_back(arg);
-        if (n.op != KernelOp::For && n.op != KernelOp::Branch) continue;
-        for (RegionId body : {n.region, n.else_region}) {
-            if (!body) continue;
+        for (RegionId body : bodies(n)) {
             const KernelRegion& region = code[body];
             queue.insert(queue.end(), region.yields.begin(), region.yields.end());
             if (region.alive) queue.push_back(region.alive);
@@ -37,7 +35,7 @@ bool uses_any(const KernelCode& code, NodeId id, const std::vector<NodeId>& want
 /// The node is the constant that changes nothing in a reduction.
 bool is_neutral(const KernelCode& code, NodeId id, ReduceOp op) {
     const KernelNode& n = code[id];
-    return n.op == KernelOp::Constant && n.constant == reduce_identity(op, n.dtype);
+    return n.op == KernelOp::Constant && n.as<Scalar>() == reduce_identity(op, n.dtype);
 }
 
 std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
@@ -69,7 +67,7 @@ class Sharer {
           owner_(code.regions.size()),
           differs_(code.regions.size()) {
         for (NodeId id : code.nodes.ids())
-            if (code[id].op == KernelOp::For) owner_[code[id].region] = id;
+            if (code[id].op == KernelOp::For) owner_[code[id].as<BodyAttr>().region] = id;
     }
 
     std::map<NodeId, SharedLoop> run() {
@@ -85,7 +83,7 @@ class Sharer {
     }
 
   private:
-    const KernelRegion& body(NodeId loop) const { return code_[code_[loop].region]; }
+    const KernelRegion& body(NodeId loop) const { return code_[code_[loop].as<BodyAttr>().region]; }
 
     /// Returns whether the node, or a loop that it depends on, is in a shared loop: an inner loop
     /// need not use the outer index itself.
@@ -114,7 +112,7 @@ class Sharer {
     void share(const std::vector<NodeId>& loops, const std::vector<Combine>& combine) {
         for (NodeId loop : loops) {
             out_[loop];
-            differs_[code_[loop].region] = true;
+            differs_[code_[loop].as<BodyAttr>().region] = true;
         }
         out_[loops[0]].combine = combine;
         out_[split_loop(loops)].split = true;
@@ -203,7 +201,7 @@ std::string why_lanes_do_not_share(const MappingCase& of) {
 }
 
 NodeId handed_through(const KernelCode& code, NodeId loop) {
-    const KernelRegion& region = code[code[loop].region];
+    const KernelRegion& region = code[code[loop].as<BodyAttr>().region];
     if (region.alive || !region.effects.empty() || region.yields.empty()) return {};
     const KernelNode& first = code[region.yields[0]];
     if (first.op != KernelOp::Result || code[first.args[0]].op != KernelOp::For) return {};
@@ -211,10 +209,11 @@ NodeId handed_through(const KernelCode& code, NodeId loop) {
     if (code[inner].args != region.args) return {};
     for (size_t k = 0; k < region.yields.size(); ++k) {
         const KernelNode& y = code[region.yields[k]];
-        if (y.op != KernelOp::Result || y.args[0] != inner || y.position != static_cast<int>(k))
+        if (y.op != KernelOp::Result || y.args[0] != inner ||
+            y.as<PositionAttr>().position != static_cast<int>(k))
             return {};
     }
-    const KernelRegion& body = code[code[inner].region];
+    const KernelRegion& body = code[code[inner].as<BodyAttr>().region];
     for (NodeId y : body.yields)
         if (uses_any(code, y, region.args)) return {};
     return uses_any(code, code[body.range].extent_node, region.args) ? NodeId() : inner;
@@ -222,13 +221,14 @@ NodeId handed_through(const KernelCode& code, NodeId loop) {
 
 int noted_extreme(const KernelCode& code, NodeId loop, size_t k) {
     const KernelNode& n = code[loop];
-    const KernelRegion& body = code[n.region];
+    const KernelRegion& body = code[n.as<BodyAttr>().region];
     const KernelNode& next = code[body.yields[k]];
     if (next.op != KernelOp::Select || next.dtype != i32 || next.args[2] != body.args[k] ||
         !is_neutral(code, n.args[k], ReduceOp::Min))
         return -1;
     const KernelNode &index = code[next.args[1]], &better = code[next.args[0]];
-    if (index.op != KernelOp::Range || index.range != body.range || better.op != KernelOp::Less)
+    if (index.op != KernelOp::Range || index.as<RangeId>() != body.range ||
+        better.op != KernelOp::Less)
         return -1;
     for (size_t of = 0; of < body.yields.size(); ++of) {
         const KernelNode& extreme = code[body.yields[of]];

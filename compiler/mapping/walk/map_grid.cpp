@@ -204,7 +204,7 @@ class GridMapper {
     NodeId within(size_t d, NodeId index) {
         const NodeId condition =
             b_.make(KernelOp::Less, boolean, {index, b_.size(axes_[d].extent)});
-        const bool always = b_.is_constant(condition) && b_.node(condition).constant.i;
+        const bool always = b_.is_constant(condition) && b_.node(condition).as<Scalar>().i;
         return always ? NodeId() : condition;
     }
 
@@ -252,8 +252,8 @@ std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& n
 
 bool is_at_own_index(const KernelCode& code, const KernelNode& access) {
     const KernelNode& index = code[access.args[0]];
-    return index.op == KernelOp::Constant ||
-           (index.op == KernelOp::Range && code[index.range].kind == RangeKind::Grid);
+    const auto* range = index.get_if<RangeId>();
+    return index.op == KernelOp::Constant || (range && code[*range].kind == RangeKind::Grid);
 }
 
 namespace {
@@ -262,10 +262,10 @@ namespace {
 /// memory is padded to a whole block. A tensor with more elements than the grid has its own
 /// elements there.
 bool store_may_pass_the_end(const KernelCode& ready, const KernelNode& store) {
-    const KernelNode& index = ready[store.args[0]];
-    const KernelBuffer& buffer = ready.buffers[store.buffer];
+    const auto* range = ready[store.args[0]].get_if<RangeId>();
+    const KernelBuffer& buffer = ready.buffers[store.as<AccessAttr>().buffer];
     if (!is_at_own_index(ready, store) || buffer.dtype.bytes() > 4) return false;
-    return index.op != KernelOp::Range || buffer.elements == ready[index.range].extent;
+    return !range || buffer.elements == ready[*range].extent;
 }
 
 }  // namespace
@@ -276,7 +276,8 @@ bool may_pass_the_end(const KernelCode& ready) {
         if (n.op == KernelOp::Atomic) return false;  // elements behind the end must not take part
         if (n.op == KernelOp::Store) return store_may_pass_the_end(ready, n);
         return n.op != KernelOp::Load ||
-               (is_at_own_index(ready, n) && ready.buffers[n.buffer].dtype.bytes() <= 4);
+               (is_at_own_index(ready, n) &&
+                ready.buffers[n.as<AccessAttr>().buffer].dtype.bytes() <= 4);
     };
     return std::all_of(ready.regions.begin(), ready.regions.end(), [&](const KernelRegion& region) {
         return std::all_of(region.order.begin(), region.order.end(), may) &&

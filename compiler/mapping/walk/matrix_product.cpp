@@ -48,7 +48,7 @@ class Finder {
         const KernelRegion& root = code_[kRoot];
         std::vector<NodeId> queue = root.effects;
         for (NodeId effect : root.effects)
-            if (code_[effect].op != KernelOp::Store || code_[effect].width != 1) return false;
+            if (code_[effect].op != KernelOp::Store || width(code_[effect]) != 1) return false;
         std::set<NodeId> seen;
         while (!queue.empty()) {
             const NodeId id = queue.back();
@@ -64,7 +64,7 @@ class Finder {
             const bool plain = is_elementwise(n.op) || n.op == KernelOp::Store ||
                                n.op == KernelOp::Load || n.op == KernelOp::Constant ||
                                n.op == KernelOp::Param || n.op == KernelOp::Range;
-            if (!plain || n.width != 1) return false;
+            if (!plain || width(n) != 1) return false;
             queue.insert(queue.end(), n.args.begin(), n.args.end());
         }
         if (!out_.result) return false;
@@ -75,10 +75,10 @@ class Finder {
     /// sum over iteration of float(left) * float(right).
     bool find_factors() {
         const KernelNode& loop = code_[out_.loop];
-        const KernelRegion& body = code_[loop.region];
+        const KernelRegion& body = code_[loop.as<BodyAttr>().region];
         if (loop.args.size() != 1 || body.alive || !body.effects.empty()) return false;
         const KernelNode& begin = code_[loop.args[0]];
-        if (begin.op != KernelOp::Constant || begin.dtype != f32 || begin.constant.f != 0)
+        if (begin.op != KernelOp::Constant || begin.dtype != f32 || begin.as<Scalar>().f != 0)
             return false;
         out_.iteration = body.range;
         const auto& extent = forms_.of(code_[body.range].extent_node);
@@ -94,7 +94,7 @@ class Finder {
             if (wide.op != KernelOp::Cast) return false;
             factors_[k] = wide.args[0];
             const KernelNode& load = code_[factors_[k]];
-            if (load.op != KernelOp::Load || load.dtype != f16 || load.width != 1 ||
+            if (load.op != KernelOp::Load || load.dtype != f16 || width(load) != 1 ||
                 forms_.of(load.args[0]).carried)
                 return false;
         }
@@ -152,7 +152,8 @@ class Finder {
         const KernelRegion& root = code_[kRoot];
         if (root.effects.size() != 1) return;
         const KernelNode& store = code_[root.effects[0]];
-        const DType stored = code_.buffers[static_cast<size_t>(store.buffer)].dtype;
+        const DType stored =
+            code_.buffers[static_cast<size_t>(store.as<AccessAttr>().buffer)].dtype;
         NodeId value = store.args[1];
         if (stored == f16 && code_[value].op == KernelOp::Cast && code_[value].dtype == f16)
             value = code_[value].args[0];

@@ -167,7 +167,7 @@ class MatrixMapper {
         const KernelNode& load = from_[place.node];
         const NodeId index = at(row, column, iteration).value(load.args[0]);
         return b_.matrix(KernelOp::MatrixLoad, f16, shape, {index, b_.size(place.stride)},
-                         bound(load.buffer, false), place.column_major);
+                         bound(load.as<AccessAttr>().buffer, false), place.column_major);
     }
 
     int bound(int buffer, bool written) {
@@ -190,8 +190,8 @@ class MatrixMapper {
 
     std::vector<NodeId> store_matrices(const std::vector<NodeId>& sums) {
         const KernelNode& store = from_[product_.target->node];
-        const int buffer = bound(store.buffer, true);
-        const DType stored = from_.buffers[static_cast<size_t>(store.buffer)].dtype;
+        const int target = store.as<AccessAttr>().buffer, buffer = bound(target, true);
+        const DType stored = from_.buffers[static_cast<size_t>(target)].dtype;
         b_.set_lines(store.lines);
         std::vector<NodeId> effects;
         for (size_t i = 0; i < rows_.begin.size(); ++i)

@@ -31,7 +31,7 @@ bool is_innermost(const MappingRun& run, RegionId region) {
         queue.insert(queue.end(), n.args.begin(), n.args.end());
         if (n.op == KernelOp::For) return false;
         if (n.op == KernelOp::Branch)
-            for (NodeId e : run.from[n.region].effects)
+            for (NodeId e : run.from[n.as<BodyAttr>().region].effects)
                 queue.insert(queue.end(), run.from[e].args.begin(), run.from[e].args.end());
     }
     ByNode<bool> seen(run.from.nodes.size());
@@ -48,20 +48,20 @@ bool is_innermost(const MappingRun& run, RegionId region) {
 }
 
 std::vector<Part> deal_loop(MappingRun& run, NodeId loop, NodeId extent, int64_t unrolled) {
-    const Range& range = run.from[run.from[run.from[loop].region].range];
+    const Range& range = run.from[run.from[run.from[loop].as<BodyAttr>().region].range];
     const int64_t lanes = is_split(run, loop) ? run.mapping.lanes : 1;
     const Deal deal = deal_iterations(run.b, range, extent, unrolled, lanes, one_row(run));
     return parts_of(run.b, range, extent, deal, run.lane);
 }
 
 std::vector<Part> parts_of_loop(MappingRun& run, NodeId loop, size_t copy) {
-    const RegionId region = run.from[loop].region;
+    const RegionId region = run.from[loop].as<BodyAttr>().region;
     const KernelRegion& body = run.from[region];
     const NodeId extent = copy_value(run, run.from[body.range].extent_node, copy);
     const bool unrolls = !body.alive && is_innermost(run, region);
     int64_t unrolled = unrolls ? run.mapping.unroll : 1;
     if (unrolls && !is_split(run, loop) && run.b.is_constant(extent)) {
-        const int64_t trips = run.b.node(extent).constant.i;
+        const int64_t trips = run.b.node(extent).as<Scalar>().i;
         const double written_out =
             static_cast<double>(trips * run.mapping.copies()) * run.operations[region];
         if (trips <= run.mapping.written_out || written_out <= costs::kLoopInBody)

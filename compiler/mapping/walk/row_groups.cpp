@@ -155,9 +155,10 @@ NodeId own_part(MappingRun& run, const KernelNode& n, size_t first, size_t width
     for (size_t v = 0; v < width; ++v) each.push_back(copy_value(run, n.args[0], first + v));
     run.b.set_lines(n.lines);
     const NodeId part =
-        combine_tree(run.b, kernel_op(reduce_step(n.reduce)), n.dtype, std::move(each));
+        combine_tree(run.b, kernel_op(reduce_step(n.as<ReduceOp>())), n.dtype, std::move(each));
     if (!run.grid.in_row) return part;
-    return run.b.select(run.grid.in_row, part, run.b.constant(reduce_identity(n.reduce, n.dtype)));
+    return run.b.select(run.grid.in_row, part,
+                        run.b.constant(reduce_identity(n.as<ReduceOp>(), n.dtype)));
 }
 
 }  // namespace
@@ -220,7 +221,7 @@ std::vector<NodeId> reduce_rows(MappingRun& run) {
         for (size_t first = 0; first < run.copies.size(); first += width)
             rows.push_back(own_part(run, n, first, width));
         run.b.set_lines(n.lines);
-        rows = combine_over_group(run.b, group, n.reduce, std::move(rows), effects);
+        rows = combine_over_group(run.b, group, n.as<ReduceOp>(), std::move(rows), effects);
         for (size_t copy = 0; copy < run.copies.size(); ++copy)
             run.memo[copy][id] = rows[copy / width];
     }

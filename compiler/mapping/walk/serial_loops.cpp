@@ -29,7 +29,7 @@ bool belongs_to_one_copy(const MappingRun& run, NodeId id) {
 std::vector<size_t> jammed_with(const MappingRun& run, NodeId id, size_t copy) {
     if (belongs_to_one_copy(run, id)) return {copy};
     if (!run.varies[id]) return {0};
-    const KernelRegion& body = run.from[run.from[id].region];
+    const KernelRegion& body = run.from[run.from[id].as<BodyAttr>().region];
     const bool jam = !run.varies[run.from[body.range].extent_node] && !run.around.in_branch;
     if (!jam) return {copy};
     std::vector<size_t> all(run.copies.size());

@@ -18,7 +18,7 @@ NodeId element(KernelBuilder& b, NodeId begin, NodeId distance, NodeId k) {
 /// The element at `mine`, as lane `from` has it.
 NodeId hand_round(MappingRun& run, const KernelNode& n, NodeId mine, int64_t from, NodeId index) {
     KernelBuilder& b = run.b;
-    const KernelBuffer& buffer = run.from.buffers[n.buffer];
+    const KernelBuffer& buffer = run.from.buffers[n.as<AccessAttr>().buffer];
     b.set_lines(n.lines);
     const NodeId last = b.sub(b.size(buffer.elements), b.integer(1));
     const NodeId near = inside(run, buffer, b.make(KernelOp::Min, i32, {mine, last}));
@@ -47,7 +47,7 @@ NodeId deal_copies(MappingRun& run, const KernelNode& n, NodeId index, size_t co
         const size_t rest = copy / step % lanes, first = copy - rest * step;
         const NodeId begin = copy_value(run, n.args[0], first);
         const NodeId distance = b.sub(copy_value(run, n.args[0], first + step), begin);
-        if (b.is_constant(distance) && b.node(distance).constant.i == 0) continue;
+        if (b.is_constant(distance) && b.node(distance).as<Scalar>().i == 0) continue;
         bool even = true;
         for (size_t k = 0; k < lanes && even; ++k)
             even = copy_value(run, n.args[0], first + k * step) ==
@@ -74,7 +74,7 @@ bool SameInSubgroup::operator()(NodeId id) {
     bool same = true;
     switch (n.op) {
         case KernelOp::Range: {
-            const Range& range = b_.code()[n.range];
+            const Range& range = b_.code()[n.as<RangeId>()];
             same =
                 range.kind == RangeKind::Group || range.kind == RangeKind::Serial || range.dim > 0;
             break;
@@ -96,7 +96,7 @@ void SameInSubgroup::mark(NodeId id, bool same) {
 }
 
 NodeId deal_load(MappingRun& run, const KernelNode& load, NodeId index, size_t copy) {
-    const DType dtype = run.from.buffers[load.buffer].dtype;
+    const DType dtype = run.from.buffers[load.as<AccessAttr>().buffer].dtype;
     if (run.mapping.shuffled_loads == 1 || !run.around.together || dtype.bytes() != 4 ||
         dtype.is_bool() || run.b.is_constant(index) || !run.same_in_subgroup(index))
         return {};
@@ -116,7 +116,7 @@ void undo_underused_shuffles(KernelCode& code, uint32_t lanes) {
         for (NodeId id : taken[load]) {
             KernelNode& n = code[id];
             n.op = KernelOp::Load;
-            n.buffer = code[load].buffer;
+            n.attr = AccessAttr{.buffer = code[load].as<AccessAttr>().buffer};
             n.args = {n.args[1]};
         }
     }

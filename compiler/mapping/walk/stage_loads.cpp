@@ -35,7 +35,7 @@ class StagedLoops {
         owner_.resize(code_.regions.size());
         for (const KernelRegion& region : code_.regions)
             for (NodeId id : region.order)
-                if (code_[id].op == KernelOp::For) owner_[code_[id].region] = id;
+                if (code_[id].op == KernelOp::For) owner_[code_[id].as<BodyAttr>().region] = id;
         find_facts();
     }
 
@@ -84,7 +84,7 @@ class StagedLoops {
         nest_ = {body};
         for (size_t k = 0; k < nest_.size(); ++k)
             for (NodeId id : code_[nest_[k]].order)
-                if (code_[id].op == KernelOp::For) nest_.push_back(code_[id].region);
+                if (code_[id].op == KernelOp::For) nest_.push_back(code_[id].as<BodyAttr>().region);
         for (RegionId r : code_.regions.ids()) {
             if (!owner_[r] || r == body || !contains(around(r), body)) continue;
             const KernelRegion& region = code_[r];
@@ -142,10 +142,10 @@ class StagedLoops {
                          n.op == KernelOp::Range || n.op == KernelOp::Load || is_elementwise(n.op);
             if (n.op == KernelOp::Range)
                 for (size_t d = 0; d < grid_.size(); ++d)
-                    if (grid_[d] == n.range) f.axes |= uint64_t{1} << d;
+                    if (grid_[d] == n.as<RangeId>()) f.axes |= uint64_t{1} << d;
             f.uniform =
                 n.op == KernelOp::Range
-                    ? code_[n.range].kind == RangeKind::Serial
+                    ? code_[n.as<RangeId>()].kind == RangeKind::Serial
                     : n.op == KernelOp::Constant || n.op == KernelOp::Param || is_elementwise(n.op);
             for (NodeId arg : n.args) {
                 f.anywhere = f.anywhere && facts_[arg].anywhere;

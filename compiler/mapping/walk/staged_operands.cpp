@@ -19,9 +19,9 @@ NodeId value_at(MappingRun& run, NodeId node, const std::vector<NodeId>& at,
                 const std::map<RangeId, NodeId>& iterations) {
     ByNode<NodeId> bound(run.from.nodes.size());
     for (NodeId id : run.from.nodes.ids()) {
-        const KernelNode& n = run.from[id];
-        if (n.op != KernelOp::Range || run.from[n.range].kind != RangeKind::Serial) continue;
-        const auto listed = iterations.find(n.range);
+        const auto* range = run.from[id].get_if<RangeId>();
+        if (!range || run.from[*range].kind != RangeKind::Serial) continue;
+        const auto listed = iterations.find(*range);
         bound[id] = listed == iterations.end() ? run.memo[0][id] : listed->second;
     }
     const Scoped<std::vector<ByNode<NodeId>>> memo(run.memo,
@@ -56,7 +56,7 @@ Range range_of_blocks(KernelBuilder& b, const Range& old, const StagedBlocks& bl
 Carried read_block(MappingRun& run, NodeId id, const std::vector<size_t>& group, Carried values,
                    const StagedBlocks& blocks) {
     KernelBuilder& b = run.b;
-    const RegionId region = run.from[id].region;
+    const RegionId region = run.from[id].as<BodyAttr>().region;
     const int64_t most = blocks.iterations;
     Range inner = run.from[run.from[region].range];
     inner.extent = blocks.whole ? Size(most) : Size(0);
@@ -79,14 +79,15 @@ Carried build_staged_loop(MappingRun& run, NodeId loop, const std::vector<size_t
                           Carried values) {
     KernelBuilder& b = run.b;
     const KernelNode& n = run.from[loop];
-    const RangeId old_range = run.from[n.region].range;
+    const RegionId old_region = n.as<BodyAttr>().region;
+    const RangeId old_range = run.from[old_region].range;
     const Range& old = run.from[old_range];
     StagedBlocks blocks;
     blocks.extent = copy_value(run, old.extent_node, group[0]);
     blocks.iterations = run.mapping.staged_iterations;
     blocks.all = b.integer(blocks.iterations);
     blocks.size =
-        b.is_constant(blocks.extent) ? Size(b.node(blocks.extent).constant.i) : old.extent;
+        b.is_constant(blocks.extent) ? Size(b.node(blocks.extent).as<Scalar>().i) : old.extent;
     blocks.whole = !blocks.size.is(0) && blocks.size.divisor() % blocks.iterations == 0;
     const RangeId range = b.add_range(range_of_blocks(b, old, blocks));
     const RegionId region = b.add_region();
@@ -108,7 +109,7 @@ Carried build_staged_loop(MappingRun& run, NodeId loop, const std::vector<size_t
                        return value_at(run, node, at, inside);
                    }});
     {
-        const Scoped<OpenTile> open(run.tile, {&tile, n.region, blocks.start, {}});
+        const Scoped<OpenTile> open(run.tile, {&tile, old_region, blocks.start, {}});
         values = read_block(run, loop, group, std::move(values), blocks);
     }
     run.effects.push_back(b.pinned(KernelOp::Barrier, i32, {}));
@@ -134,7 +135,7 @@ NodeId staged_value(MappingRun& run, NodeId node, size_t copy) {
     if (!run.tile.arrays) return {};
     auto iteration_of = [&](RangeId range) -> NodeId {
         for (NodeId id : run.from.nodes.ids())
-            if (run.from[id].op == KernelOp::Range && run.from[id].range == range)
+            if (const auto* own = run.from[id].get_if<RangeId>(); own && *own == range)
                 return run.memo[copy][id];
         return {};
     };

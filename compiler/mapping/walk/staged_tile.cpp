@@ -208,7 +208,9 @@ std::vector<StagedTile::Element> StagedTile::elements(const Array& array, NodeId
 /// Four elements at once where they lie in an aligned block of memory.
 int64_t StagedTile::width_of(const Array& array, const Block& block) {
     const KernelNode& load = lowered_[array.value.node];
-    if (load.op != KernelOp::Load || lowered_.buffers[load.buffer].dtype.bytes() != 4) return 1;
+    if (load.op != KernelOp::Load ||
+        lowered_.buffers[load.as<AccessAttr>().buffer].dtype.bytes() != 4)
+        return 1;
     int64_t along = array.value.inside.empty() ? iterations_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
@@ -316,7 +318,7 @@ NodeId StagedTile::read(NodeId node, size_t copy, NodeId iteration,
     NodeId& found = array->read[place];
     if (!found) {
         found = b_.pinned(KernelOp::Load, n.dtype, {place}, array->buffer);
-        b_.code()[found].width = width;
+        b_.code()[found].as<AccessAttr>().width = width;
         effects.push_back(found);
     }
     const NodeId read =

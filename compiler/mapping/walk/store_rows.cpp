@@ -22,9 +22,10 @@ struct RowStores {
 void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& part,
                std::vector<NodeId>& effects) {
     KernelBuilder& b = run.b;
-    const int64_t trips = b.is_constant(part.trips) ? b.node(part.trips).constant.i : -1;
+    const int64_t trips = b.is_constant(part.trips) ? b.node(part.trips).as<Scalar>().i : -1;
     if (trips == 0) return;
-    const KernelRegion& body = run.from[n.region];
+    const RegionId old_region = n.as<BodyAttr>().region;
+    const KernelRegion& body = run.from[old_region];
     const Range& old = run.from[body.range];
     // A single iteration needs no loop, except for the part of a lane.
     const bool whole = trips == 1 && run.mapping.lanes == 1;
@@ -39,7 +40,7 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
                      std::vector<std::vector<NodeId>>(count)};
     for (int64_t c = 0; c < part.deal.unrolled; ++c) {
         const std::vector<NodeId> carried;
-        const BoundIteration bound(run, n.region, {&copy, 1},
+        const BoundIteration bound(run, old_region, {&copy, 1},
                                    b.add(base, b.integer(part.deal.at(c))), {&carried, 1});
         for (size_t k = 0; k < count; ++k) {
             const KernelNode& effect = run.from[body.effects[k]];
@@ -68,17 +69,18 @@ void walk_part(MappingRun& run, const KernelNode& n, size_t copy, const Part& pa
 bool is_row(const MappingRun& run, NodeId effect) {
     const KernelNode& n = run.from[effect];
     if (n.op != KernelOp::For || !n.args.empty()) return false;
-    const KernelRegion& body = run.from[n.region];
+    const KernelRegion& body = run.from[n.as<BodyAttr>().region];
     std::set<int> stored;
     const bool stores = std::all_of(body.effects.begin(), body.effects.end(), [&](NodeId e) {
-        return run.from[e].op == KernelOp::Store && stored.insert(run.from[e].buffer).second;
+        return run.from[e].op == KernelOp::Store &&
+               stored.insert(run.from[e].as<AccessAttr>().buffer).second;
     });
     return !body.alive && (stores || (body.effects.size() == 1 && is_row(run, body.effects[0])));
 }
 
 void walk_row(MappingRun& run, NodeId loop, size_t copy, std::vector<NodeId>& effects) {
     const KernelNode& n = run.from[loop];
-    const KernelRegion& body = run.from[n.region];
+    const KernelRegion& body = run.from[n.as<BodyAttr>().region];
     const NodeId extent = copy_value(run, run.from[body.range].extent_node, copy);
     const bool nested = run.from[body.effects[0]].op == KernelOp::For;
     const int64_t unrolled = nested ? 1 : std::max<int64_t>(1, run.mapping.unroll);
@@ -89,7 +91,7 @@ void walk_row(MappingRun& run, NodeId loop, size_t copy, std::vector<NodeId>& ef
 void store_run(MappingRun& run, const KernelNode& store, const std::vector<NodeId>& index,
                const std::vector<NodeId>& value, std::vector<NodeId>& effects) {
     KernelBuilder& b = run.b;
-    const KernelBuffer& buffer = run.from.buffers[store.buffer];
+    const KernelBuffer& buffer = run.from.buffers[store.as<AccessAttr>().buffer];
     b.set_lines(store.lines);
     for (size_t first = 0; first < index.size();) {
         bool block = first + 4 <= index.size() && buffer.dtype.bytes() == 4 &&

@@ -23,12 +23,11 @@ struct Varying {
     }
 
     bool node_varies(const KernelNode& n) const {
-        if (n.op == KernelOp::Range) return ranges[n.range];
-        if (n.op == KernelOp::RegionArg) return regions[n.region];
+        if (const auto* range = n.get_if<RangeId>()) return ranges[*range];
+        if (const auto* carried = n.get_if<CarriedAttr>()) return regions[carried->region];
         if (any(n.args)) return true;
-        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return false;
-        for (RegionId body : {n.region, n.else_region})
-            if (body && body_varies(from[body])) return true;
+        for (RegionId body : bodies(n))
+            if (body_varies(from[body])) return true;
         return false;
     }
 
@@ -36,8 +35,9 @@ struct Varying {
         nodes[id] = true;
         const KernelNode& n = from[id];
         if (n.op != KernelOp::For) return;
-        regions[n.region] = true;
-        ranges[from[n.region].range] = true;
+        const RegionId body = n.as<BodyAttr>().region;
+        regions[body] = true;
+        ranges[from[body].range] = true;
     }
 };
 

@@ -33,8 +33,8 @@ std::string as_used(const Atomic& a, const std::string& stored) {
 
 /// Returns the text of the value that is stored in place of `old`.
 std::string next_text(GlslRun& run, const Atomic& a, const std::string& old) {
-    return as_stored(a, combined_text(run, kernel_op(combining_op(a.n.combine)), a.n.dtype,
-                                      as_used(a, old), run.text[a.n.args[1]]));
+    return as_stored(a, combined_text(run, kernel_op(combining_op(a.n.as<AccessAttr>().combine)),
+                                      a.n.dtype, as_used(a, old), run.text[a.n.args[1]]));
 }
 
 /// Null where devices have no such operation.
@@ -54,7 +54,7 @@ const char* native_atomic(ScatterOp op) {
 
 void write_own(GlslRun& run, const Atomic& a, int indent) {
     const std::string at = "i" + std::to_string(a.id.number()),
-                      own = "b" + std::to_string(a.n.buffer) + "[" + at + "]";
+                      own = "b" + std::to_string(a.n.as<AccessAttr>().buffer) + "[" + at + "]";
     line(run, indent) << "int " << at << " = " << place_text(run, a.n) << ";\n";
     line(run, indent) << own << " = " << next_text(run, a, own) << ";\n";
 }
@@ -92,14 +92,15 @@ void write_exchange(GlslRun& run, const Atomic& a, const std::string& target, in
 
 void write_atomic(GlslRun& run, NodeId id, int indent) {
     const KernelNode& n = run.code[id];
-    const KernelBuffer& b = run.code.buffers[n.buffer];
+    const auto& access = n.as<AccessAttr>();
+    const KernelBuffer& b = run.code.buffers[access.buffer];
     const Atomic a{id, n, b, holds_bits(b, n.dtype), run.uses.count[id] > 0};
-    if (b.space == MemorySpace::Private && !a.asked && n.combine != ScatterOp::Last)
+    if (b.space == MemorySpace::Private && !a.asked && access.combine != ScatterOp::Last)
         return write_own(run, a, indent);
     run.wide_atomics |= b.dtype.bytes() == 8;
     const std::string target = array_text(run.code, n) + "[" + place_text(run, n) + "]";
     const char* native =
-        !a.bits || n.combine == ScatterOp::Last ? native_atomic(n.combine) : nullptr;
+        !a.bits || access.combine == ScatterOp::Last ? native_atomic(access.combine) : nullptr;
     if (native)
         write_native(run, a, native, target, indent);
     else

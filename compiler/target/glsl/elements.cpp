@@ -18,9 +18,10 @@ bool in_words(const KernelBuffer& b, const DeviceProfile& profile) {
 /// array holds either.
 std::string element_text(const GlslRun& run, const KernelNode& n) {
     const std::string array = array_text(run.code, n), at = place_text(run, n);
-    if (n.width == 4) return array + "[" + at + " >> 2]";
+    const auto& access = n.as<AccessAttr>();
+    if (access.width == 4) return array + "[" + at + " >> 2]";
     return array + "[" + at +
-           (run.code.buffers[n.buffer].width == 4 ? " >> 2][" + at + " & 3]" : "]");
+           (run.code.buffers[access.buffer].width == 4 ? " >> 2][" + at + " & 3]" : "]");
 }
 
 /// Node `id` as an element of memory.
@@ -35,36 +36,38 @@ std::string stored_text(const GlslRun& run, const KernelBuffer& b, NodeId id) {
 }  // namespace
 
 std::string array_text(const KernelCode& code, const KernelNode& n) {
-    return memory_name(code, static_cast<size_t>(n.buffer));
+    return memory_name(code, static_cast<size_t>(n.as<AccessAttr>().buffer));
 }
 
 std::string place_text(const GlslRun& run, const KernelNode& n) {
     const KernelNode& index = run.code[n.args[0]];
-    return index.op == KernelOp::Constant && index.constant.i < 0 ? "0" : run.text[n.args[0]];
+    return index.op == KernelOp::Constant && index.as<Scalar>().i < 0 ? "0" : run.text[n.args[0]];
 }
 
 std::string load_text(const GlslRun& run, const KernelNode& n) {
-    const KernelBuffer& b = run.code.buffers[n.buffer];
+    const auto& access = n.as<AccessAttr>();
+    const KernelBuffer& b = run.code.buffers[access.buffer];
     const std::string array = array_text(run.code, n), index = place_text(run, n),
                       at = b.width == 4 ? index + " >> 2" : index;
-    const std::string lane = n.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
+    const std::string lane = access.width == 4 ? "" : b.width == 4 ? "[" + index + " & 3]" : ".x";
     if (in_words(b, run.profile)) return packed_load(b.dtype, array, index);
     std::string raw = b.form == BindingForm::View ? "imageLoad(" + array + ", " + at + ")" + lane
                                                   : element_text(run, n);
-    if (n.width == 4) return raw;
+    if (access.width == 4) return raw;
     if (holds_bits(b, n.dtype)) return bitcast_glsl(n.dtype, b.dtype, raw);
     return stored_type(b, 1, run.profile) == element_type(b.dtype) ? from_element(b.dtype, raw)
                                                                    : raw;
 }
 
 void write_store(GlslRun& run, const KernelNode& n, int indent) {
-    const KernelBuffer& b = run.code.buffers[n.buffer];
+    const auto& access = n.as<AccessAttr>();
+    const KernelBuffer& b = run.code.buffers[access.buffer];
     auto value = [&](size_t k) { return stored_text(run, b, n.args[k]); };
     if (in_words(b, run.profile))
         line(run, indent) << packed_store(b.dtype, array_text(run.code, n), place_text(run, n),
                                           run.text[n.args[1]])
                           << "\n";
-    else if (n.width == 1)
+    else if (access.width == 1)
         line(run, indent) << element_text(run, n) << " = " << value(1) << ";\n";
     else
         line(run, indent) << element_text(run, n) << " = " << stored_type(b, 4, run.profile) << "("
@@ -73,7 +76,8 @@ void write_store(GlslRun& run, const KernelNode& n, int indent) {
 }
 
 void write_array(GlslRun& run, const KernelNode& n, int indent) {
-    const KernelBuffer& b = run.code.buffers[n.buffer];
+    const int buffer = n.as<AccessAttr>().buffer;
+    const KernelBuffer& b = run.code.buffers[buffer];
     const bool shared = b.space == MemorySpace::Shared;
     const auto& size = run.code.group_size;
     // An index that stays one would keep the whole array in memory.
@@ -85,7 +89,7 @@ void write_array(GlslRun& run, const KernelNode& n, int indent) {
     line(run, indent) << "for (uint k = " << (shared ? "gl_LocalInvocationIndex" : "0u") << "; k < "
                       << b.elements.text()
                       << "u; k += " << (shared ? size[0] * size[1] * size[2] : 1u) << "u) b"
-                      << n.buffer << "[k] = "
+                      << buffer << "[k] = "
                       << (n.args.empty() ? stored_type(b, 1, run.profile) + "(0)"
                                          : stored_text(run, b, n.args[0]))
                       << ";\n";

@@ -45,7 +45,7 @@ std::string expression_text(GlslRun& run, const KernelNode& n) {
         case KernelOp::MatrixCast:
         case KernelOp::MatrixMulAdd: return matrix_text(run, n);
         case KernelOp::Lane: {
-            const std::string lane = run.text[n.args[0]] + "." + kLane[n.lane];
+            const std::string lane = run.text[n.args[0]] + "." + kLane[n.as<LaneAttr>().lane];
             return n.dtype.is_bool() ? "(" + lane + " != 0u)" : lane;
         }
         default: break;

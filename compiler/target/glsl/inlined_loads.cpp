@@ -15,27 +15,25 @@ bool comes_after(const KernelCode& code, const KernelNode& n) {
 }
 
 bool may_store_over(const KernelCode& code, const KernelNode& n, const KernelNode& load) {
-    const int read = code.buffers[load.buffer].buffer;
+    const int read = code.buffers[load.as<AccessAttr>().buffer].buffer;
     const auto written = [&](const KernelBuffer& b) { return b.written && b.buffer == read; };
     const auto inside = [&](RegionId region) {
-        if (!region) return false;
         const KernelRegion& r = code[region];
         const auto stores = [&](NodeId id) { return may_store_over(code, code[id], load); };
         return std::any_of(r.order.begin(), r.order.end(), stores) ||
                std::any_of(r.effects.begin(), r.effects.end(), stores);
     };
+    const Bodies inner = bodies(n);
     switch (n.op) {
         case KernelOp::Store:
         case KernelOp::Atomic:
         case KernelOp::MatrixStore:
             // A result may take the memory of a donated argument, element by element.
-            return code.buffers[n.buffer].buffer == read ||
-                   (n.args[0] == load.args[0] && n.width == load.width);
+            return code.buffers[n.as<AccessAttr>().buffer].buffer == read ||
+                   (n.args[0] == load.args[0] && width(n) == width(load));
         case KernelOp::Barrier:
             return std::any_of(code.buffers.begin(), code.buffers.end(), written);
-        case KernelOp::For:
-        case KernelOp::Branch: return inside(n.region) || inside(n.else_region);
-        default: return false;
+        default: return std::any_of(inner.begin(), inner.end(), inside);
     }
 }
 

@@ -61,12 +61,14 @@ void load_sizes(std::ostream& out, const KernelCode& code) {
 void name_leaves(GlslRun& run) {
     for (NodeId id : run.code.nodes.ids()) {
         const KernelNode& n = run.code[id];
-        const auto k = static_cast<size_t>(n.param);
-        if (n.op == KernelOp::Constant) run.text[id] = glsl_literal(n.constant);
-        if (n.op == KernelOp::Param)
+        if (const auto* constant = n.get_if<Scalar>()) run.text[id] = glsl_literal(*constant);
+        if (const auto* own = n.get_if<ParamAttr>()) {
+            const auto k = static_cast<size_t>(own->param);
             run.text[id] = run.uses.held[k] ? held_name(k) : param_text(run.code, k);
+        }
         if (n.op == KernelOp::RegionArg) run.text[id] = "a" + std::to_string(id.number());
-        if (n.op == KernelOp::Range) run.text[id] = "r" + std::to_string(n.range.number());
+        if (const auto* range = n.get_if<RangeId>())
+            run.text[id] = "r" + std::to_string(range->number());
     }
 }
 

@@ -10,9 +10,12 @@ namespace firn {
 namespace {
 
 /// +0 or -0, written as a literal.
-bool is_zero(const KernelNode& n) { return n.op == KernelOp::Constant && n.constant.f == 0; }
+bool is_zero(const KernelNode& n) {
+    const auto* constant = n.get_if<Scalar>();
+    return constant && constant->f == 0;
+}
 /// llvmpipe folds +0 only: it takes -0 for any other number.
-bool is_plus_zero(const KernelNode& n) { return is_zero(n) && !std::signbit(n.constant.f); }
+bool is_plus_zero(const KernelNode& n) { return is_zero(n) && !std::signbit(n.as<Scalar>().f); }
 
 }  // namespace
 
@@ -37,7 +40,7 @@ std::string literal_zero_glsl(const KernelCode& code, const KernelNode& node,
                 // The same value as x / 0, and no division that a driver could drop.
                 const double infinity = std::numeric_limits<double>::infinity();
                 const Scalar inverse =
-                    scalar_float(std::copysign(infinity, right.constant.f), node.dtype);
+                    scalar_float(std::copysign(infinity, right.as<Scalar>().f), node.dtype);
                 return "(" + operands[0] + " * " + glsl_literal(inverse) + ")";
             }
             return is_plus_zero(left) ? "firn_zero_over" + type + operands[1] + ")" : "";

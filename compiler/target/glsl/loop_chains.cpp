@@ -11,12 +11,11 @@ namespace firn {
 namespace {
 
 bool has_loops(const KernelCode& code, RegionId region) {
-    if (!region) return false;
     const auto is_loop = [&](NodeId id) {
-        const KernelNode& n = code[id];
-        return n.op == KernelOp::For ||
-               (n.op == KernelOp::Branch &&
-                (has_loops(code, n.region) || has_loops(code, n.else_region)));
+        if (code[id].op == KernelOp::For) return true;
+        const Bodies sides = bodies(code[id]);
+        return std::any_of(sides.begin(), sides.end(),
+                           [&](RegionId side) { return has_loops(code, side); });
     };
     const KernelRegion& body = code[region];
     return std::any_of(body.order.begin(), body.order.end(), is_loop) ||
@@ -28,7 +27,6 @@ class Chains {
     explicit Chains(const KernelCode& code) : code_(code) {}
 
     void follow(RegionId region) {
-        if (!region) return;
         const KernelRegion& body = code_[region];
         for (NodeId id : body.order) follow_node(id);
         for (NodeId id : body.effects) follow_node(id);
@@ -40,17 +38,18 @@ class Chains {
         const KernelNode& n = code_[id];
         if (n.op == KernelOp::Barrier) length_ = 0;
         if (n.op == KernelOp::Array) ++length_;  // a loop clears it
-        if (n.op == KernelOp::Branch) follow(n.region), follow(n.else_region);
+        if (n.op == KernelOp::Branch)
+            for (RegionId side : bodies(n)) follow(side);
         if (n.op == KernelOp::For) follow_loop(id);
     }
 
     void follow_loop(NodeId id) {
-        const KernelRegion& body = code_[code_[id].region];
-        const bool written_out = code_[body.range].written_out;
-        if (has_loops(code_, code_[id].region)) {
+        const RegionId body = code_[id].as<BodyAttr>().region;
+        const bool written_out = code_[code_[body].range].written_out;
+        if (has_loops(code_, body)) {
             // Each copy of an unrolled body begins with the values of the copy before it.
             length_ = written_out ? costs::kLoopsInSequence : 1;
-            follow(code_[id].region);
+            follow(body);
             length_ += !written_out;
         } else if (!written_out) {
             if (length_ >= costs::kLoopsInSequence) apart.insert(id), length_ = 1;

@@ -23,7 +23,7 @@ std::vector<CarriedStep> carried_steps(const GlslRun& run, NodeId id, const Kern
     for (NodeId other : run.code.nodes.ids()) {
         const KernelNode& n = run.code[other];
         if (n.op == KernelOp::Result && n.args[0] == id && run.uses.count[other] > 0)
-            asked[static_cast<size_t>(n.position)] = true;
+            asked[static_cast<size_t>(n.as<PositionAttr>().position)] = true;
     }
     std::vector<CarriedStep> steps;
     for (size_t k = 0; k < asked.size(); ++k)
@@ -82,8 +82,8 @@ std::string trips_text(GlslRun& run, NodeId id, NodeId trips, int indent) {
 
 /// The loop itself, after the variables that it carries.
 void write_iterations(GlslRun& run, NodeId id, const std::string& end, int indent) {
-    const KernelNode& n = run.code[id];
-    const KernelRegion& body = run.code[n.region];
+    const RegionId region = run.code[id].as<BodyAttr>().region;
+    const KernelRegion& body = run.code[region];
     const NodeId trips = run.code[body.range].extent_node;
     // The mapping has chosen how far to unroll; CPU drivers would unroll further, and spill.
     if (rules_of(run.profile).unrolls_on && run.code[trips].op == KernelOp::Constant) {
@@ -94,7 +94,7 @@ void write_iterations(GlslRun& run, NodeId id, const std::string& end, int inden
     const std::string r = "r" + std::to_string(body.range.number());
     line(run, indent) << "for (int " << r << " = 0; " << r << " < " << end << "; ++" << r
                       << ") {\n";
-    write_region(run, n.region, indent + 1);
+    write_region(run, region, indent + 1);
     end_iteration(run, id, body, indent + 1);
     line(run, indent) << "}\n";
 }
@@ -103,7 +103,7 @@ void write_iterations(GlslRun& run, NodeId id, const std::string& end, int inden
 
 void write_for(GlslRun& run, NodeId id, int indent) {
     const KernelNode& n = run.code[id];
-    const KernelRegion& body = run.code[n.region];
+    const KernelRegion& body = run.code[n.as<BodyAttr>().region];
     const NodeId trips = run.code[body.range].extent_node;
     run.loads.erase(trips);
     for (size_t k = 0; k < n.args.size(); ++k)

@@ -31,14 +31,15 @@ std::string matrix_text(const GlslRun& run, const KernelNode& n) {
 
 void write_matrix(GlslRun& run, NodeId id, int indent) {
     const KernelNode& n = run.code[id];
+    const auto& access = n.as<AccessAttr>();
     const bool stores = n.op == KernelOp::MatrixStore;
     if (!stores) run.text[id] = value_name(id);
     if (!stores) line(run, indent) << value_type(n) << " " << run.text[id] << ";\n";
     line(run, indent) << (stores ? "coopMatStoreNV(" : "coopMatLoadNV(")
                       << run.text[stores ? n.args[2] : id] << ", "
-                      << memory_name(run.code, static_cast<size_t>(n.buffer)) << ", uint("
+                      << memory_name(run.code, static_cast<size_t>(access.buffer)) << ", uint("
                       << run.text[n.args[0]] << "), uint(" << run.text[n.args[1]] << "), "
-                      << (n.column_major ? "true" : "false") << ");\n";
+                      << (access.column_major ? "true" : "false") << ");\n";
 }
 
 }  // namespace firn

@@ -12,13 +12,13 @@ void find_repeated(const KernelCode& code, RegionId region, bool in_loop,
     for (const std::vector<NodeId>* list : {&r.order, &r.effects})
         for (NodeId id : *list) {
             const KernelNode& n = code[id];
-            if (n.region) find_repeated(code, n.region, in_loop || n.op == KernelOp::For, repeated);
-            if (n.else_region) find_repeated(code, n.else_region, in_loop, repeated);
+            for (RegionId inner : bodies(n))
+                find_repeated(code, inner, in_loop || n.op == KernelOp::For, repeated);
         }
 }
 
 void hold(const KernelCode& code, NodeId id, NodeUses& uses) {
-    const auto k = static_cast<size_t>(code[id].param);
+    const auto k = static_cast<size_t>(code[id].as<ParamAttr>().param);
     uses.held[k] = !code.on_device(code.params[k]);
 }
 
@@ -34,7 +34,7 @@ void count_region(const KernelCode& code, RegionId region, bool repeated, NodeUs
         const KernelNode& n = code[id];
         for (NodeId arg : n.args) use(arg);
         if (n.op != KernelOp::For) return;
-        const NodeId trips = code[code[n.region].range].extent_node;
+        const NodeId trips = code[code[n.as<BodyAttr>().region].range].extent_node;
         use(trips);
         if (code[trips].op == KernelOp::Param) hold(code, trips, uses);
     };
@@ -57,7 +57,8 @@ NodeUses uses_of(const KernelCode& code) {
         count_region(code, r, repeated[r], uses);
     }
     for (NodeId id : code.nodes.ids())
-        if (code[id].op == KernelOp::Range && uses.count[id] > 0) uses.range[code[id].range] = true;
+        if (const auto* range = code[id].get_if<RangeId>(); range && uses.count[id] > 0)
+            uses.range[*range] = true;
     return uses;
 }
 

@@ -17,9 +17,7 @@ int64_t steps_in(const KernelCode& code, FloatRanges& ranges, RegionId region) {
     const auto add = [&](NodeId id) {
         const KernelNode& n = code[id];
         if (is_long_division(n, ranges, code)) steps += steps_of_division(n, code);
-        if (n.op != KernelOp::For && n.op != KernelOp::Branch) return true;
-        for (RegionId part : {n.region, n.else_region}) {
-            if (!part) continue;
+        for (RegionId part : bodies(n)) {
             const RangeId range = code[part].range;
             const int64_t inside = steps_in(code, ranges, part),
                           trips = range ? code[range].max_trips : 1;

@@ -33,7 +33,7 @@ void write_value(GlslRun& run, NodeId id, std::vector<NodeId> loads, int indent)
     std::string value = expression_text(run, n);
     const bool inlined = !n.pinned && !n.matrix && run.uses.count[id] == 1 &&
                          n.op != KernelOp::SubgroupShuffle &&
-                         run.uses.asking[id] == run.uses.home[id] && n.width == 1 &&
+                         run.uses.asking[id] == run.uses.home[id] && width(n) == 1 &&
                          value.size() <= kLongestInlineText;
     if (!inlined) return define_value(run, id, value, indent);
     run.text[id] = std::move(value);

@@ -29,7 +29,8 @@ std::string index_by_subgroups(const GlslRun& run, int dim) {
 
 std::string shuffle_text(GlslRun& run, const KernelNode& n) {
     if (n.op == KernelOp::SubgroupShuffle)
-        return "subgroupShuffle(" + run.text[n.args[0]] + ", " + std::to_string(n.lane) + "u)";
+        return "subgroupShuffle(" + run.text[n.args[0]] + ", " +
+               std::to_string(n.as<LaneAttr>().lane) + "u)";
     return "subgroupShuffle(" + run.text[n.args[0]] + ", uint(" + run.text[n.args[1]] + ") % " +
            lane_count(run) + ")";
 }
@@ -40,7 +41,7 @@ void write_subgroup_reduce(GlslRun& run, NodeId id, int indent) {
     define_value(run, id, run.text[n.args[0]], indent);
     auto exchange = [&](const std::string& distance) {
         return v + " = " +
-               combined_text(run, kernel_op(reduce_step(n.reduce)), n.dtype, v,
+               combined_text(run, kernel_op(reduce_step(n.as<ReduceOp>())), n.dtype, v,
                              "subgroupShuffleXor(" + v + ", " + distance + ")") +
                ";\n";
     };
@@ -56,7 +57,7 @@ void write_subgroup_scan(GlslRun& run, NodeId id, int indent) {
     for (uint32_t s = 1; s < run.profile.subgroup_size; s *= 2) {
         const std::string distance = std::to_string(s) + "u";
         const std::string both =
-            combined_text(run, kernel_op(reduce_step(n.reduce)), n.dtype, other, v);
+            combined_text(run, kernel_op(reduce_step(n.as<ReduceOp>())), n.dtype, other, v);
         line(run, indent) << "{ " << type << " " << other << " = subgroupShuffle(" << v
                           << ", max(gl_SubgroupInvocationID, " << distance << ") - " << distance
                           << "); if (gl_SubgroupInvocationID >= " << distance << ") " << v << " = "

@@ -24,14 +24,16 @@ std::string value_type(const KernelNode& n) {
 void define_value(GlslRun& run, NodeId id, const std::string& value, int indent) {
     const KernelNode& n = run.code[id];
     run.text[id] = value_name(id);
-    line(run, indent) << (n.width == 4 ? vector_type(n.dtype) : value_type(n)) << " "
+    line(run, indent) << (width(n) == 4 ? vector_type(n.dtype) : value_type(n)) << " "
                       << run.text[id] << " = " << value << ";\n";
 }
 
 std::string result_text(const GlslRun& run, const KernelNode& n) {
     const KernelNode& owner = run.code[n.args[0]];
-    if (owner.op == KernelOp::For) return run.text[run.code[owner.region].args[n.position]];
-    return branch_value(n.args[0], static_cast<size_t>(n.position));
+    const auto position = static_cast<size_t>(n.as<PositionAttr>().position);
+    if (owner.op == KernelOp::For)
+        return run.text[run.code[owner.as<BodyAttr>().region].args[position]];
+    return branch_value(n.args[0], position);
 }
 
 }  // namespace firn
