@@ -106,8 +106,7 @@ KeyedCut cut_for_plans(SessionState& session, const std::vector<Ref>& wanted) {
     std::vector<double> numbers;
     Cut cut = cut_graph(session.nodes, wanted, {}, &numbers);
     std::string key = print(cut.graph);
-    if (numbers.empty() || session.plans.find(key))
-        return {std::move(cut), std::move(key)};
+    if (numbers.empty() || session.plans.find(key)) return {std::move(cut), std::move(key)};
     const UnfoldedNumbers all(numbers.size(), true);
     std::string form = print(cut_graph(session.nodes, wanted, all).graph, {.numbers = false});
     ChangingNumbers* known = session.changing.find(form);

@@ -220,8 +220,10 @@ int64_t StagedTile::width_of(const Array& array, const Block& block) {
         return value_of(array, load.args[0], run[static_cast<size_t>(v)], block);
     };
     if (remainder(b_.node(index(0)).congruence, kWidth) != 0) return 1;
-    for (int64_t v = 1; v < kWidth; ++v)
-        if (index(v) != b_.add(index(0), b_.integer(v))) return 1;
+    for (int64_t v = 1; v < kWidth; ++v) {
+        const NodeId found = index(v);  // before the sum: nodes are numbered in the order of making
+        if (found != b_.add(index(0), b_.integer(v))) return 1;
+    }
     return kWidth;
 }
 
