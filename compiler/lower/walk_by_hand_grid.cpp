@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "compiler/kernel/launch_groups.h"
+#include "compiler/target/class_rules.h"
 
 namespace firn {
 namespace {
@@ -67,6 +68,26 @@ std::vector<Size> groups_along(const Shape& grid, const std::vector<uint32_t>& g
     return out;
 }
 
+/// Makes groups smaller, but no smaller than a subgroup, until there are enough for every core; the
+/// mappings of other kernels do the same (mapping/steps/group).
+void spread_over_cores(const Shape& grid, std::vector<uint32_t>& group,
+                       const DeviceProfile& profile) {
+    const uint32_t lanes = profile.subgroup_size;
+    uint32_t members = 1;
+    for (uint32_t g : group) members *= g;
+    const auto too_few = [&] {
+        const Size groups = groups_of(grid, group);
+        return groups.is_constant() && groups.constant() < rules_of(profile).groups_per_core;
+    };
+    // Lanes lie along the last axis, which is cut last.
+    for (size_t axis = 0; axis < group.size(); ++axis) {
+        const uint32_t least = axis + 1 < group.size() ? 1 : std::min(lanes, group[axis]);
+        while (group[axis] % 2 == 0 && group[axis] / 2 >= least && members / 2 >= lanes &&
+               too_few())
+            group[axis] /= 2, members /= 2;
+    }
+}
+
 /// The groups of a slice, one after the other; `number` gets that of the group in its slice.
 GroupIndices launch_slice(KernelBuilder& b, const std::vector<Size>& groups, const OwnArrays& own,
                           const std::string& slice, NodeId& number) {
@@ -102,6 +123,7 @@ std::vector<uint32_t> hand_group(const LoopAttr& attr, const DeviceProfile& prof
         members * wider <= profile.max_group_size &&
         group.back() * wider <= profile.max_group_extent[0])
         group.back() *= static_cast<uint32_t>(wider);
+    spread_over_cores(attr.grid, group, profile);
     return group;
 }
 

@@ -138,8 +138,9 @@ TEST_P(StoringKernels, TreeOfSumsInARecordedLoop) {
 
 /// Returns the group of a kernel over `shape`, by axis from the last, whose loads must follow its
 /// stores.
-std::array<uint32_t, 3> group_over(const Shape& shape, const KernelOptions& options = {}) {
-    SessionScope scope(Session::interpreter(cpu_profile()));
+std::array<uint32_t, 3> group_over(const Shape& shape, const KernelOptions& options = {},
+                                   const DeviceProfile& profile = cpu_profile()) {
+    SessionScope scope(Session::interpreter(profile));
     const auto f = compile(
         [&](Tensor x) {
             Tensor out = zeros(x.shape());
@@ -170,11 +171,21 @@ TEST(GroupsOfKernels, AreWiderWhereNobodySaidThemAndEnoughAreLeft) {
 
 TEST(GroupsOfKernels, HaveNoIdlePlacesAlongShortAxes) {
     using Group = std::array<uint32_t, 3>;
-    EXPECT_EQ(group_over({1, 100}), (Group{64, 1, 1}));
-    EXPECT_EQ(group_over({100, 3}), (Group{64, 1, 1})) << "4 x 16 of them, launched as one row";
+    EXPECT_EQ(group_over({1, 1000}), (Group{64, 1, 1}));
+    EXPECT_EQ(group_over({1000, 3}), (Group{64, 1, 1})) << "4 x 16 of them, launched as one row";
     EXPECT_EQ(group_over({1, 4096}), (Group{256, 1, 1}));
-    EXPECT_EQ(group_over({2, 2}), (Group{8, 8, 1})) << "no axis has a use for them";
-    EXPECT_EQ(group_over({1, 100}, {.group = {8, 8}}), (Group{8, 8, 1})) << "it was asked for";
+    EXPECT_EQ(group_over({1, 1000}, {.group = {8, 8}}), (Group{8, 8, 1})) << "it was asked for";
+}
+
+TEST(GroupsOfKernels, AreSmallWhereTooFewWouldBeLeftForTheCores) {
+    using Group = std::array<uint32_t, 3>;
+    EXPECT_EQ(group_over({64}), (Group{8, 1, 1}));
+    EXPECT_EQ(group_over({200}), (Group{16, 1, 1})) << "13 groups";
+    EXPECT_EQ(group_over({1, 64}), (Group{8, 1, 1}));
+    EXPECT_EQ(group_over({8, 8}), (Group{8, 1, 1})) << "lanes lie along rows";
+    EXPECT_EQ(group_over({3}), (Group{8, 1, 1})) << "no group is smaller than a subgroup";
+    EXPECT_EQ(group_over({64}, {.group = {64}}), (Group{64, 1, 1})) << "it was asked for";
+    EXPECT_EQ(group_over({64}, {}, gpu_profile()), (Group{64, 1, 1})) << "a core holds more";
 }
 
 TEST(GroupsOfKernels, AreLaunchedInRowsWhereADeviceTakesFewAlongAnAxis) {
