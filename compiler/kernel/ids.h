@@ -1,5 +1,5 @@
-// Ids of kernel code. A node, a region and a range have ids of different types, none of which is a
-// number by accident.
+// Ids of kernel code. Nodes, regions and ranges have ids of different types: an id converts neither
+// to a number nor to an id of another kind.
 #pragma once
 #include <compare>
 #include <concepts>
@@ -37,7 +37,7 @@ using NodeId = Id<KernelNode>;
 using RegionId = Id<KernelRegion>;
 using RangeId = Id<Range>;
 
-/// The ids from `first` up to, but without, `end`.
+/// The ids from `first` up to, but without, `last`.
 template <class Key>
 struct Ids {
     Key first, last;
@@ -54,7 +54,7 @@ struct Ids {
     Iterator end() const { return {last}; }
 };
 
-/// A value for each id from the first on, which no number and no id of another kind reaches.
+/// A table with a value for each id from the first on. Only ids of its kind are indices.
 template <class Key, class Value>
 struct ById : std::vector<Value> {
     using Values = std::vector<Value>;

@@ -63,10 +63,7 @@ bool is_matrix(KernelOp op) {
            op == KernelOp::MatrixStore;
 }
 
-bool names_buffer(KernelOp op) {
-    return op == KernelOp::Load || op == KernelOp::Store || op == KernelOp::Atomic ||
-           op == KernelOp::Array || op == KernelOp::MatrixLoad || op == KernelOp::MatrixStore;
-}
+bool names_buffer(KernelOp op) { return std::holds_alternative<AccessAttr>(empty_attr(op)); }
 
 bool is_placed(const KernelCode& code) {
     return std::any_of(code.regions.begin(), code.regions.end(),

@@ -64,7 +64,7 @@ struct PositionAttr {
     int position = -1;
     friend bool operator==(const PositionAttr&, const PositionAttr&) = default;
 };
-/// Operations that names_buffer().
+/// Operations for which names_buffer() is true.
 struct AccessAttr {
     int buffer = -1;                     // of KernelCode::buffers
     int width = 1;                       // Load, Store: consecutive elements from the flat index on

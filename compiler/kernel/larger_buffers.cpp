@@ -191,7 +191,7 @@ class Mover {
     const bool by_parameter_;
     KernelCode out_;
     NodeId copy_;
-    // By node of `from`.
+    // Both tables have a value for each node of `from_`.
     ByNode<NodeId> renamed_;
     ByNode<RegionId> region_;
     std::map<NodeId, NodeId> sum_of_;
