@@ -98,6 +98,7 @@ void Walk::forget_iteration(size_t mark, RangeId range) {
         if (it != memo_.end() && depends(it->second)) memo_.erase(it);
     }
     std::erase_if(loop_results_, [&](const auto& entry) { return depends(entry.second); });
+    std::erase_if(extremes_, [&](const auto& entry) { return depends(entry.second); });
 }
 
 NodeId Walk::evaluate(const Node& node, const Indices& at) {

@@ -38,6 +38,9 @@ NodeId Walk::reduce(const Node& node, const Indices& at) {
             in[axis] = at[kept++];
     const Monoid& by = monoid(reduce.op);
     const DType type = accumulator_type(input.dtype);
+    if (const auto it = extremes_.find({&input, reduce.op, in}); it != extremes_.end())
+        return b_.make(KernelOp::Cast, node.dtype, {it->second});
+    const int64_t borrows = borrows_;
     std::vector<NodeId> found{b_.constant(identity(by, type))};
     if (request_.row_reductions.contains(&node)) {
         ensure(input.shape == request_.shape && std::equal(in.begin(), in.end() - 1, row_.begin()),
@@ -49,6 +52,7 @@ NodeId Walk::reduce(const Node& node, const Indices& at) {
     }
     b_.set_lines(node.lines);
     if (!by.position_of) return b_.make(KernelOp::Cast, node.dtype, {found[0]});
+    if (borrows_ == borrows) extremes_[{&input, *by.position_of, in}] = found[0];
     const NodeId first = found.size() < 3 ? found[1]
                                           : b_.make(KernelOp::Min, i32, {found[1], found[2]}),
                  none = b_.integer(kNoPosition);

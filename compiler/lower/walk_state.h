@@ -184,6 +184,9 @@ class Walk {
     std::unordered_map<const Node*, Indices> own_;
     Indices row_;  // the kernel's own indices, where it has row_reductions
     std::map<std::tuple<const Node*, int, Indices>, NodeId> loop_results_;
+    /// The extremes beside the positions that were looked for, by the reduced value and its index,
+    /// which has no node along the reduced axis.
+    std::map<std::tuple<const Node*, ReduceOp, Indices>, NodeId> extremes_;
 };
 
 }  // namespace firn

@@ -49,6 +49,20 @@ TEST(Positions, TheNearestAndHowFarItIsAreOneLoop) {
     EXPECT_EQ(loops_in(both), 1);
 }
 
+// What is read beside the nearest has indices that are summed in another order than the loop's.
+TEST(Positions, TheLeastThatIsUsedBehindItsPlaceIsOfTheSameLoop) {
+    const auto slope = [](Tensor x) {
+        const Tensor volume = reshape(x, {64, 8, 8});
+        auto [d, i, j] = indices<3>(volume.shape());
+        const Tensor cost = volume(d, i - 1, j) + volume(d, i, j);
+        const Tensor best = argmin(cost, {.axis = 0});
+        auto [row, column] = indices<2>(best.shape());
+        const Tensor before = cost(best - 1, row, column);
+        return select(best > 0, before - min(cost, {.axis = 0}), 0.0f);
+    };
+    EXPECT_EQ(loops_in(slope), 1) << text_of(slope);
+}
+
 TEST(Positions, LanesShareTheOneLoop) {
     const auto rows = [](Tensor x) { return argmin(reshape(x * x, {4, 1024}), {.axis = 1}); };
     const std::string text = text_of(rows);
