@@ -2,7 +2,6 @@
 #include "compiler/target/glsl/spirv.h"
 
 #include <cstring>
-#include <iomanip>
 #include <shaderc/shaderc.hpp>
 #include <spirv-tools/libspirv.hpp>
 #include <spirv-tools/optimizer.hpp>
@@ -10,20 +9,12 @@
 
 #include "compiler/base/disk_cache.h"
 #include "compiler/base/error.h"
+#include "compiler/base/numbered_lines.h"
 
 namespace firn {
 namespace {
 
 constexpr const char* kKind = "spirv";
-
-std::string numbered(const std::string& source) {
-    std::istringstream in(source);
-    std::ostringstream out;
-    int number = 0;
-    for (std::string line; std::getline(in, line);)
-        out << std::setw(5) << ++number << "  " << line << '\n';
-    return out.str();
-}
 
 /// Everything that could change the result, as text.
 std::string cache_text(const std::string& glsl, const SpirvOptions& options) {
@@ -91,7 +82,7 @@ std::vector<uint32_t> compile(const std::string& glsl, const std::string& name,
         compiler.CompileGlslToSpv(glsl, shaderc_compute_shader, name.c_str(), "main", settings);
     if (result.GetCompilationStatus() != shaderc_compilation_status_success)
         throw InternalError("GLSL of kernel '" + name + "' does not compile:\n" +
-                            result.GetErrorMessage() + numbered(glsl));
+                            result.GetErrorMessage() + numbered_lines(glsl));
     return {result.cbegin(), result.cend()};
 }
 

@@ -1,0 +1,292 @@
+// LLVM's text to object code: parse, verify, improve, emit; and the cache of objects.
+#include "compiler/target/native/llvm.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "compiler/base/disk_cache.h"
+#include "compiler/base/error.h"
+#include "compiler/base/numbered_lines.h"
+#include "compiler/target/native/llvm_library.h"
+
+namespace firn {
+namespace {
+
+constexpr const char* kKind = "native";
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+// A quarter of the time of default<O2>, for kernels that are vectors and loops already: no
+// vectoriser, no unrolling, no inlining but where it is asked for. Without `no-verify-fixpoint`
+// LLVM ends the process where a second run of instcombine would find more to do.
+constexpr const char* kPasses =
+    "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),gvn,simplifycfg,instcombine<no-verify-fixpoint>),globaldce";
+
+// Values of LLVM's enumerations.
+constexpr int kOptimiseByDefault = 2, kPositionIndependent = 2, kSmallCode = 3, kObjectFile = 1;
+constexpr int kReturnStatus = 2, kSeverityError = 0;
+
+/// Frees one of LLVM's objects by LLVM's function for it.
+template <class Object>
+using Owned = std::unique_ptr<Object, void (*)(Object*)>;
+
+/// A message of LLVM, which is freed.
+std::string taken(const LlvmFunctions& call, char* message) {
+    if (!message) return "";
+    const std::string text = message;
+    call.DisposeMessage(message);
+    return text;
+}
+
+void note_diagnostic(const LlvmFunctions& call, std::string& errors, LlvmDiagnostic* diagnostic) {
+    if (call.GetDiagInfoSeverity(diagnostic) != kSeverityError) return;
+    errors += taken(call, call.GetDiagInfoDescription(diagnostic)) + '\n';
+}
+
+struct Diagnosed {
+    const LlvmFunctions& call;
+    std::string errors;
+};
+
+/// The first function `llvm.*` that LLVM does not know, whose calls would be left to a linker.
+std::string unknown_intrinsic(const LlvmFunctions& call, LlvmModule* module) {
+    for (LlvmValue* f = call.GetFirstFunction(module); f; f = call.GetNextFunction(f)) {
+        size_t length = 0;
+        const char* text = call.GetValueName2(f, &length);
+        const std::string_view name(text, length);
+        if (name.starts_with("llvm.") && call.IsDeclaration(f) && call.GetIntrinsicID(f) == 0)
+            return std::string(name);
+    }
+    return "";
+}
+
+/// The bytes of the object, or LLVM's message.
+struct Compiled {
+    std::string object;
+    std::string error;
+};
+
+Compiled failed(std::string error) { return {"", std::move(error)}; }
+
+Compiled compile(const LlvmFunctions& call, const std::string& ir,
+                 const NativeProcessor& processor) {
+    char* message = nullptr;
+    LlvmTarget* target = nullptr;
+    if (call.GetTargetFromTriple(kTriple, &target, &message)) return failed(taken(call, message));
+    const Owned<LlvmMachine> machine(
+        call.CreateTargetMachine(target, kTriple, processor.cpu.c_str(), processor.features.c_str(),
+                                 kOptimiseByDefault, kPositionIndependent, kSmallCode),
+        call.DisposeTargetMachine);
+    if (!machine) return failed("there is no machine " + processor.cpu + " of " + kTriple);
+
+    Diagnosed diagnosed{call, ""};
+    const Owned<LlvmContext> context(call.ContextCreate(), call.ContextDispose);
+    call.ContextSetDiagnosticHandler(
+        context.get(),
+        [](LlvmDiagnostic* diagnostic, void* data) {
+            auto& into = *static_cast<Diagnosed*>(data);
+            note_diagnostic(into.call, into.errors, diagnostic);
+        },
+        &diagnosed);
+
+    LlvmModule* parsed = nullptr;
+    // The module's name is a symbol of the object.
+    LlvmBuffer* text = call.CreateMemoryBufferWithMemoryRange(ir.data(), ir.size(), "kernel", 1);
+    const int refused = call.ParseIRInContext(context.get(), text, &parsed, &message);
+    if (refused) return failed(taken(call, message));
+    const Owned<LlvmModule> module(parsed, call.DisposeModule);
+    call.SetTarget(module.get(), kTriple);
+    const Owned<LlvmLayout> layout(call.CreateTargetDataLayout(machine.get()),
+                                   call.DisposeTargetData);
+    call.SetModuleDataLayout(module.get(), layout.get());
+    const int faulty = call.VerifyModule(module.get(), kReturnStatus, &message);
+    if (std::string said = taken(call, message); faulty) return failed(std::move(said));
+    if (const std::string name = unknown_intrinsic(call, module.get()); !name.empty())
+        return failed("there is no intrinsic " + name);
+
+    const Owned<LlvmPassOptions> options(call.CreatePassBuilderOptions(),
+                                         call.DisposePassBuilderOptions);
+    if (LlvmFailure* failure =
+            call.RunPasses(module.get(), kPasses, machine.get(), options.get())) {
+        char* said = call.GetErrorMessage(failure);
+        std::string error = said;
+        call.DisposeErrorMessage(said);
+        return failed(std::move(error));
+    }
+    LlvmBuffer* emitted = nullptr;
+    message = nullptr;
+    if (call.TargetMachineEmitToMemoryBuffer(machine.get(), module.get(), kObjectFile, &message,
+                                             &emitted))
+        return failed(taken(call, message));
+    const Owned<LlvmBuffer> object(emitted, call.DisposeMemoryBuffer);
+    if (!diagnosed.errors.empty()) return failed(diagnosed.errors);
+    return {std::string(call.GetBufferStart(object.get()), call.GetBufferSize(object.get())), ""};
+}
+
+/// Work on a thread of its own, which may stop in the midst of it.
+struct OwnThread {
+    std::function<void()> work;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_done = false;
+    std::optional<std::string> fatal;
+    std::exception_ptr failure;
+};
+
+/// Notes LLVM's last words, and never returns to it: LLVM would end the process. Its frames stay as
+/// they are, on a thread that waits for the end of the process; nothing is unwound, because LLVM is
+/// not written for that.
+void stay_forever(void* data, const char* reason) {
+    {
+        auto& own = *static_cast<OwnThread*>(data);
+        const std::lock_guard lock(own.mutex);
+        own.fatal = reason;
+        own.changed.notify_all();
+    }
+    for (;;) pause();
+}
+
+void* run_own_thread(void* data) {
+    const std::unique_ptr<std::shared_ptr<OwnThread>> owner(
+        static_cast<std::shared_ptr<OwnThread>*>(data));
+    OwnThread& own = **owner;
+    const LlvmFatal fatal{stay_forever, &own};
+    on_llvm_fatal(&fatal);
+    try {
+        own.work();
+    } catch (...) {
+        own.failure = std::current_exception();
+    }
+    on_llvm_fatal(nullptr);
+    const std::lock_guard lock(own.mutex);
+    own.is_done = true;
+    own.changed.notify_all();
+    return nullptr;
+}
+
+/// LLVM recurses over expressions; of this a process pays for what is used.
+constexpr size_t kStackBytes = size_t{32} << 20;
+
+/// Does `work`, which calls LLVM, on a thread of its own; returns why LLVM could not go on. What
+/// `work` refers to must live on then.
+std::optional<std::string> with_llvm(std::function<void()> work) {
+    const auto own = std::make_shared<OwnThread>();
+    own->work = std::move(work);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    auto owner = std::make_unique<std::shared_ptr<OwnThread>>(own);
+    pthread_t thread;
+    const int refused = pthread_create(&thread, &attributes, run_own_thread, owner.get());
+    pthread_attr_destroy(&attributes);
+    if (refused)
+        throw UserError(
+            "native code is compiled on a thread of its own, and the system has none: " +
+            std::string(std::strerror(refused)));
+    owner.release();
+    std::unique_lock lock(own->mutex);
+    own->changed.wait(lock, [&] { return own->is_done || own->fatal; });
+    lock.unlock();
+    if (own->fatal) {
+        pthread_detach(thread);
+        return own->fatal;
+    }
+    pthread_join(thread, nullptr);
+    if (own->failure) std::rethrow_exception(own->failure);
+    return std::nullopt;
+}
+
+std::vector<uint32_t> words_of(const std::string& object) {
+    std::vector<uint32_t> words(1 + (object.size() + 3) / 4);
+    words[0] = static_cast<uint32_t>(object.size());
+    std::memcpy(words.data() + 1, object.data(), object.size());
+    return words;
+}
+
+/// Everything that could change the result, as text.
+std::string cache_text(const std::string& ir, const NativeProcessor& processor) {
+    return "native " + native_compiler_version() + " passes " + kPasses + " for " + kTriple + ' ' +
+           processor.cpu + ' ' + processor.features + '\n' + ir;
+}
+
+constexpr const char* kWarmUp = R"(
+define void @f(ptr %to, <4 x float> %x, i64 %n) {
+begin:
+  br label %next
+next:
+  %k = phi i64 [ 0, %begin ], [ %k1, %next ]
+  %at = getelementptr float, ptr %to, i64 %k
+  %y = load <4 x float>, ptr %at, align 4
+  %z = fadd <4 x float> %x, %y
+  store <4 x float> %z, ptr %at, align 4
+  %k1 = add i64 %k, 4
+  %goes_on = icmp ult i64 %k1, %n
+  br i1 %goes_on, label %next, label %end
+end:
+  ret void
+}
+)";
+
+constexpr const char* kOnlyX86 =
+    "native code is made for x86-64 processors alone; on others the Vulkan driver of the CPU runs "
+    "programs";
+
+}  // namespace
+
+std::vector<uint32_t> compile_native(const std::string& ir, const std::string& name,
+                                     const NativeProcessor& processor,
+                                     const NativeOptions& options) {
+    if (processor.cpu.empty()) throw UserError(kOnlyX86);
+    const std::string key = options.cache_directory.empty() ? "" : cache_text(ir, processor);
+    if (const auto kept = cache_find_text(options.cache_directory, kKind, key))
+        return words_of(*kept);
+    const LlvmLibrary& library = options.library ? *options.library : llvm_library();
+    if (library.version.empty()) throw UserError(library.why_not);
+    // Where LLVM cannot go on, its thread keeps all that it refers to.
+    const auto text = std::make_shared<const std::string>(ir);
+    const auto compiled = std::make_shared<Compiled>();
+    const auto call = std::make_shared<const LlvmFunctions>(library.call);
+    const std::optional<std::string> fatal =
+        with_llvm([=] { *compiled = compile(*call, *text, processor); });
+    const std::string& error = fatal ? *fatal : compiled->error;
+    if (fatal || compiled->object.empty())
+        throw InternalError("LLVM IR of kernel '" + name + "' does not compile:\n" +
+                            (error.empty() ? "(no message)" : error) + '\n' + numbered_lines(ir));
+    cache_put_text(options.cache_directory, kKind, key, compiled->object);
+    return words_of(compiled->object);
+}
+
+std::string why_no_llvm() {
+#if defined(__x86_64__)
+    return llvm_library().why_not;
+#else
+    return kOnlyX86;
+#endif
+}
+
+std::string llvm_version() { return llvm_library().version; }
+
+std::string native_compiler_version() {
+    const std::string file = llvm_file(llvm_names());
+    return file.empty() ? llvm_version() : file;
+}
+
+std::jthread begin_loading_llvm(const NativeProcessor& processor) {
+    return std::jthread([processor] {
+        try {
+            if (why_no_llvm().empty()) compile_native(kWarmUp, "warm-up", processor);
+        } catch (const std::exception&) {
+            // The first compile that is asked for says what is wrong.
+        }
+    });
+}
+
+}  // namespace firn
