@@ -35,6 +35,30 @@ DeviceProfile gpu_profile() {
     return profile;
 }
 
+DeviceProfile native_profile(uint32_t vector_bits, uint32_t cores) {
+    DeviceProfile profile;
+    profile.name = "reference processor";
+    profile.device_class = DeviceClass::Native;
+    profile.subgroup_size = vector_bits / 32;
+    for (uint32_t& groups : profile.max_groups) groups = INT32_MAX;
+    for (uint32_t& extent : profile.max_group_extent) extent = profile.max_group_size;
+    // Bindings, parameters and buffers are addresses and plain memory.
+    profile.push_constant_bytes = 1u << 20;
+    profile.max_storage_buffers = INT32_MAX;
+    profile.max_views = 0;
+    profile.max_storage_range = INT64_MAX;
+    profile.max_view_elements = 0;
+    profile.max_back_edges = 0;
+    profile.view_loads = false;
+    profile.buffer_addresses = false;
+    profile.operations_per_second = 10e9 * profile.subgroup_size * cores;
+    profile.bytes_per_second = 30e9;
+    profile.shared_loads = 1;
+    profile.seconds_per_launch = 2e-6;
+    profile.parallel_invocations = cores * profile.subgroup_size;
+    return profile;
+}
+
 bool lanes_share(const DeviceProfile& profile) {
     return profile.subgroup_shuffle && profile.subgroup_size > 1 &&
            std::has_single_bit(profile.subgroup_size);

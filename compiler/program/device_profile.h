@@ -7,10 +7,11 @@
 
 namespace firn {
 
-/// Decides the target and its rules: a Vulkan driver that runs kernels on the CPU, or a GPU.
-enum class DeviceClass : uint8_t { CpuDriver, Gpu };
+/// Decides the target and its rules: a Vulkan driver that runs kernels on the CPU, a GPU, or a
+/// processor that runs native code without a driver.
+enum class DeviceClass : uint8_t { CpuDriver, Gpu, Native };
 /// Their names, in files and in keys.
-inline constexpr const char* kDeviceClassNames[] = {"cpu", "gpu"};
+inline constexpr const char* kDeviceClassNames[] = {"cpu", "gpu", "native"};
 
 /// The shape that a matrix unit multiplies at once for a whole subgroup: [rows, depth] by [depth,
 /// columns] of f16, with sums in f32. No rows: there is no unit.
@@ -92,6 +93,9 @@ DeviceProfile least(DeviceProfile profile);
 DeviceProfile cpu_profile();
 /// A discrete GPU of an unknown make.
 DeviceProfile gpu_profile();
+/// A processor of so many cores, whose registers hold vectors of so many bits (a power of two from
+/// 128 on), and native code for it. The rates are not measured.
+DeviceProfile native_profile(uint32_t vector_bits = 256, uint32_t cores = 2);
 /// Text that changes whenever anything in the profile that steers the compiler changes.
 std::string cache_key(const DeviceProfile& profile);
 /// `14 GB/s, 110 GFLOP/s, 40 us per launch, measured in steps of two` or `by its class`.

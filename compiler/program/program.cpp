@@ -39,6 +39,26 @@ std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& en
     return values;
 }
 
+namespace {
+
+/// The type in which a kernel gets a parameter.
+DType held_type(DType dtype) {
+    if (dtype.is_half()) return f32;
+    return dtype.is_narrow() ? i32 : dtype;
+}
+
+}  // namespace
+
+uint64_t param_bits(const Scalar& value, DType dtype) {
+    uint64_t bits = 0;
+    store_scalar(value.to(dtype).to(held_type(dtype)), &bits);
+    return bits;
+}
+
+Scalar scalar_of_bits(uint64_t bits, DType dtype) {
+    return load_scalar(held_type(dtype), &bits).to(dtype);
+}
+
 ProgramStats stats(const Program& program, const SizeEnv& env) {
     ProgramStats result;
     result.kernels = static_cast<int64_t>(program.kernels.size());

@@ -260,6 +260,12 @@ FlatProgram flatten(const Program& program, const SizeEnv& env);
 /// fit.
 std::vector<Scalar> param_values(const DispatchStep& dispatch, const SizeEnv& env,
                                  const std::vector<Scalar>& scalars);
+/// The bits of a parameter of this type; those of 4 bytes are the lower half, and the upper one is
+/// 0. A kernel gets an f16 or bf16 as the f32 of the same value, and a narrow integer as the i32.
+/// @{
+uint64_t param_bits(const Scalar& value, DType dtype);
+Scalar scalar_of_bits(uint64_t bits, DType dtype);
+/// @}
 
 /// Memory for the slots that the caller does not bind, packed by lifetime into one allocation: byte
 /// offset per slot (UINT64_MAX where a slot takes none) and the total. The memory of result i is

@@ -225,7 +225,8 @@ class Walker {
     /// loops around it are asked before every iteration.
     void add_asked(const RepeatStep& repeat, int64_t trips) {
         const bool before = may_ask(repeat.body);
-        const int64_t iterations = iterations_before_check(program_, repeat, trips, now_.env);
+        const int64_t iterations =
+            visitor_.asks_freely() ? 1 : iterations_before_check(program_, repeat, trips, now_.env);
         bool alive = true;
         for (int64_t iteration = 0; iteration < trips;) {
             if (before && !(alive = visitor_.goes_on(slot(repeat.alive), iteration))) return;

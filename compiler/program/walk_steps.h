@@ -16,6 +16,9 @@ struct StepVisitor {
     /// Returns whether the bool in `slot` is true when all steps so far have run. The loop that
     /// asks has taken `iterations` iterations.
     virtual bool goes_on(int slot, int64_t iterations) = 0;
+    /// Returns whether goes_on costs nothing, because the host has the values: it is then asked
+    /// after every iteration.
+    virtual bool asks_freely() const { return false; }
     /// An iteration of a loop that stands in no other loop begins; `trips` is -1 where only the
     /// data knows.
     virtual void outermost_iteration(const RepeatStep&, int64_t /*iteration*/, int64_t /*trips*/) {}

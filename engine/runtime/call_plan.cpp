@@ -13,59 +13,10 @@
 namespace firn {
 namespace {
 
-void add_symbols(const Size& size, std::set<std::string>& symbols) {
-    for (std::string& name : size.symbols()) symbols.insert(std::move(name));
-}
-
-bool is_scalar_symbol(const std::string& name) { return name.starts_with('$'); }
-
-/// The symbols of a program, by their uses.
-struct SymbolUse {
-    std::set<std::string> shape;  // buffers, dispatches
-    std::set<std::string> trips;
-    std::set<std::string> params;  // sizes given to kernels
-    std::set<std::string> inductions;
-};
-
-void add_symbols(const std::vector<Step>& steps, SymbolUse& use) {
-    for (const Step& step : steps) {
-        if (const auto* dispatch = std::get_if<DispatchStep>(&step.step)) {
-            for (const Size& groups : dispatch->groups) add_symbols(groups, use.shape);
-            for (const ParamInfo& param : dispatch->params)
-                if (param.scalar < 0) add_symbols(param.size, use.params);
-        } else if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) {
-            add_symbols(repeat->trips, use.trips);
-            use.inductions.insert(repeat->induction);
-            add_symbols(repeat->body, use);
-        }
-    }
-}
-
-SymbolUse symbol_use(const Program& program) {
-    SymbolUse use;
-    for (const BufferInfo& buffer : program.buffers) add_symbols(buffer.elements, use.shape);
-    add_symbols(program.steps, use);
-    for (const HostScalar& scalar : program.host_scalars) add_symbols(scalar.size, use.params);
-    return use;
-}
-
 /// Writes `value` in its storage form, which for a parameter is 4 or 8 bytes wide.
 void store_param(const Scalar& value, DType dtype, std::byte* target) {
-    switch (dtype.type) {
-        case Type::F32:
-        case Type::F64:
-        case Type::I32:
-        case Type::U32:
-        case Type::I64:
-        case Type::U64:
-        case Type::Bool: store_scalar(value.to(dtype), target); return;
-        case Type::F16:
-        case Type::BF16: store_scalar(value.to(dtype).to(f32), target); return;
-        case Type::I16:
-        case Type::U16:
-        case Type::I8:
-        case Type::U8: store_scalar(value.to(dtype).to(i32), target); return;
-    }
+    const uint64_t bits = param_bits(value, dtype);
+    std::memcpy(target, &bits, dtype.bytes() == 8 ? 8 : 4);
 }
 
 uint64_t align(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
@@ -179,7 +130,7 @@ class StepPlanner {
                                    : arguments + numbers_.place(program_.host_scalars,
                                                                 param.scalar - arguments, step.env);
             plan_.patches.push_back({offset, dtype, scalar, Size(), -1});
-        } else if (known_at_the_call(param.size)) {
+        } else if (mentions_any(param.size, filled_in_)) {
             plan_.envs.push_back(step.env);
             plan_.patches.push_back(
                 {offset, dtype, -1, param.size, static_cast<int>(plan_.envs.size()) - 1});
@@ -191,13 +142,6 @@ class StepPlanner {
         }
     }
 
-    bool known_at_the_call(const Size& size) const {
-        if (filled_in_.empty()) return false;
-        std::vector<std::string> names = size.symbols();
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string& name) { return filled_in_.contains(name); });
-    }
-
     const Program& program_;
     const DeviceProfile& profile_;
     const std::set<std::string>& filled_in_;
@@ -206,16 +150,6 @@ class StepPlanner {
     std::map<PlannedSet, int> set_numbers_;
     std::vector<uint32_t> param_offsets_[2];  // by params_in_buffer, in the order of the steps
 };
-
-/// Scalar arguments that decide nothing but values of parameters.
-std::set<std::string> filled_in(const Program& program) {
-    SymbolUse use = symbol_use(program);
-    std::erase_if(use.params, [&](const std::string& name) {
-        return !is_scalar_symbol(name) || use.shape.contains(name) || use.trips.contains(name) ||
-               use.inductions.contains(name);
-    });
-    return use.params;
-}
 
 /// Notes the slots that the steps touch; slots of one class replace one another.
 void note_slots(const Program& program, std::span<const FlatStep> steps,
@@ -238,17 +172,6 @@ void note_slots(const Program& program, std::span<const FlatStep> steps,
 }
 
 }  // namespace
-
-std::vector<std::string> plan_symbols(const Program& program, bool in_parts) {
-    SymbolUse use = symbol_use(program);
-    std::set<std::string> symbols = use.shape;
-    for (const std::string& name : use.params)
-        if (!is_scalar_symbol(name)) symbols.insert(name);
-    for (const std::string& name : use.trips)
-        if (!in_parts || !is_scalar_symbol(name)) symbols.insert(name);
-    for (const std::string& name : use.inductions) symbols.erase(name);
-    return {symbols.begin(), symbols.end()};
-}
 
 uint64_t buffer_param_bytes(const KernelInfo& kernel, const DeviceProfile& profile) {
     return kernel.params_in_buffer
@@ -277,7 +200,7 @@ CallPlan plan_call(const Program& program, const DeviceProfile& profile, const S
     } else {
         const FlatProgram flat = flatten(program, env);
         static_cast<PlannedSteps&>(plan) =
-            plan_steps(program, profile, flat.steps, filled_in(program));
+            plan_steps(program, profile, flat.steps, late_symbols(program));
         const MemoryPlan memory = plan_memory(program, flat, env);
         bytes = memory.bytes;
         plan.result_slots = flat.result_slots;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/plan_symbols.h"
 #include "compiler/program/walk_steps.h"
 
 namespace firn {
@@ -78,10 +79,6 @@ struct CallPlan : PlannedSteps {
     uint64_t scratch_params = 0;  // where those begin
     uint64_t scratch_param_bytes = 0;
 };
-
-/// Names of the symbols that a plan depends on, sorted: all but scalar arguments that are used only
-/// as values of parameters, which recording fills in, and in parts as trips of loops.
-std::vector<std::string> plan_symbols(const Program& program, bool in_parts = false);
 
 /// Throws UserError where a dispatch has more workgroups than `profile` allows. `in_parts`: so in
 /// any case.

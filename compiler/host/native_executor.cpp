@@ -1,0 +1,184 @@
+// Runs programs whose kernels are machine code of this processor.
+#include "compiler/host/native_executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/error.h"
+#include "compiler/host/host_executor.h"
+#include "compiler/host/object_file.h"
+#include "compiler/host/workers.h"
+#include "compiler/program/native_abi.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace firn {
+namespace {
+
+/// What one thread does in less time is not worth waking another one.
+constexpr double kAlone = 10e-6;
+/// What each thread that takes part is to have to do.
+constexpr double kWorthAThread = 5e-6;
+
+/// Floats as kernels take them, while it lives: rounded to the nearest, subnormal ones kept.
+class FloatMode {
+  public:
+#if defined(__x86_64__)
+    FloatMode() : before_(_mm_getcsr()) { _mm_setcsr(kDefault); }
+    ~FloatMode() { _mm_setcsr(before_); }
+
+  private:
+    static constexpr unsigned kDefault = 0x1f80;  // all exceptions masked
+    unsigned before_;
+#elif defined(__aarch64__)
+    FloatMode() {
+        asm volatile("mrs %0, fpcr" : "=r"(before_));
+        asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}));
+    }
+    ~FloatMode() { asm volatile("msr fpcr, %0" : : "r"(before_)); }
+
+  private:
+    uint64_t before_ = 0;
+#else
+    FloatMode() {}
+    ~FloatMode() {}
+
+  private:
+#endif
+  public:
+    FloatMode(const FloatMode&) = delete;
+    FloatMode& operator=(const FloatMode&) = delete;
+};
+
+/// The code of a kernel.
+struct LoadedKernel {
+    std::shared_ptr<const ObjectFile> object;
+    NativeKernel function = nullptr;
+};
+using LoadedKernels = std::vector<LoadedKernel>;
+
+/// The bytes of the object file in an artefact.
+std::span<const std::byte> object_bytes(const Program& program, const KernelInfo& kernel) {
+    const Artefact& artefact = kernel.artefact;
+    if (artefact.format != kNativeFormat)
+        throw UserError("kernel '" + kernel.name + "' of program '" + program.name + "' is '" +
+                        artefact.format + "' and this session runs '" + kNativeFormat +
+                        "': the program was saved for other devices; save it in a session like "
+                        "this one, or run it on such a device");
+    const auto words = std::as_bytes(std::span(artefact.words));
+    const size_t most = artefact.words.empty() ? 0 : words.size() - sizeof(uint32_t);
+    if (artefact.words.empty() || artefact.words[0] > most)
+        throw UserError("kernel '" + kernel.name + "' of program '" + program.name +
+                        "' has no machine code, or not all of it; compile the program again");
+    return words.subspan(sizeof(uint32_t), artefact.words[0]);
+}
+
+class NativeExecutor final : public HostExecutor {
+  public:
+    explicit NativeExecutor(DeviceProfile profile)
+        : HostExecutor(std::move(profile), {.called = "the executor of machine code",
+                                            .fill = std::nullopt,
+                                            .checks_hazards = false,
+                                            .keeps_plans = true}),
+          scratch_(workers_.size()) {}
+
+    bool needs_kernel_code() const override { return false; }
+
+    std::shared_ptr<const void> prepare(const Program& program) override {
+        auto kernels = std::make_shared<LoadedKernels>();
+        for (const KernelInfo& kernel : program.kernels) kernels->push_back(load(program, kernel));
+        return kernels;
+    }
+
+  private:
+    /// Kernels of equal code share it, as long as some program has it.
+    LoadedKernel load(const Program& program, const KernelInfo& kernel) {
+        const std::span<const std::byte> file = object_bytes(program, kernel);
+        const std::string name = "kernel '" + kernel.name + "' of program '" + program.name + "'";
+        const std::lock_guard lock(objects_mutex_);
+        std::erase_if(objects_, [](const auto& entry) { return entry.second.expired(); });
+        std::weak_ptr<const ObjectFile>& known = objects_[kernel.artefact.words];
+        LoadedKernel loaded{known.lock(), nullptr};
+        if (!loaded.object) known = loaded.object = std::make_shared<const ObjectFile>(file, name);
+        loaded.function = reinterpret_cast<NativeKernel>(loaded.object->symbol(kNativeSymbol));
+        if (!loaded.function)
+            throw UserError(name + ": its machine code has no function " + kNativeSymbol +
+                            "; compile the program again");
+        return loaded;
+    }
+
+    void dispatch(const HostDispatch& dispatch) override {
+        uint64_t groups = 1;
+        NativeCall call{};
+        for (size_t k = 0; k < 3; ++k) {
+            ensure(dispatch.groups[k] <= UINT32_MAX &&
+                       !__builtin_mul_overflow(groups, static_cast<uint64_t>(dispatch.groups[k]),
+                                               &groups),
+                   "a kernel has more groups than can be counted");
+            call.groups[k] = static_cast<uint32_t>(dispatch.groups[k]);
+        }
+        if (groups == 0) return;
+        buffers_.resize(dispatch.slots.size());
+        for (size_t k = 0; k < buffers_.size(); ++k) buffers_[k] = dispatch.buffer(k).data();
+        call.buffers = buffers_.data();
+        call.params = dispatch.params.data();
+        const auto& kernels = *static_cast<const LoadedKernels*>(dispatch.prepared);
+        const NativeKernel function = kernels[static_cast<size_t>(dispatch.step.kernel)].function;
+        const uint32_t shared = dispatch.kernel.shared_bytes;
+        const auto run = [&](uint64_t first, uint64_t last, size_t worker) {
+            NativeCall own = call;
+            own.scratch = shared > 0 ? scratch_of(worker, shared) : nullptr;
+            const FloatMode mode;
+            function(&own, first, last);
+        };
+        const uint64_t threads = groups == 1 ? 1 : threads_for(dispatch.seconds);
+        if (threads <= 1)
+            run(0, groups, 0);
+        else
+            workers_.run(groups, threads, std::cref(run));
+    }
+
+    /// Rates of the profile are those of all threads.
+    uint64_t threads_for(double seconds) const {
+        const auto all = static_cast<double>(workers_.size());
+        const double alone = seconds * all;
+        if (alone < kAlone) return 1;
+        return static_cast<uint64_t>(std::clamp(alone / kWorthAThread, 1.0, all));
+    }
+
+    /// Each worker grows its own.
+    void* scratch_of(size_t worker, uint32_t bytes) {
+        Scratch& own = scratch_[worker];
+        if (own.lines.size() * kHostLine < bytes)
+            own.lines.resize((bytes + kHostLine - 1) / kHostLine);
+        return own.lines.data();
+    }
+
+    struct alignas(kHostLine) Line {
+        std::byte bytes[kHostLine];
+    };
+    struct alignas(kHostLine) Scratch {
+        std::vector<Line> lines;
+    };
+
+    Workers workers_;
+    std::vector<Scratch> scratch_;  // by worker
+    std::vector<void*> buffers_;    // of the dispatch that runs
+    std::mutex objects_mutex_;
+    std::map<std::vector<uint32_t>, std::weak_ptr<const ObjectFile>> objects_;  // by words
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_native_executor(DeviceProfile profile) {
+    return std::make_unique<NativeExecutor>(std::move(profile));
+}
+
+}  // namespace firn

@@ -1,0 +1,14 @@
+// Runs programs whose kernels are machine code of this processor.
+#pragma once
+#include <memory>
+
+#include "compiler/program/executor.h"
+
+namespace firn {
+
+/// An executor that calls the kernels of programs, whose artefacts have the format kNativeFormat
+/// (program/native_abi.h), on all cores that the process may use, or FIRN_THREADS. UserError where
+/// that is no number of threads; a program with kernels in another format is one too.
+std::unique_ptr<Executor> make_native_executor(DeviceProfile profile);
+
+}  // namespace firn

@@ -1,0 +1,33 @@
+// How a kernel in machine code is called: the contract between the target that writes such kernels
+// and the executor that runs them.
+#pragma once
+#include <cstdint>
+
+namespace firn {
+
+/// Artefact::format of a kernel in machine code. The words are one length in bytes, then the bytes
+/// of a relocatable object file, padded to whole words.
+inline constexpr const char* kNativeFormat = "native";
+/// The name of the function in that object file, a NativeKernel.
+inline constexpr const char* kNativeSymbol = "firn_kernel";
+
+/// One dispatch, the same for all of its groups.
+struct NativeCall {
+    /// The memory of each binding, whatever its form: aligned to 64 bytes, with 64 more that may be
+    /// read in front of it and behind it.
+    void* const* buffers;
+    /// DispatchStep::params in their order, 8 bytes each, as param_bits() gives them.
+    const uint64_t* params;
+    uint32_t groups[3];
+    /// KernelInfo::shared_bytes that no other thread has, aligned to 64 bytes; their values are
+    /// undefined at the begin of every group.
+    void* scratch;
+};
+
+/// Runs the groups [first, last) of groups[0] * groups[1] * groups[2], whose number is x +
+/// groups[0]
+/// * (y + groups[1] * z). Any thread may run any of them. Floats are rounded to the nearest, and
+/// subnormal ones are kept.
+using NativeKernel = void (*)(const NativeCall* call, uint64_t first, uint64_t last);
+
+}  // namespace firn
