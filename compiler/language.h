@@ -45,6 +45,7 @@
 #include "compiler/frontend/realize.h"
 #include "compiler/frontend/reduce.h"
 #include "compiler/frontend/scatter.h"
+#include "compiler/frontend/cpu_session.h"
 #include "compiler/frontend/session.h"
 #include "compiler/frontend/statistics.h"
 #include "compiler/frontend/tensor.h"

@@ -20,8 +20,12 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_DUMP_DIR", "folder",
      "write graphs and kernels after every pass, texts of kernels and explain of every compiled "
      "program there"},
-    {"FIRN_EXECUTOR", "device | interpret | oracle",
-     "run on the Vulkan device, by the kernel interpreter, or node by node on the host"},
+    {"FIRN_EXECUTOR", "device | native | interpret | oracle",
+     "run on the Vulkan device, as native code of the processor, by the kernel interpreter, or "
+     "node by node on the host"},
+    {"FIRN_THREADS", "1..1024",
+     "threads that run kernels of machine code; by default as many as the process may use cores: "
+     "where a container gets less time than that, say how many"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1",
      "verify the promises of unique and permutation stores and of unchecked reads, and warn of "
@@ -42,6 +46,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, "
      "tuned mappings (kept below 512 MiB in `~/.cache/firn`)"},
     {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
+    {"FIRN_CPU", "sse2 | sse4 | avx2 | avx512",
+     "make native code for a lower level of processors than this one has"},
     {"FIRN_FILL_MEMORY", "1",
      "fill new memory of the device with nan, which makes elements that no kernel wrote visible"},
     {"FIRN_LIMITS", "least", "use no more of the device than Vulkan 1.2 guarantees"},

@@ -8,6 +8,7 @@
 #include "compiler/base/error.h"
 #include "compiler/driver/pass_list.h"
 #include "compiler/frontend/background.h"
+#include "compiler/frontend/cpu_session.h"
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/history.h"
 #include "compiler/frontend/lazy_plans.h"
@@ -36,15 +37,18 @@ void choose_executor(SessionState& session) {
     } else if (choice == "interpret" || (choice.empty() && !factory)) {
         session.executor = make_interpreter();
         session.emission = Emission::Nothing;
+    } else if (choice == "native") {
+        session.executor = make_cpu_executor();
     } else if (choice.empty() || choice == "device") {
         if (!factory)
             throw UserError(
                 "FIRN_EXECUTOR=device, but this program links the compiler alone; link firn::firn, "
                 "or use "
-                "interpret or oracle");
+                "native, interpret or oracle");
         session.executor = factory();
     } else {
-        throw UserError("FIRN_EXECUTOR=" + choice + " is unknown; use device, interpret or oracle");
+        throw UserError("FIRN_EXECUTOR=" + choice +
+                        " is unknown; use device, native, interpret or oracle");
     }
 }
 

@@ -23,6 +23,10 @@ struct ClassRules {
     /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
     bool loads_narrow = false;
 
+    /// A product and the sum that it is added to are one operation: products are added one after
+    /// the other where there are sums enough to do so side by side.
+    bool fuses_products = false;
+
     // --- Properties of its compiler.
 
     /// It keeps the order in which values are computed.

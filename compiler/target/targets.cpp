@@ -3,12 +3,14 @@
 
 namespace firn {
 
-extern const Target kGlslTarget;  // glsl/target.cpp
+extern const Target kGlslTarget;    // glsl/target.cpp
+extern const Target kNativeTarget;  // native/target.cpp
 
 const Target& target_of(const DeviceProfile& profile) {
     switch (profile.device_class) {
         case DeviceClass::CpuDriver:
         case DeviceClass::Gpu: return kGlslTarget;
+        case DeviceClass::Native: return kNativeTarget;
     }
     return kGlslTarget;
 }

@@ -21,4 +21,19 @@ TEST_P(OnDevice, AgreesWithTheOracle) {
     EXPECT_EQ(validation_report(*session()), "");
 }
 
+TEST_P(OnDevice, AgreesAsNativeCode) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    static const Session native = cpu_session();
+    std::vector<double> expected, got;
+    {
+        SessionScope scope(Session::oracle());
+        expected = GetParam().run().to_vector<double>();
+    }
+    {
+        SessionScope scope(native);
+        got = GetParam().run().to_vector<double>();
+    }
+    expect_near(got, expected, GetParam().tolerance);
+}
+
 }  // namespace firn

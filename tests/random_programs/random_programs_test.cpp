@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/driver/pass_list.h"
+#include "compiler/frontend/cpu_session.h"
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
 #include "compiler/mapping/kernel_passes.h"
@@ -23,6 +24,10 @@ TEST(RandomPrograms, ByTheKernelInterpreter) {
 }
 TEST(RandomPrograms, ByTheKernelInterpreterForAGpu) {
     expect_programs([] { return Session::interpreter(gpu_profile()); }, 200000, 300);
+}
+TEST(RandomPrograms, ByNativeCode) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    expect_programs([] { return cpu_session(); }, 1200000, 120);
 }
 /// Other verdicts: what saves little is worth a kernel.
 TEST(RandomPrograms, WhereLaunchesCostNothing) {

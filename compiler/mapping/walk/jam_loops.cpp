@@ -1,6 +1,7 @@
 // Builds one new loop for some iterations of an old one.
 #include "compiler/mapping/walk/jam_loops.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "compiler/mapping/walk/copy_values.h"
 #include "compiler/mapping/walk/mapping_run.h"
 #include "compiler/mapping/walk/staged_operands.h"
+#include "compiler/target/class_rules.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {
@@ -153,10 +156,24 @@ class JammedLoop {
         return gathered.has_value();
     }
 
+    /// The terms are products that the device adds by one operation each, and there are sums enough
+    /// for it to begin another one meanwhile.
+    bool adds_in_turn(size_t g, size_t k) const {
+        const auto product = [&](NodeId term) { return b_.node(term).op == KernelOp::Mul; };
+        return rules_of(run_.profile).fuses_products && jam_.group.size() >= costs::kSumsAtOnce &&
+               run_.from[old_.yields[k]].op == KernelOp::Add &&
+               std::all_of(terms_[g][k].begin(), terms_[g][k].end(), product);
+    }
+
     NodeId yield(size_t g, size_t k) {
         if (terms_[g][k].empty()) return current_[g][k];
         const KernelNode& step = run_.from[old_.yields[k]];
         b_.set_lines(step.lines);
+        if (adds_in_turn(g, k)) {
+            NodeId sum = args_[g][k];
+            for (NodeId term : terms_[g][k]) sum = b_.make(step.op, step.dtype, {sum, term});
+            return sum;
+        }
         return b_.make(step.op, step.dtype,
                        {args_[g][k], combine_tree(b_, step.op, step.dtype, terms_[g][k])});
     }

@@ -1,0 +1,11 @@
+// Finds the values of a kernel that differ from lane to lane.
+#pragma once
+#include "compiler/target/native/ir_run.h"
+
+namespace firn::native {
+
+/// Fills `varying` and `diverges` of the run. A value that is not varying is equal in all lanes
+/// that run.
+void find_forms(IrRun& run);
+
+}  // namespace firn::native

@@ -1,0 +1,481 @@
+// Loads, stores, atomics and the kernel's own memory as LLVM IR.
+#include "compiler/target/native/memory.h"
+
+#include <algorithm>
+
+#include "compiler/base/error.h"
+#include "compiler/target/native/operations.h"
+
+namespace firn::native {
+namespace {
+
+/// The type of an element in memory, as which it is loaded.
+std::string memory_type(DType dtype) {
+    switch (dtype.type) {
+        case Type::F32: return "float";
+        case Type::F64: return "double";
+        case Type::F16: return "half";
+        case Type::BF16:
+        case Type::I16:
+        case Type::U16: return "i16";
+        case Type::I8:
+        case Type::U8: return "i8";
+        case Type::I32:
+        case Type::U32:
+        case Type::Bool: return "i32";
+        case Type::I64:
+        case Type::U64: return "i64";
+    }
+    throw InternalError("internal error: a type without LLVM IR");
+}
+
+std::string of_lanes(const IrRun& run, const std::string& scalar, bool varying) {
+    return varying ? vector_of(run, scalar) : scalar;
+}
+
+/// The element of memory as a value of its type in kernels.
+std::string from_memory(IrRun& run, DType dtype, const std::string& raw, bool varying) {
+    const std::string from = of_lanes(run, memory_type(dtype), varying),
+                      to = type_of(run, dtype, varying);
+    switch (dtype.type) {
+        case Type::F16: return emit(run, "fpext " + from + " " + raw + " to " + to);
+        case Type::BF16: {
+            const std::string words = of_lanes(run, "i32", varying),
+                              wide = emit(run, "zext " + from + " " + raw + " to " + words),
+                              sixteen = varying ? splat(run, "16", "i32") : "16",
+                              bits = emit(run, "shl " + words + " " + wide + ", " + sixteen);
+            return emit(run, "bitcast " + words + " " + bits + " to " + to);
+        }
+        case Type::I16:
+        case Type::I8: return emit(run, "sext " + from + " " + raw + " to " + to);
+        case Type::U16:
+        case Type::U8: return emit(run, "zext " + from + " " + raw + " to " + to);
+        case Type::Bool: {
+            const std::string zero = varying ? splat(run, "0", "i32") : "0";
+            return emit(run, "icmp ne " + from + " " + raw + ", " + zero);
+        }
+        default: return raw;
+    }
+}
+
+std::string to_memory(IrRun& run, DType dtype, const std::string& value, bool varying) {
+    const std::string to = of_lanes(run, memory_type(dtype), varying),
+                      from = type_of(run, dtype, varying);
+    switch (dtype.type) {
+        case Type::F16: return emit(run, "fptrunc " + from + " " + value + " to " + to);
+        case Type::BF16: {
+            const std::string words = of_lanes(run, "i32", varying),
+                              bits = emit(run, "bitcast " + from + " " + value + " to " + words),
+                              sixteen = varying ? splat(run, "16", "i32") : "16",
+                              high = emit(run, "lshr " + words + " " + bits + ", " + sixteen);
+            return emit(run, "trunc " + words + " " + high + " to " + to);
+        }
+        case Type::I16:
+        case Type::I8:
+        case Type::U16:
+        case Type::U8: return emit(run, "trunc " + from + " " + value + " to " + to);
+        case Type::Bool: return emit(run, "zext " + from + " " + value + " to " + to);
+        default: return value;
+    }
+}
+
+/// An access by the lanes that run: the place of each lane, in elements of its memory.
+struct Access {
+    const KernelBuffer& buffer;
+    std::string pointer;  // of the buffer
+    DType dtype;          // of elements as the kernel uses them
+    IrValue index;        // i32 before it is widened; of a private array, of the lane's element
+    int width = 1;
+};
+
+Access access_of(IrRun& run, const KernelNode& n, DType used) {
+    const auto& attr = n.as<AccessAttr>();
+    const KernelBuffer& buffer = run.code.buffers[attr.buffer];
+    Access out{buffer, run.memory[attr.buffer], holds_bits(buffer, used) ? used : buffer.dtype,
+               value_of(run, n.args[0]), attr.width};
+    if (buffer.space != MemorySpace::Private || run.lanes == 1) return out;
+    // Element k of lane l is at k * lanes + l.
+    const std::string lanes = std::to_string(run.lanes);
+    if (out.index.is_vector()) {
+        const std::string words = vector_of(run, "i32");
+        const std::string scaled =
+            emit(run, "mul " + words + " " + out.index.text + ", " + splat(run, lanes, "i32"));
+        out.index.text = emit(
+            run, "add " + words + " " + scaled + ", " + as_vector(run, {"0", true, true, 1}, i32));
+        return out;
+    }
+    out.index.text = emit(run, "mul i32 " + out.index.text + ", " + lanes);
+    out.index.stride = out.index.stride * run.lanes + 1;
+    out.index.varying = out.index.linear = true;
+    return out;
+}
+
+/// The address of the element `index` (i32).
+std::string address(IrRun& run, const Access& a, const std::string& index, int64_t more = 0) {
+    std::string place = emit(run, "sext i32 " + index + " to i64");
+    if (more) place = emit(run, "add i64 " + place + ", " + std::to_string(more));
+    return emit(run,
+                "getelementptr " + memory_type(a.dtype) + ", ptr " + a.pointer + ", i64 " + place);
+}
+
+std::string alignment(const Access& a) {
+    return ", align " + std::to_string(element_bytes(a.buffer));
+}
+
+/// The index of each lane where a lane that does not run may not read: element 0 then.
+IrValue safe_index(IrRun& run, const IrValue& index) {
+    if (run.mask.empty()) return index;
+    const std::string words = vector_of(run, "i32"), zero = splat(run, "0", "i32"),
+                      chosen = emit(run, "select " + vector_of(run, "i1") + " " + run.mask + ", " +
+                                             words + " " + as_vector(run, index, i32) + ", " +
+                                             words + " " + zero);
+    return {chosen, true, false, 0};
+}
+
+/// Reads the part `k` of the elements of every lane, one lane after the other.
+std::string gather(IrRun& run, const Access& a, const IrValue& index, int k) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
+    std::string out = "poison";
+    for (int lane = 0; lane < run.lanes; ++lane) {
+        const std::string place = address(run, a, lane_of(run, index, i32, lane), k),
+                          one = emit(run, "load " + type + ", ptr " + place + alignment(a));
+        out = emit(run, "insertelement " + vector + " " + out + ", " + type + " " + one + ", i64 " +
+                            std::to_string(lane));
+    }
+    return out;
+}
+
+/// The lanes' elements lie side by side: `count` of them in memory, of which lane l has those from
+/// l * stride on.
+std::string part_of_row(IrRun& run, const std::string& row, const std::string& type, int count,
+                        int stride, int k) {
+    if (stride == 1) return row;
+    std::string places;
+    for (int lane = 0; lane < run.lanes; ++lane)
+        places += (lane ? ", i32 " : "i32 ") + std::to_string(lane * stride + k);
+    const std::string all = "<" + std::to_string(count) + " x " + type + ">";
+    return emit(run, "shufflevector " + all + " " + row + ", " + all + " poison, <" +
+                         std::to_string(run.lanes) + " x i32> <" + places + ">");
+}
+
+/// The longest stride of lanes whose whole row is loaded, of which most is not wanted.
+constexpr int64_t kLongestStride = 4;
+
+void define_parts(IrRun& run, NodeId id, std::vector<IrValue> parts) {
+    run.values[id] = std::move(parts);
+}
+
+/// The load is the same for all lanes.
+void load_once(IrRun& run, NodeId id, const Access& a) {
+    std::vector<IrValue> parts;
+    const std::string type = memory_type(a.dtype);
+    for (int k = 0; k < a.width; ++k) {
+        const std::string place = address(run, a, a.index.text, k),
+                          raw = emit(run, "load " + type + ", ptr " + place + alignment(a));
+        parts.push_back({from_memory(run, a.dtype, raw, false), false});
+    }
+    define_parts(run, id, std::move(parts));
+}
+
+/// All lanes run, and their elements make a row.
+void load_row(IrRun& run, NodeId id, const Access& a) {
+    const auto stride = static_cast<int>(a.index.stride);
+    const int count = (run.lanes - 1) * stride + a.width;
+    const std::string type = memory_type(a.dtype),
+                      all = "<" + std::to_string(count) + " x " + type + ">",
+                      row = emit(run, "load " + all + ", ptr " + address(run, a, a.index.text) +
+                                          alignment(a));
+    std::vector<IrValue> parts;
+    for (int k = 0; k < a.width; ++k)
+        parts.push_back(
+            {from_memory(run, a.dtype, part_of_row(run, row, type, count, stride, k), true), true});
+    define_parts(run, id, std::move(parts));
+}
+
+/// Neighbours under a mask.
+void load_masked(IrRun& run, NodeId id, const Access& a) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
+                      bits = vector_of(run, "i1"),
+                      name = "@llvm.masked.load." + suffix_of(vector) + ".p0";
+    run.declared.insert("declare " + vector + " " + name + "(ptr, i32, " + bits + ", " + vector +
+                        ")");
+    const std::string raw =
+        emit(run, "call " + vector + " " + name + "(ptr " + address(run, a, a.index.text) +
+                      ", i32 " + std::to_string(element_bytes(a.buffer)) + ", " + bits + " " +
+                      run.mask + ", " + vector + " zeroinitializer)");
+    define_parts(run, id, {{from_memory(run, a.dtype, raw, true), true}});
+}
+
+/// Stores a value of every lane that runs, one lane after the other; of those that store to the
+/// same element the last stays.
+void scatter(IrRun& run, const Access& a, const IrValue& index,
+             const std::vector<std::string>& values) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
+    const auto store_lane = [&](int lane) {
+        for (size_t k = 0; k < values.size(); ++k) {
+            const std::string one = emit(run, "extractelement " + vector + " " + values[k] +
+                                                  ", i64 " + std::to_string(lane)),
+                              place = address(run, a, lane_of(run, index, i32, lane),
+                                              static_cast<int64_t>(k));
+            emit_effect(run, "store " + type + " " + one + ", ptr " + place + alignment(a));
+        }
+    };
+    for (int lane = 0; lane < run.lanes; ++lane) {
+        if (run.mask.empty()) {
+            store_lane(lane);
+            continue;
+        }
+        const std::string on = emit(run, "extractelement " + vector_of(run, "i1") + " " + run.mask +
+                                             ", i64 " + std::to_string(lane)),
+                          then = new_label(run, "store"), next = new_label(run, "stored");
+        emit_effect(run, "br i1 " + on + ", label %" + then + ", label %" + next);
+        begin_block(run, then);
+        store_lane(lane);
+        emit_effect(run, "br label %" + next);
+        begin_block(run, next);
+    }
+}
+
+void store_row(IrRun& run, const Access& a, const std::vector<std::string>& values) {
+    const std::string type = memory_type(a.dtype);
+    const int width = static_cast<int>(values.size()), count = run.lanes * width;
+    // Several values of a lane lie side by side: pairs of vectors are joined, then interleaved.
+    std::vector<std::string> parts = values;
+    int each = run.lanes;
+    while (parts.size() > 1) {
+        std::vector<std::string> joined;
+        std::string places;
+        for (int k = 0; k < 2 * each; ++k) places += (k ? ", i32 " : "i32 ") + std::to_string(k);
+        const std::string vector = "<" + std::to_string(each) + " x " + type + ">";
+        for (size_t k = 0; k < parts.size(); k += 2)
+            joined.push_back(emit(run, "shufflevector " + vector + " " + parts[k] + ", " + vector +
+                                           " " + parts[k + 1] + ", <" + std::to_string(2 * each) +
+                                           " x i32> <" + places + ">"));
+        parts = std::move(joined);
+        each *= 2;
+    }
+    const std::string all = "<" + std::to_string(count) + " x " + type + ">";
+    std::string row = parts[0];
+    if (width > 1) {
+        std::string places;
+        for (int k = 0; k < count; ++k)
+            places += (k ? ", i32 " : "i32 ") + std::to_string(k % width * run.lanes + k / width);
+        row = emit(run, "shufflevector " + all + " " + row + ", " + all + " poison, <" +
+                            std::to_string(count) + " x i32> <" + places + ">");
+    }
+    emit_effect(
+        run, "store " + all + " " + row + ", ptr " + address(run, a, a.index.text) + alignment(a));
+}
+
+void store_masked(IrRun& run, const Access& a, const std::string& value) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
+                      bits = vector_of(run, "i1"),
+                      name = "@llvm.masked.store." + suffix_of(vector) + ".p0";
+    run.declared.insert("declare void " + name + "(" + vector + ", ptr, i32, " + bits + ")");
+    emit_effect(run, "call void " + name + "(" + vector + " " + value + ", ptr " +
+                         address(run, a, a.index.text) + ", i32 " +
+                         std::to_string(element_bytes(a.buffer)) + ", " + bits + " " + run.mask +
+                         ")");
+}
+
+std::string atomic_operation(ScatterOp combine, DType type) {
+    switch (combine) {
+        case ScatterOp::Add: return type.is_float() ? "fadd" : "add";
+        case ScatterOp::And: return "and";
+        case ScatterOp::Or: return "or";
+        case ScatterOp::Xor: return "xor";
+        case ScatterOp::Min: return type.is_signed() ? "min" : "umin";
+        case ScatterOp::Max: return type.is_signed() ? "max" : "umax";
+        case ScatterOp::Last: return "xchg";
+        case ScatterOp::Mul: return {};
+    }
+    return {};
+}
+
+/// Combines one element of memory with a value; returns the value before. Operations that no
+/// instruction does are tried until no other lane was faster.
+std::string combine_once(IrRun& run, const KernelNode& n, const std::string& place,
+                         const std::string& value) {
+    const DType type = n.dtype;
+    const ScatterOp combine = n.as<AccessAttr>().combine;
+    const std::string memory = memory_type(type);
+    const std::string operation = atomic_operation(combine, type);
+    const bool by_bits =
+        type.is_float() && (combine == ScatterOp::Min || combine == ScatterOp::Max);
+    if (!operation.empty() && !by_bits)
+        return emit(run, "atomicrmw " + operation + " ptr " + place + ", " + memory + " " + value +
+                             " monotonic");
+    const std::string bits = memory == "float" || memory == "i32" ? "i32" : "i64",
+                      again = new_label(run, "again"), done = new_label(run, "combined"),
+                      before = emit(run, "load atomic " + bits + ", ptr " + place +
+                                             " monotonic, align " + (bits == "i32" ? "4" : "8")),
+                      from = run.block, seen = "%seen" + std::to_string(run.next++),
+                      found = "%found" + std::to_string(run.next++);
+    emit_effect(run, "br label %" + again);
+    begin_block(run, again);
+    run.text += "  " + seen + " = phi " + bits + " [" + before + ", %" + from + "], [" + found +
+                ", %" + again + "]\n";
+    const bool cast = memory != bits;
+    const std::string old =
+        cast ? emit(run, "bitcast " + bits + " " + seen + " to " + memory) : seen;
+    std::string next;
+    if (combine == ScatterOp::Mul) {
+        next = emit(run, std::string(type.is_float() ? "fmul " : "mul ") + memory + " " + old +
+                             ", " + value);
+    } else {
+        // The smaller (larger) of two floats: the number where one is nan.
+        const char* how = combine == ScatterOp::Min ? "olt" : "ogt";
+        const std::string better = emit(run, std::string("fcmp ") + how + " " + memory + " " +
+                                                 value + ", " + old),
+                          nan = emit(run, "fcmp uno " + memory + " " + old + ", " + old),
+                          taken = emit(run, "or i1 " + better + ", " + nan);
+        next = emit(run,
+                    "select i1 " + taken + ", " + memory + " " + value + ", " + memory + " " + old);
+    }
+    if (cast) next = emit(run, "bitcast " + memory + " " + next + " to " + bits);
+    const std::string pair = emit(run, "cmpxchg ptr " + place + ", " + bits + " " + seen + ", " +
+                                           bits + " " + next + " monotonic monotonic");
+    run.text += "  " + found + " = extractvalue {" + bits + ", i1} " + pair + ", 0\n";
+    const std::string won = emit(run, "extractvalue {" + bits + ", i1} " + pair + ", 1");
+    emit_effect(run, "br i1 " + won + ", label %" + done + ", label %" + again);
+    begin_block(run, done);
+    return old;
+}
+
+}  // namespace
+
+int element_bytes(const KernelBuffer& buffer) { return std::max(1, buffer.dtype.bytes()); }
+
+OwnMemory own_memory(const KernelCode& code, int lanes) {
+    OwnMemory out;
+    for (const KernelBuffer& b : code.buffers) {
+        out.offsets.push_back(out.bytes);
+        if (b.space == MemorySpace::Bound) continue;
+        const auto copies = static_cast<uint64_t>(b.space == MemorySpace::Private ? lanes : 1);
+        const uint64_t bytes = static_cast<uint64_t>(b.elements.constant()) * copies *
+                               static_cast<uint64_t>(element_bytes(b));
+        out.bytes += (bytes + 63) / 64 * 64;
+    }
+    return out;
+}
+
+void write_load(IrRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    const Access a = access_of(run, n, n.dtype);
+    const bool small = a.index.linear && a.index.stride > 0 && a.index.stride <= kLongestStride;
+    if (!a.index.varying) {
+        load_once(run, id, a);
+    } else if (small && run.mask.empty()) {
+        load_row(run, id, a);
+    } else if (a.index.linear && a.index.stride == 1 && a.width == 1) {
+        load_masked(run, id, a);
+    } else {
+        const IrValue index = safe_index(run, a.index);
+        std::vector<IrValue> parts;
+        for (int k = 0; k < a.width; ++k)
+            parts.push_back({from_memory(run, a.dtype, gather(run, a, index, k), true), true});
+        define_parts(run, id, std::move(parts));
+    }
+    // Elements of another type than the kernel uses are converted as they are.
+    ensure(a.dtype == n.dtype, "a load gives another type than its memory has");
+}
+
+void write_store(IrRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    if (!run.arguments.empty()) {  // a function gives its value
+        run.returned = value_of(run, n.args[1]).text;
+        if (run.arguments[0].varying)
+            run.returned = as_vector(run, value_of(run, n.args[1]), run.code[n.args[1]].dtype);
+        return;
+    }
+    const Access a = access_of(run, n, run.code[n.args[1]].dtype);
+    ensure(a.dtype == run.code[n.args[1]].dtype, "a store has another type than its memory");
+    const bool alike =
+        !a.index.varying && std::none_of(n.args.begin() + 1, n.args.end(),
+                                         [&](NodeId arg) { return value_of(run, arg).varying; });
+    if (alike) {
+        for (int k = 0; k < a.width; ++k)
+            emit_effect(
+                run, "store " + memory_type(a.dtype) + " " +
+                         to_memory(run, a.dtype, value_of(run, n.args[size_t(k) + 1]).text, false) +
+                         ", ptr " + address(run, a, a.index.text, k) + alignment(a));
+        return;
+    }
+    std::vector<std::string> values;
+    for (int k = 0; k < a.width; ++k)
+        values.push_back(to_memory(
+            run, a.dtype, as_vector(run, value_of(run, n.args[size_t(k) + 1]), a.dtype), true));
+    const bool row = a.index.linear && a.index.stride == a.width;
+    if (row && run.mask.empty()) return store_row(run, a, values);
+    if (row && a.width == 1) return store_masked(run, a, values[0]);
+    scatter(run, a, a.index, values);
+}
+
+void write_atomic(IrRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    const Access a = access_of(run, n, n.dtype);
+    const std::string type = memory_type(n.dtype), vector = vector_of(run, type);
+    const auto one = [&](int lane) {
+        const std::string value = to_memory(
+            run, n.dtype, lane_of(run, value_of(run, n.args[1]), run.code[n.args[1]].dtype, lane),
+            false);
+        return combine_once(run, n, address(run, a, lane_of(run, a.index, i32, lane)), value);
+    };
+    if (run.lanes == 1) {
+        run.values[id] = {{from_memory(run, n.dtype, one(0), false), false}};
+        return;
+    }
+    std::string all = emit(run, "freeze " + vector + " poison");
+    for (int lane = 0; lane < run.lanes; ++lane) {
+        const std::string at = ", i64 " + std::to_string(lane);
+        if (run.mask.empty()) {
+            all = emit(run,
+                       "insertelement " + vector + " " + all + ", " + type + " " + one(lane) + at);
+            continue;
+        }
+        const std::string on = emit(run,
+                                    "extractelement " + vector_of(run, "i1") + " " + run.mask + at),
+                          then = new_label(run, "atomic"), next = new_label(run, "next"),
+                          before = run.block;
+        emit_effect(run, "br i1 " + on + ", label %" + then + ", label %" + next);
+        begin_block(run, then);
+        const std::string old = one(lane),
+                          with = emit(run, "insertelement " + vector + " " + all + ", " + type +
+                                               " " + old + at),
+                          last = run.block;
+        emit_effect(run, "br label %" + next);
+        begin_block(run, next);
+        all = emit(run, "phi " + vector + " [" + all + ", %" + before + "], [" + with + ", %" +
+                            last + "]");
+    }
+    run.values[id] = {{from_memory(run, n.dtype, all, true), true}};
+}
+
+void write_array(IrRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    const int buffer = n.as<AccessAttr>().buffer;
+    const KernelBuffer& b = run.code.buffers[buffer];
+    const bool shared = b.space == MemorySpace::Shared;
+    const int64_t elements = b.elements.constant() * (shared ? 1 : run.lanes);
+    const std::string type = memory_type(b.dtype);
+    std::string value = "0";
+    if (type == "float" || type == "double" || type == "half") value = "0.0";
+    if (!n.args.empty())
+        value = to_memory(run, b.dtype, constant_text(run.code[n.args[0]].as<Scalar>().to(b.dtype)),
+                          false);
+    const std::string loop = new_label(run, "clear"), end = new_label(run, "cleared"),
+                      k = "%k" + std::to_string(run.next++),
+                      next = "%k" + std::to_string(run.next++), from = run.block;
+    emit_effect(run, "br label %" + loop);
+    begin_block(run, loop);
+    run.text += "  " + k + " = phi i64 [0, %" + from + "], [" + next + ", %" + loop + "]\n";
+    const std::string place =
+        emit(run, "getelementptr " + type + ", ptr " + run.memory[buffer] + ", i64 " + k);
+    emit_effect(run, "store " + type + " " + value + ", ptr " + place);
+    run.text += "  " + next + " = add i64 " + k + ", 1\n";
+    const std::string more = emit(run, "icmp slt i64 " + next + ", " + std::to_string(elements));
+    emit_effect(run, "br i1 " + more + ", label %" + loop + ", label %" + end);
+    begin_block(run, end);
+}
+
+}  // namespace firn::native

@@ -1,0 +1,66 @@
+// Native code for processors as a target: its row.
+#include "compiler/target/target.h"
+
+#include "compiler/kernel/kernel_code.h"
+#include "compiler/target/native/classes.h"
+#include "compiler/target/native/llvm.h"
+#include "compiler/target/native/native.h"
+
+namespace firn {
+namespace {
+
+BindingForm binding_form(const KernelBuffer&, const DeviceProfile&, const SymbolFacts&) {
+    return BindingForm::Storage;
+}
+
+/// No binding has a limit of its own: the bytes of all memory that an address reaches.
+AssumedSize limited_size(const KernelBuffer& buffer, BindingForm, const DeviceProfile&) {
+    return {buffer.elements * Size(buffer.dtype.bytes()), INT64_MAX};
+}
+
+int64_t most_bindings(BindingForm form, const DeviceProfile&) {
+    return form == BindingForm::Storage ? INT32_MAX : 0;
+}
+
+BindingForm instead_of(BindingForm form, const DeviceProfile&) { return form; }
+
+std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfile&) {
+    return code.group_size;
+}
+
+std::set<NodeId> loops_apart(const KernelCode&, const DeviceProfile&) { return {}; }
+
+std::string cannot(const KernelNode& node, const DeviceProfile&) {
+    if (!is_matrix(node.op)) return {};
+    return std::string(info(node.op).name) +
+           " needs a matrix unit, which no processor has that native code is made for";
+}
+
+void describe(const KernelCode& code, const DeviceProfile&, KernelInfo& info) {
+    info.group_size = code.group_size;
+    info.artefact.format = "native";
+}
+
+void build(KernelInfo& kernel, const BuildOptions& options) {
+    kernel.artefact.words = compile_native(kernel.artefact.text, kernel.name, host_processor(),
+                                           {options.cache_directory});
+}
+
+}  // namespace
+
+extern const Target kNativeTarget;
+const Target kNativeTarget{.extension = "ll",
+                           .rules = native_rules,
+                           .binding_form = binding_form,
+                           .limited_size = limited_size,
+                           .most_bindings = most_bindings,
+                           .instead_of = instead_of,
+                           .launched_group = launched_group,
+                           .loops_apart = loops_apart,
+                           .cannot = cannot,
+                           .describe = describe,
+                           .emit = emit_native,
+                           .build = build,
+                           .version = native_compiler_version};
+
+}  // namespace firn

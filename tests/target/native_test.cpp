@@ -1,0 +1,70 @@
+// Texts of native code: what is a scalar, what is one load, and what is refused.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "compiler/language.h"
+#include "compiler/program/program.h"
+#include "compiler/target/target.h"
+#include "tests/emitting.h"
+
+namespace firn {
+namespace {
+
+/// The texts of all kernels of a function, for a processor with vectors of 256 bits.
+template <class F, size_t Arity>
+std::string text_of(F function, const ArgSpec (&arguments)[Arity]) {
+    SessionScope scope(emitting(native_profile()));
+    std::string all;
+    for (const KernelInfo& kernel : compile(function, arguments).program()->kernels) {
+        EXPECT_EQ(kernel.artefact.format, "native");
+        all += kernel.artefact.text;
+    }
+    return all;
+}
+
+int count(const std::string& text, const std::string& pattern) {
+    const std::regex wanted(pattern);
+    return static_cast<int>(
+        std::distance(std::sregex_iterator(text.begin(), text.end(), wanted), {}));
+}
+
+TEST(NativeText, NeighboursAreOneLoadAndOneStore) {
+    const std::string text = text_of([](Tensor x) { return x * 2.0f; }, {f32(4096)});
+    EXPECT_GE(count(text, "load <[0-9]+ x float>"), 1) << text;
+    EXPECT_GE(count(text, "store <[0-9]+ x float>"), 1) << text;
+    EXPECT_EQ(count(text, "load float"), 0) << text;
+    EXPECT_EQ(count(text, "extractelement"), 0) << text;
+}
+
+TEST(NativeText, AValueThatIsEqualInAllLanesIsAScalar) {
+    const std::string text =
+        text_of([](Tensor x, Tensor y) { return x + sqrt(y(0)); }, {f32(4096), f32(4096)});
+    EXPECT_EQ(count(text, "call float @llvm.sqrt.f32"), 1) << text;
+    EXPECT_EQ(count(text, "call <8 x float> @llvm.sqrt"), 0) << text;
+}
+
+TEST(NativeText, ALoopThatLanesLeaveAtDifferentTimesHasAMask) {
+    const std::string text = text_of(
+        [](Tensor x) {
+            Tensor y = x;
+            while_([&] { return y > 1.0f; }, [&] { y = y * 0.5f; });
+            return y;
+        },
+        {f32(4096)});
+    EXPECT_GE(count(text, "phi <8 x i1>"), 1) << text;
+}
+
+TEST(NativeText, TheProductsOfALongSumAreRoundedWithItAndNothingElseIsAllowed) {
+    const std::string product =
+        text_of([](Tensor a, Tensor b) { return matmul(a, b); }, {f32(256, 256), f32(256, 256)});
+    EXPECT_GE(count(product, "call <8 x float> @llvm.fma.v8f32"), 1) << product;
+    const std::string text =
+        text_of([](Tensor x, Tensor y) { return x * y + exp(x); }, {f32(4096), f32(4096)});
+    EXPECT_EQ(count(text, "@llvm.fma"), 0) << text;
+    EXPECT_EQ(count(text, "(fast|contract|reassoc|nnan|ninf|nsz|arcp|afn|nsw|nuw) "), 0) << text;
+    EXPECT_EQ(count(text, "define internal <8 x float> @Exp_f32"), 1) << text;
+}
+
+}  // namespace
+}  // namespace firn
