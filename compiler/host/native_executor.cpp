@@ -92,12 +92,25 @@ class NativeExecutor final : public HostExecutor {
     bool needs_kernel_code() const override { return false; }
 
     std::shared_ptr<const void> prepare(const Program& program) override {
+        check_processor(program);
         auto kernels = std::make_shared<LoadedKernels>();
         for (const KernelInfo& kernel : program.kernels) kernels->push_back(load(program, kernel));
         return kernels;
     }
 
   private:
+    /// Throws UserError if the program was compiled for a processor of another level: instructions
+    /// that this one lacks would end the process.
+    void check_processor(const Program& program) const {
+        if (program.profile.device_class != DeviceClass::Native ||
+            program.profile.name == profile().name)
+            return;
+        throw UserError("program '" + program.name + "' is " + program.profile.name +
+                        " and this session runs " + profile().name +
+                        "; compile the program again, or save it with FIRN_CPU set to the lowest "
+                        "level that is to run it");
+    }
+
     /// Kernels of equal code share it, as long as some program has it.
     LoadedKernel load(const Program& program, const KernelInfo& kernel) {
         const std::span<const std::byte> file = object_bytes(program, kernel);

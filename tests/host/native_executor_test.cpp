@@ -564,6 +564,18 @@ TEST_F(NativeExecutor, OtherFormatsAreForOtherDevices) {
               "program was saved for other devices; save it in a session like this one, or run it "
               "on such a device");
 }
+TEST_F(NativeExecutor, AProgramForAnotherLevelOfProcessorsIsRefused) {
+    Program p;
+    p.name = "wide";
+    int x = add_argument(p, "x", {n}), y = add_result(p, {n});
+    p.steps = {scale(p, x, y, 2, kZero)};
+    p.profile = native_profile(512);
+    p.profile.name = "native code for a wide one";
+    EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
+              "program 'wide' is native code for a wide one and this session runs reference CPU "
+              "driver; compile the program again, or save it with FIRN_CPU set to the lowest level "
+              "that is to run it");
+}
 TEST_F(NativeExecutor, CodeThatIsDamagedIsRefused) {
     Program p;
     int x = add_argument(p, "x", {n}), y = add_result(p, {n});
