@@ -1,6 +1,7 @@
 // Sessions that run native code of the processor.
 #include "compiler/frontend/cpu_session.h"
 
+#include <memory>
 #include <utility>
 
 #include "compiler/base/error.h"
@@ -13,16 +14,16 @@ namespace firn {
 
 std::string why_no_cpu_session() { return why_no_llvm(); }
 
-std::unique_ptr<Executor> make_cpu_executor() {
+SharedPtr<Executor> make_cpu_executor() {
     if (const std::string why = why_no_llvm(); !why.empty()) throw UserError(why);
     const NativeProcessor processor = host_processor();
     DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits),
                                            static_cast<uint32_t>(wanted_threads()));
     profile.name = "native code for " + processor.cpu;
     profile.driver = native_compiler_version();
-    return make_native_executor(std::move(profile));
+    return std::shared_ptr<Executor>(make_native_executor(std::move(profile)));
 }
 
-Session cpu_session() { return Session(std::shared_ptr<Executor>(make_cpu_executor())); }
+Session cpu_session() { return Session(make_cpu_executor()); }
 
 }  // namespace firn

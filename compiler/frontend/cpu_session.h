@@ -1,6 +1,5 @@
 // Sessions that run native code of the processor, without a driver.
 #pragma once
-#include <memory>
 #include <string>
 
 #include "compiler/frontend/session.h"
@@ -23,7 +22,7 @@ std::string why_no_cpu_session();
 /// @cond
 
 /// The executor of a cpu_session().
-std::unique_ptr<Executor> make_cpu_executor();
+SharedPtr<Executor> make_cpu_executor();
 
 /// @endcond
 
