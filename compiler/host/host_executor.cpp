@@ -76,7 +76,7 @@ struct HostExecutor::Loaded {
     };
     std::list<Planned> plans;  // the newest use first
     std::vector<int64_t> last_values;
-    // Of the call that runs:
+    // These belong to the call that runs:
     std::vector<std::span<std::byte>> memory;  // by slot
     std::vector<Scalar> computed;
 

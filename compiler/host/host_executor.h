@@ -1,4 +1,4 @@
-// What executors on the host have in common: memory, and the steps of programs one after the other.
+// Executors on the host share this: memory, and the steps of programs one after the other.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,8 +21,8 @@ struct HostRules {
     const char* called = "";        // in messages
     std::optional<std::byte> fill;  // of fresh memory; none: it is undefined
     bool checks_hazards = false;    // see HazardCheck
-    /// What a program needs at some sizes is kept between calls. Else every call finds it anew, and
-    /// has memory of its own.
+    /// The plan of a program at some sizes is kept between calls. Else every call makes it anew,
+    /// and has memory of its own.
     bool keeps_plans = true;
 };
 

@@ -16,7 +16,8 @@ namespace {
 /// From here on a block that is free is kept: the system clears fresh memory page by page, which
 /// takes as long as a kernel that writes it once.
 constexpr uint64_t kLarge = 256 << 10;
-/// What is kept beside what is held may not be more than this, and than the memory that is held.
+/// Free blocks that are kept have no more bytes than this or than the memory that is held,
+/// whichever is more.
 constexpr uint64_t kAlwaysKept = 64 << 20;
 /// Part of the machine's memory that is kept at the most.
 constexpr uint64_t kKeptPart = 16;

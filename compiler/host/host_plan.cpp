@@ -1,4 +1,4 @@
-// What a program needs at given sizes to run on the host.
+// Plans hold all that a program needs at given sizes to run on the host.
 #include "compiler/host/host_plan.h"
 
 #include <algorithm>

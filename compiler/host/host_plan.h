@@ -1,4 +1,4 @@
-// What a program needs at given sizes to run on the host: plain data.
+// Plans hold all that a program needs at given sizes to run on the host, as plain data.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -22,9 +22,10 @@
 namespace firn {
 namespace {
 
-/// What one thread does in less time is not worth waking another one.
+/// Work that takes one thread less time (in seconds) runs on the calling thread. Not measured.
 constexpr double kAlone = 10e-6;
-/// What each thread that takes part is to have to do.
+/// Each thread that takes part has work for at least so long, in seconds. Not measured: the job of
+/// sleeping threads takes some 3 us.
 constexpr double kWorthAThread = 5e-6;
 
 /// Floats as kernels take them, while it lives: rounded to the nearest, subnormal ones kept.

@@ -103,7 +103,7 @@ struct Workers::Pool {
         take(0);
         for (int k = 0; spins && k < kLooks && working.load() > 0; ++k) rest();
         std::unique_lock lock(mutex);
-        places = 0;  // nobody begins any more
+        places = 0;  // no thread begins another part
         done.wait(lock, [&] { return working.load() == 0; });
         if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
     }
@@ -154,7 +154,7 @@ struct Workers::Pool {
     std::atomic<uint64_t> number{0};  // of the work, from 1
     bool stopped = false;
     size_t sleeping = 0;
-    // The work; changes only while nobody works.
+    // The work changes only while no thread takes part in it.
     const Part* part = nullptr;
     uint64_t count = 0, chunk = 1;
     std::atomic<uint64_t> next{0};

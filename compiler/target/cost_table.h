@@ -147,7 +147,7 @@ inline constexpr int64_t kFarWalk = 8;
 // --- Loops.
 
 /// Sums that a core adds to side by side, from which on it waits for none: a fused product and sum
-/// takes 4 cycles, and two of them begin in each.
+/// takes 4 cycles on most processors, and two of them begin in each. Not measured.
 inline constexpr size_t kSumsAtOnce = 8;
 /// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
 /// device that hangs is lost. Not measured.

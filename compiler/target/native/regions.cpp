@@ -142,7 +142,6 @@ void write_for(IrRun& run, NodeId id) {
     }
     const std::string index_next = emit(run, "add i32 " + loop.index.name + ", 1");
     const std::string last = run.block;
-    std::string exit_phis;
     if (alive.empty()) {
         jump(run, head);
         begin_block(run, end);
