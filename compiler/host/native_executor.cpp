@@ -1,6 +1,8 @@
 // Runs programs whose kernels are machine code of this processor.
 #include "compiler/host/native_executor.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -57,6 +59,13 @@ class FloatMode {
     FloatMode(const FloatMode&) = delete;
     FloatMode& operator=(const FloatMode&) = delete;
 };
+
+/// The bytes of the largest cache; where the system does not tell, as many as nothing exceeds.
+uint64_t largest_cache() {
+    for (int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+        if (const long bytes = sysconf(level); bytes > 0) return static_cast<uint64_t>(bytes);
+    return UINT64_MAX;
+}
 
 /// The code of a kernel.
 struct LoadedKernel {
@@ -143,6 +152,7 @@ class NativeExecutor final : public HostExecutor {
         for (size_t k = 0; k < buffers_.size(); ++k) buffers_[k] = dispatch.buffer(k).data();
         call.buffers = buffers_.data();
         call.params = dispatch.params.data();
+        call.cached = written_bytes(dispatch) > cache_bytes_ ? 0 : UINT64_MAX;
         const auto& kernels = *static_cast<const LoadedKernels*>(dispatch.prepared);
         const NativeKernel function = kernels[static_cast<size_t>(dispatch.step.kernel)].function;
         const uint32_t shared = dispatch.kernel.shared_bytes;
@@ -157,6 +167,13 @@ class NativeExecutor final : public HostExecutor {
             run(0, groups, 0);
         else
             workers_.run(groups, threads, std::cref(run));
+    }
+
+    static uint64_t written_bytes(const HostDispatch& dispatch) {
+        uint64_t bytes = 0;
+        for (size_t k = 0; k < dispatch.slots.size(); ++k)
+            if (dispatch.kernel.bindings[k].written) bytes += dispatch.buffer(k).size();
+        return bytes;
     }
 
     /// Rates of the profile are those of all threads.
@@ -183,6 +200,7 @@ class NativeExecutor final : public HostExecutor {
     };
 
     Workers workers_;
+    uint64_t cache_bytes_ = largest_cache();
     std::vector<Scratch> scratch_;  // by worker
     std::vector<void*> buffers_;    // of the dispatch that runs
     std::mutex objects_mutex_;

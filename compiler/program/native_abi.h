@@ -19,6 +19,9 @@ struct NativeCall {
     /// DispatchStep::params in their order, 8 bytes each, as param_bits() gives them.
     const uint64_t* params;
     uint32_t groups[3];
+    /// 0: what is stored exceeds the caches, so that rows of whole vectors may go past them;
+    /// UINT64_MAX: no store does.
+    uint64_t cached;
     /// KernelInfo::shared_bytes that no other thread has, aligned to 64 bytes; their values are
     /// undefined at the begin of every group.
     void* scratch;

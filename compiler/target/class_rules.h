@@ -23,9 +23,15 @@ struct ClassRules {
     /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
     bool loads_narrow = false;
 
+    /// Neighbours that the lanes of a subgroup load or store are one access; elsewhere each lane's
+    /// is one of its own.
+    bool lanes_load_together = false;
     /// A product and the sum that it is added to are one operation: products are added one after
     /// the other where there are sums enough to do so side by side.
     bool fuses_products = false;
+
+    /// Values that the loops of a register tile carry.
+    int64_t most_carried = 0;
 
     // --- Properties of its compiler.
 

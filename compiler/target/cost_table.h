@@ -185,9 +185,6 @@ inline constexpr int64_t kWholeBudget = 2600, kShortLoop = 8;
 /// taps of four channels, eight rows in an invocation: written out 5.0 ms, 8 at once 9.3, 4 at once
 /// 8.4, 2 at once 9.9. More than 32 were not measured.
 inline constexpr int64_t kLongestWindow = 32;
-/// Values that the loops of a register tile carry. limits.md, matmul: of 4x4 and 8x8 sums 8x8 are
-/// faster; more than 72 were not measured.
-inline constexpr int64_t kMostCarried = 72;
 /// Vectors that a stencil's tile loads on a CPU driver, which spills more. Not measured.
 inline constexpr int64_t kLoadedOnCpu = 36;
 /// Carried values that make entering a loop expensive on a CPU driver, which copies all of them

@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--section NAME] [--only CASE] [--rounds N] [--csv FILE] [--list]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
-and PyTorch on the host where python3 can import it: medians, and how far from them the middle half
+Firn as native code where that device is a processor (--native) beside hand-written C++, and PyTorch on the host where python3 can import it: medians, and how far from them the middle half
 of the rounds lies. The bound is the time that the device would need
 at its peaks, measured in the same rounds: of bandwidth, of arithmetic or of reads at places that data
 decide, whichever binds. A case above 3 times its bound says why, and where its time goes.
@@ -44,10 +44,12 @@ decide, whichever binds. A case above 3 times its bound says why, and where its 
   --seconds N     no case begins after so many seconds; those that are left are named
   --device NAME   number or part of a name of the device; --list-devices lists them all, and
                   --show-device the one that is used
+  --native WHEN   native code of the processor beside the device: yes, no, or cpu (on CPU drivers alone,
+                  where LLVM's library is there; the default)
   --only CASE     this case, or all whose names begin with CASE_ (--list names them)
   --rounds N      as many rounds (15)
   --csv FILE      a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,
-                  firn_spread,best_spread (of the medians)
+                  firn_spread,best_spread (of the medians),native_ms,native_spread,cpp_ms
 )";
 
 struct SectionName {
@@ -61,7 +63,7 @@ constexpr SectionName kSections[] = {{Section::Own, "own"},
                                      {Section::Large, "large"}};
 
 struct Options {
-    std::string only, after, csv;
+    std::string only, after, csv, native = "cpu";
     std::optional<Section> section;
     int rounds = 15, smaller = 0;
     double seconds = 0;  // 0: no limit
@@ -92,19 +94,22 @@ Options parse(int argc, char** argv) {
         }
         const bool known = name == "--only" || name == "--csv" || name == "--rounds" ||
                            name == "--section" || name == "--smaller" || name == "--seconds" ||
-                           name == "--device" || name == "--after";
+                           name == "--device" || name == "--after" || name == "--native";
         if (!known) throw UserError("there is no option '" + name + "'; see --help");
         if (++i == argc) throw UserError(name + " needs a value; see --help");
         if (name == "--only") options.only = argv[i];
         if (name == "--section") options.section = section_of(argv[i]);
         if (name == "--after") options.after = argv[i];
         if (name == "--csv") options.csv = argv[i];
+        if (name == "--native") options.native = argv[i];
         if (name == "--rounds") options.rounds = std::atoi(argv[i]);
         if (name == "--smaller") options.smaller = std::atoi(argv[i]);
         if (name == "--seconds") options.seconds = std::atof(argv[i]);
         if (name == "--device") setenv("FIRN_DEVICE", argv[i], 1);
     }
     if (options.rounds < 1) throw UserError("--rounds takes a number from 1 on; see --help");
+    if (options.native != "yes" && options.native != "no" && options.native != "cpu")
+        throw UserError("--native takes yes, no or cpu; see --help");
     if (options.smaller < 0 || options.smaller > kMostSmaller)
         throw UserError("--smaller takes a number from 0 to 6; see --help");
     return options;
@@ -177,16 +182,23 @@ std::string report(const std::string& name, const Outcome& outcome, const TorchT
     const auto ratio = [&](double other) {
         return number(other > 0 ? outcome.firn / other : 0, "%.2f");
     };
-    std::printf("%-26s %10.3f %4s %10s %4s %10s %10s %10s %8s %8s %8s\n", name.c_str(),
-                outcome.firn, percent(outcome.firn, outcome.firn_spread).c_str(), best.c_str(),
-                percent(outcome.best, outcome.best_spread).c_str(), plain.c_str(),
-                torch_text.c_str(), torch_best.c_str(), ratio(outcome.best).c_str(),
-                ratio(torch.best).c_str(), bound_text.c_str());
+    std::printf(
+        "%-26s %10.3f %4s %10s %4s %10s %10s %4s %10s %10s %10s %8s %8s %8s %8s %8s\n",
+        name.c_str(), outcome.firn, percent(outcome.firn, outcome.firn_spread).c_str(),
+        number(outcome.native, "%.3f").c_str(),
+        percent(outcome.native, outcome.native_spread).c_str(),
+        number(outcome.processor, "%.3f").c_str(), best.c_str(),
+        percent(outcome.best, outcome.best_spread).c_str(), plain.c_str(), torch_text.c_str(),
+        torch_best.c_str(), number(outcome.native / outcome.firn, "%.2f").c_str(),
+        number(outcome.processor > 0 ? outcome.native / outcome.processor : 0, "%.2f").c_str(),
+        ratio(outcome.best).c_str(), ratio(torch.best).c_str(), bound_text.c_str());
     std::fflush(stdout);
-    char line[200];
-    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s,%.4f,%.4f\n", name.c_str(),
+    char line[240];
+    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s,%.4f,%.4f,%s,%.4f,%s\n", name.c_str(),
                   outcome.firn, best.c_str(), plain.c_str(), torch_text.c_str(), torch_best.c_str(),
-                  bound_text.c_str(), outcome.firn_spread, outcome.best_spread);
+                  bound_text.c_str(), outcome.firn_spread, outcome.best_spread,
+                  number(outcome.native, "%.4f").c_str(), outcome.native_spread,
+                  number(outcome.processor, "%.4f").c_str());
     return line;
 }
 
@@ -195,25 +207,31 @@ constexpr double kFar = 3;  // a case so many times above its bound says why
 /// Firn's time over another one, by case.
 using Ratios = std::vector<std::pair<double, std::string>>;
 
-void print_spread(const char* name, const char* over, Ratios ratios) {
+void print_spread(const char* name, const char* what, Ratios ratios) {
     if (ratios.empty()) return;
     std::sort(ratios.begin(), ratios.end());
     const size_t n = ratios.size();
-    std::printf("%s: over %s by %.2f at the median of %zu and %.2f at worst (%s)", name, over,
+    std::printf("%s: %s %.2f at the median of %zu and %.2f at worst (%s)", name, what,
                 (ratios[(n - 1) / 2].first + ratios[n / 2].first) / 2, n, ratios.back().first,
                 ratios.back().second.c_str());
 }
 
-/// Reports how far a section's cases are above their bounds, and above hand-written kernels.
-void report_section(const char* name, const Ratios& bounds, const Ratios& best) {
+/// Reports how far a section's cases are above their bounds and above
+/// hand-written kernels, and how long native code takes beside them.
+void report_section(const char* name, const Ratios& bounds, const Ratios& best,
+                    const Ratios& native) {
     if (!bounds.empty()) {
-        print_spread(name, "the bound", bounds);
+        print_spread(name, "over the bound by", bounds);
         const auto far = std::count_if(bounds.begin(), bounds.end(),
                                        [](const auto& ratio) { return ratio.first > kFar; });
         std::printf(", %td above %.0f\n", far, kFar);
     }
     if (!best.empty()) {
-        print_spread(name, "the best GLSL", best);
+        print_spread(name, "over the best GLSL by", best);
+        std::printf("\n");
+    }
+    if (!native.empty()) {
+        print_spread(name, "native code takes, times the device's time,", native);
         std::printf("\n");
     }
 }
@@ -223,11 +241,12 @@ struct Setting {
     PeakKernels& kernels;
     int rounds;
     bool torch;
+    std::optional<Session> native;
 };
 
 /// The results of a section's rows.
 struct Rows {
-    Ratios bounds, best;
+    Ratios bounds, best, native;
     std::string lines;
     Peaks peaks;
     bool good = true;
@@ -242,12 +261,18 @@ void report_missing(const std::string& name, const std::string& why, Rows& rows)
 /// Runs a case and adds its row and line; if it fails, the others go on.
 void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     const Contest contest = one.make();
-    const Outcome outcome =
-        measure(setting.executor, one.name, contest, setting.kernels, setting.rounds);
+    std::optional<NativeContest> native;
+    if (setting.native) {
+        const SessionScope scope(*setting.native);
+        native = NativeContest{*setting.native, one.make()};
+    }
+    const Outcome outcome = measure(setting.executor, one.name, contest,
+                                    native ? &*native : nullptr, setting.kernels, setting.rounds);
     rows.peaks = outcome.peaks;
     const double bound = over_bound(outcome, contest.least);
     if (bound > 0) rows.bounds.emplace_back(bound, one.name);
     if (outcome.best > 0) rows.best.emplace_back(outcome.firn / outcome.best, one.name);
+    if (native) rows.native.emplace_back(outcome.native / outcome.firn, one.name);
     const bool torch = setting.torch && one.section != Section::Large;
     rows.lines +=
         report(one.name, outcome, torch ? torch_milliseconds(one.name) : TorchTimes{}, bound);
@@ -285,6 +310,20 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// The session of native code beside `executor`, where it is asked for; says why there is none.
+std::optional<Session> native_session(const Options& options, const Executor& executor) {
+    if (options.native == "no") return std::nullopt;
+    if (options.native == "cpu" && executor.profile().device_class != DeviceClass::CpuDriver)
+        return std::nullopt;
+    const std::string why = why_no_cpu_session();
+    if (!why.empty() && options.native == "yes") throw UserError(why);
+    std::printf("native code: %s\n", why.empty() ? "of this processor" : why.c_str());
+    if (!why.empty()) return std::nullopt;
+    Session session = cpu_session();
+    session.compile_in_background(false);
+    return session;
+}
+
 /// True where no case failed.
 bool run(const Options& options, const std::vector<Case>& cases) {
     std::ofstream file;
@@ -296,7 +335,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     if (!options.csv.empty()) file.open(options.csv);
     write(
         "case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,firn_spread,"
-        "best_spread\n");
+        "best_spread,native_ms,native_spread,cpp_ms\n");
     Session session = current_session();
     session.compile_in_background(false);  // only the program that fits is measured
     Executor& executor = session.executor();
@@ -308,10 +347,11 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         std::printf("matrix unit: %u x %u x %u of f16\n", unit.rows, unit.columns, unit.depth);
     std::printf("PyTorch: %s\n",
                 torch ? torch->c_str() : "python3 cannot import torch, so its column stays empty");
-    std::printf("%-26s %10s %4s %10s %4s %10s %10s %10s %8s %8s %8s\n", "case", "Firn ms", "+-",
-                "best ms", "+-", "plain ms", "torch ms", "best torch", "/ best", "/ torch",
-                "/ bound");
-    const Setting setting{executor, kernels, options.rounds, torch.has_value()};
+    std::optional<Session> native = native_session(options, executor);
+    std::printf("%-26s %10s %4s %10s %4s %10s %10s %4s %10s %10s %10s %8s %8s %8s %8s %8s\n",
+                "case", "Firn ms", "+-", "native ms", "+-", "C++ ms", "best ms", "+-", "plain ms",
+                "torch ms", "best torch", "native /", "/ C++", "/ best", "/ torch", "/ bound");
+    const Setting setting{executor, kernels, options.rounds, torch.has_value(), std::move(native)};
     bool good = true;
     Peaks peaks;
     for (const SectionName& section : kSections) {
@@ -325,7 +365,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
             write(rows.lines);
             rows.lines.clear();
         }
-        report_section(section.name, rows.bounds, rows.best);
+        report_section(section.name, rows.bounds, rows.best, rows.native);
         good = good && rows.good;
         if (rows.peaks.operations_per_ms > 0) peaks = rows.peaks;
     }

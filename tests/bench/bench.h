@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/session.h"
 #include "tests/bench/hand_written.h"
+#include "tests/bench/processor.h"
 
 namespace firn {
 class Tensor;
@@ -35,6 +37,7 @@ struct Contest {
     std::function<std::vector<Tensor>()> firn;
     HandProgram best;
     HandProgram plain;  // the GLSL that one would write first: storage buffers, no tiles
+    ProcessorProgram processor = nullptr;  // hand-written C++, timed beside native code
     double tolerance = 1e-5;
     Difference difference = relative_difference;
     std::function<std::vector<std::vector<float>>()> expected = nullptr;  // computed on the host
@@ -101,16 +104,24 @@ struct PeakKernels {
 /// the matrix unit's, whichever binds. Without a matrix unit, its operations are ordinary ones.
 double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
+/// A case as native code of the processor.
+struct NativeContest {
+    Session session;
+    Contest contest;  // made in that session
+};
+
 /// Milliseconds of one run: medians over rounds in which all sides and the peaks alternate.
 struct Outcome {
-    double firn = 0, best = 0, plain = 0;  // 0: no such side
+    double firn = 0, best = 0, plain = 0, native = 0, processor = 0;  // 0: no such side
     /// The spread of the median: the distance to the farther end of the middle half of the rounds.
-    double firn_spread = 0, best_spread = 0;
+    double firn_spread = 0, best_spread = 0, native_spread = 0;
     Peaks peaks;
 };
-/// Checks the results first; throws InternalError where they differ by more than the tolerance.
+/// Measures the contest on `executor`, that of the current session, in turns with the same case
+/// as native code, `native`, in a session of it; null: without. Checks the results first; throws
+/// InternalError where they differ by more than the tolerance.
 Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
-                PeakKernels& peaks, int rounds);
+                const NativeContest* native, PeakKernels& peaks, int rounds);
 
 /// Returns where the milliseconds of one run go: its dispatches, and the slowest kernels by their
 /// lines. Empty if the device cannot time kernels.

@@ -108,6 +108,7 @@ Contest mandelbrot() {
         .firn = [draw] { return std::vector<Tensor>{draw(kLeft, kTop, kPixel, kMandelbrotTurns)}; },
         .best = by_hand("mandelbrot", kMandelbrot, 64, 4),
         .plain = by_hand("plain_mandelbrot", kPlainMandelbrot, 16, 16),
+        .processor = mandelbrot_by_hand(kMandelbrotSide, kMandelbrotTurns, kLeft, kTop, kPixel),
         .tolerance = 0.02,
         .difference = share_that_differs};
 }

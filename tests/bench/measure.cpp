@@ -5,8 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "compiler/host/workers.h"
 #include "tests/bench/bench.h"
 
 namespace firn::bench {
@@ -38,13 +42,15 @@ double spread(std::vector<double> values) {
 /// A contestant of the alternating measurement.
 struct Side {
     std::function<void()> run;
+    Executor* executor = nullptr;
     int runs = 1;  // in each round
     double spent = 0;
     std::vector<double> times;
 };
 
 /// Runs until everything is compiled; a side that takes long is not run again for its own sake.
-void warm(Executor& executor, Side& side) {
+void warm(Side& side) {
+    Executor& executor = *side.executor;
     milliseconds(executor, side.run, 1);
     double once = milliseconds(executor, side.run, 1);
     if (once > kMostSpent / 2) {
@@ -57,11 +63,11 @@ void warm(Executor& executor, Side& side) {
     side.runs = std::clamp(static_cast<int>(50.0 / std::max(once, 0.01)), 1, 400);
 }
 
-void take_turns(Executor& executor, std::vector<Side>& sides, int rounds) {
+void take_turns(std::vector<Side>& sides, int rounds) {
     for (int round = 0; round < rounds; ++round)
         for (Side& side : sides) {
             if (side.spent >= kMostSpent) continue;
-            side.times.push_back(milliseconds(executor, side.run, side.runs));
+            side.times.push_back(milliseconds(*side.executor, side.run, side.runs));
             side.spent += side.times.back() * side.runs;
         }
 }
@@ -266,16 +272,63 @@ Results read_all(const HandWritten& program, size_t count) {
     return out;
 }
 
+/// Hand-written C++ with its memory, whose parts begin at 64 bytes.
+class ProcessorSide {
+  public:
+    explicit ProcessorSide(const Contest& contest) : program_(contest.processor) {
+        for (const std::vector<float>& values : contest.arguments) {
+            const float* copy = room(values.size());
+            std::copy(values.begin(), values.end(), rooms_.back().get());
+            memory_.arguments.push_back(copy);
+        }
+        for (int64_t elements : contest.results) {
+            memory_.results.push_back(room(static_cast<size_t>(elements)));
+            counts_.push_back(static_cast<size_t>(elements));
+        }
+    }
+    void run() { program_(memory_, workers_); }
+    Results results() const {
+        Results out;
+        for (size_t k = 0; k < counts_.size(); ++k)
+            out.emplace_back(memory_.results[k], memory_.results[k] + counts_[k]);
+        return out;
+    }
+
+  private:
+    struct Free {
+        void operator()(float* memory) const { std::free(memory); }
+    };
+    float* room(size_t elements) {
+        const size_t bytes = (4 * elements + 63) / 64 * 64;
+        rooms_.emplace_back(
+            static_cast<float*>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
+        if (!rooms_.back()) throw UserError("there is no memory for hand-written C++");
+        return rooms_.back().get();
+    }
+
+    ProcessorProgram program_;
+    ProcessorMemory memory_;
+    std::vector<size_t> counts_;  // of the results' elements
+    std::vector<std::unique_ptr<float, Free>> rooms_;
+    Workers workers_;
+};
+
 /// Compares every side with the host's results, else with the best hand-written one.
 void compare(const std::string& name, const Contest& contest, const std::vector<Tensor>& results,
+             const Results& native, const ProcessorSide* processor,
              const std::vector<HandWritten>& by_hand) {
     std::vector<std::pair<std::string, Results>> sides{{"Firn", read_all(results)}};
+    if (!native.empty()) sides.emplace_back("native code", native);
+    if (processor) sides.emplace_back("hand-written C++", processor->results());
+    const size_t best = sides.size();
     for (size_t k = 0; k < by_hand.size(); ++k)
         sides.emplace_back(k == 0 ? "the best hand-written one" : "the plain hand-written one",
                            read_all(by_hand[k], results.size()));
     if (contest.expected) sides.emplace_back("the host", contest.expected());
     if (sides.size() == 1) return;
-    const auto& [by, expected] = contest.expected ? sides.back() : sides[1];
+    const auto& [by, expected] = sides[contest.expected  ? sides.size() - 1
+                                       : by_hand.empty() ? 0
+                                                         : best];
     ensure(expected.size() == results.size(), "the host computes another number of results");
     for (const auto& [who, values] : sides)
         for (size_t k = 0; k < values.size(); ++k) {
@@ -293,7 +346,7 @@ void compare(const std::string& name, const Contest& contest, const std::vector<
 }  // namespace
 
 Outcome measure(Executor& executor, const std::string& name, const Contest& contest,
-                PeakKernels& peaks, int rounds) {
+                const NativeContest* native, PeakKernels& peaks, int rounds) {
     std::vector<HandWritten> by_hand;
     if (!contest.best.kernels.empty()) {
         by_hand.emplace_back(executor, name + " at its best", contest.best, contest.arguments,
@@ -306,19 +359,43 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
         results.clear();  // so that its memory may serve again
         results = contest.firn();
     };
-    std::vector<Side> sides{{run_firn, 1, 0, {}}};
+    std::vector<Side> sides{{run_firn, &executor, 1, 0, {}}};
     for (std::vector<HandWritten>* programs : {&by_hand, &peaks.programs})
         for (HandWritten& program : *programs)
-            sides.push_back({[&program] { program.run(); }, 1, 0, {}});
-    for (Side& side : sides) warm(executor, side);
+            sides.push_back({[&program] { program.run(); }, &executor, 1, 0, {}});
+    std::vector<Tensor> native_results;
+    if (native)
+        sides.push_back({[&] {
+                             const SessionScope scope(native->session);
+                             native_results.clear();
+                             native_results = native->contest.firn();
+                         },
+                         &native->session.executor(),
+                         1,
+                         0,
+                         {}});
+    std::optional<ProcessorSide> processor;
+    if (native && contest.processor) {
+        processor.emplace(contest);
+        sides.push_back({[&] { processor->run(); }, &executor, 1, 0, {}});
+    }
+    for (Side& side : sides) warm(side);
     ensure(results.size() == contest.results.size(), "Firn gives another number of results");
+    Results of_native;
+    if (native) {
+        const SessionScope scope(native->session);
+        if (contest.check)
+            contest.check(native_results);
+        else
+            of_native = read_all(native_results);
+    }
     if (contest.check)
         contest.check(results);
     else
-        compare(name, contest, results, by_hand);
-    take_turns(executor, sides, rounds);
+        compare(name, contest, results, of_native, processor ? &*processor : nullptr, by_hand);
+    take_turns(sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
-    const size_t peak = 1 + by_hand.size();
+    const size_t peak = 1 + by_hand.size(), behind_peaks = peak + peaks.programs.size();
     const double bytes = 4.0 * double(peaks.elements),
                  matrix =
                      peaks.matrix_operations > 0 ? peaks.matrix_operations / time(peak + 6) : 0;
@@ -326,8 +403,11 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
         time(0),
         by_hand.empty() ? 0 : time(1),
         by_hand.empty() ? 0 : time(2),
+        native ? time(behind_peaks) : 0,
+        processor ? time(behind_peaks + 1) : 0,
         spread(sides[0].times),
         by_hand.empty() ? 0 : spread(sides[1].times),
+        native ? spread(sides[behind_peaks].times) : 0,
         {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
          kOfAThread * double(peaks.threads) / time(peak + 3),
          kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5)), matrix}};

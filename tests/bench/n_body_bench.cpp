@@ -92,6 +92,7 @@ Contest gravity(Tensor (*function)(Tensor, Tensor, Tensor), int bodies) {
                      m = tensor(mass)] { return std::vector<Tensor>{f(x, m, kSoftening)}; },
             .best = by_hand("n_body", kGravity, As::Texels, kOwn),
             .plain = by_hand("plain_n_body", kPlainGravity, As::Floats, 1),
+            .processor = n_body_by_hand(bodies),
             .tolerance = 1e-4};
 }
 

@@ -88,18 +88,19 @@ Contest wave() {
         return std::vector<HandBinding>{
             {"v", read, 1}, {"height", write, 2, true}, {"speed", write, 3, true}};
     };
-    return {
-        .least = {8.0 * kStencilElements, 8.0 * kStencilElements, 9.0 * kStencilElements},
-        .arguments = {u, v},
-        .results = {kStencilElements, kStencilElements},
-        .firn =
-            [=] {
-                auto [height, speed] = step(u0, v0, 0.1f);
-                return std::vector<Tensor>{height, speed};
-            },
-        .best = {{stencil("wave", cell("vec4"), others(As::Texels4, As::Vec4s))}, {}, {}},
-        .plain = {
-            {plain_stencil("plain_wave", cell("float"), others(As::Floats, As::Floats))}, {}, {}}};
+    return {.least = {8.0 * kStencilElements, 8.0 * kStencilElements, 9.0 * kStencilElements},
+            .arguments = {u, v},
+            .results = {kStencilElements, kStencilElements},
+            .firn =
+                [=] {
+                    auto [height, speed] = step(u0, v0, 0.1f);
+                    return std::vector<Tensor>{height, speed};
+                },
+            .best = {{stencil("wave", cell("vec4"), others(As::Texels4, As::Vec4s))}, {}, {}},
+            .plain = {{plain_stencil("plain_wave", cell("float"), others(As::Floats, As::Floats))},
+                      {},
+                      {}},
+            .processor = wave_by_hand(kStencilSide)};
 }
 
 /// Sweeps alternate between two temporaries, from the argument to the result.
@@ -137,7 +138,8 @@ Contest jacobi() {
                                         kStencilSide})] { return std::vector<Tensor>{solve(u0)}; },
         .best = sweeps(stencil("jacobi", cell("vec4"), {{"y", As::Vec4s, 1, true}}), 2),
         .plain =
-            sweeps(plain_stencil("plain_jacobi", cell("float"), {{"y", As::Floats, 1, true}}), 1)};
+            sweeps(plain_stencil("plain_jacobi", cell("float"), {{"y", As::Floats, 1, true}}), 1),
+        .processor = jacobi_by_hand(kStencilSide, kSweeps)};
 }
 
 }  // namespace

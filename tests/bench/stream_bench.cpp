@@ -39,7 +39,8 @@ void main() {
 }
 
 Contest elementwise(const std::string& name, const std::string& best, const std::string& plain,
-                    double operations, float low, float high, Tensor (*function)(Tensor)) {
+                    double operations, float low, float high, Tensor (*function)(Tensor),
+                    ProcessorProgram processor) {
     std::vector<float> values = numbers(kStreamElements, low, high);
     auto compiled = compile(function, {f32("n")});
     return {.least = {4.0 * kStreamElements, 4.0 * kStreamElements, operations * kStreamElements},
@@ -47,7 +48,8 @@ Contest elementwise(const std::string& name, const std::string& best, const std:
             .results = {kStreamElements},
             .firn = [=, x = tensor(values)] { return std::vector<Tensor>{compiled(x)}; },
             .best = {{best_elementwise(name, best)}, {}, {}},
-            .plain = {{plain_elementwise("plain_" + name, plain)}, {}, {}}};
+            .plain = {{plain_elementwise("plain_" + name, plain)}, {}, {}},
+            .processor = std::move(processor)};
 }
 
 Contest chain() {
@@ -56,22 +58,25 @@ Contest chain() {
                " x) { return min(max(abs(x * 1.5 + 0.25) - x * x, -1.0) * x, 2.0); "
                "}";
     };
-    return elementwise("chain", text("vec4"), text("float"), 8, 0.5f, 1.5f, [](Tensor x) {
-        return min(max(abs(x * 1.5f + 0.25f) - x * x, -1.0f) * x, 2.0f);
-    });
+    return elementwise(
+        "chain", text("vec4"), text("float"), 8, 0.5f, 1.5f,
+        [](Tensor x) { return min(max(abs(x * 1.5f + 0.25f) - x * x, -1.0f) * x, 2.0f); },
+        chain_by_hand(kStreamElements));
 }
 
 Contest gelu() {
     // tanh by exp takes half the time of tanh() on drivers that have no instruction for it.
-    return elementwise("gelu",
-                       "vec4 f(vec4 x) { return x - x / (1.0 + exp(x * "
-                       "(1.5957691 + 0.071354816 * x * x))); }",
-                       "float f(float x) { return 0.5 * x * (1.0 + "
-                       "tanh(0.79788456 * (x + 0.044715 * x * x * x))); }",
-                       9, -4.0f, 4.0f, [](Tensor x) {
-                           return 0.5f * x *
-                                  (1.0f + tanh(0.79788456f * (x + 0.044715f * x * x * x)));
-                       });
+    return elementwise(
+        "gelu",
+        "vec4 f(vec4 x) { return x - x / (1.0 + exp(x * "
+        "(1.5957691 + 0.071354816 * x * x))); }",
+        "float f(float x) { return 0.5 * x * (1.0 + "
+        "tanh(0.79788456 * (x + 0.044715 * x * x * x))); }",
+        9, -4.0f, 4.0f,
+        [](Tensor x) {
+            return 0.5f * x * (1.0f + tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+        },
+        gelu_by_hand(kStreamElements));
 }
 
 // 256 loads of four floats per invocation, sixteen unrolled, then shuffles; a second dispatch adds
@@ -149,6 +154,7 @@ Contest sum_of_all() {
             .firn = [=, x = tensor(values)] { return std::vector<Tensor>{total(x)}; },
             .best = best_sum(),
             .plain = plain_sum(),
+            .processor = sum_by_hand(kStreamElements),
             .tolerance = 1e-4};  // the plain order of additions loses more bits
 }
 

@@ -42,6 +42,7 @@ typedef struct {
     void* const* buffers;
     const unsigned long* params;
     unsigned groups[3];
+    unsigned long cached;
     void* scratch;
 } NativeCall;
 static float float_of(unsigned long bits) { union { unsigned u; float f; } x; x.u = bits; return x.f; }

@@ -37,6 +37,26 @@ TEST(NativeText, NeighboursAreOneLoadAndOneStore) {
     EXPECT_EQ(count(text, "extractelement"), 0) << text;
 }
 
+TEST(NativeText, TilesOfAProductLoadRowsOfNeighbours) {
+    const std::string text =
+        text_of([](Tensor a, Tensor b) { return matmul(a, b); }, {f32(256, 256), f32(256, 256)});
+    EXPECT_GE(count(text, "load <8 x float>"), 2) << text;  // of the right factor
+    EXPECT_EQ(count(text, "shufflevector <[0-9]+ x float>.*, <8 x i32> <i32 0, i32 [2-9]"), 0)
+        << text;
+    EXPECT_EQ(count(text, "store <8 x float> [^,]*, ptr [^,]*, align 4"),
+              count(text, "store <[0-9]+ x float> [^,]*, ptr [^,]*, align 4"))
+        << text;
+}
+
+TEST(NativeText, ARowGoesPastTheCachesWhereTheCallSaysSo) {
+    const std::string text = text_of([](Tensor x) { return x * 2.0f; }, {f32(4096)});
+    EXPECT_EQ(count(text, "!nontemporal !0"), count(text, "store <[0-9]+ x float>") / 2) << text;
+    EXPECT_GE(count(text, "!nontemporal !0"), 1) << text;
+    EXPECT_EQ(count(text, "call void @llvm.x86.sse.sfence"), 1) << text;
+    const std::string sums = text_of([](Tensor x) { return sum(x); }, {f32(4096)});
+    EXPECT_EQ(count(sums, "sfence"), 0) << sums;
+}
+
 TEST(NativeText, AValueThatIsEqualInAllLanesIsAScalar) {
     const std::string text =
         text_of([](Tensor x, Tensor y) { return x + sqrt(y(0)); }, {f32(4096), f32(4096)});

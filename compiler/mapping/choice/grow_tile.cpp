@@ -46,8 +46,8 @@ double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
 
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, double most_operations, int64_t width,
-                               int64_t iterations, bool pads, int64_t most_nodes,
+                               bool lanes_share, double most_operations, int64_t most_carried,
+                               int64_t width, int64_t iterations, bool pads, int64_t most_nodes,
                                bool loops_alone) {
     const std::vector<int64_t> factors =
         lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
@@ -72,7 +72,7 @@ std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile
                 const bool divides = grid[d].divisor() % larger[d] == 0;
                 if (larger[d] > costs::kLongestTile || grid[d].is(0) ||
                     (!divides && !(pads && grid[d].is_constant())) || total / copies < busy ||
-                    model.carried(larger) > costs::kMostCarried || nodes_of(larger) > most_nodes ||
+                    model.carried(larger) > most_carried || nodes_of(larger) > most_nodes ||
                     !fits_written_out(model, larger, iterations, most_operations))
                     continue;
                 // Times are compared per doubling: a factor of three grows the tile more than a

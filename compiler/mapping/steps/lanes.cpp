@@ -109,7 +109,7 @@ std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
     const std::vector<Size>& grid = c.traits.grid;
     const auto grown = [&](const std::vector<int64_t>& from) {
         return grow_tile(model, from, grid, c.traits.total, enough_shared(c), true,
-                         c.profile.max_body_operations, 1);
+                         c.profile.max_body_operations, c.rules().most_carried, 1);
     };
     const std::vector<int64_t> one(grid.size(), 1);
     std::vector<int64_t> best = grown(one);
@@ -139,7 +139,7 @@ bool tiles_pay(const Choice& c) {
     const std::vector<int64_t> one(traits.grid.size(), 1);
     const std::vector<int64_t> few =
         grow_tile(alone, one, traits.grid, traits.total, c.busy(), false,
-                  c.profile.max_body_operations, c.least_width());
+                  c.profile.max_body_operations, c.rules().most_carried, c.least_width());
     return shared.time(tile) <
            costs::kLeastSaving * padded_time(alone, few, traits.grid, c.least_width());
 }

@@ -1,6 +1,8 @@
 // The step `strides`: tiles along x of one invocation, the width of a group apart.
 #include "compiler/kernel/strides.h"
 
+#include <utility>
+
 #include "compiler/mapping/choice/choice.h"
 #include "compiler/mapping/choice/vary_mapping.h"
 #include "compiler/mapping/steps.h"
@@ -19,6 +21,11 @@ void choose(Choice& c) {
     // Longer pieces of rows, one after the other: memory is read in order.
     c.columns = traits.loops && c.m.tile[0] == 4 && c.has_room(4) && walks_columns(c.ready);
     if (c.columns) c.m.strides = 4;
+    // Lanes that load neighbours as one: the tile of each is spread over the group.
+    const int64_t tile = c.m.tile[0];
+    if (c.rules().lanes_load_together && c.m.strides == 1 && tile > 1 &&
+        traits.x >= tile * c.profile.subgroup_size)
+        c.m.strides = std::exchange(c.m.tile[0], 1);
 }
 
 void vary(Variations& v) {

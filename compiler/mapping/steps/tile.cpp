@@ -83,8 +83,9 @@ void size_tile(Choice& c) {
             return padded_time(model, of, traits.grid, width);
         };
         const auto grown_from = [&](const std::vector<int64_t>& from) {
-            return grow_tile(model, from, traits.grid, traits.total, c.busy(), false, most, width,
-                             iterations, pads, costs::kTileBudget, loops_alone);
+            return grow_tile(model, from, traits.grid, traits.total, c.busy(), false, most,
+                             c.rules().most_carried, width, iterations, pads, costs::kTileBudget,
+                             loops_alone);
         };
         std::vector<int64_t> tile = grown_from(start), from = start;
         // A shorter one may be the better start if it leaves fewer invocations without a tile.
@@ -117,8 +118,8 @@ void grow_by_shares(Choice& c) {
         std::max(costs::kTileBudget, std::min(traits.nodes * 4, traits.most_nodes));
     const int64_t busy = std::max(c.busy(), traits.total / copies);
     c.m.tile = grow_tile(TileModel(c.ready, false), c.m.tile, traits.grid, traits.total, busy,
-                         false, c.profile.max_body_operations, c.least_width(), 1,
-                         may_pad(c.ready, traits.grid[0]), nodes);
+                         false, c.profile.max_body_operations, c.rules().most_carried,
+                         c.least_width(), 1, may_pad(c.ready, traits.grid[0]), nodes);
 }
 
 /// Takes fewer neighbours if that makes room for a shuffled iteration for every lane: elements that

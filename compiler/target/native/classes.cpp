@@ -7,31 +7,42 @@
 namespace firn {
 namespace {
 
-const ClassRules kNative{.subgroups_run_serially = true,
-                         .masked = true,
-                         .stages_loads = false,
-                         .loads_narrow = false,
-                         .fuses_products = true,
-                         .keeps_order = false,
-                         .unrolls_on = false,
-                         .dislikes_else = false,
-                         .most_own = 0,
-                         .small_share = 4096,
-                         .results = 16,
-                         .small_kernel = 16384,
-                         .waves = 1,
-                         .waves_of_loops = 8,
-                         .waves_of_shared = 16,
-                         .groups_per_core = 8,
-                         .sharing_subgroups = 8,
-                         .most_unrolled_shared = 32,
-                         .wide_group = 64,
-                         .store_operations = 0,
-                         .atomic_operations = costs::kAtomicOnCpu,
-                         .barrier_of_launch = costs::kBarrierOnCpu};
+/// The rules of a processor with so many registers of vectors, of which one in eight holds
+/// operands.
+ClassRules native(int64_t registers) {
+    return {.subgroups_run_serially = true,
+            .masked = true,
+            .stages_loads = false,
+            .loads_narrow = false,
+            .lanes_load_together = true,
+            .fuses_products = true,
+            .most_carried = registers - registers / 8,
+            .keeps_order = false,
+            .unrolls_on = false,
+            .dislikes_else = false,
+            .most_own = 0,
+            .small_share = 4096,
+            .results = 16,
+            .small_kernel = 16384,
+            .waves = 1,
+            .waves_of_loops = 8,
+            .waves_of_shared = 16,
+            .groups_per_core = 8,
+            .sharing_subgroups = 8,
+            .most_unrolled_shared = 32,
+            .wide_group = 64,
+            .store_operations = 0,
+            .atomic_operations = costs::kAtomicOnCpu,
+            .barrier_of_launch = costs::kBarrierOnCpu};
+}
+
+const ClassRules kOf16 = native(16), kOf32 = native(32);
 
 }  // namespace
 
-const ClassRules& native_rules(const DeviceProfile&) { return kNative; }
+// Processors have 32 registers of 512 bits, and 16 of fewer.
+const ClassRules& native_rules(const DeviceProfile& profile) {
+    return profile.subgroup_size >= 16 ? kOf32 : kOf16;
+}
 
 }  // namespace firn

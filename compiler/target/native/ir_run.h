@@ -42,6 +42,8 @@ struct IrRun {
     std::vector<IrValue> arguments;       // of a function: its parameters
     std::string returned;                 // of a function: what it stores
     std::vector<std::string> memory;      // the pointer of each buffer
+    std::string cached;                   // NativeCall::cached
+    bool streams = false;                 // some store may go past the caches
     std::set<std::string>* functions = nullptr;  // that the module needs, by name
 };
 

@@ -236,6 +236,31 @@ void scatter(IrRun& run, const Access& a, const IrValue& index,
     }
 }
 
+/// The bytes of a line of the caches; and of the narrowest vector, below which a store past them
+/// becomes several.
+constexpr int kLine = 64, kLeastStreamed = 16;
+
+/// A store past the caches, where the call asks for it and the place begins a vector or line;
+/// otherwise an ordinary one.
+void stream_or(IrRun& run, const std::string& store, const std::string& alignment,
+               const std::string& place, int aligned) {
+    run.streams = true;
+    const std::string number = emit(run, "ptrtoint ptr " + place + " to i64"),
+                      mask = emit(run, "or i64 " + run.cached + ", " + std::to_string(aligned - 1)),
+                      within = emit(run, "and i64 " + number + ", " + mask),
+                      begins = emit(run, "icmp eq i64 " + within + ", 0"),
+                      past = new_label(run, "past"), cached = new_label(run, "cached"),
+                      stored = new_label(run, "stored");
+    emit_effect(run, "br i1 " + begins + ", label %" + past + ", label %" + cached);
+    begin_block(run, past);
+    emit_effect(run, store + ", align " + std::to_string(aligned) + ", !nontemporal !0");
+    emit_effect(run, "br label %" + stored);
+    begin_block(run, cached);
+    emit_effect(run, store + alignment);
+    emit_effect(run, "br label %" + stored);
+    begin_block(run, stored);
+}
+
 void store_row(IrRun& run, const Access& a, const std::vector<std::string>& values) {
     const std::string type = memory_type(a.dtype);
     const int width = static_cast<int>(values.size()), count = run.lanes * width;
@@ -263,8 +288,12 @@ void store_row(IrRun& run, const Access& a, const std::vector<std::string>& valu
         row = emit(run, "shufflevector " + all + " " + row + ", " + all + " poison, <" +
                             std::to_string(count) + " x i32> <" + places + ">");
     }
-    emit_effect(
-        run, "store " + all + " " + row + ", ptr " + address(run, a, a.index.text) + alignment(a));
+    const std::string place = address(run, a, a.index.text),
+                      store = "store " + all + " " + row + ", ptr " + place;
+    const int aligned = std::min(kLine, count * element_bytes(a.buffer));
+    if (a.buffer.space != MemorySpace::Bound || aligned < kLeastStreamed)
+        return emit_effect(run, store + alignment(a));
+    stream_or(run, store, alignment(a), place, aligned);
 }
 
 void store_masked(IrRun& run, const Access& a, const std::string& value) {

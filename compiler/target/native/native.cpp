@@ -235,11 +235,16 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     const std::string buffers = field(run, "ptr", 0), params = field(run, "ptr", 8);
     std::vector<IrValue> counts;
     for (int dim = 0; dim < 3; ++dim) counts.push_back({field(run, "i32", 16 + 4 * dim), false});
+    run.cached = field(run, "i64", 32);
     read_memory(run, buffers);
     read_parameters(run, params);
     name_constants(run);
     run.arguments = std::move(counts);
     write_group(run);
+    if (run.streams) {
+        run.declared.insert("declare void @llvm.x86.sse.sfence()");
+        emit_effect(run, "call void @llvm.x86.sse.sfence()");
+    }
     const std::string definitions = function_definitions(functions, run, run.declared);
     std::string out = "; kernel " + code.name + "\n\n";
     for (const std::string& declared : run.declared) out += declared + "\n";
@@ -250,6 +255,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
         run.allocas + run.text + "  ret void\n}\n\n" + definitions +
         "\nattributes #0 = { nounwind \"min-legal-vector-width\"=\"" + bits +
         "\" \"prefer-vector-width\"=\"" + bits + "\" }\n";
+    if (run.streams) out += "!0 = !{i32 1}\n";
     return out;
 }
 

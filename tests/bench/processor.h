@@ -1,0 +1,34 @@
+// Hand-written C++ for the processor, with the vectors that it has: what native code is measured
+// by.
+#pragma once
+#include <functional>
+#include <vector>
+
+namespace firn {
+class Workers;
+}
+
+namespace firn::bench {
+
+/// The memory of a contest: its arguments, and its results, which begin at 64 bytes.
+struct ProcessorMemory {
+    std::vector<const float*> arguments;
+    std::vector<float*> results;
+};
+/// Does the work of a case on the threads of `workers`. Empty: nobody has written it, or the
+/// processor that this was built for has vectors of less than 256 bits.
+using ProcessorProgram = std::function<void(const ProcessorMemory& memory, Workers& workers)>;
+
+ProcessorProgram chain_by_hand(int64_t count);
+ProcessorProgram gelu_by_hand(int64_t count);
+ProcessorProgram sum_by_hand(int64_t count);
+ProcessorProgram row_sums_by_hand(int64_t rows, int64_t columns);
+ProcessorProgram column_sums_by_hand(int64_t rows, int64_t columns);
+ProcessorProgram softmax_by_hand(int64_t rows, int64_t columns);
+ProcessorProgram layer_norm_by_hand(int64_t rows, int64_t columns);
+ProcessorProgram wave_by_hand(int64_t side);
+ProcessorProgram jacobi_by_hand(int64_t side, int sweeps);
+ProcessorProgram n_body_by_hand(int64_t bodies);
+ProcessorProgram mandelbrot_by_hand(int64_t side, int turns, float left, float top, float pixel);
+
+}  // namespace firn::bench
