@@ -1,6 +1,8 @@
 // Functions that are defined by kernel code, as functions of the module.
 #include "compiler/target/native/functions.h"
 
+#include <algorithm>
+
 #include "compiler/base/error.h"
 #include "compiler/kernel/functions/functions.h"
 #include "compiler/target/native/forms.h"
@@ -9,6 +11,10 @@
 
 namespace firn::native {
 namespace {
+
+/// Lines of text that the calls of one function may add to a kernel: a call empties all registers
+/// of vectors, and no operation passes it.
+constexpr int64_t kMostInlined = 2048;
 
 constexpr const char* kIntegerPower = "power_";
 
@@ -60,7 +66,7 @@ std::string call_integer_power(IrRun& run, const KernelNode& n, const std::vecto
                                bool varying) {
     const std::string type = scalar_type(n.dtype),
                       name = kIntegerPower + type + (n.dtype.is_signed() ? "_signed" : "_unsigned");
-    run.functions->insert(name);
+    ++(*run.functions)[name];
     const auto one = [&](const std::string& x, const std::string& e) {
         return emit(
             run, "call " + type + " @" + name + "(" + type + " " + x + ", " + type + " " + e + ")");
@@ -97,7 +103,8 @@ const KernelFunction* function_named(const std::string& called) {
 }
 
 std::string definition(const std::string& called, const KernelFunction& function, const IrRun& by,
-                       std::set<std::string>& declared, std::set<std::string>& functions) {
+                       std::set<std::string>& declared, std::map<std::string, int>& functions,
+                       int calls) {
     const KernelCode& code = function_code(function);
     const bool varying = called.back() == 'v';
     IrRun run{code, by.profile};
@@ -119,8 +126,11 @@ std::string definition(const std::string& called, const KernelFunction& function
             run.values[id] = {run.arguments[static_cast<size_t>(attr->param)]};
     write_region(run, kRoot);
     declared.merge(run.declared);
-    return "define internal " + type + " @" + called + "(" + parameters + ") {\nentry:\n" +
-           run.allocas + run.text + "  ret " + type + " " + run.returned + "\n}\n";
+    const auto lines = std::count(run.text.begin(), run.text.end(), '\n');
+    const char* inlined =
+        calls * lines <= kMostInlined ? ") alwaysinline {\nentry:\n" : ") {\nentry:\n";
+    return "define internal " + type + " @" + called + "(" + parameters + inlined + run.allocas +
+           run.text + "  ret " + type + " " + run.returned + "\n}\n";
 }
 
 }  // namespace
@@ -134,7 +144,7 @@ std::string call_function(IrRun& run, const KernelNode& n, const std::vector<std
     if (!function) return {};
     const std::string called = name(*function) + (varying ? "_v" : "_s"),
                       type = type_of(run, function->dtype, varying);
-    run.functions->insert(called);
+    ++(*run.functions)[called];
     std::string given;
     for (const std::string& argument : in)
         given += (given.empty() ? "" : ", ") + type + " " + argument;
@@ -142,12 +152,13 @@ std::string call_function(IrRun& run, const KernelNode& n, const std::vector<std
     return operand.is_half() ? rounded_to_half(run, value, operand, varying) : value;
 }
 
-std::string function_definitions(const std::set<std::string>& called, const IrRun& by,
+std::string function_definitions(const std::map<std::string, int>& called, const IrRun& by,
                                  std::set<std::string>& declared) {
     std::string out;
-    std::set<std::string> done, open = called;
+    std::set<std::string> done;
+    std::map<std::string, int> open = called;
     while (!open.empty()) {
-        const std::string next = *open.begin();
+        const auto [next, calls] = *open.begin();
         open.erase(open.begin());
         if (!done.insert(next).second) continue;
         if (next.starts_with(kIntegerPower)) {
@@ -157,8 +168,8 @@ std::string function_definitions(const std::set<std::string>& called, const IrRu
         }
         const KernelFunction* function = function_named(next);
         ensure(function, "a kernel calls a function that has no definition");
-        std::set<std::string> more;
-        out += definition(next, *function, by, declared, more);
+        std::map<std::string, int> more;
+        out += definition(next, *function, by, declared, more, calls);
         open.merge(more);
     }
     return out;

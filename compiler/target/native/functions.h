@@ -10,7 +10,7 @@ std::string call_function(IrRun& run, const KernelNode& n, const std::vector<std
                           bool varying);
 /// Returns the definitions of the functions that were called, each with those that it calls, and
 /// notes what they need from outside.
-std::string function_definitions(const std::set<std::string>& called, const IrRun& by,
+std::string function_definitions(const std::map<std::string, int>& called, const IrRun& by,
                                  std::set<std::string>& declared);
 
 }  // namespace firn::native

@@ -1,6 +1,7 @@
 // The state of emitting one kernel as LLVM IR, over which the functions of this folder work.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct IrValue {
     bool varying = false;
     bool linear = false;  // varying, but the text is lane 0's
     int64_t stride = 0;   // of a linear value, from one lane to the next
+    /// Of a vector: where `where` (an i1) holds, its lanes differ by `stride`, and lane 0 is
+    /// `first`. Empty: nothing is known of it.
+    std::string first = {}, where = {};
 
     bool is_vector() const { return varying && !linear; }
 };
@@ -44,7 +48,7 @@ struct IrRun {
     std::vector<std::string> memory;      // the pointer of each buffer
     std::string cached;                   // NativeCall::cached
     bool streams = false;                 // some store may go past the caches
-    std::set<std::string>* functions = nullptr;  // that the module needs, by name
+    std::map<std::string, int>* functions = nullptr;  // of the module: how often each is called
 };
 
 /// The type of one lane: float for f32 and halves, i32 for integers of up to 32 bits.

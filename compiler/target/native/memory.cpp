@@ -94,6 +94,7 @@ Access access_of(IrRun& run, const KernelNode& n, DType used) {
     Access out{buffer, run.memory[attr.buffer], holds_bits(buffer, used) ? used : buffer.dtype,
                value_of(run, n.args[0]), attr.width};
     if (buffer.space != MemorySpace::Private || run.lanes == 1) return out;
+    out.index.first.clear();
     // Element k of lane l is at k * lanes + l.
     const std::string lanes = std::to_string(run.lanes);
     if (out.index.is_vector()) {
@@ -161,12 +162,8 @@ std::string part_of_row(IrRun& run, const std::string& row, const std::string& t
 /// The longest stride of lanes whose whole row is loaded, of which most is not wanted.
 constexpr int64_t kLongestStride = 4;
 
-void define_parts(IrRun& run, NodeId id, std::vector<IrValue> parts) {
-    run.values[id] = std::move(parts);
-}
-
-/// The load is the same for all lanes.
-void load_once(IrRun& run, NodeId id, const Access& a) {
+/// The parts of a load that is the same for all lanes.
+std::vector<IrValue> load_once(IrRun& run, const Access& a) {
     std::vector<IrValue> parts;
     const std::string type = memory_type(a.dtype);
     for (int k = 0; k < a.width; ++k) {
@@ -174,11 +171,11 @@ void load_once(IrRun& run, NodeId id, const Access& a) {
                           raw = emit(run, "load " + type + ", ptr " + place + alignment(a));
         parts.push_back({from_memory(run, a.dtype, raw, false), false});
     }
-    define_parts(run, id, std::move(parts));
+    return parts;
 }
 
 /// All lanes run, and their elements make a row.
-void load_row(IrRun& run, NodeId id, const Access& a) {
+std::vector<IrValue> load_row(IrRun& run, const Access& a) {
     const auto stride = static_cast<int>(a.index.stride);
     const int count = (run.lanes - 1) * stride + a.width;
     const std::string type = memory_type(a.dtype),
@@ -189,11 +186,11 @@ void load_row(IrRun& run, NodeId id, const Access& a) {
     for (int k = 0; k < a.width; ++k)
         parts.push_back(
             {from_memory(run, a.dtype, part_of_row(run, row, type, count, stride, k), true), true});
-    define_parts(run, id, std::move(parts));
+    return parts;
 }
 
 /// Neighbours under a mask.
-void load_masked(IrRun& run, NodeId id, const Access& a) {
+std::vector<IrValue> load_masked(IrRun& run, const Access& a) {
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
                       bits = vector_of(run, "i1"),
                       name = "@llvm.masked.load." + suffix_of(vector) + ".p0";
@@ -203,7 +200,50 @@ void load_masked(IrRun& run, NodeId id, const Access& a) {
         emit(run, "call " + vector + " " + name + "(ptr " + address(run, a, a.index.text) +
                       ", i32 " + std::to_string(element_bytes(a.buffer)) + ", " + bits + " " +
                       run.mask + ", " + vector + " zeroinitializer)");
-    define_parts(run, id, {{from_memory(run, a.dtype, raw, true), true}});
+    return {{from_memory(run, a.dtype, raw, true), true}};
+}
+
+/// One lane after the other.
+std::vector<IrValue> load_lanes(IrRun& run, const Access& a) {
+    const IrValue index = safe_index(run, a.index);
+    std::vector<IrValue> parts;
+    for (int k = 0; k < a.width; ++k)
+        parts.push_back({from_memory(run, a.dtype, gather(run, a, index, k), true), true});
+    return parts;
+}
+
+/// The lanes have a small stride, and all of them run, or are neighbours.
+bool makes_row(const IrRun& run, const Access& a, int64_t stride) {
+    if (run.mask.empty()) return stride > 0 && stride <= kLongestStride;
+    return stride == 1 && a.width == 1;
+}
+std::vector<IrValue> load_as_row(IrRun& run, const Access& a) {
+    return run.mask.empty() ? load_row(run, a) : load_masked(run, a);
+}
+
+/// A row where the lanes differ by a stride, which only the run knows.
+std::vector<IrValue> load_row_or_lanes(IrRun& run, const Access& a, DType dtype) {
+    const std::string row = new_label(run, "row"), lanes = new_label(run, "lanes"),
+                      end = new_label(run, "loaded");
+    emit_effect(run, "br i1 " + a.index.where + ", label %" + row + ", label %" + lanes);
+    begin_block(run, row);
+    Access along = a;
+    along.index = {a.index.first, true, true, a.index.stride};
+    const std::vector<IrValue> neighbours = load_as_row(run, along);
+    const std::string from_row = run.block;
+    emit_effect(run, "br label %" + end);
+    begin_block(run, lanes);
+    const std::vector<IrValue> others = load_lanes(run, a);
+    const std::string from_lanes = run.block;
+    emit_effect(run, "br label %" + end);
+    begin_block(run, end);
+    std::vector<IrValue> parts;
+    for (size_t k = 0; k < neighbours.size(); ++k)
+        parts.push_back(
+            {emit(run, "phi " + type_of(run, dtype, true) + " [" + neighbours[k].text + ", %" +
+                           from_row + "], [" + others[k].text + ", %" + from_lanes + "]"),
+             true});
+    return parts;
 }
 
 /// Stores a value of every lane that runs, one lane after the other; of those that store to the
@@ -391,20 +431,14 @@ OwnMemory own_memory(const KernelCode& code, int lanes) {
 void write_load(IrRun& run, NodeId id) {
     const KernelNode& n = run.code[id];
     const Access a = access_of(run, n, n.dtype);
-    const bool small = a.index.linear && a.index.stride > 0 && a.index.stride <= kLongestStride;
-    if (!a.index.varying) {
-        load_once(run, id, a);
-    } else if (small && run.mask.empty()) {
-        load_row(run, id, a);
-    } else if (a.index.linear && a.index.stride == 1 && a.width == 1) {
-        load_masked(run, id, a);
-    } else {
-        const IrValue index = safe_index(run, a.index);
-        std::vector<IrValue> parts;
-        for (int k = 0; k < a.width; ++k)
-            parts.push_back({from_memory(run, a.dtype, gather(run, a, index, k), true), true});
-        define_parts(run, id, std::move(parts));
-    }
+    if (!a.index.varying)
+        run.values[id] = load_once(run, a);
+    else if (a.index.linear && makes_row(run, a, a.index.stride))
+        run.values[id] = load_as_row(run, a);
+    else if (!a.index.first.empty() && makes_row(run, a, a.index.stride))
+        run.values[id] = load_row_or_lanes(run, a, n.dtype);
+    else
+        run.values[id] = load_lanes(run, a);
     // Elements of another type than the kernel uses are converted as they are.
     ensure(a.dtype == n.dtype, "a load gives another type than its memory has");
 }

@@ -224,7 +224,7 @@ void write_group(IrRun& run) {
 
 std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     using namespace native;
-    std::set<std::string> functions;
+    std::map<std::string, int> functions;
     IrRun run{code, profile};
     run.subgroup = static_cast<int>(profile.subgroup_size);
     run.lanes = lanes_of(code, profile);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "compiler/base/error.h"
 #include "compiler/target/native/combine.h"
@@ -50,6 +51,19 @@ struct Operation {
         return emit(what + " " + type() + " " + a + ", " + b);
     }
 };
+
+/// Returns whether a number is the smaller (larger) one of it and an equal one, whatever their
+/// signs: every number but one of the two zeros.
+bool decides_alone(const Scalar& number, bool least) {
+    const double value = number.as_double();
+    return !std::isnan(value) && (value != 0 || std::signbit(value) == least);
+}
+
+/// The smaller (larger) of a number and such a constant, which stands for nan, too.
+std::string bounded(const Operation& o, size_t constant, bool least) {
+    const std::string& other = o.in[1 - constant];
+    return o.select(o.compare(least ? "olt" : "ogt", other, o.in[constant]), other, o.in[constant]);
+}
 
 std::string minimum(const Operation& o, bool least) {
     if (!o.operand.is_float())
@@ -398,6 +412,8 @@ bool is_exact_on_halves(KernelOp op) {
     }
 }
 
+std::string write(const Operation& o);
+
 /// Sums, differences and products of integers whose lanes differ by a stride.
 bool keeps_linear(const IrRun& run, const KernelNode& n, const std::vector<IrValue>& in,
                   IrValue& out) {
@@ -426,6 +442,91 @@ bool keeps_linear(const IrRun& run, const KernelNode& n, const std::vector<IrVal
             out.stride = in[0].stride << (constant(1)->i & 31);
             return out.stride == static_cast<int32_t>(out.stride);
         default: return false;
+    }
+}
+
+/// Both conditions (i1); an empty one always holds.
+std::string both(IrRun& run, const std::string& a, const std::string& b) {
+    if (a.empty() || b.empty()) return a.empty() ? b : a;
+    return emit(run, "and i1 " + a + ", " + b);
+}
+
+/// The first and the last lane of an i32 whose lanes differ by a stride, as i64; and whether no
+/// lane between them is beyond an i32.
+struct Ends {
+    std::string first, last, fit;
+};
+Ends ends_of(IrRun& run, const IrValue& value) {
+    const std::string first = emit(run, "sext i32 " + value.text + " to i64"),
+                      last = emit(run, "add i64 " + first + ", " +
+                                           std::to_string(value.stride * (run.lanes - 1))),
+                      narrow = emit(run, "trunc i64 " + last + " to i32"),
+                      again = emit(run, "sext i32 " + narrow + " to i64");
+    return {first, last, emit(run, "icmp eq i64 " + last + ", " + again)};
+}
+
+/// The predicate of a comparison of signed integers, or of the one that Min and Max take.
+const char* predicate_of(KernelOp op) {
+    switch (op) {
+        case KernelOp::Less: return "slt";
+        case KernelOp::LessEqual: return "sle";
+        case KernelOp::Max: return "sge";
+        case KernelOp::Min: return "sle";
+        default: return nullptr;
+    }
+}
+
+/// A comparison with an i32 that is equal in all lanes is the same for all if it is for the first
+/// and the last one; Min and Max then are that value with a stride, if it is the one they take.
+void compare_ends(IrRun& run, const KernelNode& n, const std::vector<IrValue>& in,
+                  const std::string& where, IrValue& out) {
+    const size_t k = in[0].varying ? 0 : 1;
+    if (in[0].varying == in[1].varying || run.code[n.args[0]].dtype != i32) return;
+    const Ends ends = ends_of(run, in[k]);
+    const std::string other = emit(run, "sext i32 " + in[1 - k].text + " to i64");
+    const auto holds = [&](const std::string& end) {
+        const bool swapped = k == 1 && n.dtype == boolean;
+        return emit(run, std::string("icmp ") + predicate_of(n.op) + " i64 " +
+                             (swapped ? other + ", " + end : end + ", " + other));
+    };
+    const std::string first = holds(ends.first), last = holds(ends.last);
+    const std::string known = both(run, where, ends.fit);
+    if (n.dtype == boolean) {
+        out.first = first;
+        out.stride = 0;
+        out.where = both(run, known, emit(run, "icmp eq i1 " + first + ", " + last));
+    } else {
+        out.first = in[k].text;
+        out.stride = in[k].stride;
+        out.where = both(run, known, both(run, first, last));
+    }
+}
+
+/// Finds where the lanes of a vector of integers or conditions differ by one stride: of indices
+/// that are clamped at an edge, in all vectors but those at the edge.
+void find_regular(IrRun& run, const KernelNode& n, const std::vector<IrValue>& operands,
+                  IrValue& out) {
+    if (n.dtype != i32 && n.dtype != boolean) return;
+    std::vector<IrValue> in = operands;
+    std::string where;
+    for (IrValue& value : in) {
+        if (!value.is_vector()) continue;
+        if (value.first.empty()) return;
+        where = both(run, where, value.where);
+        value = {value.first, true, true, value.stride};
+    }
+    if (n.args.size() == 2 && predicate_of(n.op)) return compare_ends(run, n, in, where, out);
+    if (n.op == KernelOp::Select && n.dtype == i32 && in[1].stride == in[2].stride) {
+        out.first =
+            emit(run, "select i1 " + in[0].text + ", i32 " + in[1].text + ", i32 " + in[2].text);
+        out.stride = in[1].stride;
+        out.where = where.empty() ? "true" : where;
+    } else if (IrValue linear; !where.empty() && keeps_linear(run, n, in, linear)) {
+        Operation o{run, n.op, n.dtype, run.code[n.args.back()].dtype, false, {}};
+        for (const IrValue& value : in) o.in.push_back(value.text);
+        out.first = write(o);
+        out.stride = linear.stride;
+        out.where = where;
     }
 }
 
@@ -537,6 +638,7 @@ IrValue write_operation(IrRun& run, NodeId id) {
                           type = type_of(run, n.dtype, vector);
         out.text = emit(run, "select " + type_of(run, boolean, by_lane) + " " + condition + ", " +
                                  type + " " + a + ", " + type + " " + b);
+        if (vector) find_regular(run, n, in, out);
         return out;
     }
     for (size_t k = 0; k < in.size(); ++k)
@@ -547,10 +649,18 @@ IrValue write_operation(IrRun& run, NodeId id) {
     }
     if (n.op == KernelOp::Add || n.op == KernelOp::Sub)
         run.sums[id] = accumulates(run, n.args[0]) || accumulates(run, n.args[1]);
-    if (std::string once = fused(o, n); !once.empty())
+    const bool least = n.op == KernelOp::Min;
+    size_t bound = 2;  // the argument that is one
+    for (size_t k = 0; (least || n.op == KernelOp::Max) && n.dtype.is_float() && k < 2; ++k)
+        if (const auto* number = run.code[n.args[k]].get_if<Scalar>())
+            if (decides_alone(*number, least)) bound = k;
+    if (bound < 2)
+        out.text = bounded(o, bound, least);
+    else if (std::string once = fused(o, n); !once.empty())
         out.text = std::move(once);
     else
         out.text = write(o);
+    if (vector) find_regular(run, n, in, out);
     return out;
 }
 
