@@ -19,7 +19,7 @@ NodeId lane_iterations(KernelBuilder& b, NodeId left, int64_t lanes, NodeId lane
 }  // namespace
 
 Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, int64_t unrolled,
-                     int64_t lanes, bool aligned) {
+                     int64_t lanes, bool blocks, bool aligned) {
     Deal deal{lanes, unrolled, 1};
     if (b.is_constant(extent)) {
         const int64_t trips = b.node(extent).as<Scalar>().i;
@@ -29,7 +29,8 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, 
             deal.unrolled = std::min<int64_t>(unrolled, std::max<int64_t>(1, trips));
     }
     const bool known = !range.extent.is(0);
-    if (lanes > 1 && deal.unrolled % 4 == 0 && known && (divides(range.extent, 4) || aligned))
+    if (lanes > 1 && blocks && deal.unrolled % 4 == 0 && known &&
+        (divides(range.extent, 4) || aligned))
         deal.vector = 4;
     return deal;
 }

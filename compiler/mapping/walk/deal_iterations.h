@@ -27,9 +27,10 @@ struct Part {
 };
 
 /// A loop of which `unrolled` iterations are wanted at once, or fewer where it has not as many.
-/// `lanes`: that they are dealt to; `aligned`: rows begin at multiples of four.
+/// `lanes`: that they are dealt to, in blocks of four neighbours each if `blocks`; `aligned`: rows
+/// begin at multiples of four.
 Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, int64_t unrolled,
-                     int64_t lanes, bool aligned);
+                     int64_t lanes, bool blocks, bool aligned);
 /// Returns the full iterations of the deal, then the remainder in smaller parts, at last one
 /// iteration for each lane. `lane`: its number, if there are several.
 std::vector<Part> parts_of(KernelBuilder& b, const Range& range, NodeId extent, const Deal& deal,

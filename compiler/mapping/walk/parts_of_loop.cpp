@@ -5,6 +5,7 @@
 
 #include "compiler/mapping/walk/copy_values.h"
 #include "compiler/mapping/walk/mapping_run.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {
@@ -50,7 +51,8 @@ bool is_innermost(const MappingRun& run, RegionId region) {
 std::vector<Part> deal_loop(MappingRun& run, NodeId loop, NodeId extent, int64_t unrolled) {
     const Range& range = run.from[run.from[run.from[loop].as<BodyAttr>().region].range];
     const int64_t lanes = is_split(run, loop) ? run.mapping.lanes : 1;
-    const Deal deal = deal_iterations(run.b, range, extent, unrolled, lanes, one_row(run));
+    const Deal deal = deal_iterations(run.b, range, extent, unrolled, lanes,
+                                      !rules_of(run.profile).lanes_load_together, one_row(run));
     return parts_of(run.b, range, extent, deal, run.lane);
 }
 

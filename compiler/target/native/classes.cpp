@@ -29,7 +29,7 @@ ClassRules native(int64_t registers) {
             .waves_of_shared = 16,
             .groups_per_core = 8,
             .sharing_subgroups = 8,
-            .most_unrolled_shared = 32,
+            .most_unrolled_shared = 8,
             .wide_group = 64,
             .store_operations = 0,
             .atomic_operations = costs::kAtomicOnCpu,
