@@ -17,6 +17,13 @@
 
 #include "compiler/base/error.h"
 
+#if defined(__x86_64__)
+// Conversions of halves, of libgcc. Their type has no name here: only their places are taken.
+extern "C" void __extendhfsf2();
+extern "C" void __truncsfhf2();
+extern "C" void __truncdfhf2();
+#endif
+
 namespace firn {
 
 /// Pages of this process.
@@ -43,15 +50,46 @@ constexpr uint64_t kMostBytes = 64 << 20;
 /// Sections are aligned to at most as much.
 constexpr uint64_t kMostAlignment = 4096;
 
-/// The functions outside the file that it may call.
+template <class Function>
+void* address(Function* function) {
+    return reinterpret_cast<void*>(function);
+}
+
+/// The functions outside the file that it may call: what LLVM calls for operations for which a
+/// level of the processor has no instruction, each of the C library's or of the compiler's.
 void* external(std::string_view name) {
-    using Float = float (*)(float, float);
-    using Double = double (*)(double, double);
-    if (name == "fmodf") return reinterpret_cast<void*>(static_cast<Float>(&::fmodf));
-    if (name == "fmod") return reinterpret_cast<void*>(static_cast<Double>(&::fmod));
-    if (name == "memcpy") return reinterpret_cast<void*>(&std::memcpy);
-    if (name == "memmove") return reinterpret_cast<void*>(&std::memmove);
-    if (name == "memset") return reinterpret_cast<void*>(&std::memset);
+    using F = float(float);
+    using D = double(double);
+    using F2 = float(float, float);
+    using D2 = double(double, double);
+    static const std::pair<std::string_view, void*> known[] = {
+        {"memcpy", address(&std::memcpy)},
+        {"memmove", address(&std::memmove)},
+        {"memset", address(&std::memset)},
+        {"fmodf", address<F2>(&::fmodf)},
+        {"fmod", address<D2>(&::fmod)},
+        {"fminf", address<F2>(&::fminf)},
+        {"fmin", address<D2>(&::fmin)},
+        {"fmaxf", address<F2>(&::fmaxf)},
+        {"fmax", address<D2>(&::fmax)},
+        {"floorf", address<F>(&::floorf)},
+        {"floor", address<D>(&::floor)},
+        {"ceilf", address<F>(&::ceilf)},
+        {"ceil", address<D>(&::ceil)},
+        {"truncf", address<F>(&::truncf)},
+        {"trunc", address<D>(&::trunc)},
+        {"roundevenf", address<F>(&::roundevenf)},
+        {"roundeven", address<D>(&::roundeven)},
+        {"fmaf", address<float(float, float, float)>(&::fmaf)},
+        {"fma", address<double(double, double, double)>(&::fma)},
+#if defined(__x86_64__)
+        {"__extendhfsf2", address(&__extendhfsf2)},
+        {"__truncsfhf2", address(&__truncsfhf2)},
+        {"__truncdfhf2", address(&__truncdfhf2)},
+#endif
+    };
+    for (const auto& [known_name, function] : known)
+        if (known_name == name) return function;
     return nullptr;
 }
 

@@ -1,6 +1,8 @@
 // The one test of programs on the device; its cases stand beside it.
 #include "tests/device/on_device.h"
 
+#include <cstdlib>
+
 namespace firn {
 
 TEST_P(OnDevice, AgreesWithTheOracle) {
@@ -34,6 +36,38 @@ TEST_P(OnDevice, AgreesAsNativeCode) {
         got = GetParam().run().to_vector<double>();
     }
     expect_near(got, expected, GetParam().tolerance);
+}
+
+/// Operations that a lower level of processors has no instruction for.
+std::vector<float> without_instructions() {
+    const Tensor x = arange(100).as(f32) * 0.37f - 9.3f, h = x.as(f16);
+    return concat({floor(x) + ceil(x) + trunc(x) + round(x), remainder(x, 1.7f),
+                   max(h, 1.0f).as(f32), (h * h).as(f32), select(h > 1.0f, h, 1.0f).as(f32),
+                   min(x, 2.0f) + max(x, -1.0f) + max(x, 0.0f), x(clamp(arange(100) - 1, 0, 99))})
+        .to_vector<float>();
+}
+
+TEST(NativeLevels, EachGivesWhatTheOracleGives) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    std::vector<float> expected;
+    {
+        SessionScope scope(Session::oracle());
+        expected = without_instructions();
+    }
+    const char* before = std::getenv("FIRN_CPU");
+    const std::string kept = before ? before : "";
+    for (const char* level : {"sse2", "sse4", "avx2", "avx512"}) {
+        setenv("FIRN_CPU", level, 1);
+        try {
+            SessionScope scope(cpu_session());
+            EXPECT_EQ(without_instructions(), expected) << level;
+        } catch (const UserError& error) {
+            // Levels that this processor lacks.
+            EXPECT_NE(std::string(error.what()).find("FIRN_CPU"), std::string::npos)
+                << error.what();
+        }
+    }
+    before ? setenv("FIRN_CPU", kept.c_str(), 1) : unsetenv("FIRN_CPU");
 }
 
 }  // namespace firn

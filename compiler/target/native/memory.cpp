@@ -2,6 +2,7 @@
 #include "compiler/target/native/memory.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/base/error.h"
 #include "compiler/target/native/operations.h"
@@ -330,8 +331,9 @@ void store_row(IrRun& run, const Access& a, const std::vector<std::string>& valu
     }
     const std::string place = address(run, a, a.index.text),
                       store = "store " + all + " " + row + ", ptr " + place;
-    const int aligned = std::min(kLine, count * element_bytes(a.buffer));
-    if (a.buffer.space != MemorySpace::Bound || aligned < kLeastStreamed)
+    const int bytes = count * element_bytes(a.buffer), aligned = std::min(kLine, bytes);
+    const bool whole = std::has_single_bit(static_cast<unsigned>(bytes));
+    if (a.buffer.space != MemorySpace::Bound || !whole || aligned < kLeastStreamed)
         return emit_effect(run, store + alignment(a));
     stream_or(run, store, alignment(a), place, aligned);
 }

@@ -651,7 +651,8 @@ IrValue write_operation(IrRun& run, NodeId id) {
         run.sums[id] = accumulates(run, n.args[0]) || accumulates(run, n.args[1]);
     const bool least = n.op == KernelOp::Min;
     size_t bound = 2;  // the argument that is one
-    for (size_t k = 0; (least || n.op == KernelOp::Max) && n.dtype.is_float() && k < 2; ++k)
+    for (size_t k = 0;
+         (least || n.op == KernelOp::Max) && n.dtype.is_float() && !n.dtype.is_half() && k < 2; ++k)
         if (const auto* number = run.code[n.args[k]].get_if<Scalar>())
             if (decides_alone(*number, least)) bound = k;
     if (bound < 2)
