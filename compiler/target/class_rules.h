@@ -15,6 +15,9 @@ struct ClassRules {
     /// by one; otherwise the subgroups of a group run together, and hide one another's memory
     /// latency.
     bool subgroups_run_serially = false;
+    /// A group runs on one thread, so that combining stores to its shared memory need no atomics:
+    /// its lanes gather in one copy of a target. Elsewhere serial lanes each have one.
+    bool groups_run_alone = false;
     /// Lanes take all branches and loops that one of them takes, under masks: a branch saves
     /// nothing but loops, and entering a loop copies all that it carries.
     bool masked = false;

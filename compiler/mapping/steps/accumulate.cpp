@@ -57,24 +57,26 @@ std::optional<Mapping> choose_whole_mapping(const Choice& c) {
     const bool serial = c.rules().subgroups_run_serially;
     Mapping m;
     m.tile.assign(grid.size(), 1);
-    if (serial) {
+    const bool private_copies = serial && !c.rules().groups_run_alone;
+    if (serial && elements > std::min<int64_t>(costs::kMostPrivate, profile.shared_bytes / 4))
+        return std::nullopt;  // one copy stays in the first caches
+    if (private_copies) {
         // Lanes go through memory one by one anyway: a copy for each needs no atomics, and stays in
         // the first caches.
-        const int64_t held = std::min<int64_t>(costs::kMostPrivate, profile.shared_bytes / 4);
-        if (elements > held) return std::nullopt;
         m.accumulators = MemorySpace::Private;
         m.group.x = profile.subgroup_size;
     } else {
         if (elements * 4 > profile.shared_bytes / 2) return std::nullopt;
         m.accumulators = MemorySpace::Shared;
-        m.group.x = std::min(costs::kLargeGroup, profile.max_group_size);
+        m.group.x =
+            serial ? profile.subgroup_size : std::min(costs::kLargeGroup, profile.max_group_size);
     }
     if (!traits.loops &&
         traits.nodes * costs::kAccumulatedStrides <= traits.body_budget(costs::kBodyBudget))
         m.strides = serial ? costs::kAccumulatedStrides : costs::kAccumulatedStrides / 2;
     // A copy costs about as much as storing to each of its elements once.
     const int64_t width = m.group.x, stores = total / width;
-    const int64_t least = serial ? elements : 4 * elements / width + 1;
+    const int64_t least = private_copies ? elements : 4 * elements / width + 1;
     const int64_t busy = std::max<int64_t>(1, profile.parallel_invocations / width);
     const int64_t copies = std::min(busy * costs::kLeastGroups, stores / least);
     if (copies < busy) return std::nullopt;

@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kMostCarried = 72;
 
 const ClassRules kMaskedLanes{.subgroups_run_serially = true,
+                              .groups_run_alone = false,
                               .masked = true,
                               .stages_loads = false,
                               .loads_narrow = false,
@@ -39,6 +40,7 @@ const ClassRules kMaskedLanes{.subgroups_run_serially = true,
 
 // A GPU of unknown make: the rules that suit most. Not measured.
 const ClassRules kGpu{.subgroups_run_serially = false,
+                      .groups_run_alone = false,
                       .masked = false,
                       .stages_loads = true,
                       .loads_narrow = true,

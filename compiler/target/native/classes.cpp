@@ -11,6 +11,7 @@ namespace {
 /// operands.
 ClassRules native(int64_t registers) {
     return {.subgroups_run_serially = true,
+            .groups_run_alone = true,
             .masked = true,
             .stages_loads = false,
             .loads_narrow = false,

@@ -363,8 +363,43 @@ std::string atomic_operation(ScatterOp combine, DType type) {
     return {};
 }
 
+/// An element combined with a value.
+std::string combined(IrRun& run, const KernelNode& n, const std::string& old,
+                     const std::string& value) {
+    const ScatterOp combine = n.as<AccessAttr>().combine;
+    const std::string type = memory_type(n.dtype), operands = type + " " + old + ", " + value;
+    const bool is_float = n.dtype.is_float();
+    if (combine == ScatterOp::Last) return value;
+    if (combine == ScatterOp::Mul) return emit(run, (is_float ? "fmul " : "mul ") + operands);
+    if (combine != ScatterOp::Min && combine != ScatterOp::Max)
+        return emit(run, atomic_operation(combine, n.dtype) + " " + operands);
+    const bool least = combine == ScatterOp::Min;
+    std::string taken;
+    if (is_float) {
+        // The smaller (larger) of two floats: the number where one is nan.
+        const std::string better = emit(run, std::string("fcmp ") + (least ? "olt" : "ogt") + " " +
+                                                 type + " " + value + ", " + old),
+                          nan = emit(run, "fcmp uno " + type + " " + old + ", " + old);
+        taken = emit(run, "or i1 " + better + ", " + nan);
+    } else {
+        const std::string how =
+            std::string(n.dtype.is_signed() ? "s" : "u") + (least ? "lt" : "gt");
+        taken = emit(run, "icmp " + how + " " + type + " " + value + ", " + old);
+    }
+    return emit(run, "select i1 " + taken + ", " + type + " " + value + ", " + type + " " + old);
+}
+
+/// Combines one element with a value where no other thread does; returns the value before.
+std::string combine_alone(IrRun& run, const KernelNode& n, const std::string& place,
+                          const std::string& value) {
+    const std::string type = memory_type(n.dtype),
+                      old = emit(run, "load " + type + ", ptr " + place);
+    emit_effect(run, "store " + type + " " + combined(run, n, old, value) + ", ptr " + place);
+    return old;
+}
+
 /// Combines one element of memory with a value; returns the value before. Operations that no
-/// instruction does are tried until no other lane was faster.
+/// instruction does are tried until no other thread was faster.
 std::string combine_once(IrRun& run, const KernelNode& n, const std::string& place,
                          const std::string& value) {
     const DType type = n.dtype;
@@ -389,20 +424,7 @@ std::string combine_once(IrRun& run, const KernelNode& n, const std::string& pla
     const bool cast = memory != bits;
     const std::string old =
         cast ? emit(run, "bitcast " + bits + " " + seen + " to " + memory) : seen;
-    std::string next;
-    if (combine == ScatterOp::Mul) {
-        next = emit(run, std::string(type.is_float() ? "fmul " : "mul ") + memory + " " + old +
-                             ", " + value);
-    } else {
-        // The smaller (larger) of two floats: the number where one is nan.
-        const char* how = combine == ScatterOp::Min ? "olt" : "ogt";
-        const std::string better = emit(run, std::string("fcmp ") + how + " " + memory + " " +
-                                                 value + ", " + old),
-                          nan = emit(run, "fcmp uno " + memory + " " + old + ", " + old),
-                          taken = emit(run, "or i1 " + better + ", " + nan);
-        next = emit(run,
-                    "select i1 " + taken + ", " + memory + " " + value + ", " + memory + " " + old);
-    }
+    std::string next = combined(run, n, old, value);
     if (cast) next = emit(run, "bitcast " + memory + " " + next + " to " + bits);
     const std::string pair = emit(run, "cmpxchg ptr " + place + ", " + bits + " " + seen + ", " +
                                            bits + " " + next + " monotonic monotonic");
@@ -484,7 +506,10 @@ void write_atomic(IrRun& run, NodeId id) {
         const std::string value = to_memory(
             run, n.dtype, lane_of(run, value_of(run, n.args[1]), run.code[n.args[1]].dtype, lane),
             false);
-        return combine_once(run, n, address(run, a, lane_of(run, a.index, i32, lane)), value);
+        const std::string place = address(run, a, lane_of(run, a.index, i32, lane));
+        // The invocations of a group run on one thread, one after the other here.
+        const bool alone = a.buffer.space != MemorySpace::Bound;
+        return alone ? combine_alone(run, n, place, value) : combine_once(run, n, place, value);
     };
     if (run.lanes == 1) {
         run.values[id] = {{from_memory(run, n.dtype, one(0), false), false}};
