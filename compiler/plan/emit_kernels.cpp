@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "compiler/base/error.h"
 #include "compiler/mapping/mapping.h"
 #include "compiler/plan/plan_kernel.h"
 #include "compiler/plan/tuned.h"
@@ -18,31 +17,12 @@ struct EmitRun {
     const CompileOptions& options;
 };
 
-/// Throws UserError if the target cannot express the kernel on this device: why, and the user's
-/// line of the node, else `at`. A kernel in another mapping has nodes of the same types.
-void check_expressible(const KernelCode& code, const DeviceProfile& profile,
-                       const std::string& at) {
-    const Target& target = target_of(profile);
-    const auto check = [&](const KernelNode& node) {
-        const std::string why = target.cannot(node, profile);
-        if (!why.empty())
-            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
-    };
-    for (const KernelBuffer& b : code.buffers) {
-        KernelNode load;
-        load.op = KernelOp::Load, load.dtype = b.dtype;
-        check(load);
-    }
-    for (const KernelRegion& region : code.regions)
-        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
-            for (NodeId id : *list) check(code[id]);
-}
-
 /// The code of a kernel as the target makes it. `of` is the kernel, for messages.
 EmittedKernel& emitted(EmitRun& run, const KernelCode& code, const ListedKernel& of) {
     const auto [at, added] = run.emitted.try_emplace(structure_of(code));
     if (!added) return at->second;
-    check_expressible(code, run.profile, of.lines.empty() ? "" : " (" + of.lines[0] + ")");
+    check_expressible(code, target_of(run.profile), run.profile,
+                      of.lines.empty() ? "" : " (" + of.lines[0] + ")");
     auto info = std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
     info->identity = identity_of(at->first);
     at->second.info = std::move(info);

@@ -84,6 +84,24 @@ void launch_as(DispatchStep& step, const KernelCode& code) {
     for (size_t k = 0; k < bound_buffers(code); ++k) step.buffers.push_back(code.buffers[k].buffer);
 }
 
+void check_expressible(const KernelCode& code, const Target& target, const DeviceProfile& profile,
+                       const std::string& at) {
+    const auto check = [&](const KernelNode& node) {
+        const std::string why = target.cannot(code, node, profile);
+        if (!why.empty())
+            throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
+    };
+    for (size_t k = 0; k < code.buffers.size(); ++k) {
+        KernelNode load;
+        load.op = KernelOp::Load, load.dtype = code.buffers[k].dtype;
+        load.attr = AccessAttr{.buffer = static_cast<int>(k)};
+        check(load);
+    }
+    for (const KernelRegion& region : code.regions)
+        for (const std::vector<NodeId>* list : {&region.order, &region.effects})
+            for (NodeId id : *list) check(code[id]);
+}
+
 bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile) {
     return !profile.max_back_edges ||
            (code.back_edges >= 0 && code.back_edges <= profile.max_back_edges);

@@ -10,12 +10,18 @@
 
 namespace firn {
 
+struct Target;  // compiler/target/target.h
+
 /// Returns all data that a launch needs, and the kernel's text unless `emission` is Nothing. The
 /// kernel has no name and no lines, and is not yet built.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
                        Emission emission = Emission::Text);
 /// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
+/// Throws UserError if the target cannot express the kernel on this device: why, and the user's
+/// line of the node, else `at`. A kernel in another mapping has nodes of the same types.
+void check_expressible(const KernelCode& code, const Target& target, const DeviceProfile& profile,
+                       const std::string& at);
 /// No invocation takes more iterations than the driver lets it take.
 bool is_within_back_edges(const KernelCode& code, const DeviceProfile& profile);
 /// Throws UserError if the kernel exceeds a limit of the device: which, by how much, and what to

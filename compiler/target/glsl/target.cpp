@@ -10,7 +10,7 @@
 namespace firn {
 namespace {
 
-std::string cannot(const KernelNode& node, const DeviceProfile& profile) {
+std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfile& profile) {
     const DType type = node.dtype;
     const bool lacks =
         type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;

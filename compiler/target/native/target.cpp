@@ -30,7 +30,7 @@ std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfi
 
 std::set<NodeId> loops_apart(const KernelCode&, const DeviceProfile&) { return {}; }
 
-std::string cannot(const KernelNode& node, const DeviceProfile&) {
+std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfile&) {
     if (!is_matrix(node.op)) return {};
     return std::string(info(node.op).name) +
            " needs a matrix unit, which no processor has that native code is made for";
