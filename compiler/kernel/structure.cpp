@@ -8,6 +8,7 @@
 
 #include "compiler/base/disk_cache.h"
 #include "compiler/base/error.h"
+#include "compiler/kernel/long_divisions.h"
 
 namespace firn {
 namespace {
@@ -17,13 +18,21 @@ namespace {
 struct StructureWriter {
     static constexpr size_t kWordsOfNode = 12;  // of one with three operands
     const KernelCode& code;
+    FloatRanges floats;
+    bool divides_at_length;  // a target may write long divisions as loops, where bounds allow it
     std::vector<uint64_t> words;
     ByNode<int> numbers;       // of nodes that were met, -1: not met
     ByRange<int> loop_ranges;  // of Serial ranges likewise
     int next = 0;
 
     explicit StructureWriter(const KernelCode& code)
-        : code(code), numbers(code.nodes.size(), -1), loop_ranges(code.ranges.size(), -1) {
+        : code(code),
+          floats(code),
+          divides_at_length(
+              std::any_of(code.nodes.begin(), code.nodes.end(),
+                          [&](const KernelNode& n) { return is_long_division(n, floats, code); })),
+          numbers(code.nodes.size(), -1),
+          loop_ranges(code.ranges.size(), -1) {
         words.reserve(code.nodes.size() * kWordsOfNode);
     }
 
@@ -78,6 +87,9 @@ void put_facts(StructureWriter& out) {
         out.put(out.code.on_device(param));
     }
     out.put(out.code.sizes_buffer);
+    out.put(out.code.loads_first && out.code.in_order);
+    out.put(out.divides_at_length);
+    if (out.divides_at_length) out.put(out.code.back_edges);
     put_buffers(out);
 }
 
@@ -130,13 +142,15 @@ void put_fields(StructureWriter& out, const KernelNode& n) {
 }
 
 /// Writes the bounds that emission needs: a division of a non-negative value by a positive one
-/// needs no special case.
+/// needs no special case, and a remainder of a small quotient no long division.
 void put_bounds(StructureWriter& out, const KernelNode& n) {
     const auto at_least = [&](NodeId id, int64_t lowest) {
         return out.code[id].dtype == i32 && out.code[id].interval.lo >= lowest;
     };
     if (n.op == KernelOp::Div || n.op == KernelOp::Mod)
         out.put(n.dtype == i32 && at_least(n.args[0], 0) && at_least(n.args[1], 1));
+    if (n.op == KernelOp::Mod && n.dtype.is_float())
+        out.put(has_small_quotient(n, out.floats, out.code));
 }
 
 /// False where there is no such region, and where its condition is a constant that never holds.
@@ -160,6 +174,8 @@ void put_node(StructureWriter& out, NodeId id) {
     if (n.op == KernelOp::For) {
         const RangeId range = out.code[own->region].range;
         put_use(out, out.code[range].extent_node);
+        out.put(out.code[range].written_out);
+        if (out.divides_at_length) out.put(out.code[range].max_trips);
         out.loop_ranges[range] = out.next++;
     }
     meet(out, id);

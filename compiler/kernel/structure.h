@@ -15,10 +15,12 @@ namespace firn {
 ///
 /// The words hold all facts that emission may use: live nodes in the order of their evaluation,
 /// except for those behind constant conditions that never hold; the types of parameters; how
-/// buffers are bound, and which of them are the same memory; the size of a group; and as bounds,
-/// whether the operands of divisions and of range tests may be negative. They do not hold the data
-/// of a dispatch (buffers, sizes, values of parameters, groups), descriptions (names, lines,
-/// guards, bounds of trip counts), and the numbers of nodes, regions and ranges.
+/// buffers are bound, and which of them are the same memory; the size of a group; which loops are
+/// written out, and whether loads wait for stores; and as bounds, whether the operands of divisions
+/// and of range tests may be negative, and quotients of floats large (then those of trip counts
+/// too). They do not hold the data of a dispatch (buffers, sizes, values of parameters, groups),
+/// descriptions (names, lines, guards, other bounds of trip counts), and the numbers of nodes,
+/// regions and ranges.
 struct KernelStructure {
     std::vector<uint64_t> words;
     uint64_t hash = 0;

@@ -162,6 +162,28 @@ TEST(KernelStructure, ItCountsWhetherDivisionsAreOfIndices) {
     expect_same("%21 = Add i32 %20 t1 in 0 2147483647", "%21 = Add i32 %20 t1 in 0 5");
 }
 
+TEST(KernelStructure, TheWayOfLoopsAndLoadsCounts) {
+    expect_other("most 8", "most 8 written_out");
+    const std::string ordered = with(kText, "  placed", "  in_order\n  placed");
+    EXPECT_FALSE(structure(ordered) ==
+                 structure(with(ordered, "  placed", "  loads_first\n  placed")));
+    // Without an order all loads come before the stores.
+    expect_same("  placed", "  loads_first\n  placed");
+}
+
+// A remainder of a small quotient is one division and a correction, and a long division takes steps
+// that count as iterations.
+TEST(KernelStructure, ItCountsWhichQuotientsOfFloatsAreSmall) {
+    const std::string remainder =
+        with(kText, "    %31 = Mul f32 %28 p1\n",
+             "    %38 = Cast f32 %22\n    %39 = Mod f32 %38 3.0\n    %31 = Mul f32 %28 %39\n");
+    const std::string small = with(remainder, "8 in 0 268435455", "8 in 0 1000");
+    EXPECT_FALSE(structure(remainder) == structure(small));
+    EXPECT_TRUE(structure(small) == structure(with(remainder, "8 in 0 268435455", "8 in 0 2000")));
+    EXPECT_FALSE(structure(remainder) == structure(with(remainder, "most 8", "most 9")));
+    EXPECT_TRUE(structure(small) == structure(with(small, "most 8", "most 9")));
+}
+
 TEST(KernelStructure, WhatAConstantConditionNeverTakesDoesNotCount) {
     const std::string then = with(kText, "guard %25", "true"),
                       otherwise = with(kText, "guard %25", "false");
@@ -186,6 +208,25 @@ size_t kernel_count(float factor) {
 TEST(KernelStructure, AProgramHasEqualKernelsOnce) {
     EXPECT_EQ(kernel_count(1), 1u);
     EXPECT_EQ(kernel_count(2), 2u);
+}
+
+size_t remainder_kernels(int64_t length) {
+    SessionScope scope(Session::interpreter(gpu_profile()));
+    const auto rests = [](int64_t n) {
+        auto [i] = indices<1>({n});
+        return i.as(f32) % 3000.0f;
+    };
+    const auto both = compile(
+        [&](Tensor x) {
+            return std::vector<Tensor>{x * rests(1 << 22), x * rests(length)};
+        },
+        {f32()});
+    return both.program()->kernels.size();
+}
+
+TEST(KernelStructure, AKernelOfSmallQuotientsStandsForNoOther) {
+    EXPECT_EQ(remainder_kernels(1 << 21), 1u);
+    EXPECT_EQ(remainder_kernels(1 << 24), 2u);
 }
 
 TEST(KernelStructure, OneKernelStandsForTripCountsOfAllThatShareIt) {
