@@ -51,7 +51,7 @@ struct ParamInfo {
 
 /// The code that a target makes of a kernel: its text, and the words that its executor runs.
 struct Artefact {
-    std::string format = "spirv";  // of the words
+    std::string format;  // of the words, as the target names it; empty: no target has made it
     std::string text;
     std::vector<uint32_t> words;
     friend bool operator==(const Artefact&, const Artefact&) = default;

@@ -51,11 +51,18 @@ class Reader {
         if (found == from_.end()) refuse_value(place, "is missing");
         read(*found, place, field);
     }
-    /// Reads a field that older files lack: it keeps its value there.
+    /// Reads a field that older files lack: it keeps its value there, or becomes `old`.
+    /// @{
     template <class T>
     void later(const char* key, T& field) {
         if (from_.contains(key)) (*this)(key, field);
     }
+    template <class T>
+    void later(const char* key, T& field, const char* old) {
+        field = old;
+        later(key, field);
+    }
+    /// @}
 
     static void read(const Json& from, const Place& place, bool& to) {
         if (!from.is_boolean()) wrong(from, place, "true or false");

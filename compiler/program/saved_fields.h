@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "compiler/program/saved_program.h"
+#include "compiler/program/spirv_format.h"
 
 namespace firn::saved {
 
@@ -14,13 +15,15 @@ template <class T, class S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
 // `v(key, field)` is called for every field, in order; `v.later(key, field)` for a field that older
-// files of the same format lack, and whose default value says nothing wrong.
+// files of the same format lack, and whose default value says nothing wrong, or `v.later(key,
+// field, old)` where it has the value `old` in those files.
 
 void fields(auto& v, Is<MatrixUnit> auto& x) {
     auto& [rows, columns, depth] = x;
     v("rows", rows), v("columns", columns), v("depth", depth);
 }
 
+/// Limits of views have the names that files had when only texel buffers were views.
 void fields(auto& v, Is<DeviceProfile> auto& x) {
     auto& [name, driver, device_class, subgroup_size, max_group_size, max_group_extent, max_groups,
            shared_bytes, push_constant_bytes, max_storage_buffers, max_views, max_storage_range,
@@ -68,8 +71,8 @@ void fields(auto& v, Is<DeviceNeeds> auto& x) {
     v("exact_division", exact_division);
 }
 
-/// The code that only the kernel interpreter runs is not saved. The artefact has the names that
-/// files had when there was one format.
+/// The code that only the kernel interpreter runs is not saved. Text and words of the artefact have
+/// the names that files had when there was one target, whose format older files do not state.
 void fields(auto& v, Is<KernelInfo> auto& x) {
     auto& [name, artefact, needs, group_size, bindings, param_types, params_in_buffer,
            keeps_special_floats, shared_bytes, matrix_unit, back_edges, guards, lines, code,
@@ -81,7 +84,7 @@ void fields(auto& v, Is<KernelInfo> auto& x) {
     v("shared_bytes", shared_bytes), v("matrix_unit", matrix_unit), v("back_edges", back_edges);
     v("guards", guards), v("lines", lines), v("mapping", mapping), v("tuning_key", tuning_key);
     v("tuned", tuned), v.later("ranges", ranges), v.later("unordered", unordered);
-    v.later("format", format), v.later("needs", needs), v.later("identity", identity);
+    v.later("format", format, kSpirvFormat), v.later("needs", needs), v.later("identity", identity);
 }
 
 void fields(auto& v, Is<BufferInfo> auto& x) {

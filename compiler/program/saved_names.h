@@ -15,7 +15,8 @@ struct EnumNames<DeviceClass> {
 };
 template <>
 struct EnumNames<BindingForm> {
-    static constexpr const char* kAll[] = {"storage", "texel", "address"};  // texel: a View
+    // A View has the name that files had when all views were texel buffers.
+    static constexpr const char* kAll[] = {"storage", "texel", "address"};
 };
 template <>
 struct EnumNames<BufferRole> {

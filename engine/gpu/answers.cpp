@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/base/disk_cache.h"
+#include "compiler/program/spirv_format.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
@@ -29,6 +30,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     KernelInfo kernel;
     kernel.name = question.kept_as;
     std::span<const uint32_t> spirv = shader_module(question.shader);
+    kernel.artefact.format = kSpirvFormat;
     kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {question.invocations, 1, 1};
     kernel.bindings = {{BindingForm::Storage, u32, 1, false}, {BindingForm::Storage, u32, 1, true}};

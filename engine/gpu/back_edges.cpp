@@ -4,6 +4,7 @@
 #include <span>
 
 #include "compiler/base/disk_cache.h"
+#include "compiler/program/spirv_format.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
@@ -21,6 +22,7 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
     KernelInfo kernel;
     kernel.name = "back edge probe";
     std::span<const uint32_t> spirv = shader_module("back_edges.comp");
+    kernel.artefact.format = kSpirvFormat;
     kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {8, 1, 1};
     kernel.bindings = {{BindingForm::Storage, u32, 1, true}};

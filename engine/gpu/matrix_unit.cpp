@@ -6,6 +6,7 @@
 
 #include "compiler/base/disk_cache.h"
 #include "compiler/program/dtype.h"
+#include "compiler/program/spirv_format.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
 #include "engine/gpu/pipeline.h"
@@ -31,6 +32,7 @@ KernelInfo trial_kernel(const MatrixUnit& unit, uint32_t subgroup) {
     KernelInfo kernel;
     kernel.name = "matrix unit probe";
     std::span<const uint32_t> spirv = shader_module("matrix_unit.comp");
+    kernel.artefact.format = kSpirvFormat;
     kernel.artefact.words.assign(spirv.begin(), spirv.end());
     kernel.group_size = {subgroup, 1, 1};
     kernel.bindings = {{BindingForm::Storage, f16, 1, false},

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "compiler/program/spirv_format.h"
 #include "engine/gpu/shader_library.h"
 
 namespace firn {
@@ -12,6 +13,7 @@ KernelInfo measured_kernel(const char* shader, uint32_t group, std::vector<Bindi
     KernelInfo out;
     out.name = shader;
     const std::span<const uint32_t> spirv = shader_module(shader);
+    out.artefact.format = kSpirvFormat;
     out.artefact.words.assign(spirv.begin(), spirv.end());
     out.group_size = {group, 1, 1};
     out.bindings = std::move(bindings);

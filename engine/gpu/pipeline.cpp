@@ -6,6 +6,7 @@
 
 #include "compiler/program/check_device.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/program/spirv_format.h"
 #include "engine/gpu/module_needs.h"
 #include "engine/gpu/pipeline_cache.h"
 
@@ -53,7 +54,7 @@ void check_storage_range(const Device& device, const BufferRange& range, const s
 Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uint32_t> constants)
     : device_(device), name_(kernel.name), bindings_(kernel.bindings) {
     check_kernel(kernel, needs_of(kernel), device.profile());
-    if (kernel.artefact.format != "spirv")
+    if (kernel.artefact.format != kSpirvFormat)
         throw UserError("kernel '" + kernel.name + "' is of the format '" + kernel.artefact.format +
                         "' and this device runs SPIR-V; compile the program for this device");
     if (kernel.artefact.words.empty())

@@ -1,6 +1,7 @@
 // Programs with kernels in hand-written GLSL.
 #include "tests/bench/hand_written.h"
 
+#include "compiler/program/spirv_format.h"
 #include "compiler/target/glsl/spirv.h"
 
 namespace firn::bench {
@@ -73,6 +74,7 @@ KernelInfo kernel_info(const HandKernel& kernel) {
     KernelInfo info;
     info.name = kernel.name;
     info.artefact.text = full_text(kernel);
+    info.artefact.format = kSpirvFormat;
     info.artefact.words = glsl_to_spirv(info.artefact.text, kernel.name);
     info.group_size = kernel.group_size;
     info.matrix_unit = kernel.matrix_unit;

@@ -6,6 +6,7 @@
 
 #include "compiler/algorithms/compact.h"
 #include "compiler/ir/evaluate.h"
+#include "compiler/program/spirv_format.h"
 #include "tests/device/element_kernel.h"
 #include "tests/device/on_device.h"
 
@@ -153,6 +154,7 @@ void expect_answers(const std::shared_ptr<Device>& device, DType from, DType to,
     KernelInfo kernel;
     kernel.name = std::string(from.name()) + " to " + to.name();
     kernel.artefact.text = glsl_of(all, from, to, device->profile());
+    kernel.artefact.format = kSpirvFormat;
     kernel.artefact.words = glsl_to_spirv(kernel.artefact.text, kernel.name);
     kernel.group_size = {64, 1, 1};
     kernel.param_types = {i32};

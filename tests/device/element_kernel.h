@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/kernel/kernel_op.h"
+#include "compiler/program/spirv_format.h"
 #include "compiler/target/glsl/memory.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/spirv.h"
@@ -81,6 +82,7 @@ inline std::shared_ptr<Program> element_program(const ElementKernel& kernel, int
     KernelInfo info;
     info.name = kernel.expression.substr(0, 40);
     info.artefact.text = element_glsl(kernel, profile);
+    info.artefact.format = kSpirvFormat;
     info.artefact.words = glsl_to_spirv(info.artefact.text, info.name);
     validate_spirv(info.artefact.words, info.name);
     info.group_size = {64, 1, 1};

@@ -25,6 +25,7 @@
 #include "compiler/base/error.h"
 #include "compiler/base/long_work.h"
 #include "compiler/program/native_abi.h"
+#include "compiler/program/spirv_format.h"
 #include "tests/deadline.h"
 #include "tests/host/compiled.h"
 #include "tests/program/program_builder.h"
@@ -559,7 +560,7 @@ TEST_F(NativeExecutor, OtherFormatsAreForOtherDevices) {
     p.name = "other";
     int x = add_argument(p, "x", {n}), y = add_result(p, {n});
     p.steps = {scale(p, x, y, 2, kZero)};
-    p.kernels[0].artefact.format = "spirv";
+    p.kernels[0].artefact.format = kSpirvFormat;
     EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
               "kernel 'k0' of program 'other' is 'spirv' and this session runs 'native': the "
               "program was saved for other devices; save it in a session like this one, or run it "

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "compiler/base/error.h"
+#include "compiler/program/spirv_format.h"
 #include "compiler/program/walk_steps.h"
 #include "tests/program/program_builder.h"
 
@@ -123,6 +124,13 @@ Bytes sealed(Bytes bytes) {
     std::memcpy(bytes.data() + 32, &count, sizeof count);
     std::memcpy(bytes.data() + kChecksumAt, &sum, sizeof sum);
     return bytes;
+}
+
+TEST(SavedPrograms, OlderFilesThatStateNoFormatHoldKernelsForVulkan) {
+    const SavedProgram saved = read_program(FIRN_SOURCE_DIR "/tests/device/files/format_2.firn");
+    for (const KernelInfo& kernel : saved.program->kernels)
+        EXPECT_EQ(kernel.artefact.format, kSpirvFormat);
+    EXPECT_EQ(Artefact().format, "");
 }
 
 TEST(SavedPrograms, AreReadAsTheyWereWritten) {

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "compiler/program/spirv_format.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "tests/runtime/executor_fixture.h"
 #include "tests/runtime/programs.h"
@@ -266,6 +267,7 @@ void main() {
     if (i * 4 >= p.n) return;
     b[i] = imageLoad(four, i) + imageLoad(one, 4 * i).x;
 })";
+    info.artefact.format = kSpirvFormat;
     info.artefact.words = glsl_to_spirv(info.artefact.text, info.name);
     info.group_size = {64, 1, 1};
     info.bindings = {{BindingForm::View, f32, 1, false},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/program/program.h"
+#include "compiler/program/spirv_format.h"
 #include "compiler/target/glsl/spirv.h"
 #include "engine/runtime/vulkan_executor.h"
 
@@ -37,6 +38,7 @@ inline KernelInfo kernel(const std::string& name, int bindings, const std::vecto
     }
     glsl += "void main() { int i = int(gl_GlobalInvocationID.x);\n" + body + "\n}\n";
     info.artefact.text = glsl;
+    info.artefact.format = kSpirvFormat;
     info.artefact.words = glsl_to_spirv(glsl, name);
     validate_spirv(info.artefact.words, name);
     info.group_size = {64, 1, 1};

@@ -1,6 +1,7 @@
 // GLSL for Vulkan as a target: its row.
 #include "compiler/target/target.h"
 
+#include "compiler/program/spirv_format.h"
 #include "compiler/target/glsl/binding_forms.h"
 #include "compiler/target/glsl/classes.h"
 #include "compiler/target/glsl/glsl.h"
@@ -20,6 +21,7 @@ std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfil
 }
 
 void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info) {
+    info.artefact.format = kSpirvFormat;
     info.group_size = launched_group(code, profile);
     info.params_in_buffer = needs_param_buffer(code, profile);
     info.keeps_special_floats = keeps_special_floats(code, profile);

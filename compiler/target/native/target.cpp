@@ -2,6 +2,7 @@
 #include "compiler/target/target.h"
 
 #include "compiler/kernel/kernel_code.h"
+#include "compiler/program/native_abi.h"
 #include "compiler/target/native/classes.h"
 #include "compiler/target/native/llvm.h"
 #include "compiler/target/native/native.h"
@@ -38,7 +39,7 @@ std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfil
 
 void describe(const KernelCode& code, const DeviceProfile&, KernelInfo& info) {
     info.group_size = code.group_size;
-    info.artefact.format = "native";
+    info.artefact.format = kNativeFormat;
 }
 
 void build(KernelInfo& kernel, const BuildOptions& options) {
