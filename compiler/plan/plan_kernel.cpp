@@ -87,7 +87,8 @@ void launch_as(DispatchStep& step, const KernelCode& code) {
 void check_expressible(const KernelCode& code, const Target& target, const DeviceProfile& profile,
                        const std::string& at) {
     const auto check = [&](const KernelNode& node) {
-        const std::string why = target.cannot(code, node, profile);
+        std::string why = why_lacks(node.dtype, profile);
+        if (why.empty()) why = target.cannot(code, node, profile);
         if (!why.empty())
             throw UserError(why + (node.lines.empty() ? at : " (" + text(node.lines[0]) + ")"));
     };

@@ -18,8 +18,9 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
                        Emission emission = Emission::Text);
 /// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
-/// Throws UserError if the target cannot express the kernel on this device: why, and the user's
-/// line of the node, else `at`. A kernel in another mapping has nodes of the same types.
+/// Throws UserError if the device lacks a type of the kernel, or the target cannot express it on
+/// this device: why, and the user's line of the node, else `at`. A kernel in another mapping has
+/// nodes of the same types.
 void check_expressible(const KernelCode& code, const Target& target, const DeviceProfile& profile,
                        const std::string& at);
 /// No invocation takes more iterations than the driver lets it take.

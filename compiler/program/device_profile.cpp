@@ -59,6 +59,14 @@ DeviceProfile native_profile(uint32_t vector_bits, uint32_t cores) {
     return profile;
 }
 
+std::string why_lacks(DType dtype, const DeviceProfile& profile) {
+    const bool lacks =
+        dtype == f64 ? !profile.has_f64 : (dtype == i64 || dtype == u64) && !profile.has_i64;
+    if (!lacks) return {};
+    return std::string(dtype.name()) + " is not available on this device; cast to " +
+           (dtype == f64 ? "f32" : "i32");
+}
+
 bool lanes_share(const DeviceProfile& profile) {
     return profile.subgroup_shuffle && profile.subgroup_size > 1 &&
            std::has_single_bit(profile.subgroup_size);

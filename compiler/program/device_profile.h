@@ -80,6 +80,8 @@ struct DeviceProfile {
     bool rates_measured = false;           // else they are those of the class
 };
 
+/// Returns why the device has no values of this type, and what to do; empty: it has.
+std::string why_lacks(DType dtype, const DeviceProfile& profile);
 /// The lanes of a subgroup can exchange values, and so share a reduction.
 bool lanes_share(const DeviceProfile& profile);
 /// They can exchange values of this type.

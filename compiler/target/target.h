@@ -51,7 +51,8 @@ struct Target {
     /// The For nodes that run inside a loop of one iteration each.
     std::set<NodeId> (*loops_apart)(const KernelCode& code, const DeviceProfile& profile);
     /// Returns why this target cannot express a node of the kernel on this device, and what to do;
-    /// empty: it can. It is asked for every node that is evaluated, and for a load of each buffer.
+    /// empty: it can. It is asked for every node that is evaluated, and for a load of each buffer;
+    /// the device has their types.
     std::string (*cannot)(const KernelCode& code, const KernelNode& node,
                           const DeviceProfile& profile);
     /// Writes how the kernel is launched: its group, the way of its parameters, and what it asks of

@@ -148,11 +148,13 @@ Found smallest(Found found, const MakeSession& make_session) {
     return found;
 }
 
-/// The program holds a type that the device does not have.
+/// The program was refused because it holds a type that the device does not have.
 bool lacks_a_type(const UserError& error, const DeviceProfile& profile) {
-    return !(profile.has_f64 && profile.has_i64) &&
-           std::string(error.what()).find("64 is not available on this device") !=
-               std::string::npos;
+    const auto is_why = [&](DType type) {
+        const std::string why = why_lacks(type, profile);
+        return !why.empty() && std::string(error.what()).find(why) != std::string::npos;
+    };
+    return is_why(f64) || is_why(i64) || is_why(u64);
 }
 
 }  // namespace

@@ -11,14 +11,7 @@
 namespace firn {
 namespace {
 
-std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfile& profile) {
-    const DType type = node.dtype;
-    const bool lacks =
-        type == f64 ? !profile.has_f64 : (type == i64 || type == u64) && !profile.has_i64;
-    if (!lacks) return {};
-    return std::string(type.name()) + " is not available on this device; cast to " +
-           (type == f64 ? "f32" : "i32");
-}
+std::string cannot(const KernelCode&, const KernelNode&, const DeviceProfile&) { return {}; }
 
 void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info) {
     info.artefact.format = kSpirvFormat;
