@@ -96,8 +96,7 @@ class NativeExecutor final : public HostExecutor {
         : HostExecutor(std::move(profile), {.called = "the executor of machine code",
                                             .fill = std::nullopt,
                                             .checks_hazards = false,
-                                            .keeps_plans = true}),
-          scratch_(workers_.size()) {}
+                                            .keeps_plans = true}) {}
 
     bool needs_kernel_code() const override { return false; }
 
@@ -155,12 +154,9 @@ class NativeExecutor final : public HostExecutor {
         call.cached = written_bytes(dispatch) > cache_bytes_ ? 0 : UINT64_MAX;
         const auto& kernels = *static_cast<const LoadedKernels*>(dispatch.prepared);
         const NativeKernel function = kernels[static_cast<size_t>(dispatch.step.kernel)].function;
-        const uint32_t shared = dispatch.kernel.shared_bytes;
-        const auto run = [&](uint64_t first, uint64_t last, size_t worker) {
-            NativeCall own = call;
-            own.scratch = shared > 0 ? scratch_of(worker, shared) : nullptr;
+        const auto run = [&](uint64_t first, uint64_t last, size_t /*worker*/) {
             const FloatMode mode;
-            function(&own, first, last);
+            function(&call, first, last);
         };
         const uint64_t threads = groups == 1 ? 1 : threads_for(dispatch.seconds);
         if (threads <= 1)
@@ -184,25 +180,9 @@ class NativeExecutor final : public HostExecutor {
         return static_cast<uint64_t>(std::clamp(alone / kWorthAThread, 1.0, all));
     }
 
-    /// Each worker grows its own.
-    void* scratch_of(size_t worker, uint32_t bytes) {
-        Scratch& own = scratch_[worker];
-        if (own.lines.size() * kHostLine < bytes)
-            own.lines.resize((bytes + kHostLine - 1) / kHostLine);
-        return own.lines.data();
-    }
-
-    struct alignas(kHostLine) Line {
-        std::byte bytes[kHostLine];
-    };
-    struct alignas(kHostLine) Scratch {
-        std::vector<Line> lines;
-    };
-
     Workers workers_;
     uint64_t cache_bytes_ = largest_cache();
-    std::vector<Scratch> scratch_;  // by worker
-    std::vector<void*> buffers_;    // of the dispatch that runs
+    std::vector<void*> buffers_;  // of the dispatch that runs
     std::mutex objects_mutex_;
     std::map<std::vector<uint32_t>, std::weak_ptr<const ObjectFile>> objects_;  // by words
 };

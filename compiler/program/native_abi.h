@@ -22,15 +22,11 @@ struct NativeCall {
     /// 0: what is stored exceeds the caches, so that rows of whole vectors may go past them;
     /// UINT64_MAX: no store does.
     uint64_t cached;
-    /// KernelInfo::shared_bytes that no other thread has, aligned to 64 bytes; their values are
-    /// undefined at the begin of every group.
-    void* scratch;
 };
 
-/// Runs the groups [first, last) of groups[0] * groups[1] * groups[2], whose number is x +
-/// groups[0]
-/// * (y + groups[1] * z). Any thread may run any of them. Floats are rounded to the nearest, and
-/// subnormal ones are kept.
+/// Runs the groups [first, last) of groups[0] * groups[1] * groups[2], whose number is
+/// x + groups[0] * (y + groups[1] * z). Any thread may run any of them. Floats are rounded to the
+/// nearest, and subnormal ones are kept.
 using NativeKernel = void (*)(const NativeCall* call, uint64_t first, uint64_t last);
 
 }  // namespace firn
