@@ -46,6 +46,21 @@ KernelOp for_any_angle(KernelOp op) {
     }
 }
 
+bool is_exact_on_halves(KernelOp op) {
+    switch (op) {
+        case KernelOp::Neg:
+        case KernelOp::Abs:
+        case KernelOp::Sign:
+        case KernelOp::Floor:
+        case KernelOp::Ceil:
+        case KernelOp::Round:
+        case KernelOp::Trunc:
+        case KernelOp::Min:
+        case KernelOp::Max: return true;
+        default: return false;
+    }
+}
+
 KernelOp kernel_op(Op op) {
     ensure(is_elementwise(op), "an operation of the Graph alone in kernel code");
     return static_cast<KernelOp>(op);

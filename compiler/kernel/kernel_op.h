@@ -16,6 +16,8 @@ inline bool is_elementwise(KernelOp op) { return info(op).properties & kElementw
 inline bool is_combined(KernelOp op) { return info(op).properties & kCombined; }
 /// Returns Sin, Cos or Tan for SinOfFew, CosOfFew or TanOfFew; any other operation itself.
 KernelOp for_any_angle(KernelOp op);
+/// The result for operands of f16 or bf16 is representable: it needs no rounding.
+bool is_exact_on_halves(KernelOp op);
 /// Cost of one evaluation in simple operations.
 inline double operation_cost(KernelOp op) { return operation_cost(info(op)); }
 /// The operation by its name (`Add`); nothing where there is none.

@@ -108,22 +108,6 @@ std::string computed_in(DType dtype) {
 
 bool is_64bit(DType dtype) { return dtype.bytes() == 8; }
 
-/// The result of an operation on f16 or bf16 is representable: nothing to round.
-bool is_exact(KernelOp op) {
-    switch (op) {
-        case KernelOp::Neg:
-        case KernelOp::Abs:
-        case KernelOp::Sign:
-        case KernelOp::Floor:
-        case KernelOp::Ceil:
-        case KernelOp::Round:
-        case KernelOp::Trunc:
-        case KernelOp::Min:
-        case KernelOp::Max: return true;
-        default: return false;
-    }
-}
-
 /// Returns the name of an operation in arithmetic.glsl: firn_<name>_<type>.
 std::string function_of(const std::string& name, DType dtype) {
     return "firn_" + name + "_" + computed_in(dtype);
@@ -443,7 +427,8 @@ std::string operation_glsl(KernelOp op, DType dtype, const std::vector<DType>& i
         return gives_bool ? value : wrapped(value, operand);
     }
     const std::string value = float_operation(op, operand, operands);
-    return operand.is_half() && !gives_bool && !is_exact(op) ? rounded(value, operand) : value;
+    return operand.is_half() && !gives_bool && !is_exact_on_halves(op) ? rounded(value, operand)
+                                                                       : value;
 }
 
 std::string operation_glsl(const DeviceProfile& profile, KernelOp op, DType dtype,

@@ -397,21 +397,6 @@ std::string bitcast(const Operation& o) {
                   o.emit("shl " + of("i32") + " " + word + ", " + sixteen) + " to " + of("float"));
 }
 
-bool is_exact_on_halves(KernelOp op) {
-    switch (op) {
-        case KernelOp::Neg:
-        case KernelOp::Abs:
-        case KernelOp::Sign:
-        case KernelOp::Floor:
-        case KernelOp::Ceil:
-        case KernelOp::Round:
-        case KernelOp::Trunc:
-        case KernelOp::Min:
-        case KernelOp::Max: return true;
-        default: return false;
-    }
-}
-
 std::string write(const Operation& o);
 
 /// Sums, differences and products of integers whose lanes differ by a stride.
