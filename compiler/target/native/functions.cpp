@@ -6,7 +6,7 @@
 #include "compiler/base/error.h"
 #include "compiler/kernel/functions/functions.h"
 #include "compiler/target/native/forms.h"
-#include "compiler/target/native/operations.h"
+#include "compiler/target/native/halves.h"
 #include "compiler/target/native/regions.h"
 
 namespace firn::native {

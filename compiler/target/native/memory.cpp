@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "compiler/base/error.h"
-#include "compiler/target/native/operations.h"
+#include "compiler/target/native/halves.h"
 
 namespace firn::native {
 namespace {
@@ -15,8 +15,8 @@ std::string memory_type(DType dtype) {
     switch (dtype.type) {
         case Type::F32: return "float";
         case Type::F64: return "double";
-        case Type::F16: return "half";
-        case Type::BF16:
+        case Type::F16:
+        case Type::BF16: return half_type(dtype);
         case Type::I16:
         case Type::U16: return "i16";
         case Type::I8:
@@ -39,14 +39,8 @@ std::string from_memory(IrRun& run, DType dtype, const std::string& raw, bool va
     const std::string from = of_lanes(run, memory_type(dtype), varying),
                       to = type_of(run, dtype, varying);
     switch (dtype.type) {
-        case Type::F16: return emit(run, "fpext " + from + " " + raw + " to " + to);
-        case Type::BF16: {
-            const std::string words = of_lanes(run, "i32", varying),
-                              wide = emit(run, "zext " + from + " " + raw + " to " + words),
-                              sixteen = varying ? splat(run, "16", "i32") : "16",
-                              bits = emit(run, "shl " + words + " " + wide + ", " + sixteen);
-            return emit(run, "bitcast " + words + " " + bits + " to " + to);
-        }
+        case Type::F16:
+        case Type::BF16: return widened_half(run, dtype, raw, varying);
         case Type::I16:
         case Type::I8: return emit(run, "sext " + from + " " + raw + " to " + to);
         case Type::U16:
@@ -63,14 +57,8 @@ std::string to_memory(IrRun& run, DType dtype, const std::string& value, bool va
     const std::string to = of_lanes(run, memory_type(dtype), varying),
                       from = type_of(run, dtype, varying);
     switch (dtype.type) {
-        case Type::F16: return emit(run, "fptrunc " + from + " " + value + " to " + to);
-        case Type::BF16: {
-            const std::string words = of_lanes(run, "i32", varying),
-                              bits = emit(run, "bitcast " + from + " " + value + " to " + words),
-                              sixteen = varying ? splat(run, "16", "i32") : "16",
-                              high = emit(run, "lshr " + words + " " + bits + ", " + sixteen);
-            return emit(run, "trunc " + words + " " + high + " to " + to);
-        }
+        case Type::F16:
+        case Type::BF16: return narrowed_half(run, dtype, value, varying);
         case Type::I16:
         case Type::I8:
         case Type::U16:

@@ -8,6 +8,7 @@
 #include "compiler/base/error.h"
 #include "compiler/target/native/combine.h"
 #include "compiler/target/native/functions.h"
+#include "compiler/target/native/halves.h"
 
 namespace firn::native {
 namespace {
@@ -354,20 +355,12 @@ std::string cast(const Operation& o) {
     return o.dtype.is_half() ? rounded_to_half(o.run, value, o.dtype, o.varying) : value;
 }
 
-std::string half_bits(const Operation& o, DType half, const std::string& value) {
-    // A value of a half type is held as an f32.
-    const std::string shorts = o.varying ? vector_of(o.run, "i16") : "i16",
-                      words = o.varying ? vector_of(o.run, "i32") : "i32",
-                      floats = o.varying ? vector_of(o.run, "float") : "float",
-                      halves = o.varying ? vector_of(o.run, "half") : "half";
-    if (half == f16)
-        return o.emit("bitcast " + halves + " " +
-                      o.emit("fptrunc " + floats + " " + value + " to " + halves) + " to " +
-                      shorts);
-    const std::string bits = o.emit("bitcast " + floats + " " + value + " to " + words),
-                      sixteen = o.varying ? splat(o.run, "16", "i32") : "16";
-    return o.emit("trunc " + words + " " + o.emit("lshr " + words + " " + bits + ", " + sixteen) +
-                  " to " + shorts);
+/// The 16 bits of a half.
+std::string half_bits(const Operation& o) {
+    const std::string half = narrowed_half(o.run, o.operand, o.in[0], o.varying);
+    if (o.operand == bf16) return half;
+    return o.emit("bitcast " + of_lanes(o, half_type(o.operand)) + " " + half + " to " +
+                  of_lanes(o, "i16"));
 }
 
 std::string bitcast(const Operation& o) {
@@ -381,20 +374,15 @@ std::string bitcast(const Operation& o) {
     }
     // Through the narrow integer: 16 bits of halves, and 16 or 8 of integers.
     if (o.operand.is_integer() && o.dtype.is_integer()) return integer_to_integer(o);
-    const std::string bits =
-        o.operand.is_half() ? half_bits(o, o.operand, o.in[0])
-                            : o.emit("trunc " + of("i32") + " " + o.in[0] + " to " + of("i16"));
+    std::string bits = o.operand.is_half()
+                           ? half_bits(o)
+                           : o.emit("trunc " + of("i32") + " " + o.in[0] + " to " + of("i16"));
     if (o.dtype.is_integer())
         return o.emit((o.dtype.is_signed() ? "sext " : "zext ") + of("i16") + " " + bits + " to " +
                       of("i32"));
     if (o.dtype == f16)
-        return o.emit("fpext " + of("half") + " " +
-                      o.emit("bitcast " + of("i16") + " " + bits + " to " + of("half")) + " to " +
-                      of("float"));
-    const std::string word = o.emit("zext " + of("i16") + " " + bits + " to " + of("i32")),
-                      sixteen = o.varying ? splat(o.run, "16", "i32") : "16";
-    return o.emit("bitcast " + of("i32") + " " +
-                  o.emit("shl " + of("i32") + " " + word + ", " + sixteen) + " to " + of("float"));
+        bits = o.emit("bitcast " + of("i16") + " " + bits + " to " + of(half_type(f16)));
+    return widened_half(o.run, o.dtype, bits, o.varying);
 }
 
 std::string write(const Operation& o);
@@ -574,35 +562,6 @@ std::string combine(IrRun& run, Op step, DType dtype, const std::string& a, cons
 std::string combine_scalars(IrRun& run, Op step, DType dtype, const std::string& a,
                             const std::string& b) {
     return combined(run, step, dtype, a, b, false);
-}
-
-std::string rounded_to_half(IrRun& run, const std::string& value, DType half, bool varying) {
-    const auto of = [&](const char* scalar) {
-        return varying ? vector_of(run, scalar) : std::string(scalar);
-    };
-    if (half == f16)
-        return emit(run,
-                    "fpext " + of("half") + " " +
-                        emit(run, "fptrunc " + of("float") + " " + value + " to " + of("half")) +
-                        " to " + of("float"));
-    // bf16: half of the last kept place is added, less one where that place is even; nan is kept.
-    const auto number = [&](const char* text) {
-        return varying ? splat(run, text, "i32") : std::string(text);
-    };
-    const std::string words = of("i32"),
-                      bits = emit(run, "bitcast " + of("float") + " " + value + " to " + words),
-                      last = emit(
-                          run, "and " + words + " " +
-                                   emit(run, "lshr " + words + " " + bits + ", " + number("16")) +
-                                   ", " + number("1")),
-                      more = emit(run, "add " + words + " " + last + ", " + number("32767")),
-                      sum = emit(run, "add " + words + " " + bits + ", " + more),
-                      nan = emit(run, "fcmp uno " + of("float") + " " + value + ", " + value),
-                      quiet = emit(run, "or " + words + " " + bits + ", " + number("4194304")),
-                      chosen = emit(run, "select " + of("i1") + " " + nan + ", " + words + " " +
-                                             quiet + ", " + words + " " + sum),
-                      kept = emit(run, "and " + words + " " + chosen + ", " + number("-65536"));
-    return emit(run, "bitcast " + words + " " + kept + " to " + of("float"));
 }
 
 IrValue write_operation(IrRun& run, NodeId id) {

@@ -7,7 +7,5 @@ namespace firn::native {
 /// Writes an elementwise or combined operation; values that are not all equal in all lanes give a
 /// vector, or a linear integer where the operation keeps it one.
 IrValue write_operation(IrRun& run, NodeId id);
-/// Writes `value` rounded to the nearest value of a half type; both are f32.
-std::string rounded_to_half(IrRun& run, const std::string& value, DType half, bool varying);
 
 }  // namespace firn::native
