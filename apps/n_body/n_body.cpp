@@ -19,8 +19,8 @@ constexpr int kLeastBodies = 64, kMostBodies = 32768;
 /// Returns the default number of bodies: as long as every body has a lane of its own, more of them
 /// take no longer.
 int default_bodies() {
-    bool cpu = current_session().executor().profile().device_class == DeviceClass::CpuDriver;
-    return cpu ? 2048 : 16384;
+    constexpr int kFew = 2048, kMany = 16384;
+    return current_session().executor().profile().parallel_invocations < kMany ? kFew : kMany;
 }
 
 /// The energy now, and how far it is from that of the start, shown and printed.
