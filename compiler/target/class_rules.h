@@ -25,6 +25,10 @@ struct ClassRules {
     bool stages_loads = false;
     /// A load of narrow elements moves fewer bytes; else they are loaded one by one.
     bool loads_narrow = false;
+    /// A load of one element by all lanes takes as long as one of different elements, and an
+    /// exchange between lanes less: lanes load what all of them read one element each, and hand it
+    /// round.
+    bool shuffles_loads = false;
 
     /// Neighbours that the lanes of a subgroup load or store are one access; elsewhere each lane's
     /// is one of its own.

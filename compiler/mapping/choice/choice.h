@@ -44,11 +44,10 @@ struct Choice {
                                  square ? costs::kSquareGroup : rules().wide_group);
     }
     /// Returns whether elements that all lanes of a subgroup read one after the other may be loaded
-    /// by one lane each and shuffled to the others: on a CPU driver a load of one element by all
-    /// lanes costs as much as loads of different ones, and a shuffle is cheap.
+    /// by one lane each and shuffled to the others.
     bool may_hand_round() const {
-        return rules().subgroups_run_serially && profile.view_loads && lanes_share(profile) &&
-               traits.plain() && traits.loops && reads_in_sequence(ready, profile.subgroup_size);
+        return rules().shuffles_loads && lanes_share(profile) && traits.plain() && traits.loops &&
+               reads_in_sequence(ready, profile.subgroup_size);
     }
     /// `factor` times as many copies have few enough values that wait for stores of one element.
     bool may_hold(int64_t factor) const {

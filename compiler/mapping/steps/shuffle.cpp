@@ -22,9 +22,7 @@ std::string why_not(const MappingCase& of) {
 
 void choose(Choice& c) {
     const int64_t lanes = c.profile.subgroup_size;
-    if (!c.rules().subgroups_run_serially || !c.profile.view_loads || !lanes_share(c.profile) ||
-        c.m.group.x % lanes != 0)
-        return;
+    if (!c.rules().shuffles_loads || !lanes_share(c.profile) || c.m.group.x % lanes != 0) return;
     const bool all_lanes =
         c.nodes * lanes <= c.traits.body_budget(costs::kDealtBudget) && c.may_hand_round();
     if (all_lanes) c.m.unroll = lanes;

@@ -17,6 +17,7 @@ const ClassRules kMaskedLanes{.subgroups_run_serially = true,
                               .masked = true,
                               .stages_loads = false,
                               .loads_narrow = false,
+                              .shuffles_loads = true,
                               .lanes_load_together = false,
                               .fuses_products = false,
                               .most_carried = kMostCarried,
@@ -38,12 +39,20 @@ const ClassRules kMaskedLanes{.subgroups_run_serially = true,
                               .atomic_operations = costs::kAtomicOnCpu,
                               .barrier_of_launch = costs::kBarrierOnCpu};
 
+// The same where tensors cannot be read through views. Not measured.
+const ClassRules kMaskedLanesWithoutViews = [] {
+    ClassRules rules = kMaskedLanes;
+    rules.shuffles_loads = false;
+    return rules;
+}();
+
 // A GPU of unknown make: the rules that suit most. Not measured.
 const ClassRules kGpu{.subgroups_run_serially = false,
                       .groups_run_alone = false,
                       .masked = false,
                       .stages_loads = true,
                       .loads_narrow = true,
+                      .shuffles_loads = false,
                       .lanes_load_together = false,
                       .fuses_products = false,
                       .most_carried = kMostCarried,
@@ -68,7 +77,8 @@ const ClassRules kGpu{.subgroups_run_serially = false,
 }  // namespace
 
 const ClassRules& glsl_rules(const DeviceProfile& profile) {
-    return profile.device_class == DeviceClass::CpuDriver ? kMaskedLanes : kGpu;
+    if (profile.device_class != DeviceClass::CpuDriver) return kGpu;
+    return profile.view_loads ? kMaskedLanes : kMaskedLanesWithoutViews;
 }
 
 }  // namespace firn

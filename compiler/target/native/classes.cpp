@@ -15,6 +15,7 @@ ClassRules native(int64_t registers) {
             .masked = true,
             .stages_loads = false,
             .loads_narrow = false,
+            .shuffles_loads = false,
             .lanes_load_together = true,
             .fuses_products = true,
             .most_carried = registers - registers / 8,
