@@ -7,11 +7,9 @@
 namespace firn {
 namespace {
 
-// These are the steps of arithmetic.glsl.
-constexpr int64_t kStepsOfF32 = 14, kStepsOfNear = 10, kStepsOfF64 = 88;
-/// firn_mod_of_few_f32 takes quotients up to 2^11; bounds are known to a thousandth.
+/// The largest small quotient; bounds are known to a thousandth.
 constexpr double kFew = 0x1p11 * 0.999;
-/// The largest divisor that firn_mod_near_f32 and it take, and the reciprocal of the smallest.
+/// The largest divisor of ordinary size, and the reciprocal of the smallest.
 constexpr double kLargestDivisor = 0x1p60;
 
 /// Returns the divisor if it is a constant, else null.
@@ -42,10 +40,6 @@ bool has_small_quotient(const KernelNode& n, FloatRanges& ranges, const KernelCo
 bool is_long_division(const KernelNode& n, FloatRanges& ranges, const KernelCode& code) {
     return n.op == KernelOp::Mod && n.dtype.is_float() && !is_by_power_of_two(n, code) &&
            !has_small_quotient(n, ranges, code);
-}
-
-int64_t steps_of_division(const KernelNode& n, const KernelCode& code) {
-    return n.dtype == f64 ? kStepsOfF64 : has_near_divisor(n, code) ? kStepsOfNear : kStepsOfF32;
 }
 
 }  // namespace firn

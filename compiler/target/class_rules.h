@@ -48,6 +48,9 @@ struct ClassRules {
     bool unrolls_on = false;
     /// It takes time with each `else`: some search all ways through a kernel.
     bool dislikes_else = false;
+    /// Long divisions of floats (kernel/long_divisions.h) in one kernel that it compiles in time as
+    /// loops, where the device bounds back edges; 0: any number.
+    int64_t most_long_divisions = 0;
     /// Elements of an invocation's private arrays that its compiler can take in one kernel; larger
     /// ones lie in buffers. 0: any number, and arrays beyond the registers go to memory by
     /// themselves.

@@ -6,6 +6,7 @@
 #include "compiler/kernel/place.h"
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/walk/map_grid.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {
@@ -52,12 +53,14 @@ KernelTraits kernel_traits(KernelCode code, const DeviceProfile& profile,
     double operations = 0;
     IndexForms forms(code);
     FloatRanges floats(code);
+    const int64_t most_divisions =
+        profile.max_back_edges ? rules_of(profile).most_long_divisions : 0;
     const RangeId x = last_grid_range(code);
     auto visit = [&](NodeId id) {
         const KernelNode& n = code[id];
         ++traits.nodes;
-        operations += profile.max_back_edges && is_long_division(n, floats, code)
-                          ? profile.max_body_operations / double(kMostLongDivisions)
+        operations += most_divisions > 0 && is_long_division(n, floats, code)
+                          ? profile.max_body_operations / double(most_divisions)
                           : operations_of(n);
         traits.loops |= n.op == KernelOp::For;
         traits.stores += n.op == KernelOp::Store;

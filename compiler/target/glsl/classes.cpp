@@ -6,6 +6,10 @@
 namespace firn {
 namespace {
 
+// lavapipe compiles four in 0.4 s, eight in 2.6 s and sixteen in minutes. More are written out, and
+// take all their steps for every quotient: 2^20 of f64 take 9 ms as loops and 88 so.
+constexpr int64_t kMostLongDivisions = 4;
+
 // A Vulkan driver for the CPU. Its lanes run under masks, and its compiler keeps the order of
 // values and unrolls loops further than they are written. limits.md measures it: 3 (stores), 5
 // (shared memory), 7 (loops), 9 (groups).
@@ -24,6 +28,7 @@ const ClassRules kMaskedLanes{.subgroups_run_serially = true,
                               .keeps_order = true,
                               .unrolls_on = true,
                               .dislikes_else = true,
+                              .most_long_divisions = kMostLongDivisions,
                               .most_own = costs::kMostOwn,
                               .small_share = 4096,
                               .results = 16,
@@ -59,6 +64,7 @@ const ClassRules kGpu{.subgroups_run_serially = false,
                       .keeps_order = false,
                       .unrolls_on = false,
                       .dislikes_else = false,
+                      .most_long_divisions = kMostLongDivisions,
                       .most_own = 0,
                       .small_share = 256,
                       .results = 4,

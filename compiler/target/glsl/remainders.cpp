@@ -4,10 +4,19 @@
 #include <algorithm>
 
 #include "compiler/kernel/long_divisions.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/glsl/operations.h"
 
 namespace firn {
 namespace {
+
+// The steps of the loops of arithmetic.glsl, at the most. Its firn_mod_near_f32 takes divisors of
+// ordinary size, and firn_mod_of_few_f32 small quotients by these.
+constexpr int64_t kStepsOfF32 = 14, kStepsOfNear = 10, kStepsOfF64 = 88;
+
+int64_t steps_of_division(const KernelNode& n, const KernelCode& code) {
+    return n.dtype == f64 ? kStepsOfF64 : has_near_divisor(n, code) ? kStepsOfNear : kStepsOfF32;
+}
 
 /// Back edges of all long divisions of a region, as one invocation may take them; -1 where only the
 /// data knows.
@@ -38,7 +47,9 @@ bool may_loop(const GlslRun& run, FloatRanges& ranges) {
     const int64_t most = run.profile.max_back_edges;
     if (most == 0) return true;
     const auto is_long = [&](const KernelNode& n) { return is_long_division(n, ranges, run.code); };
-    if (std::count_if(run.code.nodes.begin(), run.code.nodes.end(), is_long) > kMostLongDivisions)
+    const int64_t most_divisions = rules_of(run.profile).most_long_divisions;
+    if (most_divisions > 0 &&
+        std::count_if(run.code.nodes.begin(), run.code.nodes.end(), is_long) > most_divisions)
         return false;
     const int64_t steps = steps_in(run.code, ranges, kRoot);
     return steps >= 0 && run.code.back_edges >= 0 && run.code.back_edges + steps <= most;

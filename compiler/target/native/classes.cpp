@@ -22,6 +22,7 @@ ClassRules native(int64_t registers) {
             .keeps_order = false,
             .unrolls_on = false,
             .dislikes_else = false,
+            .most_long_divisions = 0,
             .most_own = 0,
             .small_share = 4096,
             .results = 16,
