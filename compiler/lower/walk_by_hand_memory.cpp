@@ -103,16 +103,16 @@ NodeId HandWalk::mask_of(const Node& index, const Node& user) {
     return b_.make(KernelOp::LessEqual, boolean, {b_.integer(0), asked});
 }
 
-/// Iterations that clear a row at the most: a part of the 65,535 that lavapipe allows an
-/// invocation.
-constexpr int64_t kMostClears = 8192;
+/// The part of the iterations that the device allows an invocation, which may clear a row.
+constexpr int64_t kClearingPart = 8;
 
-/// Clears the row, as Array does for arrays that are no buffer of the program. An iteration clears
-/// several elements of a long row, because drivers bound their number; the last one may clear its
-/// last element repeatedly.
+/// Clears the row, as Array does for arrays that are no buffer of the program. Where the device
+/// bounds iterations, one clears several elements of a long row; the last one may clear its last
+/// element repeatedly.
 void HandWalk::clear_row(const Node& array) {
     const int64_t elements = element_count(shape_of(array)).constant(),
-                  at_once = ceil_div(elements, kMostClears).constant(),
+                  most = ceil_div(int64_t{profile_.max_back_edges}, kClearingPart).constant(),
+                  at_once = most > 0 ? ceil_div(elements, most).constant() : 1,
                   trips = ceil_div(elements, at_once).constant();
     Range range;
     range.name = "k";

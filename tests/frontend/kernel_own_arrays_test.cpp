@@ -50,6 +50,13 @@ TEST_P(OwnArrays, OfManyElementsAreCleared) {
     EXPECT_EQ(own_sums<int>(i32, 3, size, {}).to_vector<int>(), expected_sums(3, size));
 }
 
+TEST(OwnArraysOfADevice, AreClearedInAPartOfTheIterationsThatItAllows) {
+    DeviceProfile profile = cpu_profile();
+    profile.max_back_edges = 1000;
+    SessionScope scope(Session::interpreter(profile));
+    EXPECT_EQ(own_sums<int>(i32, 3, kLong, {}).to_vector<int>(), expected_sums(3, kLong));
+}
+
 TEST_P(OwnArrays, AreZerosInEveryIterationAndSlice) {
     const int n = 300;
     EXPECT_EQ(own_sums<int>(i32, n, kLong, {}).to_vector<int>(), expected_sums(n, kLong));
