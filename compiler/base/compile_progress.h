@@ -6,7 +6,7 @@
 
 namespace firn {
 
-/// The kernels of a program that the driver, or the shader compiler before it, has compiled; 0 of 0
+/// The kernels of a program that the driver, or the target before it, has compiled; 0 of 0
 /// while Firn's own passes run.
 struct CompileProgress {
     std::string program;

@@ -1,4 +1,4 @@
-// A directory of small files that can be made again: compiled shaders, pipelines, tuning results.
+// A directory of small files that can be made again: built kernels, pipelines, tuning results.
 // The driver gets its contents, so only files that this user alone could write are used.
 #pragma once
 #include <cstddef>

@@ -22,7 +22,7 @@ void emit(KernelList& list, FinishRun& run) {
 constexpr const char* kRuns = "a program consists of placed kernels and the steps that run them";
 
 /// Kernels are emitted before update_in_place and reuse_arguments: two bindings of one buffer would
-/// give other GLSL. These come before put_in_sequence, since in a sequence it is not known which
+/// give another text. These come before put_in_sequence, since in a sequence it is not known which
 /// reader of an element is the last. Sequences are emitted at the end.
 constexpr auto kPipeline = std::to_array<ListPass>({
     {{"lower_graph", "lower/lower_graph", kNeedsFacts | kNeedsProfile | kNeedsSchedule, kRuns},

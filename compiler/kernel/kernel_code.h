@@ -19,11 +19,10 @@ namespace firn {
 /// The level that runs the values of a range.
 enum class RangeKind : uint8_t {
     Grid,        // not mapped yet: every value is an invocation of its own
-    Group,       // gl_WorkGroupID[dim]
-    Invocation,  // gl_LocalInvocationID[dim]
+    Group,       // the group's place among the groups that are launched
+    Invocation,  // the invocation's place in its group
     Serial,      // a loop inside the invocation (a For)
-    Subgroup,    // the lanes of a subgroup (gl_SubgroupInvocationID), the subgroups of a group
-                 // (gl_SubgroupID)
+    Subgroup,    // the lane in its subgroup, the subgroup in its group
 };
 const char* name(RangeKind kind);
 
@@ -38,7 +37,7 @@ struct Range {
     int64_t max_trips = -1;  // Serial: an upper bound of its trip count, -1: depends on data
     bool rest = false;  // Serial: it runs over another loop's remainder; if that is empty, values
                         // of its body have no meaning
-    bool written_out = false;  // Serial: by the driver, iteration by iteration
+    bool written_out = false;  // Serial: by the target's compiler, iteration by iteration
 };
 
 /// A matrix whose elements the lanes of a subgroup hold together; no rows: a value of one lane.
