@@ -151,6 +151,28 @@ TEST(Layers, OnlySpirvIncludesTheShaderCompiler) {
     });
 }
 
+TEST(Layers, OnlyTheFolderOfATargetNamesItsLanguage) {
+    // The table of targets; the contract with the engine; the names in files that users have.
+    const std::set<std::string> may{
+        "compiler/target/targets.cpp", "compiler/program/spirv_format.h",
+        "compiler/program/saved_fields.h", "compiler/program/saved_names.h"};
+    size_t looked_at = 0;
+    for (const auto& path : sources("compiler")) {
+        const std::string file = std::filesystem::relative(path, kRoot).string();
+        if (starts(file, "compiler/target/glsl/") || may.count(file)) continue;
+        ++looked_at;
+        std::ifstream in(path);
+        for (std::string line; std::getline(in, line);) {
+            std::string code = line.substr(0, line.find("//"));
+            std::transform(code.begin(), code.end(), code.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            for (const char* word : {"glsl", "spirv", "spir-v", "texel", "lavapipe", "llvmpipe"})
+                EXPECT_EQ(code.find(word), std::string::npos) << file << ": " << line;
+        }
+    }
+    EXPECT_GT(looked_at, 500u);
+}
+
 TEST(Layers, HeavyHeadersStayOutOfHeaders) {
     for (const char* folder : {"compiler", "engine", "apps"})
         check_includes(folder, [](const std::string& file, const std::string& name) {
