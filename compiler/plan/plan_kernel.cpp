@@ -6,7 +6,6 @@
 
 #include "compiler/base/error.h"
 #include "compiler/kernel/bindings.h"
-#include "compiler/kernel/device_needs.h"
 #include "compiler/target/target.h"
 
 namespace firn {
@@ -63,7 +62,6 @@ KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emi
     const Target& target = target_of(profile);
     target.describe(code, profile, info);
     if (emission != Emission::Nothing) info.artefact.text = target.emit(code, profile);
-    info.needs = needs_of(code, profile);
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});

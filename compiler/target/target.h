@@ -55,8 +55,8 @@ struct Target {
     /// the device has their types.
     std::string (*cannot)(const KernelCode& code, const KernelNode& node,
                           const DeviceProfile& profile);
-    /// Writes how the kernel is launched: its group, the way of its parameters, and what it asks of
-    /// floats.
+    /// Writes the format of the artefact, how the kernel is launched (its group, the way of its
+    /// parameters), what it asks of floats, and the features that it needs.
     void (*describe)(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info);
     /// Returns the kernel as text. Code of equal structure (kernel/structure.h) gives text of equal
     /// meaning: one text serves all.

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "compiler/kernel/bindings.h"
-#include "compiler/kernel/device_needs.h"
+#include "compiler/target/glsl/device_needs.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/matrices.h"
 #include "compiler/target/glsl/memory.h"

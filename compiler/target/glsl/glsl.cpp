@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "compiler/kernel/bindings.h"
-#include "compiler/kernel/device_needs.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/glsl/declarations.h"
+#include "compiler/target/glsl/device_needs.h"
 #include "compiler/target/glsl/glsl_run.h"
 #include "compiler/target/glsl/leaves.h"
 #include "compiler/target/glsl/memory.h"

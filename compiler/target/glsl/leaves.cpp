@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/base/error.h"
-#include "compiler/kernel/device_needs.h"
+#include "compiler/target/glsl/device_needs.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/operations.h"
 #include "compiler/target/glsl/subgroups.h"

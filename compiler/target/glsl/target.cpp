@@ -4,6 +4,7 @@
 #include "compiler/program/spirv_format.h"
 #include "compiler/target/glsl/binding_forms.h"
 #include "compiler/target/glsl/classes.h"
+#include "compiler/target/glsl/device_needs.h"
 #include "compiler/target/glsl/glsl.h"
 #include "compiler/target/glsl/loop_chains.h"
 #include "compiler/target/glsl/spirv.h"
@@ -17,6 +18,7 @@ void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& 
     info.artefact.format = kSpirvFormat;
     info.group_size = launched_group(code, profile);
     info.params_in_buffer = needs_param_buffer(code, profile);
+    info.needs = needs_of(code, profile);
     info.keeps_special_floats = keeps_special_floats(code, profile);
 }
 

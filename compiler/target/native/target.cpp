@@ -40,6 +40,7 @@ std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfil
 void describe(const KernelCode& code, const DeviceProfile&, KernelInfo& info) {
     info.group_size = code.group_size;
     info.artefact.format = kNativeFormat;
+    info.needs.known = true;  // nothing: every processor of its kind has all
 }
 
 void build(KernelInfo& kernel, const BuildOptions& options) {

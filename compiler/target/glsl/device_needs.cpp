@@ -1,5 +1,5 @@
 // Counts from its code which features of a device a kernel needs.
-#include "compiler/kernel/device_needs.h"
+#include "compiler/target/glsl/device_needs.h"
 
 #include <vector>
 
