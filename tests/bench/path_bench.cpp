@@ -247,9 +247,11 @@ HandProgram by_hand(const std::string& name, const std::string& constants, Pictu
     return {{kernel}, {}, {}};
 }
 
-/// Returns the distances of all paths of a sample.
+/// Returns the distances of all paths of a sample; 0 in a session of native code, which runs no
+/// GLSL and needs no bound of its own.
 double count_distances(const std::string& constants, Picture picture,
                        const std::vector<std::vector<float>>& arguments) {
+    if (current_session().executor().profile().device_class == DeviceClass::Native) return 0;
     const int64_t pixels = picture.pixels();
     HandWritten counted(current_session().executor(), "distances of paths",
                         by_hand("counted_path", "#define COUNTED\n" + constants, picture, false),

@@ -178,6 +178,18 @@ TEST_F(NativeExecutor, AProgramAtTheAddressOfAnotherIsAnother) {
     }
 }
 
+TEST_F(NativeExecutor, OnlyResultsBeyondTheLargestCacheMayGoPastIt) {
+    const long cache = std::max(sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE));
+    if (cache <= 0 || cache > 128 << 20) GTEST_SKIP() << "the largest cache is unknown or large";
+    Program p;
+    const int x = add_argument(p, "x", {n}), y = add_result(p, {n});
+    p.steps = {scale(p, x, y, 1, kZero)};
+    set_code(p, kOver + "y[i] = call->cached == 0;");
+    Runner runner;
+    EXPECT_EQ(runner.run(p, std::vector<float>(100))[7], 0.0f);
+    EXPECT_EQ(runner.run(p, std::vector<float>(static_cast<size_t>(cache) / 4 + 64))[7], 1.0f);
+}
+
 TEST_F(NativeExecutor, ScalarArgumentsAreParameters) {
     Program p;
     int x = add_argument(p, "x", {n});

@@ -1,6 +1,7 @@
 // Texts of native code: what is a scalar, what is one load, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "compiler/language.h"
@@ -55,6 +56,48 @@ TEST(NativeText, ARowGoesPastTheCachesWhereTheCallSaysSo) {
     EXPECT_EQ(count(text, "call void @llvm.x86.sse.sfence"), 1) << text;
     const std::string sums = text_of([](Tensor x) { return sum(x); }, {f32(4096)});
     EXPECT_EQ(count(sums, "sfence"), 0) << sums;
+}
+
+TEST(NativeText, AClampedIndexIsARowWhereItsVectorIsInside) {
+    const std::string text = text_of(
+        [](Tensor x) {
+            auto [i, j] = indices<2>(x.shape());
+            return x(i, j - 1) + x(i, j + 1);
+        },
+        {f32(256, 256)});
+    // One branch for each of the two edges, with a row on one side and lanes on the other.
+    EXPECT_GE(count(text, "br i1 [^,]*, label %row"), 2) << text;
+    EXPECT_GE(count(text, "phi <8 x float> \\[[^\\]]*, %row"), 2) << text;
+}
+
+TEST(NativeText, ABoundIsOneComparison) {
+    // For each vector that is loaded.
+    const auto comparisons = [](auto function) {
+        const std::string text = text_of(function, {f32(4096)});
+        return count(text, "fcmp") / std::max(1, count(text, "load <8 x float>"));
+    };
+    EXPECT_EQ(comparisons([](Tensor x) { return max(x, -1.0f); }), 1);
+    EXPECT_EQ(comparisons([](Tensor x) { return max(x, 0.0f); }), 1);
+    // Of 0 and -0 neither is the smaller by a comparison.
+    EXPECT_GT(comparisons([](Tensor x) { return min(x, 0.0f); }), 1);
+}
+
+TEST(NativeText, AFunctionOfFewCallsIsInlined) {
+    const std::string few = text_of([](Tensor x) { return exp(x); }, {f32(4096)});
+    EXPECT_EQ(count(few, "@Exp_f32_v\\([^)]*\\) alwaysinline"), 1) << few;
+    const std::string many = text_of(
+        [](Tensor x) {
+            for (int k = 0; k < 60; ++k) x = exp(x * 0.5f);
+            return x;
+        },
+        {f32(4096)});
+    EXPECT_EQ(count(many, "alwaysinline"), 0);
+}
+
+TEST(NativeText, CountsOfAGroupNeedNoAtomics) {
+    const std::string text = text_of([](Tensor x) { return bincount(x, 256); }, {i32(1 << 22)});
+    EXPECT_GE(count(text, "add i32 [^\n]*\n  store i32"), 8) << text;
+    EXPECT_LE(count(text, "atomicrmw"), 16) << text;  // of the copy's elements to the target
 }
 
 TEST(NativeText, AValueThatIsEqualInAllLanesIsAScalar) {
