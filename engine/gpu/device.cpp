@@ -1,8 +1,6 @@
 // A Vulkan device with its one queue and its timeline.
 #include "engine/gpu/device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,20 +23,6 @@ namespace {
 /// Nanoseconds between two calls of a wait's callback.
 constexpr uint64_t kWaitSlice = 100'000'000;
 
-/// A driver waits at the end of a process for its threads, which a child of fork() does not have:
-/// such a child ends before that, and before its parent's exit handlers.
-void end_children_in_time() {
-    static const OwnProcess opened_one;
-    static const int registered = on_exit(
-        [](int status, void*) {
-            if (opened_one.is_here()) return;
-            std::fflush(nullptr);
-            _exit(status);
-        },
-        nullptr);
-    (void)registered;
-}
-
 std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
     uint32_t count = 0;
     check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
@@ -58,7 +42,8 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->instance_ = std::make_unique<Instance>(
         InstanceOptions{options.surfaces, options.instance_extensions, options.validation,
                         options.on_message, options.on_instance_functions});
-    device->info_ = choose_device(list_devices(*device->instance_), options.device);
+    device->info_ =
+        choose_device(list_devices(*device->instance_), options.device, options.other_devices);
     device->map_memory_ = options.map_memory;
     device->fill_memory_ = options.fill_memory;
     device->choose_queue(options);
@@ -81,7 +66,8 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
-    end_children_in_time();  // registered after the driver's handlers, so that it runs before them
+    static const bool ends_children = end_children_in_time();
+    (void)ends_children;
     return device;
 }
 

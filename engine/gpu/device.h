@@ -30,6 +30,8 @@ class PipelineCache;
 struct DeviceOptions {
     /// See choose_device. The environment (FIRN_DEVICE) is read by the caller, not here.
     std::string device;
+    /// Returns lines of devices that are no Vulkan devices, for the message that lists them all.
+    std::function<std::string()> other_devices;
     SurfaceSupport surfaces = SurfaceSupport::None;
     std::vector<std::string> instance_extensions;
     /// Returns whether a queue family can present; absent: families with graphics are assumed to.

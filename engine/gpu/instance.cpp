@@ -1,12 +1,17 @@
 // The Vulkan instance, its validation messages, and the list of devices.
 #include "engine/gpu/instance.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+
+#include "compiler/base/own_process.h"
 
 namespace firn {
 namespace {
@@ -314,6 +319,17 @@ void Instance::record_message(const std::string& message) {
     if (on_message_) on_message_(message);
 }
 
+bool end_children_in_time() {
+    static const OwnProcess opened_one;
+    return on_exit(
+               [](int status, void*) {
+                   if (opened_one.is_here()) return;
+                   std::fflush(nullptr);
+                   _exit(status);
+               },
+               nullptr) == 0;
+}
+
 std::vector<DeviceInfo> list_devices(const Instance& instance) {
     const InstanceTable& vk = instance.functions();
     uint32_t count = 0;
@@ -327,6 +343,8 @@ std::vector<DeviceInfo> list_devices(const Instance& instance) {
     std::vector<DeviceInfo> devices;
     for (uint32_t i = 0; i < count; ++i)
         devices.push_back(describe(vk, handles[i], static_cast<int>(i)));
+    static const bool ends_children = end_children_in_time();
+    (void)ends_children;
     return devices;
 }
 
@@ -343,7 +361,8 @@ std::string list_devices() {
     return text(list_devices(instance));
 }
 
-DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::string& wanted) {
+DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::string& wanted,
+                         const std::function<std::string()>& others) {
     const DeviceInfo* best = nullptr;
     int number = -1;
     auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
@@ -357,14 +376,15 @@ DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::stri
                       (best->missing.empty() == info.missing.empty() && rank(info) < rank(*best));
         if (better) best = &info;
     }
+    const auto all = [&] { return text(devices) + (others ? others() : ""); };
     if (!best)
         throw UserError("device '" + wanted +
                         "' does not exist; choose one of these by its number or a "
                         "part of its name:\n" +
-                        text(devices));
+                        all());
     if (!best->missing.empty())
         throw UserError("device '" + best->name + "' cannot be used: " + best->missing +
-                        "; the devices here are:\n" + text(devices));
+                        "; the devices here are:\n" + all());
     return *best;
 }
 

@@ -76,6 +76,11 @@ struct DeviceInfo {
     VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
 };
 
+/// A driver waits at the end of a process for its threads, which a child of fork() does not have:
+/// such a child now ends before that, and before its parent's exit handlers. To be called once
+/// after each thing that has a driver register handlers of its own, since the last runs first.
+bool end_children_in_time();
+
 /// All devices of an instance.
 std::vector<DeviceInfo> list_devices(const Instance& instance);
 /// Returns a device as a line of text for a person.
@@ -86,7 +91,8 @@ std::string list_devices();
 
 /// The device that `wanted` names: empty (a discrete GPU before an integrated or virtual one before
 /// a CPU), a number, or a part of the name in any case. Throws UserError that lists the devices
-/// there are.
-DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::string& wanted);
+/// there are, and behind them what `others` gives: lines of devices that the caller has besides.
+DeviceInfo choose_device(const std::vector<DeviceInfo>& devices, const std::string& wanted,
+                         const std::function<std::string()>& others = {});
 
 }  // namespace firn
