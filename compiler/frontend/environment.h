@@ -21,8 +21,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "write graphs and kernels after every pass, texts of kernels and explain of every compiled "
      "program there"},
     {"FIRN_EXECUTOR", "device | native | interpret | oracle",
-     "run on the Vulkan device, as native code of the processor, by the kernel interpreter, or "
-     "node by node on the host"},
+     "run on a Vulkan device, as native code of the processor, by the kernel interpreter, or "
+     "node by node on the host; without it, on a GPU or, where there is none, as native code"},
     {"FIRN_THREADS", "1..1024",
      "threads that run kernels of machine code; by default as many as the process may use cores: "
      "where a container gets less time than that, say how many"},
@@ -45,7 +45,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_NO_CACHE", "1",
      "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, "
      "tuned mappings (kept below 512 MiB in `~/.cache/firn`)"},
-    {"FIRN_DEVICE", "number or part of a name", "choose the Vulkan device"},
+    {"FIRN_DEVICE", "number or part of a name | cpu",
+     "choose the Vulkan device; cpu: native code of the processor (see `--list-devices`)"},
     {"FIRN_CPU", "sse2 | sse4 | avx2 | avx512",
      "make native code for a lower level of processors than this one has"},
     {"FIRN_FILL_MEMORY", "1",

@@ -34,6 +34,8 @@ void choose_executor(SessionState& session) {
     if (choice == "oracle") {
         session.oracle = true;
         session.executor = make_host_executor();
+    } else if (choice.empty() && !factory && environment("FIRN_DEVICE") == "cpu") {
+        session.executor = make_cpu_executor();
     } else if (choice == "interpret" || (choice.empty() && !factory)) {
         session.executor = make_interpreter();
         session.emission = Emission::Nothing;

@@ -145,9 +145,10 @@ struct Typed {
 
 void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
     app.add_flag("--list-devices", line.list_devices,
-                 "print the Vulkan devices with their rates, and exit");
+                 "print the devices with their rates, and exit");
     app.add_option("--device", line.device,
-                   "Vulkan device to use, by its number or a part of its name");
+                   "Vulkan device to use, by its number or a part of its name; cpu: native code of "
+                   "the processor");
     app.add_option("--size", typed.size, "size of the window or picture, such as 1280x720");
     app.add_option("--scale", line.scale, "UI scale; default: the display's")
         ->check(CLI::Range(0.25, 8.0));

@@ -13,6 +13,7 @@
 #include "compiler/base/error.h"
 #include "compiler/base/long_work.h"
 #include "compiler/frontend/environment.h"
+#include "compiler/host/workers.h"
 #include "engine/app/command_line.h"
 #include "engine/app/end_deadline.h"
 #include "engine/app/interrupt.h"
@@ -326,6 +327,35 @@ void wait_until_idle(Device& device, const InterruptScope& interrupts, double se
     end.has_ended();
 }
 
+/// FIRN_EXECUTOR chooses the default session's executor; without it, or where it is a device, the
+/// device is ours to choose.
+Session choose_session(const CommandLine& line) {
+    const auto by_environment = environment("FIRN_EXECUTOR");
+    if (by_environment && *by_environment != "device" && line.device.empty())
+        return current_session();
+    // The inspector watches Vulkan devices alone.
+    return device_session({.device = line.device,
+                           .only_vulkan = line.inspect && line.device.empty(),
+                           .validation = line.validate});
+}
+
+/// Says where programs run, if nobody has chosen native code, and what that leaves out.
+void say_device(const CommandLine& line, const Session& session) {
+    const DeviceProfile& profile = session.profile();
+    if (profile.device_class != DeviceClass::Native) return;
+    const bool chosen =
+        !line.device.empty() || environment("FIRN_DEVICE") || environment("FIRN_EXECUTOR");
+    if (!chosen)
+        std::printf(
+            "there is no GPU, so programs run as %s on %zu threads (--device chooses another "
+            "device)\n",
+            profile.name.c_str(), wanted_threads());
+    if (!line.profile.empty())
+        std::fprintf(stderr,
+                     "the trace has no dispatches: these are recorded on Vulkan devices (--device "
+                     "chooses one)\n");
+}
+
 void set_parameters(Parameters& parameters, const CommandLine& line, const std::string& name) {
     if (!line.preset.empty())
         apply_preset(parameters, read_text_file(line.preset), line.preset, name);
@@ -359,12 +389,9 @@ CommandLine App::State::parse(int argc, char** argv) {
 /// Gives the signal that ended the run; 0: none.
 int App::State::run_program(const CommandLine& line, const Callback<void(Window&)>& program) {
     InterruptScope interrupts;
-    // FIRN_EXECUTOR chooses the default session's executor; without it, the device is ours to
-    // choose.
-    bool by_environment = environment("FIRN_EXECUTOR").has_value() && line.device.empty();
-    Session session =
-        by_environment ? current_session() : device_session({line.device, line.validate});
+    Session session = choose_session(line);
     SessionScope scope(session);
+    say_device(line, session);
     // Frames of a headless run are the same in every run: they must not depend on when a program
     // compiled in the background was ready.
     if (line.headless) session.compile_in_background(false);
@@ -387,11 +414,16 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
             ended_in = run_to_end(window, program, interrupts, end);
             // Work of the program behind its last frame has no time limit.
             const double since = ended_in.empty() ? interrupts.seconds() : 0;
-            wait_until_idle(window.executor().device(), interrupts, since + kSecondsToCancel, end);
+            if (window.has_executor())
+                wait_until_idle(window.executor().device(), interrupts, since + kSecondsToCancel,
+                                end);
+            else
+                end.has_ended();
         } catch (...) {
             end.has_ended();
             outputs.keep();
-            if (window.executor().device().is_given_up()) end_at_once(info.name);
+            if (window.has_executor() && window.executor().device().is_given_up())
+                end_at_once(info.name);
             throw;
         }
         if (ended_in.empty())

@@ -1,4 +1,4 @@
-// Sessions that run on a Vulkan device, and the one that programs get by default.
+// Sessions that run on a device, and the one that programs get by default.
 #pragma once
 #include <string>
 
@@ -8,11 +8,18 @@
 
 namespace firn {
 
+class VulkanExecutor;
+
 /// Chooses a device, and the features of it that are used.
 struct DeviceChoice {
-    /// Number or part of a name, see device_report. Empty: FIRN_DEVICE, else the fastest kind of
-    /// device that the machine has.
+    /// Number or part of a name of a Vulkan device, or `cpu`, see device_report. `cpu` is the
+    /// processor without a driver, see cpu_session(); the other fields are then as they are here,
+    /// or UserError. Empty: FIRN_DEVICE, else the fastest kind of device that the machine has: a
+    /// GPU, then the processor if LLVM's library is there and no other field is set, then a Vulkan
+    /// driver for the CPU. FIRN_EXECUTOR=device leaves the processor out.
     std::string device;
+    /// Leaves the processor out: where it would be chosen, the Vulkan driver for the CPU is.
+    bool only_vulkan = false;
     /// Validation layers; FIRN_VALIDATION=1 turns them on too.
     bool validation = false;
     /// Fills new memory with nan (as an integer -4063295), so that elements that no kernel wrote
@@ -23,15 +30,18 @@ struct DeviceChoice {
     Callback<DeviceProfile(const DeviceProfile&)> limit;
 };
 
-/// A session on a device of its own, on which windows can be opened. Throws UserError (no such
-/// device: lists them) or DeviceError (no loader, no driver).
+/// A session on a device of its own, on which windows can be opened: those of the processor draw by
+/// a Vulkan device, and need it then. Throws UserError (no such device: lists them; no LLVM for
+/// `cpu`) or DeviceError (no loader, no driver).
 ///
 /// Example: `auto work = [] { SessionScope scope(device_session({.device = "llvmpipe"})); };` works
 /// on the CPU driver for as long as the scope lives.
 Session device_session(const DeviceChoice& choice = {});
 
 /// Lists all devices of this machine as text: a line for each, and a line of its rates. The rates
-/// are measured when a device is first used; until then they are those of its class.
+/// are measured when a device is first used; until then they are those of its class. The last
+/// device is the processor, `cpu`; where it or Vulkan cannot be used, the text says why, and which
+/// package is missing.
 ///
 /// Example: `auto list = [] { puts(device_report().c_str()); };` prints what there is.
 std::string device_report();
@@ -43,6 +53,9 @@ std::string device_report();
 std::string validation_report(const Session& session);
 
 /// @cond
+/// A Vulkan device that draws the frames of sessions that run without one. Throws DeviceError where
+/// there is none.
+SharedPtr<VulkanExecutor> executor_for_frames();
 /// Makes default sessions run on the device. Including firn/firn.h calls it.
 bool use_device_by_default();
 namespace detail {

@@ -15,11 +15,7 @@ namespace firn {
 namespace {
 
 StoredTensor numbers_of(const Window& window, const BufferView& view) {
-    size_t elements = 1;
-    for (int64_t size : view.shape) elements *= static_cast<size_t>(size);
-    std::vector<std::byte> memory(elements * static_cast<size_t>(view.dtype.bytes()));
-    window.executor().read(*view.memory, view.offset, memory);
-    return stored_from_memory("shown", view.dtype, view.shape, std::move(memory));
+    return stored_from_memory("shown", view.dtype, view.shape, window.read(view));
 }
 
 /// Returns the numbers in Firn's own layout.

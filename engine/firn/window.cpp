@@ -15,31 +15,30 @@
 namespace firn {
 namespace {
 
-/// The executor whose device the window is on.
-std::shared_ptr<VulkanExecutor> window_executor() {
+/// The executor of the session.
+std::shared_ptr<Executor> session_executor() {
     std::shared_ptr<SessionState> session = current_session().state();
     executor_of(*session);
-    if (auto executor = std::dynamic_pointer_cast<VulkanExecutor>(session->executor))
-        return executor;
-    return std::static_pointer_cast<VulkanExecutor>(device_session().state()->executor);
+    return session->executor;
 }
 
 }  // namespace
 
-Window::Window(const WindowOptions& options) : ViewWindow(window_executor(), options) {
+Window::Window(const WindowOptions& options)
+    : ViewWindow(session_executor(), executor_for_frames, options) {
     set_inspector_tools(inspector_tools());
     set_tensor_writer(
         [this](const BufferView& view, const std::string& path) { write_view(path, *this, view); });
 }
 
 BufferView Window::on_device(BufferView view) {
-    auto* buffer = dynamic_cast<const Buffer*>(view.memory.get());
-    if (!view.memory || (buffer && &buffer->device() == &executor().device())) return view;
+    const std::shared_ptr<Executor> from = current_session().state()->executor;
+    if (!view.memory || from.get() == &runs()) return view;
     std::vector<std::byte> bytes(static_cast<size_t>(elements_of(view) * view.dtype.bytes()));
-    current_session().state()->executor->read(*view.memory, view.offset, bytes);
-    view.memory = executor().allocate(bytes.size(), "shown tensor");
+    from->read(*view.memory, view.offset, bytes);
+    view.memory = runs().allocate(bytes.size(), "shown tensor");
     view.offset = 0;
-    executor().write(*view.memory, 0, bytes);
+    runs().write(*view.memory, 0, bytes);
     return view;
 }
 

@@ -25,14 +25,15 @@ struct HistogramPlotOptions {
     std::string group, help;
 };
 
-/// A window on the current session's device; see ViewWindow for the loop, the panel, mouse and
+/// A window of the current session; see ViewWindow for the loop, the panel, mouse and
 /// keys.
 ///
 ///     Window window({.title = "wave", .size = {1280, 720}});
 ///     while (window.open()) window.show(u, colormap::viridis);
 ///
-/// A session without a device (an interpreter) gets one for the window; tensors are then copied to
-/// it.
+/// A session without a Vulkan device (native code of the processor, an interpreter) gets one that
+/// draws, to which each tensor that is shown is copied once. Headless, the host draws pictures of
+/// tensors, and only shapes, colour bars, captions and the panel in a picture need a driver.
 class Window : public ViewWindow {
   public:
     /// Opens the window. Throws UserError (no display, a size that is not positive), DeviceError
@@ -88,7 +89,7 @@ class Window : public ViewWindow {
                     SourceLine line = here());
 
   private:
-    /// Returns the view itself, or a copy in the window's device if the memory is another device's.
+    /// Returns the view itself, or a copy in the memory of the window's session if it is another's.
     BufferView on_device(BufferView view);
     BufferView view_of(const Tensor& x, SourceLine line);
 };

@@ -6,8 +6,6 @@
 namespace firn {
 namespace {
 
-constexpr VkClearValue kBackground{{{0.055f, 0.063f, 0.078f, 1}}};
-
 /// Marks the buffers that the frame reads, so that nothing writes to them before it is done.
 void mark_read(const DrawScene& scene, TimelinePoint until) {
     const auto mark = [&](const BufferView& view) {
@@ -95,7 +93,7 @@ void FramePainter::record(VkCommandBuffer commands, uint32_t slot, const Frame& 
     begin.framebuffer = framebuffer;
     begin.renderArea = {{0, 0}, extent};
     begin.clearValueCount = 1;
-    begin.pClearValues = &kBackground;
+    begin.pClearValues = &kFrameBackground;
     vk.vkCmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
     scene_painter_->draw(commands, slot);
     if (frame.gui) gui_renderer_->draw(commands, slot, *frame.gui, extent);

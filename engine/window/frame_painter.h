@@ -11,6 +11,9 @@
 
 namespace firn {
 
+/// The colour of a frame where it shows nothing.
+inline constexpr VkClearValue kFrameBackground{{{0.055f, 0.063f, 0.078f, 1}}};
+
 /// A scene, and how the person sees it.
 struct SceneView {
     DrawScene scene;

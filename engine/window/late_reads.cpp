@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/runtime/vulkan_executor.h"
 #include "engine/window/view_binding.h"
 
 namespace firn {
@@ -24,7 +25,16 @@ std::vector<float> floats_of(DType dtype, std::span<const std::byte> bytes) {
 }  // namespace
 
 LateReads::LateReads(std::shared_ptr<Device> device)
-    : device_(std::move(device)), commands_(*device_, "late reads") {}
+    : device_(std::move(device)),
+      commands_(std::make_unique<CommandPool>(*device_, "late reads")) {}
+
+LateReads::LateReads(std::shared_ptr<Executor> executor) : host_(std::move(executor)) {
+    const auto vulkan = std::dynamic_pointer_cast<VulkanExecutor>(host_);
+    if (!vulkan) return;
+    host_.reset();
+    device_ = vulkan->shared_device();
+    commands_ = std::make_unique<CommandPool>(*device_, "late reads");
+}
 
 LateReads::~LateReads() = default;
 
@@ -50,6 +60,7 @@ void LateReads::ask_bytes(const std::vector<BufferView>& views, Callback<void(co
     reads_.push_back(std::move(read));
     if (bytes == 0) return;
     try {
+        if (host_) return read_on_host(reads_.back(), bytes, views);
         reads_.back().bytes = create_buffer(device_, bytes, "late read", BufferPlace::Host);
         record(reads_.back(), views);
     } catch (...) {
@@ -58,10 +69,23 @@ void LateReads::ask_bytes(const std::vector<BufferView>& views, Callback<void(co
     }
 }
 
+void LateReads::read_on_host(Read& read, uint64_t bytes, const std::vector<BufferView>& views) {
+    read.on_host.resize(bytes);
+    for (size_t k = 0; k < views.size(); ++k) {
+        const Part& part = read.parts[k];
+        const auto size =
+            static_cast<size_t>(part.elements) * static_cast<size_t>(part.dtype.bytes());
+        if (size == 0) continue;
+        check_on_host(views[k]);
+        host_->read(*views[k].memory, views[k].offset,
+                    std::span(read.on_host).subspan(part.offset, size));
+    }
+}
+
 void LateReads::record(Read& read, const std::vector<BufferView>& views) {
     // The commands are kept until the values are handed on: a pool that ran out of its own would
     // wait for the device.
-    CommandBuffer& commands = commands_.acquire();
+    CommandBuffer& commands = commands_->acquire();
     try {
         begin(*device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         barrier_all(*device_, commands.handle);
@@ -81,7 +105,7 @@ void LateReads::record(Read& read, const std::vector<BufferView>& views) {
         end(*device_, commands);
         commands.busy_until = device_->enqueue(commands.handle);
     } catch (...) {
-        commands_.release(commands);
+        commands_->release(commands);
         throw;
     }
     read.commands = &commands;
@@ -93,19 +117,20 @@ void LateReads::record(Read& read, const std::vector<BufferView>& views) {
 void LateReads::hand_on_first() {
     const Read read = std::move(reads_.front());
     reads_.pop_front();  // first, since the callback may ask for another
-    if (read.commands) commands_.release(*read.commands);
+    if (read.commands) commands_->release(*read.commands);
     Bytes bytes;
     for (const Part& part : read.parts) {
         const auto size =
             static_cast<size_t>(part.elements) * static_cast<size_t>(part.dtype.bytes());
-        const std::byte* first = size == 0 ? nullptr : read.bytes->mapped() + part.offset;
+        const std::byte* all = read.bytes ? read.bytes->mapped() : read.on_host.data();
+        const std::byte* first = size == 0 ? nullptr : all + part.offset;
         bytes.emplace_back(first, size);
     }
     read.take(bytes);
 }
 
 void LateReads::hand_on() {
-    const TimelinePoint done = device_->completed();
+    const TimelinePoint done = device_ ? device_->completed() : 0;
     while (!reads_.empty() &&
            (!reads_.front().commands || reads_.front().commands->busy_until <= done))
         hand_on_first();

@@ -13,6 +13,8 @@
 
 namespace firn {
 
+class Executor;
+
 /// Copies tensors to the host. Copies are made in order with the device's work before and after the
 /// request, and handed on as soon as they are on the host.
 class LateReads {
@@ -23,6 +25,8 @@ class LateReads {
     using Bytes = std::vector<std::span<const std::byte>>;
 
     explicit LateReads(std::shared_ptr<Device> device);
+    /// Of tensors in the memory of an executor. One that is no VulkanExecutor is read at once.
+    explicit LateReads(std::shared_ptr<Executor> executor);
     ~LateReads();
     LateReads(const LateReads&) = delete;
     LateReads& operator=(const LateReads&) = delete;
@@ -45,14 +49,17 @@ class LateReads {
     struct Read {
         std::vector<Part> parts;
         std::shared_ptr<Buffer> bytes;
+        std::vector<std::byte> on_host;  // in their place, without a device
         CommandBuffer* commands = nullptr;
         Callback<void(const Bytes&)> take;
     };
+    void read_on_host(Read& read, uint64_t bytes, const std::vector<BufferView>& views);
     void record(Read& read, const std::vector<BufferView>& views);
     void hand_on_first();
 
+    std::shared_ptr<Executor> host_;  // null: there is a device
     std::shared_ptr<Device> device_;
-    CommandPool commands_;
+    std::unique_ptr<CommandPool> commands_;
     std::deque<Read> reads_;
 };
 

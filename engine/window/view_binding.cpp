@@ -21,6 +21,13 @@ Buffer& buffer_of(const Device& device, const BufferView& view) {
     return *buffer;
 }
 
+void check_on_host(const BufferView& view) {
+    if (dynamic_cast<const Buffer*>(view.memory.get()))
+        throw UserError(
+            "show: the tensor's memory belongs to a device, and the window's programs run on the "
+            "host; make both in one session");
+}
+
 ViewBinding bind_view(const Device& device, const BufferView& view) {
     const Buffer& buffer = buffer_of(device, view);
     const auto width = static_cast<uint64_t>(view.dtype.bytes());

@@ -16,6 +16,8 @@ struct ViewBinding {
 int64_t elements_of(const BufferView& view);
 /// Returns the view's memory. Throws UserError if it belongs to another device.
 Buffer& buffer_of(const Device& device, const BufferView& view);
+/// Throws UserError if the view's memory belongs to a device: executors on the host cannot read it.
+void check_on_host(const BufferView& view);
 /// Returns the binding of a view. Throws UserError if the view belongs to another device, or is
 /// larger than a binding of this one.
 ViewBinding bind_view(const Device& device, const BufferView& view);

@@ -11,6 +11,7 @@
 #include "compiler/base/long_work.h"
 #include "engine/runtime/vulkan_executor.h"
 #include "engine/window/camera.h"
+#include "engine/window/view_binding.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
 
@@ -55,17 +56,19 @@ WindowSize WindowOptions::pixels() const {
     return {of(size.width), of(size.height)};
 }
 
-ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted)
+ViewWindow::State::State(std::shared_ptr<Executor> runner, OpenExecutor open,
+                         const WindowOptions& wanted)
     : options(wanted),
-      executor(std::move(runner)),
+      runs(std::move(runner)),
+      executor(std::dynamic_pointer_cast<VulkanExecutor>(runs)),
+      open_executor(std::move(open)),
       os(open_os_window(wanted)),
       panel(panel_scale(wanted, os.get()), wanted.light, os.get()),
-      reads(executor->shared_device()),
-      painter(executor->shared_device(), os.get(), wanted.vsync, panel.atlas()) {
-    executor->device().set_batch_limit(kBatch);
+      reads(runs) {
+    if (os || executor) painter();
     if (options.profile) {
-        executor->set_profiling(true);
-        executor->set_tracing(true);
+        runs->set_profiling(true);
+        if (watched()) watched()->set_tracing(true);
     }
     if (options.inspect) toggle_inspector();
     recall_panel();
@@ -75,7 +78,7 @@ ViewWindow::State::State(std::shared_ptr<VulkanExecutor> runner, const WindowOpt
     }
     on_screen().push_back(this);
     // The thread that opened the window serves GLFW.
-    executor->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
+    runs->on_compile([mine = std::this_thread::get_id()](const CompileProgress& progress) {
         if (std::this_thread::get_id() != mine) return;
         const double kernels = static_cast<double>(progress.kernels);
         serve_all(text(progress),
@@ -94,15 +97,87 @@ ViewWindow::State::~State() {
     remember_panel();
     std::erase(on_screen(), this);
     if (watches || (os && on_screen().empty())) {
-        executor->on_compile({});
-        executor->device().watch_waits({});
+        runs->on_compile({});
+        if (executor) executor->device().watch_waits({});
         watch_work({});
     }
     try {
-        executor->device().set_batch_limit(1);
+        if (executor) executor->device().set_batch_limit(1);
     } catch (const std::exception&) {
         // The next submission includes what is enqueued, or reports the error to its caller.
     }
+}
+
+VulkanExecutor* ViewWindow::State::watched() const {
+    return executor.get() == runs.get() ? executor.get() : nullptr;
+}
+
+VulkanExecutor& ViewWindow::State::drawer() {
+    if (!executor) executor = open_executor();
+    return *executor;
+}
+
+FramePainter& ViewWindow::State::painter() {
+    if (frame_painter) return *frame_painter;
+    drawer().device().set_batch_limit(kBatch);
+    frame_painter = std::make_unique<FramePainter>(executor->shared_device(), os.get(),
+                                                   options.vsync, panel.atlas());
+    return *frame_painter;
+}
+
+const Frame& ViewWindow::State::on_device(const Frame& frame) {
+    if (watched()) return frame;
+    std::vector<Uploaded> now;
+    const auto move = [&](BufferView& view) {
+        if (!view.memory) return;
+        const auto bytes =
+            static_cast<uint64_t>(elements_of(view)) * static_cast<uint64_t>(view.dtype.bytes());
+        const auto is_it = [&](const Uploaded& each) {
+            return each.from.get() == view.memory.get() && each.offset == view.offset &&
+                   each.bytes == bytes;
+        };
+        auto found = std::find_if(now.begin(), now.end(), is_it);
+        if (found == now.end()) {
+            const auto before = std::find_if(uploaded.begin(), uploaded.end(), is_it);
+            if (before != uploaded.end())
+                now.push_back(*before);
+            else
+                now.push_back({view.memory, view.offset, bytes, copy_of(view, bytes)});
+            found = now.end() - 1;
+        }
+        view.memory = found->copy;
+        view.offset = 0;
+    };
+    drawn = frame;
+    for (SceneView& each : drawn.views) {
+        DrawScene& scene = each.scene;
+        move(scene.picture);
+        move(scene.overlay);
+        for (DrawLayer& layer : scene.layers)
+            for (BufferView* view :
+                 {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
+                move(*view);
+    }
+    // Only now: new copies do not get the memory of those from which the device may still draw.
+    uploaded = std::move(now);
+    return drawn;
+}
+
+SharedPtr<Memory> ViewWindow::State::copy_of(const BufferView& view, uint64_t bytes) {
+    VulkanExecutor& device = drawer();
+    SharedPtr<Memory> copy = device.allocate(bytes, "shown tensor");
+    if (const std::byte* from = runs->mapped(*view.memory))
+        device.write(*copy, 0, {from + view.offset, static_cast<size_t>(bytes)});
+    else
+        device.write(*copy, 0, bytes_of(view));
+    return copy;
+}
+
+std::vector<std::byte> ViewWindow::State::bytes_of(const BufferView& view) const {
+    std::vector<std::byte> bytes(static_cast<size_t>(elements_of(view)) *
+                                 static_cast<size_t>(view.dtype.bytes()));
+    runs->read(*view.memory, view.offset, bytes);
+    return bytes;
 }
 
 VkExtent2D ViewWindow::State::extent() const {
@@ -135,7 +210,7 @@ void ViewWindow::State::take_scenes(std::vector<DrawScene>&& scenes, const Scene
 PanelState ViewWindow::State::panel_state() const {
     PanelState state;
     state.title = options.title;
-    state.device = executor->device().info().name;
+    state.device = watched() ? watched()->device().info().name : runs->profile().name;
     // Pictures of a headless run are repeatable, so they contain no times.
     state.frame_milliseconds = os ? frame_seconds * 1e3 : 0;
     state.seconds = static_cast<float>(last_seconds);
@@ -184,10 +259,13 @@ void ViewWindow::State::obey(const PanelActions& wanted) {
     if (wanted.close_inspector && inspector) toggle_inspector();
     answer(wanted.answer);
     actions.kernels_open = wanted.kernels_open;
-    if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
+    if (!options.profile) runs->set_profiling(actions.kernels_open || inspector);
 }
 
 void ViewWindow::State::toggle_inspector() {
+    if (!watched())
+        return say("the inspector watches programs on Vulkan devices, and these run on '" +
+                   runs->profile().name + "'; choose a Vulkan device by --device");
     if (inspector) {
         panel.draw_beside(nullptr);
         inspector.reset();
@@ -199,7 +277,7 @@ void ViewWindow::State::toggle_inspector() {
                 keep_message(log, "inspector: " + text, time_of_day());
         });
     }
-    if (!options.profile) executor->set_profiling(actions.kernels_open || inspector);
+    if (!options.profile) runs->set_profiling(actions.kernels_open || inspector);
 }
 
 void ViewWindow::State::say(const std::string& text) {
@@ -235,7 +313,7 @@ void ViewWindow::State::draw() {
     drawn_at = FrameClock::now();
     double begin = trace_now();
     if (!os) {
-        executor->device().flush();
+        if (executor) executor->device().flush();
         reads.hand_on();
         trace("host", "submit", begin);
         take_times();
@@ -258,7 +336,7 @@ void ViewWindow::State::draw() {
 
 void ViewWindow::State::present() {
     try {
-        if (os->has_display()) painter.present(shown);
+        if (os->has_display()) painter().present(on_device(shown));
     } catch (const DeviceError&) {
         os->poll();  // receives the request
         if (os->has_display()) throw;
@@ -291,7 +369,8 @@ void ViewWindow::State::take_times() {
                                    seconds_between(times_at, FrameClock::now()) > 0.5);
     if (!due) return;
     const double begin = trace_now();
-    kernels = options.profile ? executor->take_kernel_times() : executor->take_ready_kernel_times();
+    kernels = options.profile || !watched() ? runs->take_kernel_times()
+                                            : watched()->take_ready_kernel_times();
     kernel_frames = std::max(1, draws - times_draw);
     times_draw = draws;
     times_at = FrameClock::now();
@@ -336,9 +415,14 @@ void ViewWindow::State::print_widgets() {
 }
 
 ViewWindow::ViewWindow(SharedPtr<VulkanExecutor> executor, const WindowOptions& options)
-    : state_(within_memory("opening window", options.title,
-                           [&] { return std::make_shared<State>(std::move(executor), options); })) {
-}
+    : ViewWindow(std::shared_ptr<Executor>(std::shared_ptr<VulkanExecutor>(std::move(executor))),
+                 {}, options) {}
+
+ViewWindow::ViewWindow(SharedPtr<Executor> runs, Callback<SharedPtr<VulkanExecutor>()> open,
+                       const WindowOptions& options)
+    : state_(within_memory("opening window", options.title, [&] {
+          return std::make_shared<State>(std::move(runs), std::move(open), options);
+      })) {}
 
 ViewWindow::~ViewWindow() = default;
 
@@ -470,7 +554,8 @@ const std::vector<KernelTime>& ViewWindow::kernel_times() const { return state_-
 
 std::vector<TraceEvent> ViewWindow::take_trace() {
     std::vector<TraceEvent> all = std::exchange(state_->events, {});
-    for (TraceEvent& event : state_->executor->take_trace()) all.push_back(std::move(event));
+    if (VulkanExecutor* watched = state_->watched())
+        for (TraceEvent& event : watched->take_trace()) all.push_back(std::move(event));
     return all;
 }
 
@@ -483,6 +568,12 @@ void ViewWindow::set_inspector_tools(const InspectorTools& tools) {
     state.toggle_inspector();
 }
 
-VulkanExecutor& ViewWindow::executor() const { return *state_->executor; }
+Executor& ViewWindow::runs() const { return *state_->runs; }
+VulkanExecutor& ViewWindow::executor() const { return state_->drawer(); }
+bool ViewWindow::has_executor() const { return state_->executor != nullptr; }
+
+std::vector<std::byte> ViewWindow::read(const BufferView& view) const {
+    return state_->bytes_of(view);
+}
 
 }  // namespace firn

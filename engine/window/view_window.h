@@ -1,6 +1,7 @@
 // A window that shows tensors from their own memory, with a panel of widgets; headless, it draws
 // the same frames into pictures.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 
 namespace firn {
 
+class Executor;
 class VulkanExecutor;
 struct InspectorTools;
 struct TraceEvent;
@@ -82,6 +84,11 @@ class ViewWindow {
     /// Throws UserError (no display, a size that is not positive), DeviceError (the device cannot
     /// present).
     ViewWindow(SharedPtr<VulkanExecutor> executor, const WindowOptions& options);
+    /// A window for programs that `runs` runs, in memory of the host; another device draws them.
+    /// `open` gives that device when it is needed first: now, or headless with the first picture
+    /// that has more than tensors in it.
+    ViewWindow(SharedPtr<Executor> runs, Callback<SharedPtr<VulkanExecutor>()> open,
+               const WindowOptions& options);
     ~ViewWindow();
     ViewWindow(const ViewWindow&) = delete;
     ViewWindow& operator=(const ViewWindow&) = delete;
@@ -189,7 +196,14 @@ class ViewWindow {
     /// Returns, with `profile`, the events since the last call on the tracks frames, host, compile
     /// and device (engine/runtime/trace_event.h).
     std::vector<TraceEvent> take_trace();
+    /// Returns what runs the programs that the window shows.
+    Executor& runs() const;
+    /// Returns what draws: runs(), or another device, which is opened if it was not needed yet.
     VulkanExecutor& executor() const;
+    /// False if the device that draws was not needed yet.
+    bool has_executor() const;
+    /// Returns the bytes of a view, now.
+    std::vector<std::byte> read(const BufferView& view) const;
     /// Sets what the inspector asks the compiler (engine/inspector/inspector_tools.h).
     void set_inspector_tools(const InspectorTools& tools);
 

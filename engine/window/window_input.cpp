@@ -316,7 +316,7 @@ std::string ViewWindow::State::value_at(float i, float j) const {
     const auto width = static_cast<int64_t>(picture.dtype.bytes());
     std::vector<std::byte> bytes(static_cast<size_t>(channels * width));
     const int64_t first = (row * picture.shape[1] + column) * channels * width;
-    executor->read(*picture.memory, picture.offset + static_cast<uint64_t>(first), bytes);
+    runs->read(*picture.memory, picture.offset + static_cast<uint64_t>(first), bytes);
     std::string text = "[" + std::to_string(row) + ", " + std::to_string(column) + "] =";
     for (int64_t c = 0; c < channels; ++c) {
         const double value =

@@ -67,8 +67,9 @@ void ViewWindow::State::save_picture(const std::string& ending) {
             alone.options = scene.picture.memory ? scene.options : scene.overlay_options;
             alone.options.colour_bar = false;
             alone.options.opacity = 1;
-            write_picture(path, painter.picture(frame, {static_cast<uint32_t>(picture.shape[1]),
-                                                        static_cast<uint32_t>(picture.shape[0])}));
+            write_picture(path, painter().picture(on_device(frame),
+                                                  {static_cast<uint32_t>(picture.shape[1]),
+                                                   static_cast<uint32_t>(picture.shape[0])}));
         } else {
             write_tensor(picture, path);
         }

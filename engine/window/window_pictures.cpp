@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/runtime/vulkan_executor.h"
+#include "engine/window/host_picture.h"
 #include "engine/window/text_file.h"
 #include "engine/window/widgets.h"
 #include "engine/window/window_state.h"
@@ -16,11 +17,22 @@ Picture ViewWindow::State::picture(VkExtent2D size) {
     Frame frame = shown;
     frame.gui = nullptr;
     frame.scale = display_scale();
+    if (!os && !watched()) {
+        const std::string missing = options.gui_in_pictures ? "panel" : not_on_host(frame);
+        const auto bytes = [this](const BufferView& view) { return bytes_of(view); };
+        if (missing.empty()) return host_picture(frame, size, bytes);
+        try {
+            drawer();
+        } catch (const DeviceError& error) {
+            throw DeviceError(std::string(error.what()) + "; pictures without one have no " +
+                              missing);
+        }
+    }
     if (options.gui_in_pictures) reads.finish();
     if (options.gui_in_pictures)
         frame.gui = panel.draw_in(gui, panel_state(), static_cast<float>(size.width),
                                   static_cast<float>(size.height));
-    return painter.picture(frame, size);
+    return painter().picture(on_device(frame), size);
 }
 
 std::string free_path(const std::string& pattern, int& number) {

@@ -30,13 +30,26 @@ constexpr int kLivelyFrames = 4;
 std::string free_path(const std::string& pattern, int& number);
 
 struct ViewWindow::State {
-    State(std::shared_ptr<VulkanExecutor> runner, const WindowOptions& wanted);
+    using OpenExecutor = Callback<SharedPtr<VulkanExecutor>()>;
+    /// `open` gives what draws, if `runner` does not.
+    State(std::shared_ptr<Executor> runner, OpenExecutor open, const WindowOptions& wanted);
     ~State();
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
     /// Returns all windows on the screen; they belong to the main thread.
     static std::vector<State*>& on_screen();
+
+    /// Returns the executor of the programs if it draws as well; else null.
+    VulkanExecutor* watched() const;
+    /// Returns what draws, which is opened here if it was not needed yet.
+    VulkanExecutor& drawer();
+    FramePainter& painter();
+    /// Returns the frame in memory of the device that draws: the frame itself if the programs run
+    /// there, else copies of its tensors, which are made once as long as they are shown.
+    const Frame& on_device(const Frame& frame);
+    SharedPtr<Memory> copy_of(const BufferView& view, uint64_t bytes);
+    std::vector<std::byte> bytes_of(const BufferView& view) const;
 
     VkExtent2D extent() const;
     /// Returns the pixels of each unit of WindowOptions::size.
@@ -160,12 +173,21 @@ struct ViewWindow::State {
     bool serve_others();
 
     WindowOptions options;
-    std::shared_ptr<VulkanExecutor> executor;
+    std::shared_ptr<Executor> runs;            // the programs
+    std::shared_ptr<VulkanExecutor> executor;  // draws; null: it was not needed yet
+    OpenExecutor open_executor;
     std::unique_ptr<OsWindow> os;  // null where headless
     Gui gui;
     GuiPanel panel;
     LateReads reads;
-    FramePainter painter;
+    std::unique_ptr<FramePainter> frame_painter;  // null: nothing was drawn yet
+    struct Uploaded {
+        SharedPtr<Memory> from;
+        uint64_t offset = 0, bytes = 0;
+        SharedPtr<Memory> copy;
+    };
+    std::vector<Uploaded> uploaded;  // the tensors of the last frame that was drawn
+    Frame drawn;                     // that frame, with these copies
     InspectorTools tools;
     std::unique_ptr<Inspector> inspector;  // null: it is closed
 

@@ -78,9 +78,9 @@ bool ViewWindow::State::tell_end() {
 
 void ViewWindow::State::watch_for_end() {
     // A visible window watches for all windows, and a window that watches already continues to.
-    if (!on_screen().empty() || executor->compile_watch() || is_work_watched()) return;
+    if (!on_screen().empty() || runs->compile_watch() || is_work_watched()) return;
     watches = true;
-    executor->on_compile([this](const CompileProgress& progress) {
+    runs->on_compile([this](const CompileProgress& progress) {
         if (is_asked_to_end() && CancelScope::is_open()) CancelScope::end(text(progress));
     });
     watch_work([this](const WorkProgress&) { return !is_asked_to_end(); });

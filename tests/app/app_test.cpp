@@ -28,11 +28,8 @@ int run_app(App& app, std::vector<std::string> arguments, const Callback<void(Wi
 class Apps : public testing::Test {
   protected:
     void SetUp() override {
-        try {
-            static const std::string devices = device_report();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << "no Vulkan driver: " << error.what();
-        }
+        static const std::string devices = device_report();
+        if (!devices.starts_with("0  ")) GTEST_SKIP() << "no Vulkan driver: " << devices;
         folder_ = testing::TempDir() + "/firn_app/";
         fs::remove_all(folder_);
         fs::create_directories(folder_);

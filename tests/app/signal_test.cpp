@@ -21,11 +21,8 @@ class SignalledInAWindow : public testing::Test {
         GTEST_FLAG_SET(death_test_style, "threadsafe");
         if (std::system("command -v Xvfb xdotool > /dev/null") != 0)
             GTEST_SKIP() << "needs Xvfb and xdotool";
-        try {
-            static const std::string devices = device_report();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << "no Vulkan driver: " << error.what();
-        }
+        static const std::string devices = device_report();
+        if (!devices.starts_with("0  ")) GTEST_SKIP() << "no Vulkan driver: " << devices;
         // A death test's program uses the display of the program that started it.
         if (!std::getenv("FIRN_SIGNAL_DISPLAY")) display_ = std::make_unique<VirtualDisplay>();
         setenv("FIRN_SIGNAL_DISPLAY", "1", 1);

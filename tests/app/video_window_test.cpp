@@ -28,11 +28,8 @@ class VideosInAWindow : public testing::Test {
     void SetUp() override {
         if (std::system("command -v Xvfb xdotool > /dev/null") != 0)
             GTEST_SKIP() << "needs Xvfb and xdotool";
-        try {
-            static const std::string devices = device_report();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << "no Vulkan driver: " << error.what();
-        }
+        static const std::string devices = device_report();
+        if (!devices.starts_with("0  ")) GTEST_SKIP() << "no Vulkan driver: " << devices;
         display_ = std::make_unique<VirtualDisplay>();
         before_ = fs::current_path();
         folder_ = fs::temp_directory_path() / ("firn_videos_" + std::to_string(getpid()));

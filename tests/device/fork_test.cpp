@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compiler/files/stored_tensor.h"
+#include "compiler/frontend/cpu_session.h"
 #include "compiler/learning/batches.h"
 #include "engine/firn/device_session.h"
 #include "tests/frontend/oracle_session.h"
@@ -118,6 +119,21 @@ TEST_F(Fork, AChildMakesASessionOfItsOwn) {
 
 TEST_F(Fork, ASessionThatWasNotUsedYetBelongsToTheChild) {
     EXPECT_EQ(in_child([] { return std::to_string((arange(4) * 10).to_vector<int>()[3]); }), "30");
+}
+
+/// To list devices has a driver make threads, as a session does that computes on the processor
+/// because there is no GPU.
+TEST(ForkOfHosts, AChildEndsWhoseParentHasListedDevices) {
+    device_report();
+    EXPECT_EQ(in_child([] { return "ended"; }), "ended");
+}
+
+TEST(ForkOfHosts, NativeCodeGoesOnInAChild) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    SessionScope scope(device_session({.device = "cpu"}));
+    Tensor x = arange(4) * 10;
+    EXPECT_EQ(x.to_vector<int>()[1], 10);
+    EXPECT_EQ(in_child([&] { return std::to_string((x + 1).to_vector<int>()[3]); }), "31");
 }
 
 TEST(ForkOfHosts, InterpreterAndOracleGoOnInAChild) {
