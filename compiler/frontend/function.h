@@ -66,7 +66,8 @@ class Function {
     void finish_compiling() const;
     /// Returns the program that save_program (firn/saved_programs.h) writes for a call with these
     /// arguments, without parameters: it assumes nothing about its sizes, and captured tensors are
-    /// constants with their values. Compiles it for the device of the session; runs nothing.
+    /// constants with their values. Compiles it for the device of the session, or for a Vulkan
+    /// driver of the CPU if that runs native code; runs nothing.
     /// UserError if the function prints or asserts, or if only the device knows a size of an
     /// argument.
     SavedProgram saved(const std::vector<Arg>& args) const;

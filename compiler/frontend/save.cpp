@@ -27,6 +27,13 @@ void refuse_effects(const FunctionState& state) {
             ", which a saved program cannot do; save a function without it, or return the value");
 }
 
+/// Returns the device that a file is for: the session's, or a Vulkan driver for the CPU where the
+/// session runs native code, which is of one processor alone.
+DeviceProfile profile_of_file(SessionState& session) {
+    const DeviceProfile& profile = executor_of(session).profile();
+    return profile.device_class == DeviceClass::Native ? cpu_profile() : profile;
+}
+
 /// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
 /// fits the call, with its kernels built, for any executor of the session.
 std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
@@ -37,7 +44,7 @@ std::shared_ptr<const Program> general_program(FunctionState& state, const Graph
         options.facts.bindable = bindable;
         options.emission = Emission::Binary;
         options.trace.reset();
-        return compile_graph(session.nodes, graph, executor_of(session).profile(), options);
+        return compile_graph(session.nodes, graph, profile_of_file(session), options);
     };
     auto program = compiled(true);
     return binds(*program, symbols) ? program : compiled(false);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/cpu_session.h"
 #include "compiler/program/check_device.h"
 #include "compiler/program/make_call.h"
 #include "compiler/program/walk_steps.h"
@@ -148,6 +149,21 @@ TEST_F(SavedOnDevice, OneFileServesAllSizesAndValues) {
                 EXPECT_EQ(values<float>(*call.results[1], count), v_next.to_vector<float>()) << n;
             }
         }
+}
+
+TEST_F(SavedOnDevice, FilesOfSessionsOfNativeCodeAreForVulkan) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    {
+        SessionScope native(device_session({.device = "cpu"}));
+        const Tensor captured = arange(4).as(f32);
+        auto twice = compile([&](Tensor x) { return 2.0f * x + captured(3); }, {f32("n")});
+        save_program(path_, twice, zeros({4}));
+    }
+    const SavedProgram saved = read_program(path_);
+    check_device(*saved.program, executor().profile());
+    const Tensor x = arange(3000).as(f32);
+    const Call call = run(saved, {x});
+    EXPECT_EQ(values<float>(*call.results[0], 3000), (2.0f * x + 3.0f).to_vector<float>());
 }
 
 TEST_F(SavedOnDevice, LoopsThatRotateBuffers) {
