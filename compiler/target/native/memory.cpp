@@ -122,6 +122,52 @@ IrValue safe_index(IrRun& run, const IrValue& index) {
     return {chosen, true, false, 0};
 }
 
+/// The processor reads and writes the places of a vector by one instruction, which takes less time
+/// than one lane after the other: elements of 4 or 8 bytes, with registers of 512 bits. On a
+/// Skylake server it takes 0.4 of that time; with 256 bits 1.2 to 1.3 times as long.
+bool gathers(const IrRun& run, const Access& a) {
+    return run.profile.subgroup_size >= 16 && run.lanes > 1 && element_bytes(a.buffer) >= 4;
+}
+
+/// The places of the part `k` of every lane's elements, as a vector.
+std::string places(IrRun& run, const Access& a, int k) {
+    const std::string type = memory_type(a.dtype);
+    std::string base = a.pointer;
+    if (k)
+        base = emit(run, "getelementptr " + type + ", ptr " + base + ", i64 " + std::to_string(k));
+    return emit(run, "getelementptr " + type + ", ptr " + base + ", " + vector_of(run, "i32") +
+                         " " + as_vector(run, a.index, i32));
+}
+
+/// The lanes that run.
+std::string running(IrRun& run) { return run.mask.empty() ? splat(run, "true", "i1") : run.mask; }
+
+std::string gather_at_once(IrRun& run, const Access& a, int k) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
+                      at = vector_of(run, "ptr"), bits = vector_of(run, "i1"),
+                      name = "@llvm.masked.gather." + suffix_of(vector) + ".v" +
+                             std::to_string(run.lanes) + "p0";
+    run.declared.insert("declare " + vector + " " + name + "(" + at + ", i32, " + bits + ", " +
+                        vector + ")");
+    const std::string where = places(run, a, k), mask = running(run);
+    return emit(run, "call " + vector + " " + name + "(" + at + " " + where + ", i32 " +
+                         std::to_string(element_bytes(a.buffer)) + ", " + bits + " " + mask + ", " +
+                         vector + " zeroinitializer)");
+}
+
+/// Of lanes that store to the same element the last stays.
+void scatter_at_once(IrRun& run, const Access& a, const std::string& value) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
+                      at = vector_of(run, "ptr"), bits = vector_of(run, "i1"),
+                      name = "@llvm.masked.scatter." + suffix_of(vector) + ".v" +
+                             std::to_string(run.lanes) + "p0";
+    run.declared.insert("declare void " + name + "(" + vector + ", " + at + ", i32, " + bits + ")");
+    const std::string where = places(run, a, 0), mask = running(run);
+    emit_effect(run, "call void " + name + "(" + vector + " " + value + ", " + at + " " + where +
+                         ", i32 " + std::to_string(element_bytes(a.buffer)) + ", " + bits + " " +
+                         mask + ")");
+}
+
 /// Reads the part `k` of the elements of every lane, one lane after the other.
 std::string gather(IrRun& run, const Access& a, const IrValue& index, int k) {
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
@@ -192,12 +238,15 @@ std::vector<IrValue> load_masked(IrRun& run, const Access& a) {
     return {{from_memory(run, a.dtype, raw, true), true}};
 }
 
-/// One lane after the other.
+/// Each lane's elements, wherever they are.
 std::vector<IrValue> load_lanes(IrRun& run, const Access& a) {
-    const IrValue index = safe_index(run, a.index);
+    const bool at_once = gathers(run, a);
+    const IrValue index = at_once ? a.index : safe_index(run, a.index);
     std::vector<IrValue> parts;
-    for (int k = 0; k < a.width; ++k)
-        parts.push_back({from_memory(run, a.dtype, gather(run, a, index, k), true), true});
+    for (int k = 0; k < a.width; ++k) {
+        const std::string raw = at_once ? gather_at_once(run, a, k) : gather(run, a, index, k);
+        parts.push_back({from_memory(run, a.dtype, raw, true), true});
+    }
     return parts;
 }
 
@@ -235,10 +284,11 @@ std::vector<IrValue> load_row_or_lanes(IrRun& run, const Access& a, DType dtype)
     return parts;
 }
 
-/// Stores a value of every lane that runs, one lane after the other; of those that store to the
-/// same element the last stays.
+/// Stores the values of every lane that runs; of those that store to the same element the last
+/// lane's stay.
 void scatter(IrRun& run, const Access& a, const IrValue& index,
              const std::vector<std::string>& values) {
+    if (values.size() == 1 && gathers(run, a)) return scatter_at_once(run, a, values[0]);
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
     const auto store_lane = [&](int lane) {
         for (size_t k = 0; k < values.size(); ++k) {
