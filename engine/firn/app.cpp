@@ -339,7 +339,8 @@ Session choose_session(const CommandLine& line) {
                            .validation = line.validate});
 }
 
-/// Says where programs run, if nobody has chosen native code, and what that leaves out.
+/// Prints that programs run as native code, if that is the default and not the user's choice, and
+/// that a trace then has no dispatches.
 void say_device(const CommandLine& line, const Session& session) {
     const DeviceProfile& profile = session.profile();
     if (profile.device_class != DeviceClass::Native) return;

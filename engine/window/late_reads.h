@@ -25,7 +25,7 @@ class LateReads {
     using Bytes = std::vector<std::span<const std::byte>>;
 
     explicit LateReads(std::shared_ptr<Device> device);
-    /// Of tensors in the memory of an executor. One that is no VulkanExecutor is read at once.
+    /// Reads tensors in the memory of `executor`: at once, unless it is a VulkanExecutor.
     explicit LateReads(std::shared_ptr<Executor> executor);
     ~LateReads();
     LateReads(const LateReads&) = delete;

@@ -28,7 +28,7 @@ class DeviceChoices : public testing::Test {
         fs::create_directories(folder_);
     }
     void TearDown() override { fs::remove_all(folder_); }
-    /// Runs a demo that nobody has told which executor to take.
+    /// Runs a demo without FIRN_EXECUTOR, so that it takes the default executor.
     static Outcome demo(const std::string& name, const std::string& arguments,
                         const std::string& environment = "") {
         return run("env -u FIRN_EXECUTOR -u FIRN_DEVICE -u DISPLAY -u WAYLAND_DISPLAY " +

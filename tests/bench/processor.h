@@ -15,8 +15,9 @@ struct ProcessorMemory {
     std::vector<const float*> arguments;
     std::vector<float*> results;
 };
-/// Does the work of a case on the threads of `workers`. Empty: nobody has written it, or the
-/// processor that this was built for has vectors of less than 256 bits.
+/// Does the work of a case on the threads of `workers`. It is empty for cases without a
+/// hand-written version, and where the processor that this was built for has no vectors of 256
+/// bits.
 using ProcessorProgram = std::function<void(const ProcessorMemory& memory, Workers& workers)>;
 
 ProcessorProgram chain_by_hand(int64_t count);

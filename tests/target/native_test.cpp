@@ -78,7 +78,7 @@ TEST(NativeText, ABoundIsOneComparison) {
     };
     EXPECT_EQ(comparisons([](Tensor x) { return max(x, -1.0f); }), 1);
     EXPECT_EQ(comparisons([](Tensor x) { return max(x, 0.0f); }), 1);
-    // Of 0 and -0 neither is the smaller by a comparison.
+    // A comparison does not tell 0 and -0 apart.
     EXPECT_GT(comparisons([](Tensor x) { return min(x, 0.0f); }), 1);
 }
 

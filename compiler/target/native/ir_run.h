@@ -20,8 +20,8 @@ struct IrValue {
     bool varying = false;
     bool linear = false;  // varying, but the text is lane 0's
     int64_t stride = 0;   // of a linear value, from one lane to the next
-    /// Of a vector: where `where` (an i1) holds, its lanes differ by `stride`, and lane 0 is
-    /// `first`. Empty: nothing is known of it.
+    /// The lanes of a vector differ by `stride` if the i1 `where` is true at run time; `first` is
+    /// then lane 0. Both are empty if no such condition is known.
     std::string first = {}, where = {};
 
     bool is_vector() const { return varying && !linear; }

@@ -155,7 +155,8 @@ std::string gather_at_once(IrRun& run, const Access& a, int k) {
                          vector + " zeroinitializer)");
 }
 
-/// Of lanes that store to the same element the last stays.
+/// Stores the value of every lane that runs. If several lanes store to one element, it keeps the
+/// last lane's value.
 void scatter_at_once(IrRun& run, const Access& a, const std::string& value) {
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
                       at = vector_of(run, "ptr"), bits = vector_of(run, "i1"),
