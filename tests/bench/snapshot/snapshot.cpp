@@ -6,18 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "compiler/driver/explain.h"
-#include "compiler/program/executor.h"
-#include "tests/bench/bench.h"
-#include "tests/bench/gradients/gradients.h"
+#include "tests/bench/snapshot/texts.h"
 #include "tests/excess_sum.h"
-#include "tests/programs/generate.h"
-#include "tests/programs/record.h"
-#include "tests/programs/reference.h"
 
 namespace {
 
@@ -32,44 +24,6 @@ writes into FOLDER/cpu and FOLDER/gpu a file of GLSL and one of explanations for
 what a program would read from one is zeros. Says at the end how much more than the work of their values kernels do, and how
 many were cut for that (computed-too-often in the explanations).
 )";
-
-class Zeros : public Memory {
-  public:
-    explicit Zeros(uint64_t bytes) : bytes_(bytes) {}
-    uint64_t bytes() const override { return bytes_; }
-
-  private:
-    uint64_t bytes_;
-};
-
-/// Runs nothing, and keeps the text of every program that it is given.
-class TextKeeper : public Executor {
-  public:
-    explicit TextKeeper(DeviceProfile profile) : profile_(std::move(profile)) {}
-
-    const DeviceProfile& profile() const override { return profile_; }
-    std::shared_ptr<Memory> allocate(uint64_t bytes, const std::string&) override {
-        return std::make_shared<Zeros>(bytes);
-    }
-    void write(Memory&, uint64_t, std::span<const std::byte>) override {}
-    void read(const Memory&, uint64_t, std::span<std::byte> data) override {
-        std::fill(data.begin(), data.end(), std::byte{});
-    }
-    void wait() override {}
-
-    void run(const std::shared_ptr<const Program>& program, const Call&) override {
-        if (!seen_.insert(program).second) return;
-        for (const KernelInfo& kernel : program->kernels)
-            glsl += "==== " + kernel.name + "\n" + kernel.artefact.text;
-        explained += explain(*program);
-    }
-
-    std::string glsl, explained;
-
-  private:
-    DeviceProfile profile_;
-    std::set<std::shared_ptr<const Program>> seen_;
-};
 
 struct Options {
     fs::path folder;
@@ -106,56 +60,24 @@ void write(const fs::path& path, const std::string& text) {
     if (!(file << text << std::flush)) throw UserError("cannot write " + path.string());
 }
 
-/// Writes the compiler's output for `work` as files of that name. An error is part of it.
-template <class Work>
-void keep(const fs::path& folder, const std::string& name, const DeviceProfile& profile,
-          const Work& work) {
-    const auto keeper = std::make_shared<TextKeeper>(profile);
-    {
-        const Session session{std::static_pointer_cast<Executor>(keeper)};
-        session.compile_in_background(false);  // else the compiled programs depend on timing
-        SessionScope scope(session);
-        try {
-            work(session);
-        } catch (const std::exception& error) {
-            keeper->glsl += std::string("==== error: ") + error.what() + "\n";
-        }
-    }
-    write(folder / (name + ".comp"), keeper->glsl);
-    write(folder / (name + ".explain"), keeper->explained);
+/// Writes the compiler's output for a program as files of its name.
+void keep(const fs::path& folder, const RecordedProgram& program, const DeviceProfile& profile) {
+    const ProgramText text = text_of(program, profile);
+    write(folder / (program.name + ".comp"), text.code);
+    write(folder / (program.name + ".explain"), text.explained);
 }
 
 void snapshot(const Options& options, const std::string& device, const DeviceProfile& profile) {
     const fs::path folder = options.folder / device;
     fs::create_directories(folder);
-    for (const bench::Case& one : bench::all_cases()) {
-        if (!options.only.empty() && one.name != options.only) continue;
-        std::fprintf(stderr, "%s %s\n", device.c_str(), one.name.c_str());
-        keep(folder, one.name, profile, [&](const Session&) { one.make().firn(); });
-    }
-    for (const bench::GradientCase& one : bench::gradient_cases()) {
-        const std::string name = "gradient_" + one.name;
-        if (!options.only.empty() && name != options.only) continue;
-        std::fprintf(stderr, "%s %s\n", device.c_str(), name.c_str());
-        keep(folder, name, profile, [&](const Session&) {
-            const bench::GradientContest contest = one.make();
-            contest.objective.run();
-            contest.gradient.run();
-        });
+    for (const RecordedProgram& program : bench_programs()) {
+        if (!options.only.empty() && program.name != options.only) continue;
+        std::fprintf(stderr, "%s %s\n", device.c_str(), program.name.c_str());
+        keep(folder, program, profile);
     }
     if (!options.only.empty()) return;
-    for (uint64_t seed = 0; seed < options.programs; ++seed) {
-        const programs::Program program = programs::generate(seed);
-        const auto way = static_cast<programs::Way>(seed % programs::kWays);
-        std::vector<programs::Call> calls;
-        try {
-            calls = programs::calls_of(program, way);
-        } catch (const std::exception&) {
-            continue;  // the reference cannot run it
-        }
-        keep(folder, "program_" + std::to_string(seed), profile,
-             [&](const Session& session) { programs::record(program, way, calls, session); });
-    }
+    for (uint64_t seed = 0; seed < options.programs; ++seed)
+        if (const auto program = random_program(seed)) keep(folder, *program, profile);
 }
 
 }  // namespace
