@@ -6,7 +6,6 @@
 
 #include "compiler/base/error.h"
 #include "compiler/host/native_executor.h"
-#include "compiler/host/workers.h"
 #include "compiler/target/native/llvm.h"
 #include "compiler/target/native/processor.h"
 
@@ -17,8 +16,7 @@ std::string why_no_cpu_session() { return why_no_llvm(); }
 SharedPtr<Executor> make_cpu_executor() {
     if (const std::string why = why_no_llvm(); !why.empty()) throw UserError(why);
     const NativeProcessor processor = host_processor();
-    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits),
-                                           static_cast<uint32_t>(wanted_threads()));
+    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits));
     profile.name = "native code for " + processor.cpu;
     profile.driver = native_compiler_version();
     return std::shared_ptr<Executor>(make_native_executor(std::move(profile)));

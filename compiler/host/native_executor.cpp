@@ -172,10 +172,10 @@ class NativeExecutor final : public HostExecutor {
         return bytes;
     }
 
-    /// Rates of the profile are those of all threads.
+    /// The number of threads for a dispatch that takes so long by the profile's rates.
     uint64_t threads_for(double seconds) const {
         const auto all = static_cast<double>(workers_.size());
-        const double alone = seconds * all;
+        const double alone = seconds * kRatedCores;
         if (alone < kAlone) return 1;
         return static_cast<uint64_t>(std::clamp(alone / kWorthAThread, 1.0, all));
     }

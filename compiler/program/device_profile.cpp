@@ -35,7 +35,7 @@ DeviceProfile gpu_profile() {
     return profile;
 }
 
-DeviceProfile native_profile(uint32_t vector_bits, uint32_t cores) {
+DeviceProfile native_profile(uint32_t vector_bits) {
     DeviceProfile profile;
     profile.name = "reference processor";
     profile.device_class = DeviceClass::Native;
@@ -51,11 +51,12 @@ DeviceProfile native_profile(uint32_t vector_bits, uint32_t cores) {
     profile.max_back_edges = 0;
     profile.view_loads = false;
     profile.buffer_addresses = false;
-    profile.operations_per_second = 10e9 * profile.subgroup_size * cores;
+    profile.operations_per_second = 10e9 * profile.subgroup_size * kRatedCores;
     profile.bytes_per_second = 30e9;
     profile.shared_loads = 1;
     profile.seconds_per_launch = 2e-6;
-    profile.parallel_invocations = cores * profile.subgroup_size;
+    constexpr uint32_t kKeptBusy = 8;
+    profile.parallel_invocations = kKeptBusy * profile.subgroup_size;
     return profile;
 }
 

@@ -95,9 +95,13 @@ DeviceProfile least(DeviceProfile profile);
 DeviceProfile cpu_profile();
 /// A discrete GPU of an unknown make.
 DeviceProfile gpu_profile();
-/// A processor of so many cores, whose registers hold vectors of so many bits (a power of two from
-/// 128 on), and native code for it. The rates are not measured.
-DeviceProfile native_profile(uint32_t vector_bits = 256, uint32_t cores = 2);
+/// The cores that the rates of native_profile are for.
+inline constexpr uint32_t kRatedCores = 2;
+/// A processor whose registers hold vectors of so many bits (a power of two from 128 on), and native
+/// code for it. It is the same for any number of cores, since the order of sums follows from the
+/// kernels, and these from the profile: kernels have work for eight cores and more, and rates are
+/// those of two, so that a launch does not look longer than it is. The rates are not measured.
+DeviceProfile native_profile(uint32_t vector_bits = 256);
 /// Text that changes whenever anything in the profile that steers the compiler changes.
 std::string cache_key(const DeviceProfile& profile);
 /// `14 GB/s, 110 GFLOP/s, 40 us per launch, measured in steps of two` or `by its class`.

@@ -8,6 +8,7 @@
 
 #include "apps/char_model/views.h"
 #include "apps/common/dot_font.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::char_model {
 namespace {
@@ -82,6 +83,7 @@ TEST_F(CharModel, RefusesTextsThatTeachNothing) {
 }
 
 TEST_F(CharModel, SaysTheSameForTheSameSeed) {
+    const OnDefaultDevice device;
     const auto run = [&](const std::string& arguments, const std::string& out) {
         return WEXITSTATUS(std::system(
             (FIRN_BIN_DIR "/char_model --headless --frames 3 --set context=8 --set width=8 --set "

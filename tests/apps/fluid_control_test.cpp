@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "apps/fluid_control/views.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::fluid_control {
 namespace {
@@ -24,6 +25,7 @@ TEST(FluidControl, TheFirstVelocityHasNoDivergenceAndStaysInside) {
 }
 
 TEST(FluidControl, CarriesDyeNearerToThePicture) {
+    const OnDefaultDevice device;
     SessionScope scope(device_session());
     const Tensor disc = disc_of_dye(24), heart = heart_of_dye(24);
     EXPECT_NEAR(mean(disc).item<float>(), mean(heart).item<float>(), 0.02f);
@@ -44,6 +46,7 @@ TEST(FluidControl, CarriesDyeNearerToThePicture) {
 }
 
 TEST(FluidControl, RunsHeadlessAndSaves) {
+    const OnDefaultDevice device;
     const std::string folder = testing::TempDir() + "/fluid_control_test";
     std::filesystem::create_directories(folder);
     const auto run = [&](const std::string& arguments) {

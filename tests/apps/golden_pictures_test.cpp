@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <string>
 
+#include "tests/apps/default_device.h"
 #include "tests/tree/shell.h"
 
 namespace firn {
@@ -23,13 +25,13 @@ struct Demo {
     const char* name;
     int frames;
     const char* arguments = "";
-    bool compiles_fast = true;  // as native code; else a test of it would take minutes
+    bool compiles_fast = true;  // by a Vulkan driver for the CPU: two runs more take seconds
     friend std::ostream& operator<<(std::ostream& out, const Demo& demo) {
         return out << demo.name;
     }
 };
 const Demo kDemos[]{
-    {"fluid", 12, "", false},
+    {"fluid", 12},
     {"wave", 60},
     {"heat", 20},
     {"particles", 3},
@@ -76,12 +78,16 @@ class GoldenPictures : public testing::TestWithParam<Demo> {
 INSTANTIATE_TEST_SUITE_P(Demos, GoldenPictures, testing::ValuesIn(kDemos),
                          [](const auto& demo) { return std::string(demo.param.name); });
 
-/// The driver runs with few and with many threads, whose order differs in every run. A file of
-/// numbers shows the last bit; a drawing does not.
+/// A device that is the CPU runs with few and with many threads, whose order differs in every run.
+/// A file of numbers shows the last bit; a drawing does not. Demos that compile slowly run on the
+/// default device.
 TEST_P(GoldenPictures, AreEqualByteForByteInTwoRuns) {
     const std::string ending = GetParam().name == std::string("particles") ? ".png" : ".npy";
+    std::optional<OnDefaultDevice> device;
+    if (!GetParam().compiles_fast) device.emplace();
     const auto run_with = [&](const std::string& threads) {
-        return make(threads + ending, GetParam().frames + 2, "LP_NUM_THREADS=" + threads);
+        return make(threads + ending, GetParam().frames + 2,
+                    "LP_NUM_THREADS=" + threads + " FIRN_THREADS=" + threads);
     };
     const fs::path first = run_with("2");
     ASSERT_TRUE(fs::exists(first));
@@ -123,7 +129,6 @@ TEST_P(GoldenPictures, AreTheSame) {
 
 TEST_P(GoldenPictures, AreTheSameByNativeCode) {
     if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
-    if (!GetParam().compiles_fast) GTEST_SKIP() << "LLVM takes long for its kernels";
     expect_golden(make("native.png", GetParam().frames, "FIRN_EXECUTOR=native"));
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "apps/neural_ca/views.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::neural_ca {
 namespace {
@@ -77,6 +78,7 @@ TEST(NeuralCa, WhatIsWhiteOfAPictureIsEmpty) {
 }
 
 TEST(NeuralCa, GivesTheSamePictureForTheSameSeed) {
+    const OnDefaultDevice device;
     const std::string folder = testing::TempDir() + "/neural_ca_test";
     std::filesystem::create_directories(folder);
     const auto run = [&](const std::string& arguments) {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "apps/train_digits/views.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::train_digits {
 namespace {
@@ -31,6 +32,7 @@ TEST(TrainDigits, DrawsDigitsThatDifferByTheSeedAlone) {
 }
 
 TEST(TrainDigits, LearnsToReadThem) {
+    const OnDefaultDevice device;
     SessionScope scope(device_session());
     const Settings settings{.lr = 4e-3f, .averaged = 0.8f, .batch = 32};
     Training training = make_training({drawn_digits(1000, 1), drawn_digits(300, 2)}, settings, 3);
@@ -85,6 +87,7 @@ class TrainDigitsRun : public testing::Test {
 };
 
 TEST_F(TrainDigitsRun, GivesTheSameForTheSameSeedAndFromFiles) {
+    const OnDefaultDevice device;
     const std::string a = folder + "/a.png", b = folder + "/b.png", csv = folder + "/m.csv";
     EXPECT_EQ(run("--seed 5 --out " + a + " --write-data " + folder).first, 0);
     EXPECT_EQ(run("--seed 5 --out " + b + " --data " + folder + " --metrics " + csv).first, 0);

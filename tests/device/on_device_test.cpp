@@ -70,4 +70,30 @@ TEST(NativeLevels, EachGivesWhatTheOracleGives) {
     before ? setenv("FIRN_CPU", kept.c_str(), 1) : unsetenv("FIRN_CPU");
 }
 
+/// Sums and products that are split, a mean of columns, and stores that combine.
+std::vector<float> sums_of_all_kinds() {
+    const Tensor x = randn({300, 700}, {.seed = 1}), y = randn({700, 20}, {.seed = 2});
+    auto [i] = indices<1>({100000});
+    const Tensor long_one = sin(i.as(f32));
+    Tensor few = zeros({7}), many = zeros({5000});
+    scatter_add(few(i % 7), long_one);
+    scatter_add(many(i * 37 % 5000), long_one);
+    return concat({reshape(sum(long_one), {1}), mean(x, {0}), sum(x, {1}),
+                   reshape(matmul(x, y), {6000}), few, many})
+        .to_vector<float>();
+}
+
+TEST(NativeThreads, AnyNumberGivesTheSameBits) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    std::vector<float> expected;
+    for (const char* threads : {"1", "2", "5", "64"}) {
+        setenv("FIRN_THREADS", threads, 1);
+        SessionScope scope(cpu_session());
+        const std::vector<float> got = sums_of_all_kinds();
+        if (expected.empty()) expected = got;
+        EXPECT_EQ(got, expected) << threads << " threads";
+    }
+    unsetenv("FIRN_THREADS");
+}
+
 }  // namespace firn
