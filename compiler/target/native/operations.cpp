@@ -9,6 +9,7 @@
 #include "compiler/target/native/combine.h"
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/halves.h"
+#include "compiler/target/native/roots.h"
 
 namespace firn::native {
 namespace {
@@ -144,7 +145,11 @@ std::string float_operation(const Operation& o) {
         case KernelOp::Trunc: return o.call("trunc", {o.in[0]});
         case KernelOp::Frac: return o.binary("fsub", o.in[0], o.call("floor", {o.in[0]}));
         case KernelOp::Sqrt: return o.call("sqrt", {o.in[0]});
-        case KernelOp::Rsqrt: return o.binary("fdiv", o.number(1), o.call("sqrt", {o.in[0]}));
+        case KernelOp::Rsqrt: {
+            const std::string quick =
+                o.varying && o.operand == f32 ? inverse_root(o.run, o.in[0]) : "";
+            return quick.empty() ? o.binary("fdiv", o.number(1), o.call("sqrt", {o.in[0]})) : quick;
+        }
         case KernelOp::Rcp: return o.binary("fdiv", o.number(1), o.in[0]);
         case KernelOp::Add: return o.binary("fadd", o.in[0], o.in[1]);
         case KernelOp::Sub: return o.binary("fsub", o.in[0], o.in[1]);
@@ -549,6 +554,17 @@ std::string fused(const Operation& o, const KernelNode& n) {
     return o.call("fma", {a, value(mul.args[1]), rest});
 }
 
+/// A quotient by a root, by the root's reciprocal. Empty: it is no such quotient.
+std::string quotient_by_root(const Operation& o, const KernelNode& n) {
+    if (n.op != KernelOp::Div || !o.varying || o.operand != f32) return {};
+    const KernelNode& root = o.run.code[n.args[1]];
+    if (root.op != KernelOp::Sqrt) return {};
+    const IrValue x = value_of(o.run, root.args[0]);
+    if (!x.is_vector() || x.text == "poison") return {};
+    const std::string inverse = inverse_root(o.run, x.text);
+    return inverse.empty() ? "" : o.binary("fmul", o.in[0], inverse);
+}
+
 std::string combined(IrRun& run, Op step, DType dtype, const std::string& a, const std::string& b,
                      bool varying) {
     return write({run, kernel_op(step), dtype, dtype, varying, {a, b}});
@@ -603,6 +619,8 @@ IrValue write_operation(IrRun& run, NodeId id) {
         out.text = bounded(o, bound, least);
     else if (std::string once = fused(o, n); !once.empty())
         out.text = std::move(once);
+    else if (std::string quick = quotient_by_root(o, n); !quick.empty())
+        out.text = std::move(quick);
     else
         out.text = write(o);
     if (vector) find_regular(run, n, in, out);
