@@ -262,7 +262,7 @@ std::optional<int> AccessMaps::beside(int a, int b) const {
     for (size_t k = 0; k < p.size(); ++k) {
         if (p[k] == q[k]) continue;
         const auto apart = distance(p[k], q[k]);
-        if (axis || !apart || std::abs(*apart) > costs::kNear) return std::nullopt;
+        if (axis || !apart || std::abs(*apart) > costs::kSharedTile[0]) return std::nullopt;
         axis = static_cast<int>(p.size() - 1 - k);
     }
     return axis;

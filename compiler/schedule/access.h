@@ -38,7 +38,8 @@ class AccessMaps {
     /// True if the indices of `map` are the first ones of `whole`.
     bool begins(int map, int whole) const;
     /// Returns the axis, counted from the right, along which the two maps ask for neighbours no
-    /// more than kNear apart; nothing if they are equal or differ in another way.
+    /// further apart than the cells of an invocation (costs::kSharedTile); nothing if they are
+    /// equal or differ in another way.
     std::optional<int> beside(int a, int b) const;
     /// True if both maps ask for elements of the same row: their indices differ in the last one at
     /// most.

@@ -9,12 +9,11 @@
 namespace firn {
 namespace {
 
-/// Estimates a number that the caller chooses as a share of the largest that it can be, if that is
-/// known.
+/// Estimates a number that the caller chooses as the largest that it can be, if that is known.
 std::optional<double> bounded_estimate(const Size& size, const SymbolFacts& symbols) {
     const auto most = static_cast<double>(size.upper_bound(symbols.largest));
     if (most > costs::kLongestKnown) return std::nullopt;
-    return std::max(1.0, most / costs::kExpectedDivisor);
+    return std::max(1.0, most);
 }
 
 /// Returns what was counted already, or counts now.

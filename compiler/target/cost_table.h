@@ -1,7 +1,7 @@
-// The constants of the compiler's choices that no profile has, each with its unit, its reason and
-// where it was measured. "limits.md, N": paragraph or table N of the measurements beside this file,
-// on the software driver of cpu_profile(). Values that depend on the device belong in
-// DeviceProfile, values that depend on its class in device_class.h.
+// The constants of the compiler's choices that no profile has, each with its unit and its reason.
+// costs.md has the cases that another value of each changes. "limits.md, N": paragraph or table N
+// of compiler/program/limits.md, measured on the software driver of cpu_profile(). Values that
+// depend on the device belong in DeviceProfile, values that depend on its class in class_rules.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +10,20 @@ namespace firn::costs {
 
 // --- Defaults for unknown values.
 
-/// Expected iterations of a loop whose bounds are unknown. Few, because such loops are nested. Not
-/// measured.
+/// Expected iterations of a loop whose bounds are unknown. Few, because such loops are nested.
 inline constexpr double kUnknownTrips = 8;
 /// The largest bound of an integer argument that is taken for a bound of a loop's trip count:
-/// beyond it the bound is that of the type, or of memory. Not measured.
+/// beyond it the bound is that of the type, or of memory.
 inline constexpr double kLongestKnown = 65536;
-/// An integer argument is expected to be its maximum divided by this. Not measured.
-inline constexpr double kExpectedDivisor = 4;
 /// Factor by which a symbolic trip count may exceed its estimate, where a driver limits back edges.
-/// Not measured.
+/// A limit, not a cost: half and twice change no case.
 inline constexpr double kSymbolShare = 4;
 
 // --- Operations.
 
-/// Simple operations for each axis of an index that is computed, and for the access itself. Not
-/// measured.
+/// Simple operations for each axis of an index that is computed, and for the access itself.
 inline constexpr double kIndexOperations = 3;
-/// Simple operations of a value without an index that are worth a parameter from the host. Not
-/// measured.
+/// Simple operations of a value without an index that are worth a parameter from the host.
 inline constexpr double kLeastHostOperations = 8;
 
 /// Simple operations that take the driver's compiler as long as a loop. LLVM's scalar evolution
@@ -40,49 +35,46 @@ inline constexpr double kLoopInBody = 96;
 // --- Verdicts.
 
 /// Tensors of a value's size that pass through the cache between two uses of it: a value larger
-/// than the cache's share is read from memory again. Not measured.
+/// than the cache's share is read from memory again.
 inline constexpr double kWorkingSet = 16;
 /// Iterations of a reduction that make it a stage of its own inside another one: nested, it would
-/// walk memory in long strides. Not measured.
+/// walk memory in long strides.
 inline constexpr double kStageTrips = 32;
 /// Neighbours along x and y that one invocation is likely to compute, so that they share loads
 /// beside one another. limits.md, stencils: 4 cells in x by 4 rows are best; 2 rows are not
 /// measured.
 inline constexpr int64_t kSharedTile[] = {4, 2};
-/// Elements between two accesses along one axis that still are beside one another. Not measured.
-inline constexpr int64_t kNear = 4;
 
 // --- Rows.
 
-/// Elements that one invocation is expected to walk in a row kernel at the most. Not measured.
+/// Elements that one invocation is expected to walk in a row kernel at the most.
 inline constexpr double kLongestRow = 16384;
-/// Factor for that number if only the call knows the row's length. Not measured.
+/// Factor for that number if only the call knows the row's length.
 inline constexpr int64_t kLongestRowShare = 2;
 /// Share of an element's work, of which a long reduction is part, from which on rows are walked to
 /// keep a value. Without it one of 151 benchmark cases changes (viterbi, 1.6 times its time) and
 /// none of 1,178 random programs (tests/bench/sweep).
 inline constexpr double kLeastStaged = 1.0 / 16;
-/// Elements per lane of a row that are worth sharing it among the lanes of a subgroup. Not
-/// measured.
+/// Elements per lane of a row that are worth sharing it among the lanes of a subgroup.
 inline constexpr double kSharedRow = 4;
-/// Elements of a row that a group holds: shorter ones are no range of their own. Not measured.
+/// Elements of a row that a group holds: shorter ones are no range of their own.
 inline constexpr double kLeastHeldRow = 16;
-/// Neighbours along an axis that one invocation of a group that holds rows computes. Not measured.
+/// Neighbours along an axis that one invocation of a group that holds rows computes.
 inline constexpr int64_t kLargestTile = 8;
-/// Elements of a row that one invocation computes side by side. Not measured.
+/// Elements of a row that one invocation computes side by side.
 inline constexpr int64_t kShortRow = 8;
-/// The least share of the lanes that hold a row which have an element, as a fraction. Not measured.
+/// The least share of the lanes that hold a row which have an element, as a fraction.
 inline constexpr int64_t kMinLaneFillNumerator = 2, kMinLaneFillDenominator = 3;
-/// Loads of shared memory that take as long as a store there and a barrier. Not measured as a
-/// whole: limits.md, 5 has 11 ns for the store and 2 to 4 for the barrier, which is 1.4 of them.
+/// Loads of shared memory that take as long as a store there and a barrier. limits.md, 5 has 11 ns
+/// for the store and 2 to 4 for the barrier, which is 1.4 of them.
 inline constexpr double kExchange = 4;
 
 // --- Kernels.
 
-/// Values that leave one kernel. Not measured.
+/// Values that leave one kernel.
 inline constexpr size_t kMaxOutputs = 12;
 /// Share of a result's operations that it has in common with another, from which on a longer body
-/// is better than computing them twice. Not measured.
+/// is better than computing them twice.
 inline constexpr double kMostlyShared = 0.5;
 /// A product gets a kernel without other products if that kernel costs at most the product's time
 /// divided by this. lavapipe, sums of
@@ -90,35 +82,34 @@ inline constexpr double kMostlyShared = 0.5;
 /// 1.8 times as long, five 3.6 and twelve 11 times.
 inline constexpr double kOwnKernelDivisor = 16;
 /// Share of a body that is too long by itself, up to which more operations are added to it rather
-/// than to one more kernel. Not measured.
+/// than to one more kernel.
 inline constexpr double kLittleMore = 0.25;
 
 // --- Scatters that are read from the side of their target.
 
 /// Elements of the target for each position along an axis, of which one is stored to; and some more
-/// at edges. Not measured.
+/// at edges.
 inline constexpr int64_t kMostWaste = 2, kFewMore = 16;
 
 // --- Reductions in stages.
 
-/// Elements that one invocation reduces alone. Not measured.
+/// Elements that one invocation reduces alone.
 inline constexpr int64_t kSmallReduction = 2048;
-/// A reduction takes the driver's back edges divided by this: several may meet in one kernel. Not
-/// measured.
+/// A reduction takes the driver's back edges divided by this: several may meet in one kernel.
 inline constexpr int64_t kBackEdgeFraction = 8;
-/// Parts for each invocation that runs at once. Not measured.
+/// Parts for each invocation that runs at once.
 inline constexpr double kPartsAtOnce = 4;
-/// Neighbouring partial results of one run: as many invocations read side by side. Not measured.
+/// Neighbouring partial results of one run: as many invocations read side by side.
 inline constexpr int64_t kColumns = 256;
 /// Elements of one partial result, at the least and at the most; and partial results of a column
-/// that there are then, at the least. Not measured.
+/// that there are then, at the least.
 inline constexpr int64_t kLeastRows = 8, kRows = 256, kLeastParts = 4;
 /// Elements per lane of a part that a subgroup reduces. limits.md, sums: 64 loads per
 /// invocation or more.
 inline constexpr int64_t kLeastPart = 64;
-/// Elements of one part. Not measured.
+/// Elements of one part.
 inline constexpr int64_t kLargestPart = 8192;
-/// Results side by side in memory that fill a load. Not measured: 16 floats are a cache line.
+/// Results side by side in memory that fill a load. 16 floats are a cache line.
 inline constexpr double kBeside = 16;
 /// Bytes from row to row from which on every row lies in another page of memory: the page size of
 /// the machine of limits.md.
@@ -140,76 +131,74 @@ inline constexpr double kRunBytes = 1 << 20;
 /// element. With fewer, lanes share the product: [50000, 12] by [50000, 12] takes 2 ms so, and 3 in
 /// runs. Half or twice the constant changes no kernel of the same benchmarks.
 inline constexpr double kReadAgain = 16;
-/// The least length of a walk down columns that is worth cutting, as a multiple of kNearRows. Not
-/// measured.
+/// The least length of a walk down columns that is worth cutting, as a multiple of kNearRows.
 inline constexpr int64_t kFarWalk = 8;
 
 // --- Loops.
 
 /// Sums that a core adds to side by side, from which on it waits for none: a fused product and sum
-/// takes 4 cycles on most processors, and two of them begin in each. Not measured.
+/// takes 4 cycles on most processors, and two of them begin in each.
 inline constexpr size_t kSumsAtOnce = 8;
 /// Back edges of a kernel with a loop that may never end, where the driver allows any number: a
-/// device that hangs is lost. Not measured.
+/// device that hangs is lost.
 inline constexpr int64_t kMostInOneGo = 65535;
 /// The allowed back edges divided by this are left for the other loops of a kernel by hand, which
-/// clear its arrays. Not measured.
+/// clear its arrays.
 inline constexpr int64_t kOtherLoopsDivisor = 16;
-/// A chunk of a loop takes the allowed back edges divided by this. Not measured.
+/// A chunk of a loop takes the allowed back edges divided by this.
 inline constexpr int64_t kChunkDivisor = 2;
 /// A reduction that the elements of a loop repeat is done before the loop, and kept, if that is so
-/// many times faster. Not measured.
+/// many times faster.
 inline constexpr double kLeastAgain = 2;
 /// Iterations of a loop of kernels so short that it runs to its end without reading whether it has
-/// ended. Not measured.
+/// ended.
 inline constexpr int64_t kFewTrips = 16;
 
 // --- Mapping. Nodes are those of kernel code, after its copies are made.
 
-/// Nodes of an invocation's body. Not measured.
+/// Nodes of an invocation's body.
 inline constexpr int64_t kBodyBudget = 700;
-/// Nodes that keep a core busy alone: four such bodies stand one after the other. Not measured.
+/// Nodes that keep a core busy alone: four such bodies stand one after the other.
 inline constexpr int64_t kLongBody = 250;
-/// Nodes of a loop's body with its unrolled iterations. Not measured.
+/// Nodes of a loop's body with its unrolled iterations.
 inline constexpr int64_t kLoopBudget = 900;
-/// The same, if lanes shuffle their loads. Not measured.
+/// The same, if lanes shuffle their loads.
 inline constexpr int64_t kDealtBudget = 2600;
 /// Nodes of an iteration in a register tile; on a CPU driver only those in loops. lavapipe, the
 /// gradient of 32 filters of 5 by 5 with respect to their input, 60 operations behind its loop: 30
 /// ms in tiles of 8, the largest if those counted too, 11 in tiles of 32.
 inline constexpr int64_t kTileBudget = 1000;
-/// Nodes of a short loop that is written out, and its iterations. Not measured.
+/// Nodes of a short loop that is written out, and its iterations.
 inline constexpr int64_t kWholeBudget = 2600, kShortLoop = 8;
 /// Iterations of a loop that is written out because neighbours share its reads: entering a loop
 /// copies its carried values, and a loop that is unrolled in part shares less. lavapipe, 17 by 17
 /// taps of four channels, eight rows in an invocation: written out 5.0 ms, 8 at once 9.3, 4 at once
 /// 8.4, 2 at once 9.9. More than 32 were not measured.
 inline constexpr int64_t kLongestWindow = 32;
-/// Vectors that a stencil's tile loads on a CPU driver, which spills more. Not measured.
+/// Vectors that a stencil's tile loads on a CPU driver, which spills more.
 inline constexpr int64_t kLoadedOnCpu = 36;
 /// Carried values that make entering a loop expensive on a CPU driver, which copies all of them
 /// under a mask; and iterations of an inner loop, for each that is taken at once, that make it
-/// cheap. Not measured.
+/// cheap.
 inline constexpr int64_t kMuchCarried = 16, kLongInside = 16;
-/// Neighbours along one range in a register tile. Not measured.
+/// Neighbours along one range in a register tile.
 inline constexpr int64_t kLongestTile = 9;
 /// Neighbours of a body without loops that share computed values. lavapipe, minima of sums over 512
 /// nodes of a graph: 8 by 8 take 1.16 times as long as 4 by 4.
 inline constexpr int64_t kMostSharing = 16;
-/// Share of an iteration's time to which a larger tile must reduce it. Not measured.
+/// Share of an iteration's time to which a larger tile must reduce it.
 inline constexpr double kLeastSaving = 0.93;
-/// Iterations at once that read far apart. Not measured.
+/// Iterations at once that read far apart.
 inline constexpr int64_t kFarIterations = 4;
 /// The fraction 1 / kStagedShare of the invocations that run at once is enough in register tiles
-/// fed from shared memory. Not measured.
+/// fed from shared memory.
 inline constexpr int64_t kStagedShare = 4;
-/// Neighbours along a range, for the question whether groups of a kernel would stage operands. Not
-/// measured.
+/// Neighbours along a range, for the question whether groups of a kernel would stage operands.
 inline constexpr int64_t kStagedTile = 4;
 /// Iterations of a loop per lane that are worth combining; that pay for a subgroup's fixed costs on
 /// a CPU driver. limits.md, sums: 64 loads per invocation or more.
 inline constexpr int64_t kLeastShare = 4, kLongShare = 64;
-/// Workgroups for each core of a CPU, that share it evenly. Not measured.
+/// Workgroups for each core of a CPU, that share it evenly.
 inline constexpr int64_t kLeastGroups = 8;
 /// Subgroups for each core of a CPU whose lanes share a reduction: they have the same number of
 /// iterations, so that one more than divides evenly costs a fifth at most. lavapipe, products of
@@ -217,12 +206,12 @@ inline constexpr int64_t kLeastGroups = 8;
 inline constexpr int64_t kLeastShared = 4;
 /// Iterations at once of an invocation's loops. limits.md, 7: 16 are enough for the peak.
 inline constexpr int64_t kMostUnrolled = 16;
-/// Iterations at once of a lane in the remainder of blocks of full ones. Not measured.
+/// Iterations at once of a lane in the remainder of blocks of full ones.
 inline constexpr int64_t kSmallDeal = 4;
-/// Invocations of a group, where the device has as many. Not measured.
+/// Invocations of a group, where the device has as many.
 inline constexpr uint32_t kLargeGroup = 256;
 /// Invocations along both axes of a GPU's group that shares its reads: each element is then read as
-/// often as possible. Not measured.
+/// often as possible.
 inline constexpr uint32_t kSquareGroup = 16;
 /// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a
 /// launch: a barrier, and the lanes that wait at it. On a CPU driver: limits.md, 5 and 7 have some
@@ -239,50 +228,47 @@ inline constexpr double kSequenceBody = 3072;
 /// take lavapipe 1.7 to 5.8 s.
 inline constexpr double kBodiesInLoop = 2;
 /// Back edges of one group that runs kernels in sequence, and iterations of a loop of them: on any
-/// device it is to end before long. Not measured.
+/// device it is to end before long. Limits, not costs.
 inline constexpr int64_t kMostInSequence = 65535, kMostSequenced = 4096;
 /// Elements of a buffer from which on copying it in each iteration costs more than writing out
-/// iterations until buffers have their names again; and how many iterations may be written out. Not
-/// measured.
+/// iterations until buffers have their names again; and how many iterations may be written out.
 inline constexpr int64_t kWorthNames = 1024;
 inline constexpr int kMostPeriod = 3;
 /// Bytes of all that the iterations of a loop write, of the part that one group has: they stay in
-/// the cache of a core (the second level of a CPU, the first of a GPU's). Not measured.
+/// the cache of a core (the second level of a CPU, the first of a GPU's).
 inline constexpr int64_t kBandBytes = 128 << 10;
 /// Length of a kernel in launches from which on sharing between neighbouring rows in an invocation
 /// (a tenth of its time, where it was measured) is worth more than a launch.
 inline constexpr double kBandLaunches = 10;
 /// Iterations for each lane from which on lanes share the few loops of a kernel that one group
-/// runs: fewer take no longer than the exchange at the end. Not measured.
+/// runs: fewer take no longer than the exchange at the end.
 inline constexpr int64_t kLeastShareOfOne = 2;
-/// Rows of the one group that runs kernels in sequence: its barriers wait for all of them. Not
-/// measured.
+/// Rows of the one group that runs kernels in sequence: its barriers wait for all of them.
 inline constexpr uint32_t kRowsOfOneGroup = 8;
-/// Indices of a stream from which on an invocation of a CPU driver takes several tiles. Not
-/// measured.
+/// Indices of a stream from which on an invocation of a CPU driver takes several tiles.
 inline constexpr int64_t kLongStream = 65536;
 
-/// An extent that only the call knows, as good as any larger one. Not measured.
+/// An extent that only the call knows, as good as any larger one.
 inline constexpr int64_t kLargeExtent = 1 << 20;
-/// An extent that only the call knows, where it is one of several. Not measured.
+/// An extent that only the call knows, where it is one of several.
 inline constexpr int64_t kUnknownExtent = 4096;
 /// Elements of the copies of its targets that an invocation of a CPU driver accumulates into, if a
 /// group's memory holds as many. Counts of 4,194,304 integers take lavapipe 7.4 ms of the processor
 /// for 4,096 bins and 8.7 for 8,192 by copies, 37 and 34 by atomics; of 131,072 integers 0.9 for
 /// 8,192 bins, 1.7 by atomics.
 inline constexpr int64_t kMostPrivate = 8192;
-/// Stores of a subgroup to each element of such a copy, where their number is not known. Not
-/// measured.
+/// Stores of a subgroup to each element of such a copy, where their number is not known.
 inline constexpr int64_t kUnknownStores = 8;
-/// Blocks that a group walks while it accumulates. Not measured.
+/// Blocks that a group walks while it accumulates. A limit, not a cost: half and twice change no
+/// case.
 inline constexpr int64_t kMostWalked = 32768;
 /// Stores of an invocation in one iteration of such a walk on a CPU driver; half of that on a GPU.
-/// Not measured.
 inline constexpr int64_t kAccumulatedStrides = 8;
 
-/// Iterations of a loop that count when a tile is weighed: more weigh the same. Not measured.
+/// Iterations of a loop that count when a tile is weighed: more weigh the same. A limit, not a
+/// cost: half and twice change no case.
 inline constexpr double kMostCountedTrips = 1024;
-/// Iterations of a longer loop that are unrolled while a tile is weighed. Not measured.
+/// Iterations of a longer loop that are unrolled while a tile is weighed.
 inline constexpr int64_t kIterationsAtOnce = 4;
 /// ns of a subgroup on a CPU driver: a load, one that a tile repeats, an operation. limits.md, 2.
 inline constexpr double kLoad = 1.0, kRepeatedLoad = 0.25, kOperation = 0.1;
@@ -297,20 +283,20 @@ inline constexpr double kAtomicOnCpu = 1000;
 // --- The walk.
 
 /// Elements of the last axes, below which they share a range of the grid with their neighbour: a
-/// group's rows are at least as long. Not measured.
+/// group's rows are at least as long.
 inline constexpr int64_t kSmallDimension = 16;
 /// Iterations of nested reductions, all together, that need no loop; and values that each of them
-/// may read. Not measured.
+/// may read.
 inline constexpr int64_t kShortReduction = 4;
 inline constexpr size_t kSmallTerm = 40;
 
 // --- Branches.
 
-/// Operations that a branch and the lanes that it parts take as long as, on a GPU. Not measured.
+/// Operations that a branch and the lanes that it parts take as long as, on a GPU.
 inline constexpr double kBranchOperations = 100;
-/// Operations that a loop under a mask takes as long as, on a CPU driver. Not measured.
+/// Operations that a loop under a mask takes as long as, on a CPU driver.
 inline constexpr double kMaskedLoopOperations = 400;
-/// Share of the indices expected to skip a branch, if it is unknown. Not measured.
+/// Share of the indices expected to skip a branch, if it is unknown.
 inline constexpr double kPassedBy = 0.5;
 
 /// Iterations of a loop under a mask that run before the work that some lanes wait for: a sixteenth
@@ -325,21 +311,21 @@ inline constexpr double kLeastAwaited = 2;
 
 // --- Operands in shared memory.
 
-/// Invocations that read the same element. Not measured.
+/// Invocations that read the same element.
 inline constexpr int64_t kLeastReuse = 4;
-/// Factor by which staging must reduce the loads of an iteration. Not measured.
+/// Factor by which staging must reduce the loads of an iteration.
 inline constexpr double kLeastStagedSaving = 2;
-/// Iterations at a time, for a barrier to cost little. Not measured.
+/// Iterations at a time, for a barrier to cost little.
 inline constexpr int64_t kEnoughIterations = 16;
-/// Groups that a core runs at once, which share its memory for groups. Not measured.
+/// Groups that a core runs at once, which share its memory for groups.
 inline constexpr int64_t kGroupsAtOnce = 2;
-/// Loads of an invocation that are written out in a row. Not measured.
+/// Loads of an invocation that are written out in a row.
 inline constexpr int64_t kLoadsInARow = 16;
-/// Places of a copy of a target that are cleared or combined at once. Not measured.
+/// Places of a copy of a target that are cleared or combined at once.
 inline constexpr int64_t kPlacesAtOnce = 8;
 
 /// Elements of an invocation's private array that are cleared one after the other: as many as an
-/// invocation may hold in registers and beside them. Not measured.
+/// invocation may hold in registers and beside them.
 inline constexpr int64_t kClearedAtOnce = 64;
 /// Elements of all such arrays of a kernel; larger ones lie in buffers. lavapipe zeroes each in one
 /// block of instructions, which LLVM orders pair by pair: 512 take 0.02 s to compile, 1,024 0.2,
@@ -357,11 +343,12 @@ inline constexpr int64_t kLoopsInSequence = 8;
 
 // --- Matrix units.
 
-/// Matrices of a subgroup along an axis: with more, sums leave the registers. Not measured.
+/// Matrices of a subgroup along an axis: with more, sums leave the registers. A limit, not a cost:
+/// half and twice change no case.
 inline constexpr int64_t kMostMatrices = 4;
-/// Subgroups of a group along an axis: they read the same operands through its cache. Not measured.
+/// Subgroups of a group along an axis: they read the same operands through its cache.
 inline constexpr int64_t kMostSubgroups = 2;
-/// Subgroups that alternate on a core, and hide its loads. Not measured.
+/// Subgroups that alternate on a core, and hide its loads.
 inline constexpr int64_t kResident = 4;
 
 // --- Kernels and loops in one.
@@ -369,7 +356,7 @@ inline constexpr int64_t kResident = 4;
 /// Values that one fused loop carries; more would cost more than the work that the loops share.
 /// More were not measured.
 inline constexpr size_t kMostFusedCarried = 12;
-/// Elements that one invocation of such a kernel computes. Not measured.
+/// Elements that one invocation of such a kernel computes.
 inline constexpr int64_t kLongestRun = 64;
 /// Launches that a kernel lasts at most if equal ones share a dispatch: for a longer kernel a
 /// launch is less than a tenth, and the data that each of a row of kernels leaves in the caches for
@@ -379,12 +366,12 @@ inline constexpr double kLongestShared = 8;
 /// Copies of a kernel in a dispatch: more would save less than a sixteenth of a launch each, and
 /// some find their parts by a choice for every copy.
 inline constexpr size_t kMostShared = 16;
-/// Steps of a list among which a kernel looks for its equals. Not measured: it keeps the time of
-/// compiling programs of thousands of kernels linear.
+/// Steps of a list among which a kernel looks for its equals. It keeps the time of compiling
+/// programs of thousands of kernels linear. A limit, not a cost: half and twice change no case.
 inline constexpr size_t kSharedWithin = 256;
-/// Factor by which the launches saved must outweigh the wasted work. Not measured.
+/// Factor by which the launches saved must outweigh the wasted work.
 inline constexpr double kLeastGain = 2;
-/// Indices of a kernel that one group runs at any cost. Not measured.
+/// Indices of a kernel that one group runs at any cost.
 inline constexpr int64_t kMostInOneGroup = 1 << 16;
 
 /// Values that the copies of a body hold for stores to places apart: passes of a transform of 3 x
@@ -398,7 +385,7 @@ inline constexpr int64_t kHeldByCopies = 32;
 inline constexpr int kMostStages = 4;
 inline constexpr int64_t kHeldInBands = 64;
 
-// --- The order of values in a CPU's core, which begins many at once. Not measured.
+// --- The order of values in a CPU's core, which begins many at once.
 
 /// Operations that a core has in flight, and that it begins in a cycle.
 inline constexpr double kLookAhead = 300, kPerCycle = 3;
@@ -426,7 +413,8 @@ inline constexpr int kEarlyCutRounds = 2;
 /// Values between the one that is judged and the loaded ones.
 inline constexpr int kMostBesideFollowed = 64;
 /// Values between one that is used more than once and the value that all of these uses end in,
-/// which bounds the time for a value with thousands of uses. Not measured.
+/// which bounds the time for a value with thousands of uses. A limit, not a cost: half and twice
+/// change no case.
 inline constexpr int kMostFollowedToEnd = 64;
 /// (Value, map) pairs through one loop body.
 inline constexpr size_t kMostLoopWalk = 20000;

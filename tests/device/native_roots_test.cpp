@@ -48,12 +48,16 @@ TEST_P(NativeRoots, OfEveryExponentAreWithinTheirErrors) {
     const std::vector<float> values = all_exponents();
     const Tensor x = tensor(values);
     const std::vector<float> inverse = rsqrt(x).to_vector<float>(),
-                             quotient = (3.7f / sqrt(x)).to_vector<float>();
+                             quotient = (3.7f / sqrt(x)).to_vector<float>(),
+                             root = sqrt(x).to_vector<float>();
     double worst = 0, worst_quotient = 0;
     for (size_t k = 0; k < values.size(); ++k) {
         const double exact = 1 / std::sqrt(double(values[k]));
         worst = std::max(worst, units(inverse[k], exact));
         worst_quotient = std::max(worst_quotient, units(quotient[k], exact * double(3.7f)));
+        if (values[k] > 0x1p-102f) {
+            EXPECT_EQ(root[k], std::sqrt(values[k]));
+        }
     }
     EXPECT_LT(worst, 1.5);
     EXPECT_LT(worst_quotient, 3);
@@ -71,13 +75,18 @@ TEST_P(NativeRoots, OfSpecialNumbersAreThoseOfTheDivision) {
     }
     const std::vector<float> inverse = rsqrt(tensor(many)).to_vector<float>(),
                              quotient = (-1.0f / sqrt(tensor(many))).to_vector<float>(),
-                             zero = (0.0f / sqrt(tensor(many))).to_vector<float>();
+                             zero = (0.0f / sqrt(tensor(many))).to_vector<float>(),
+                             root = sqrt(tensor(many)).to_vector<float>();
     for (size_t k = 0; k < many.size(); ++k) {
         const float exact = 1.0f / std::sqrt(many[k]);
         const auto expect = [&](float got, float expected) {
             EXPECT_TRUE(std::isnan(expected) ? std::isnan(got) : got == expected)
                 << many[k] << ": " << got << ", not " << expected;
         };
+        expect(root[k], std::sqrt(many[k]));
+        if (many[k] == 0) {
+            EXPECT_EQ(std::signbit(root[k]), std::signbit(many[k]));
+        }
         expect(inverse[k], exact);
         expect(quotient[k], -exact);
         expect(zero[k], 0.0f / std::sqrt(many[k]));

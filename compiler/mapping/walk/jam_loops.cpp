@@ -160,7 +160,10 @@ class JammedLoop {
     /// for it to begin another one meanwhile.
     bool adds_in_turn(size_t g, size_t k) const {
         const auto product = [&](NodeId term) { return b_.node(term).op == KernelOp::Mul; };
-        return rules_of(run_.profile).fuses_products && jam_.group.size() >= costs::kSumsAtOnce &&
+        const auto sums = static_cast<size_t>(std::count_if(
+            terms_[g].begin(), terms_[g].end(), [](const auto& terms) { return !terms.empty(); }));
+        return rules_of(run_.profile).fuses_products &&
+               jam_.group.size() * sums >= costs::kSumsAtOnce &&
                run_.from[old_.yields[k]].op == KernelOp::Add &&
                std::all_of(terms_[g][k].begin(), terms_[g][k].end(), product);
     }
