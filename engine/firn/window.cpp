@@ -66,15 +66,8 @@ void Window::show(const Drawing& drawing, SourceLine line) { show_grid({drawing}
 
 void Window::show_grid(const std::vector<Drawing>& views, const SceneGrid& grid, SourceLine line) {
     std::vector<DrawScene> scenes = scenes_of(views, line);
-    const auto move = [&](BufferView& view) { view = on_device(std::move(view)); };
-    for (DrawScene& scene : scenes) {
-        move(scene.picture);
-        move(scene.overlay);
-        for (DrawLayer& layer : scene.layers)
-            for (BufferView* view :
-                 {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
-                move(*view);
-    }
+    for (DrawScene& scene : scenes)
+        scene.for_tensors([&](BufferView& view) { view = on_device(std::move(view)); });
     at_line(line, [&] { show_scenes(scenes, grid); });
 }
 

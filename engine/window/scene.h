@@ -97,6 +97,17 @@ struct DrawScene {
     std::optional<ColourBar> colour_bar;  // of what layers are coloured by; pictures have their own
     std::string caption;                  // below
 
+    /// Calls `change` with each tensor of the scene (BufferView&); those that it lacks have no
+    /// memory.
+    template <class Change>
+    void for_tensors(const Change& change) {
+        change(picture);
+        change(overlay);
+        for (DrawLayer& layer : layers)
+            for (BufferView* view :
+                 {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
+                change(*view);
+    }
     bool is_empty() const { return !picture.memory && layers.empty() && !overlay.memory; }
     bool is_in_space() const;
 };

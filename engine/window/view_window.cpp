@@ -149,15 +149,7 @@ const Frame& ViewWindow::State::on_device(const Frame& frame) {
         view.offset = 0;
     };
     drawn = frame;
-    for (SceneView& each : drawn.views) {
-        DrawScene& scene = each.scene;
-        move(scene.picture);
-        move(scene.overlay);
-        for (DrawLayer& layer : scene.layers)
-            for (BufferView* view :
-                 {&layer.places, &layer.vectors, &layer.colours, &layer.sizes, &layer.values})
-                move(*view);
-    }
+    for (SceneView& each : drawn.views) each.scene.for_tensors(move);
     // Only now: new copies do not get the memory of those from which the device may still draw.
     uploaded = std::move(now);
     return drawn;
