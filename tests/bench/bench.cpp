@@ -30,8 +30,9 @@ constexpr const char* kUsage =
     R"(usage: firn_bench [--section NAME] [--only CASE] [--rounds N] [--csv FILE] [--list]
 
 Times Firn, the best and the plain hand-written GLSL for the same work in turns, on the same device,
-Firn as native code where that device is a processor (--native) beside hand-written C++, and PyTorch on the host where python3 can import it: medians, and how far from them the middle half
-of the rounds lies. The bound is the time that the device would need
+Firn as native code where that device is a processor (--native) beside hand-written C++ and the
+libraries that are installed (OpenBLAS, oneDNN, FFTW, TBB), and PyTorch on the host where python3
+can import it: medians, and how far from them the middle half of the rounds lies. The bound is the time that the device would need
 at its peaks, measured in the same rounds: of bandwidth, of arithmetic or of reads at places that data
 decide, whichever binds. A case above 3 times its bound says why, and where its time goes.
 
@@ -49,7 +50,8 @@ decide, whichever binds. A case above 3 times its bound says why, and where its 
   --only CASE     this case, or all whose names begin with CASE_ (--list names them)
   --rounds N      as many rounds (15)
   --csv FILE      a line per case: case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,
-                  firn_spread,best_spread (of the medians),native_ms,native_spread,cpp_ms
+                  firn_spread,best_spread (of the medians),native_ms,native_spread,cpp_ms,
+                  library,library_ms (the fastest one)
 )";
 
 struct SectionName {
@@ -192,13 +194,26 @@ std::string report(const std::string& name, const Outcome& outcome, const TorchT
         torch_best.c_str(), number(outcome.native / outcome.firn, "%.2f").c_str(),
         number(outcome.processor > 0 ? outcome.native / outcome.processor : 0, "%.2f").c_str(),
         ratio(outcome.best).c_str(), ratio(torch.best).c_str(), bound_text.c_str());
+    std::string library = "-";
+    double library_ms = 0;
+    for (size_t k = 0; k < outcome.libraries.size(); ++k) {
+        const auto& [by, time] = outcome.libraries[k];
+        std::printf("%s%s %.3f ms (native / it %.2f)", k ? "; " : "    libraries: ", by.c_str(),
+                    time, outcome.native / time);
+        if (library_ms > 0 && library_ms <= time) continue;
+        library = by;
+        std::replace(library.begin(), library.end(), ',', ' ');
+        library_ms = time;
+    }
+    if (!outcome.libraries.empty()) std::printf("\n");
     std::fflush(stdout);
-    char line[240];
-    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s,%.4f,%.4f,%s,%.4f,%s\n", name.c_str(),
-                  outcome.firn, best.c_str(), plain.c_str(), torch_text.c_str(), torch_best.c_str(),
-                  bound_text.c_str(), outcome.firn_spread, outcome.best_spread,
+    char line[300];
+    std::snprintf(line, sizeof line, "%s,%.4f,%s,%s,%s,%s,%s,%.4f,%.4f,%s,%.4f,%s,%s,%s\n",
+                  name.c_str(), outcome.firn, best.c_str(), plain.c_str(), torch_text.c_str(),
+                  torch_best.c_str(), bound_text.c_str(), outcome.firn_spread, outcome.best_spread,
                   number(outcome.native, "%.4f").c_str(), outcome.native_spread,
-                  number(outcome.processor, "%.4f").c_str());
+                  number(outcome.processor, "%.4f").c_str(), library.c_str(),
+                  number(library_ms, "%.4f").c_str());
     return line;
 }
 
@@ -249,6 +264,7 @@ struct Rows {
     Ratios bounds, best, native;
     std::string lines;
     Peaks peaks;
+    ProcessorPeaks processor_peaks;
     bool good = true;
 };
 
@@ -269,6 +285,7 @@ void run_case(const Case& one, const Setting& setting, Rows& rows) try {
     const Outcome outcome = measure(setting.executor, one.name, contest,
                                     native ? &*native : nullptr, setting.kernels, setting.rounds);
     rows.peaks = outcome.peaks;
+    rows.processor_peaks = outcome.processor_peaks;
     const double bound = over_bound(outcome, contest.least);
     if (bound > 0) rows.bounds.emplace_back(bound, one.name);
     if (outcome.best > 0) rows.best.emplace_back(outcome.firn / outcome.best, one.name);
@@ -335,7 +352,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     if (!options.csv.empty()) file.open(options.csv);
     write(
         "case,firn_ms,best_ms,plain_ms,torch_ms,torch_best_ms,over_bound,firn_spread,"
-        "best_spread,native_ms,native_spread,cpp_ms\n");
+        "best_spread,native_ms,native_spread,cpp_ms,library,library_ms\n");
     Session session = current_session();
     session.compile_in_background(false);  // only the program that fits is measured
     Executor& executor = session.executor();
@@ -354,6 +371,7 @@ bool run(const Options& options, const std::vector<Case>& cases) {
     const Setting setting{executor, kernels, options.rounds, torch.has_value(), std::move(native)};
     bool good = true;
     Peaks peaks;
+    ProcessorPeaks processor_peaks;
     for (const SectionName& section : kSections) {
         Rows rows;
         for (const Case& one : cases) {
@@ -367,7 +385,8 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         }
         report_section(section.name, rows.bounds, rows.best, rows.native);
         good = good && rows.good;
-        if (rows.peaks.operations_per_ms > 0) peaks = rows.peaks;
+        if (rows.peaks.operations_per_ms > 0)
+            peaks = rows.peaks, processor_peaks = rows.processor_peaks;
     }
     std::printf(
         "peaks: %.1f GB/s read, %.1f GB/s written, %.1f GFLOP/s, %.2f gathers in a nanosecond\n",
@@ -375,6 +394,13 @@ bool run(const Options& options, const std::vector<Case>& cases) {
         peaks.operations_per_ms * 1e-6, peaks.gathers_per_ms * 1e-6);
     if (peaks.matrix_operations_per_ms > 0)
         std::printf("the matrix unit: %.1f TFLOP/s\n", peaks.matrix_operations_per_ms * 1e-9);
+    if (processor_peaks.launch_ms > 0)
+        std::printf(
+            "the processor by C++: %.1f GFLOP/s, copies of %.1f GB/s read and written; a run of "
+            "one "
+            "native kernel takes %.1f us\n",
+            processor_peaks.operations_per_ms * 1e-6, processor_peaks.bytes_copied_per_ms * 1e-6,
+            processor_peaks.launch_ms * 1e3);
     return good;
 }
 

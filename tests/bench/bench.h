@@ -3,10 +3,12 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/session.h"
 #include "tests/bench/hand_written.h"
+#include "tests/bench/libraries.h"
 #include "tests/bench/processor.h"
 
 namespace firn {
@@ -38,6 +40,8 @@ struct Contest {
     HandProgram best;
     HandProgram plain;  // the GLSL that one would write first: storage buffers, no tiles
     ProcessorProgram processor = nullptr;  // hand-written C++, timed beside native code
+    /// Libraries for the same work, timed beside native code too; opened when it is called.
+    std::function<Libraries()> libraries = nullptr;
     double tolerance = 1e-5;
     Difference difference = relative_difference;
     std::function<std::vector<std::vector<float>>()> expected = nullptr;  // computed on the host
@@ -73,6 +77,7 @@ void add_fluid(std::vector<Case>& cases);
 void add_scatters(std::vector<Case>& cases);
 void add_convolutions(std::vector<Case>& cases);
 void add_sorts(std::vector<Case>& cases);
+void add_transforms(std::vector<Case>& cases);
 void add_holdout(std::vector<Case>& cases);
 void add_ported(std::vector<Case>& cases);
 /// All but the large ones.
@@ -104,6 +109,11 @@ struct PeakKernels {
 /// the matrix unit's, whichever binds. Without a matrix unit, its operations are ordinary ones.
 double least_milliseconds(const Peaks& peaks, const LeastWork& least);
 
+/// The processor's rates, by hand-written C++, and what a run of a kernel takes that does nothing.
+struct ProcessorPeaks {
+    double operations_per_ms = 0, bytes_copied_per_ms = 0;  // bytes that are read and written
+    double launch_ms = 0;
+};
 /// A case as native code of the processor.
 struct NativeContest {
     Session session;
@@ -116,6 +126,9 @@ struct Outcome {
     /// The spread of the median: the distance to the farther end of the middle half of the rounds.
     double firn_spread = 0, best_spread = 0, native_spread = 0;
     Peaks peaks;
+    ProcessorPeaks processor_peaks;  // where there is native code
+    /// Milliseconds by library.
+    std::vector<std::pair<std::string, double>> libraries;
 };
 /// Measures the contest on `executor`, that of the current session, in turns with the same case
 /// as native code, `native`, in a session of it; null: without. Checks the results first; throws

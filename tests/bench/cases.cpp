@@ -5,9 +5,9 @@ namespace firn::bench {
 
 std::vector<Case> all_cases() {
     std::vector<Case> all;
-    for (auto add :
-         {add_stencils, add_streams, add_reductions, add_matmuls, add_n_bodies, add_mandelbrot,
-          add_path, add_fluid, add_scatters, add_convolutions, add_sorts, add_ported, add_holdout})
+    for (auto add : {add_stencils, add_streams, add_reductions, add_matmuls, add_n_bodies,
+                     add_mandelbrot, add_path, add_fluid, add_scatters, add_convolutions, add_sorts,
+                     add_transforms, add_ported, add_holdout})
         add(all);
     return all;
 }

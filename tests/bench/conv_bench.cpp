@@ -215,6 +215,13 @@ Tensor convolved(Tensor x, Tensor w) {
     return sum(zero(x)(b, c, i + p - size / 2, j + q - size / 2) * w(o, c, p, q),
                {.axis = {4, 5, 6}});
 }
+/// Every other row and column of the result.
+Tensor strided(Tensor x, Tensor w) {
+    Dimension n = x.size(0), in = x.size(1), out = w.size(0), size = w.size(2);
+    auto [b, o, i, j, c, p, q] = indices<7>({n, out, x.size(2) / 2, x.size(3) / 2, in, size, size});
+    return sum(zero(x)(b, c, 2 * i + p - size / 2, 2 * j + q - size / 2) * w(o, c, p, q),
+               {.axis = {4, 5, 6}});
+}
 Tensor input_gradient(Tensor g, Tensor w) {
     Dimension n = g.size(0), in = w.size(1), out = w.size(0), size = w.size(2);
     auto [b, o, i, j, c, p, q] = indices<7>({n, out, g.size(2), g.size(3), in, size, size});
@@ -244,6 +251,8 @@ Contest convolution(int size, const std::string& which) {
                     .best = {},
                     .plain = {},
                     .tolerance = 1e-4};
+    ConvolutionTask task{
+        .images = kImages, .in = kIn, .out = kOut, .side = kConvSide, .size = size};
     const double operations = 2.0 * double(out) * kIn * size * size;
     if (which == "gradient_of_weights") {
         auto f = compile([size](Tensor x, Tensor g) { return weight_gradient(x, g, size); },
@@ -253,12 +262,14 @@ Contest convolution(int size, const std::string& which) {
         contest.results = {count};
         contest.firn = [=] { return std::vector<Tensor>{f(image, gradient)}; };
         contest.best = best_weights(size), contest.plain = plain_weights(size);
+        task.which = Convolution::GradientOfWeights;
     } else if (which == "gradient_of_input") {
         auto f = compile(input_gradient, {f32("b", "o", "h", "w"), f32("o", "c", size, size)});
         contest.least = {4.0 * double(out + count), 4.0 * double(in), operations};
         contest.arguments = {g, w};
         contest.results = {in};
         contest.firn = [=] { return std::vector<Tensor>{f(gradient, weights)}; };
+        task.which = Convolution::GradientOfInput;
         contest.best = best_convolution(size, kOut, kIn, true);
         contest.plain = plain_convolution(size, kOut, kIn, true);
     } else {
@@ -270,18 +281,71 @@ Contest convolution(int size, const std::string& which) {
         contest.best = best_convolution(size, kIn, kOut, false);
         contest.plain = plain_convolution(size, kIn, kOut, false);
     }
+    contest.libraries = [task] { return convolution_libraries(task); };
     return contest;
+}
+
+/// The result of every other row and column, by the host with sums in f64.
+std::vector<float> expected_strided(int size, const std::vector<float>& x,
+                                    const std::vector<float>& w) {
+    constexpr int kSide = kConvSide / 2;
+    std::vector<float> out;
+    for (int at = 0; at < kImages * kOut * kSide * kSide; ++at) {
+        const int column = at % kSide, row = at / kSide % kSide, to = at / kSide / kSide % kOut,
+                  image = at / kSide / kSide / kOut;
+        double sum = 0;
+        for (int from = 0; from < kIn; ++from)
+            for (int p = 0; p < size; ++p)
+                for (int q = 0; q < size; ++q) {
+                    const int i = 2 * row + p - size / 2, j = 2 * column + q - size / 2;
+                    if (i < 0 || i >= kConvSide || j < 0 || j >= kConvSide) continue;
+                    sum +=
+                        double(x[size_t(((image * kIn + from) * kConvSide + i) * kConvSide + j)]) *
+                        double(w[size_t(((to * kIn + from) * size + p) * size + q)]);
+                }
+        out.push_back(float(sum));
+    }
+    return out;
+}
+
+Contest strided_convolution(int size) {
+    const int64_t in = int64_t(kImages) * kIn * kConvSide * kConvSide, out = in / kIn * kOut / 4,
+                  count = int64_t(kIn) * kOut * size * size;
+    const std::vector<float> x = numbers(in, -1.0f, 1.0f, 1), w = numbers(count, -1.0f, 1.0f, 3);
+    auto f = compile(strided, {f32("b", "c", "h", "w"), f32("o", "c", size, size)});
+    return {
+        .least = {4.0 * double(in + count), 4.0 * double(out),
+                  2.0 * double(out) * kIn * size * size},
+        .arguments = {x, w},
+        .results = {out},
+        .firn = [f, image = tensor(x, {kImages, kIn, kConvSide, kConvSide}),
+                 weights = tensor(w, {kOut, kIn, size,
+                                      size})] { return std::vector<Tensor>{f(image, weights)}; },
+        .best = {},
+        .plain = {},
+        .libraries =
+            [=] {
+                return convolution_libraries({.images = kImages,
+                                              .in = kIn,
+                                              .out = kOut,
+                                              .side = kConvSide,
+                                              .size = size,
+                                              .stride = 2});
+            },
+        .tolerance = 1e-4,
+        .expected = [=] { return std::vector<std::vector<float>>{expected_strided(size, x, w)}; }};
 }
 
 }  // namespace
 
 void add_convolutions(std::vector<Case>& cases) {
+    constexpr const char* kFar =
+        "an operand is loaded for every few products, which the peak has in registers";
     for (int size : {3, 5})
         for (const char* which : {"", "gradient_of_input", "gradient_of_weights"})
-            cases.push_back(
-                {"conv" + std::to_string(size) + (*which ? "_" : "") + which,
-                 [=] { return convolution(size, which); }, Section::Own,
-                 "an operand is loaded for every few products, which the peak has in registers"});
+            cases.push_back({"conv" + std::to_string(size) + (*which ? "_" : "") + which,
+                             [=] { return convolution(size, which); }, Section::Own, kFar});
+    cases.push_back({"conv3_strided", [] { return strided_convolution(3); }, Section::Own, kFar});
 }
 
 }  // namespace firn::bench

@@ -1,5 +1,9 @@
-// Products of square matrices, plain and between an activation and a bias.
+// Products of square matrices, plain and between an activation and a bias; and others, without
+// hand-written kernels: of other sizes, of transposed matrices, and of many small ones.
 #include <firn/firn.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "tests/bench/bench.h"
 
@@ -115,6 +119,10 @@ Contest matmul_contest(int n, bool fused) {
         .firn = {},
         .best = product(n, fused, true),
         .plain = product(n, fused, false),
+        .libraries =
+            [=] {
+                return product_libraries({.rows = n, .columns = n, .depth = n, .fused = fused});
+            },
         .tolerance = 1e-4};
     Tensor x = tensor(a, {n, n}), w = tensor(b, {n, n});
     if (!fused) {
@@ -134,15 +142,88 @@ Contest matmul_contest(int n, bool fused) {
     return contest;
 }
 
+/// The product by the host, with sums in f64.
+std::vector<float> expected_product(const ProductTask& task, const std::vector<float>& a,
+                                    const std::vector<float>& b) {
+    const auto rows = size_t(task.rows), columns = size_t(task.columns), depth = size_t(task.depth);
+    std::vector<float> out;
+    std::vector<double> sums(columns);
+    std::vector<float> across(depth * columns);  // b, not transposed
+    for (size_t batch = 0; batch < size_t(task.batch); ++batch) {
+        const float *own_a = &a[batch * rows * depth], *own_b = &b[batch * depth * columns];
+        for (size_t k = 0; k < depth; ++k)
+            for (size_t j = 0; j < columns; ++j)
+                across[k * columns + j] =
+                    own_b[task.b_transposed ? j * depth + k : k * columns + j];
+        for (size_t i = 0; i < rows; ++i) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (size_t k = 0; k < depth; ++k) {
+                const double factor = own_a[task.a_transposed ? k * rows + i : i * depth + k];
+                for (size_t j = 0; j < columns; ++j)
+                    sums[j] += factor * double(across[k * columns + j]);
+            }
+            for (double sum : sums) out.push_back(float(sum));
+        }
+    }
+    return out;
+}
+
+Contest other_contest(const ProductTask& task) {
+    const int64_t of_a = task.batch * task.rows * task.depth,
+                  of_b = task.batch * task.depth * task.columns,
+                  of_y = task.batch * task.rows * task.columns;
+    const std::vector<float> a = numbers(of_a, -1.0f, 1.0f, 1), b = numbers(of_b, -1.0f, 1.0f, 2);
+    // Sizes in memory, where a transposed matrix has them in the other order.
+    const auto shape = [&](int64_t rows, int64_t columns, bool transposed) {
+        Shape out;
+        if (task.batch > 1) out.push_back(task.batch);
+        out.push_back(transposed ? columns : rows);
+        out.push_back(transposed ? rows : columns);
+        return out;
+    };
+    const auto spec = [&](const char* rows, const char* columns, bool transposed) {
+        if (transposed) std::swap(rows, columns);
+        return task.batch > 1 ? f32("batch", rows, columns) : f32(rows, columns);
+    };
+    auto f = compile(
+        [task](Tensor x, Tensor w) {
+            return matmul(task.a_transposed ? transpose(x, -1, -2) : x,
+                          task.b_transposed ? transpose(w, -1, -2) : w);
+        },
+        {spec("n", "k", task.a_transposed), spec("k", "m", task.b_transposed)});
+    const Tensor x = tensor(a, shape(task.rows, task.depth, task.a_transposed)),
+                 w = tensor(b, shape(task.depth, task.columns, task.b_transposed));
+    return {
+        .least = {4.0 * double(of_a + of_b), 4.0 * double(of_y),
+                  2.0 * double(of_y) * double(task.depth)},
+        .arguments = {a, b},
+        .results = {of_y},
+        .firn = [=] { return std::vector<Tensor>{f(x, w)}; },
+        .best = {},
+        .plain = {},
+        .libraries = [=] { return product_libraries(task); },
+        .tolerance = 1e-4,
+        .expected = [=] { return std::vector<std::vector<float>>{expected_product(task, a, b)}; }};
+}
+
 }  // namespace
 
 void add_matmuls(std::vector<Case>& cases) {
+    constexpr const char* kFar =
+        "an operand is loaded for every few products, which the peak has in registers";
     for (int n : {512, 1024, 2048})
         for (bool fused : {false, true})
-            cases.push_back(
-                {"matmul_" + std::to_string(n) + (fused ? "_fused" : ""),
-                 [=] { return matmul_contest(n, fused); }, Section::Own,
-                 "an operand is loaded for every few products, which the peak has in registers"});
+            cases.push_back({"matmul_" + std::to_string(n) + (fused ? "_fused" : ""),
+                             [=] { return matmul_contest(n, fused); }, Section::Own, kFar});
+    const std::pair<const char*, ProductTask> others[] = {
+        {"matmul_a_transposed",
+         {.rows = 1024, .columns = 1024, .depth = 1024, .a_transposed = true}},
+        {"matmul_b_transposed",
+         {.rows = 1024, .columns = 1024, .depth = 1024, .b_transposed = true}},
+        {"matmul_odd", {.rows = 1000, .columns = 333, .depth = 777}},
+        {"matmul_batch", {.rows = 128, .columns = 128, .depth = 128, .batch = 64}}};
+    for (const auto& [name, task] : others)
+        cases.push_back({name, [task = task] { return other_contest(task); }, Section::Own, kFar});
 }
 
 }  // namespace firn::bench

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "compiler/host/workers.h"
 #include "tests/bench/bench.h"
@@ -46,7 +47,11 @@ struct Side {
     int runs = 1;  // in each round
     double spent = 0;
     std::vector<double> times;
+    bool threads_spin = false;  // those of a library, for a while after its last run
 };
+
+// OpenBLAS's threads wait for work for 2^26 cycles before they sleep.
+constexpr std::chrono::milliseconds kMostSpin{60};
 
 /// Runs until everything is compiled; a side that takes long is not run again for its own sake.
 void warm(Side& side) {
@@ -61,6 +66,7 @@ void warm(Side& side) {
     for (int runs = 2; runs <= 64 && once * runs < 10; runs *= 2)
         once = milliseconds(executor, side.run, runs);
     side.runs = std::clamp(static_cast<int>(50.0 / std::max(once, 0.01)), 1, 400);
+    if (side.threads_spin) std::this_thread::sleep_for(kMostSpin);
 }
 
 void take_turns(std::vector<Side>& sides, int rounds) {
@@ -69,6 +75,7 @@ void take_turns(std::vector<Side>& sides, int rounds) {
             if (side.spent >= kMostSpent) continue;
             side.times.push_back(milliseconds(*side.executor, side.run, side.runs));
             side.spent += side.times.back() * side.runs;
+            if (side.threads_spin) std::this_thread::sleep_for(kMostSpin);
         }
 }
 
@@ -272,22 +279,27 @@ Results read_all(const HandWritten& program, size_t count) {
     return out;
 }
 
-/// Hand-written C++ with its memory, whose parts begin at 64 bytes.
+/// Hand-written C++ or a library with its memory, whose parts begin at 64 bytes.
 class ProcessorSide {
   public:
-    explicit ProcessorSide(const Contest& contest) : program_(contest.processor) {
-        for (const std::vector<float>& values : contest.arguments) {
+    ProcessorSide(LibraryProgram program, const std::vector<std::vector<float>>& arguments,
+                  const std::vector<int64_t>& results)
+        : program_(std::move(program)), workers_(std::make_unique<Workers>()) {
+        for (const std::vector<float>& values : arguments) {
             const float* copy = room(values.size());
             std::copy(values.begin(), values.end(), rooms_.back().get());
             memory_.arguments.push_back(copy);
         }
-        for (int64_t elements : contest.results) {
+        for (int64_t elements : results) {
             memory_.results.push_back(room(static_cast<size_t>(elements)));
             counts_.push_back(static_cast<size_t>(elements));
         }
     }
-    void run() { program_(memory_, workers_); }
+    const std::string& name() const { return program_.name; }
+    bool threads_spin() const { return program_.threads_spin; }
+    void run() { program_.run(memory_, *workers_); }
     Results results() const {
+        if (program_.finish) program_.finish(memory_);
         Results out;
         for (size_t k = 0; k < counts_.size(); ++k)
             out.emplace_back(memory_.results[k], memory_.results[k] + counts_[k]);
@@ -302,24 +314,62 @@ class ProcessorSide {
         const size_t bytes = (4 * elements + 63) / 64 * 64;
         rooms_.emplace_back(
             static_cast<float*>(std::aligned_alloc(64, std::max<size_t>(bytes, 64))));
-        if (!rooms_.back()) throw UserError("there is no memory for hand-written C++");
+        if (!rooms_.back()) throw UserError("there is no memory for " + name());
         return rooms_.back().get();
     }
 
-    ProcessorProgram program_;
+    LibraryProgram program_;
     ProcessorMemory memory_;
     std::vector<size_t> counts_;  // of the results' elements
     std::vector<std::unique_ptr<float, Free>> rooms_;
-    Workers workers_;
+    std::unique_ptr<Workers> workers_;
 };
+
+constexpr int64_t kCopied = 16 << 20;  // numbers
+
+/// Hand-written C++ and libraries beside native code, and the processor's peaks.
+struct BesideNative {
+    std::vector<ProcessorSide> programs;  // C++ first, where there is any
+    std::vector<ProcessorSide> peaks;     // compute and copy, or none
+    std::function<void()> launch;
+};
+
+LibraryProgram by_hand(const std::string& name, const ProcessorProgram& program) {
+    return {name, program, nullptr, false};
+}
+
+BesideNative beside_native(const Contest& contest, const Session& session) {
+    BesideNative out;
+    if (contest.processor)
+        out.programs.emplace_back(by_hand("hand-written C++", contest.processor), contest.arguments,
+                                  contest.results);
+    if (contest.libraries)
+        for (const LibraryProgram& program : contest.libraries())
+            out.programs.emplace_back(program, contest.arguments, contest.results);
+    if (const ProcessorProgram compute = compute_by_hand()) {
+        out.peaks.emplace_back(by_hand("arithmetic", compute),
+                               std::vector<std::vector<float>>{{0.999f, 0.001f}},
+                               std::vector<int64_t>{kPeakParts});
+        out.peaks.emplace_back(by_hand("a copy", copy_by_hand(kCopied)),
+                               std::vector<std::vector<float>>{std::vector<float>(kCopied, 1.0f)},
+                               std::vector<int64_t>{kCopied});
+    }
+    const SessionScope scope(session);
+    out.launch = [session, f = compile([](Tensor x) { return x + 1.0f; }, {f32(1)}),
+                  x = tensor(std::vector<float>{1.0f})] {
+        const SessionScope inside(session);
+        f(x);
+    };
+    return out;
+}
 
 /// Compares every side with the host's results, else with the best hand-written one.
 void compare(const std::string& name, const Contest& contest, const std::vector<Tensor>& results,
-             const Results& native, const ProcessorSide* processor,
+             const Results& native, const std::vector<ProcessorSide>& beside_native,
              const std::vector<HandWritten>& by_hand) {
     std::vector<std::pair<std::string, Results>> sides{{"Firn", read_all(results)}};
     if (!native.empty()) sides.emplace_back("native code", native);
-    if (processor) sides.emplace_back("hand-written C++", processor->results());
+    for (const ProcessorSide& side : beside_native) sides.emplace_back(side.name(), side.results());
     const size_t best = sides.size();
     for (size_t k = 0; k < by_hand.size(); ++k)
         sides.emplace_back(k == 0 ? "the best hand-written one" : "the plain hand-written one",
@@ -374,10 +424,14 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
                          1,
                          0,
                          {}});
-    std::optional<ProcessorSide> processor;
-    if (native && contest.processor) {
-        processor.emplace(contest);
-        sides.push_back({[&] { processor->run(); }, &executor, 1, 0, {}});
+    BesideNative beside;
+    if (native) {
+        beside = beside_native(contest, native->session);
+        sides.push_back({[&] { beside.launch(); }, &native->session.executor(), 1, 0, {}});
+        for (std::vector<ProcessorSide>* programs : {&beside.peaks, &beside.programs})
+            for (ProcessorSide& program : *programs)
+                sides.push_back(
+                    {[&program] { program.run(); }, &executor, 1, 0, {}, program.threads_spin()});
     }
     for (Side& side : sides) warm(side);
     ensure(results.size() == contest.results.size(), "Firn gives another number of results");
@@ -392,25 +446,41 @@ Outcome measure(Executor& executor, const std::string& name, const Contest& cont
     if (contest.check)
         contest.check(results);
     else
-        compare(name, contest, results, of_native, processor ? &*processor : nullptr, by_hand);
+        compare(name, contest, results, of_native, beside.programs, by_hand);
     take_turns(sides, rounds);
     auto time = [&](size_t side) { return median(sides[side].times); };
     const size_t peak = 1 + by_hand.size(), behind_peaks = peak + peaks.programs.size();
     const double bytes = 4.0 * double(peaks.elements),
                  matrix =
                      peaks.matrix_operations > 0 ? peaks.matrix_operations / time(peak + 6) : 0;
-    return {
+    Outcome outcome{
         time(0),
         by_hand.empty() ? 0 : time(1),
         by_hand.empty() ? 0 : time(2),
         native ? time(behind_peaks) : 0,
-        processor ? time(behind_peaks + 1) : 0,
+        0,
         spread(sides[0].times),
         by_hand.empty() ? 0 : spread(sides[1].times),
         native ? spread(sides[behind_peaks].times) : 0,
         {bytes / std::min(time(peak), time(peak + 1)), bytes / time(peak + 2),
          kOfAThread * double(peaks.threads) / time(peak + 3),
-         kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5)), matrix}};
+         kGathers * double(peaks.gatherers) / std::min(time(peak + 4), time(peak + 5)), matrix},
+        {},
+        {}};
+    if (!native) return outcome;
+    const size_t launch = behind_peaks + 1, first = launch + 1 + beside.peaks.size();
+    outcome.processor_peaks.launch_ms = time(launch);
+    if (!beside.peaks.empty()) {
+        outcome.processor_peaks.operations_per_ms = peak_operations() / time(launch + 1);
+        outcome.processor_peaks.bytes_copied_per_ms = 8.0 * double(kCopied) / time(launch + 2);
+    }
+    for (size_t k = 0; k < beside.programs.size(); ++k) {
+        if (k == 0 && contest.processor)
+            outcome.processor = time(first);
+        else
+            outcome.libraries.emplace_back(beside.programs[k].name(), time(first + k));
+    }
+    return outcome;
 }
 
 std::string where_time_goes(Executor& executor, const Contest& contest) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "compiler/host/workers.h"
 
@@ -149,6 +151,30 @@ void rows_of_field(const float* u, int64_t side, int64_t from, int64_t to, const
 }
 
 constexpr int64_t kRowsAtOnce = 32;
+
+#if defined(__AVX512F__)
+/// Sums of lanes up to each one.
+V sums_along(V v) {
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const auto from = [&](int before) {
+        return _mm512_maskz_permutexvar_ps(__mmask16(0xffff << before),
+                                           _mm512_sub_epi32(lane, _mm512_set1_epi32(before)), v);
+    };
+    for (int before : {1, 2, 4, 8}) v += from(before);
+    return v;
+}
+V last(V v) { return _mm512_permutexvar_ps(_mm512_set1_epi32(15), v); }
+#else
+V sums_along(V v) {
+    v += _mm256_castsi256_ps(_mm256_slli_si256(_mm256_castps_si256(v), 4));
+    v += _mm256_castsi256_ps(_mm256_slli_si256(_mm256_castps_si256(v), 8));
+    const V low = _mm256_permute2f128_ps(v, v, 0x08);  // behind zeros
+    return v + _mm256_permute_ps(low, 0xff);
+}
+V last(V v) { return all(v[7]); }
+#endif
+
+constexpr int64_t kPeakTurns = 1 << 14, kPeakChains = 12;
 
 }  // namespace
 
@@ -363,6 +389,63 @@ ProcessorProgram mandelbrot_by_hand(int64_t side, int turns, float left, float t
     };
 }
 
+ProcessorProgram scan_by_hand(int64_t count) {
+    return [=](const ProcessorMemory& memory, Workers& workers) {
+        const float* x = memory.arguments[0];
+        float* y = memory.results[0];
+        // The second pass over a part finds it in a cache of its core.
+        constexpr int64_t kPart = 1 << 17;
+        const auto threads = int64_t(workers.size());
+        std::vector<float> sums(workers.size());
+        float before = 0;
+        for (int64_t begin = 0; begin < count; begin += threads * kPart) {
+            const int64_t parts = std::min(threads, (count - begin) / kPart);
+            const auto each_part = [&](const auto& part) {
+                workers.run(uint64_t(parts), workers.size(),
+                            [&](uint64_t first, uint64_t last_part, size_t) {
+                                for (uint64_t k = first; k < last_part; ++k)
+                                    part(k, begin + int64_t(k) * kPart);
+                            });
+            };
+            each_part([&](uint64_t k, int64_t from) { sums[k] = sum_of(x + from, kPart); });
+            each_part([&](uint64_t k, int64_t from) {
+                float own = before;
+                for (uint64_t l = 0; l < k; ++l) own += sums[l];
+                V carry = all(own);
+                for (int64_t i = from; i < from + kPart; i += kLanes) {
+                    const V along = sums_along(load(x + i)), next = carry + along;
+                    stream(y + i, next);
+                    carry += last(along);
+                }
+                _mm_sfence();
+            });
+            for (int64_t k = 0; k < parts; ++k) before += sums[size_t(k)];
+        }
+    };
+}
+
+ProcessorProgram compute_by_hand() {
+    return [](const ProcessorMemory& memory, Workers& workers) {
+        in_parts(workers, kPeakParts, 1, [&](int64_t from, int64_t to, size_t) {
+            const V a = all(memory.arguments[0][0]), b = all(memory.arguments[0][1]);
+            for (int64_t part = from; part < to; ++part) {
+                V chains[kPeakChains];
+                for (int64_t c = 0; c < kPeakChains; ++c) chains[c] = all(float(c));
+                for (int64_t turn = 0; turn < kPeakTurns; ++turn)
+                    for (V& chain : chains) chain = chain * a + b;
+                V sum = all(0);
+                for (V chain : chains) sum += chain;
+                memory.results[0][part] = total(sum);
+            }
+        });
+    };
+}
+double peak_operations() { return 2.0 * kLanes * kPeakParts * kPeakTurns * kPeakChains; }
+
+ProcessorProgram copy_by_hand(int64_t count) {
+    return elementwise(count, [](V x) { return x; });
+}
+
 #else
 
 ProcessorProgram chain_by_hand(int64_t) { return nullptr; }
@@ -376,7 +459,67 @@ ProcessorProgram wave_by_hand(int64_t) { return nullptr; }
 ProcessorProgram jacobi_by_hand(int64_t, int) { return nullptr; }
 ProcessorProgram n_body_by_hand(int64_t) { return nullptr; }
 ProcessorProgram mandelbrot_by_hand(int64_t, int, float, float, float) { return nullptr; }
+ProcessorProgram scan_by_hand(int64_t) { return nullptr; }
+ProcessorProgram compute_by_hand() { return nullptr; }
+double peak_operations() { return 0; }
+ProcessorProgram copy_by_hand(int64_t) { return nullptr; }
 
 #endif
+
+ProcessorProgram sort_on_threads(int64_t count) {
+    return [=](const ProcessorMemory& memory, Workers& workers) {
+        const auto threads = int64_t(workers.size());
+        std::vector<float> other(static_cast<size_t>(count));
+        std::vector<int64_t> ends;  // of parts in order
+        for (int64_t k = 1; k <= threads; ++k) ends.push_back(count * k / threads);
+        float *from = memory.results[0], *to = other.data();
+        const auto begin_of = [&](size_t part) { return part ? ends[part - 1] : 0; };
+        const auto each = [&](size_t parts, const auto& work) {
+            workers.run(parts, workers.size(), [&](uint64_t first, uint64_t last_part, size_t) {
+                for (uint64_t k = first; k < last_part; ++k) work(size_t(k));
+            });
+        };
+        each(ends.size(), [&](size_t part) {
+            const int64_t begin = begin_of(part), end = ends[part];
+            std::copy(memory.arguments[0] + begin, memory.arguments[0] + end, from + begin);
+            std::sort(from + begin, from + end);
+        });
+        while (ends.size() > 1) {
+            // Each merge is two, of what is less than the middle of the first part and of the rest.
+            each(ends.size() / 2 * 2 + ends.size() % 2, [&](size_t half) {
+                const size_t part = half / 2 * 2;
+                const float *a = from + begin_of(part), *a_end = from + ends[part];
+                if (part + 1 == ends.size()) {
+                    std::copy(a, a_end, to + begin_of(part));
+                    return;
+                }
+                const float *b = a_end, *b_end = from + ends[part + 1];
+                const float* a_middle = a + (a_end - a) / 2;
+                const float* b_middle = std::lower_bound(b, b_end, *a_middle);
+                float* out = to + begin_of(part);
+                if (half % 2 == 0)
+                    std::merge(a, a_middle, b, b_middle, out);
+                else
+                    std::merge(a_middle, a_end, b_middle, b_end,
+                               out + (a_middle - a) + (b_middle - b));
+            });
+            std::vector<int64_t> merged;
+            for (size_t part = 1; part < ends.size(); part += 2) merged.push_back(ends[part]);
+            if (ends.size() % 2) merged.push_back(ends.back());
+            ends = merged;
+            std::swap(from, to);
+        }
+        if (from != memory.results[0]) std::copy(from, from + count, memory.results[0]);
+    };
+}
+
+void add_bias_and_clip(float* y, const float* bias, int64_t rows, int64_t columns,
+                       Workers& workers) {
+    workers.run(uint64_t(rows), workers.size(), [&](uint64_t first, uint64_t end, size_t) {
+        for (auto i = int64_t(first); i < int64_t(end); ++i)
+            for (int64_t j = 0; j < columns; ++j)
+                y[i * columns + j] = std::max(y[i * columns + j] + bias[j], 0.0f);
+    });
+}
 
 }  // namespace firn::bench

@@ -31,5 +31,20 @@ ProcessorProgram wave_by_hand(int64_t side);
 ProcessorProgram jacobi_by_hand(int64_t side, int sweeps);
 ProcessorProgram n_body_by_hand(int64_t bodies);
 ProcessorProgram mandelbrot_by_hand(int64_t side, int turns, float left, float top, float pixel);
+ProcessorProgram scan_by_hand(int64_t count);
+/// By std::sort of a part per thread, and merges. It needs no vectors.
+ProcessorProgram sort_on_threads(int64_t count);
+
+/// y[rows, columns] = max(y + bias, 0), for what libraries leave to their users.
+void add_bias_and_clip(float* y, const float* bias, int64_t rows, int64_t columns,
+                       Workers& workers);
+
+/// Only multiplies and adds, in registers: peak_operations() of f32. Argument 0 has the factor and
+/// the term, result 0 kPeakParts elements.
+ProcessorProgram compute_by_hand();
+inline constexpr int64_t kPeakParts = 64;
+double peak_operations();
+/// Copies numbers past the caches.
+ProcessorProgram copy_by_hand(int64_t count);
 
 }  // namespace firn::bench

@@ -96,6 +96,8 @@ void add_sorts(std::vector<Case>& cases) {
                             .firn = [f, v = tensor(x)] { return std::vector<Tensor>{f(v)}; },
                             .best = sort_by_hand(As::IntTexels),
                             .plain = sort_by_hand(As::Ints),
+                            .processor = sort_on_threads(kCount),
+                            .libraries = [] { return sort_libraries(kCount); },
                             .tolerance = 0,
                             .expected =
                                 [x] {

@@ -1,4 +1,4 @@
-// Streams of 16 M floats: a chain of eight elementwise operations, gelu, and a sum.
+// Streams of 16 M floats: a chain of eight elementwise operations, gelu, a sum, and a scan.
 #include <firn/firn.h>
 
 #include "tests/bench/bench.h"
@@ -158,12 +158,33 @@ Contest sum_of_all() {
             .tolerance = 1e-4};  // the plain order of additions loses more bits
 }
 
+Contest scan_of_all() {
+    std::vector<float> values = numbers(kStreamElements, 0.5f, 1.5f);
+    auto scan = compile([](Tensor x) { return cumsum(x); }, {f32("n")});
+    return {.least = {4.0 * kStreamElements, 4.0 * kStreamElements, kStreamElements},
+            .arguments = {values},
+            .results = {kStreamElements},
+            .firn = [=, x = tensor(values)] { return std::vector<Tensor>{scan(x)}; },
+            .best = {},
+            .plain = {},
+            .processor = scan_by_hand(kStreamElements),
+            .tolerance = 1e-4,
+            .expected =
+                [values] {
+                    std::vector<float> out;
+                    double sum = 0;
+                    for (float value : values) out.push_back(float(sum += double(value)));
+                    return std::vector<std::vector<float>>{out};
+                }};
+}
+
 }  // namespace
 
 void add_streams(std::vector<Case>& cases) {
     cases.push_back({"chain", chain});
     cases.push_back({"gelu", gelu});
     cases.push_back({"sum", sum_of_all});
+    cases.push_back({"scan", scan_of_all});
 }
 
 }  // namespace firn::bench
