@@ -32,7 +32,7 @@ ProcessorProgram jacobi_by_hand(int64_t side, int sweeps);
 ProcessorProgram n_body_by_hand(int64_t bodies);
 ProcessorProgram mandelbrot_by_hand(int64_t side, int turns, float left, float top, float pixel);
 ProcessorProgram scan_by_hand(int64_t count);
-/// By std::sort of a part per thread, and merges. It needs no vectors.
+/// Sorts a part per thread by the standard library, and merges. It needs no vectors.
 ProcessorProgram sort_on_threads(int64_t count);
 
 /// y[rows, columns] = max(y + bias, 0), for what libraries leave to their users.
