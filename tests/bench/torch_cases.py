@@ -88,6 +88,14 @@ def total():
     return lambda: torch.sum(x)
 
 
+def of(count, function, dtype=torch.float32):
+    def make():
+        x = torch.rand(count, dtype=dtype)
+        return lambda: function(x)
+
+    return make
+
+
 def of_matrix(function):
     def make():
         x = torch.rand(ROWS, ROWS)
@@ -107,6 +115,14 @@ def matmul(n, fused):
         if fused:
             return lambda: F.relu(F.gelu(a, approximate="tanh") @ b + bias)
         return lambda: a @ b
+
+    return make
+
+
+def product(a_shape, b_shape, a_transposed=False, b_transposed=False):
+    def make():
+        a, b = torch.rand(a_shape), torch.rand(b_shape)
+        return lambda: (a.mT if a_transposed else a) @ (b.mT if b_transposed else b)
 
     return make
 
@@ -172,6 +188,15 @@ def scatter_by_bincount(places):
     return make
 
 
+def strided_convolution(layout):
+    def make():
+        x, w = torch.rand(8, 16, 64, 64), torch.rand(32, 16, 3, 3)
+        x, w = x.to(memory_format=layout), w.to(memory_format=layout)
+        return lambda: F.conv2d(x, w, stride=2, padding=1)
+
+    return make
+
+
 def convolution(size, which, layout=torch.contiguous_format):
     def make():
         x, g = torch.rand(8, 16, 64, 64), torch.rand(8, 32, 64, 64)
@@ -194,6 +219,9 @@ CASES = {
     "chain": [chain, chain_in_place],
     "gelu": [gelu, gelu_in_place],
     "sum": [total],
+    "scan": [of(M16, lambda x: torch.cumsum(x, 0))],
+    "sort": [of(1 << 20, lambda x: torch.sort(x)[0])],
+    "fft_1M": [of(1 << 20, torch.fft.fft, torch.complex64)],
     "rowsum": [of_matrix(lambda x: x.sum(1)), of_matrix(lambda x: x @ torch.ones(ROWS))],
     "colsum": [of_matrix(lambda x: x.sum(0)), of_matrix(lambda x: torch.ones(ROWS) @ x)],
     "softmax": [of_matrix(lambda x: torch.softmax(x, 1))],
@@ -206,6 +234,11 @@ for name, places in (("scatter_1k", 1 << 10), ("scatter_1M", 1 << 20)):
 for n in (512, 1024, 2048):
     CASES[f"matmul_{n}"] = [matmul(n, False)]
     CASES[f"matmul_{n}_fused"] = [matmul(n, True), matmul_fused_in_place(n)]
+CASES["matmul_a_transposed"] = [product((1024, 1024), (1024, 1024), a_transposed=True)]
+CASES["matmul_b_transposed"] = [product((1024, 1024), (1024, 1024), b_transposed=True)]
+CASES["matmul_odd"] = [product((1000, 777), (777, 333))]
+CASES["matmul_batch"] = [product((64, 128, 128), (64, 128, 128))]
+CASES["conv3_strided"] = [strided_convolution(layout) for layout in (torch.contiguous_format, torch.channels_last)]
 for size in (3, 5):
     for which in ("", "_gradient_of_input", "_gradient_of_weights"):
         layouts = (torch.contiguous_format, torch.channels_last)
