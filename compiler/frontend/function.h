@@ -13,6 +13,7 @@
 
 namespace firn {
 
+struct DeviceProfile;
 struct FunctionState;
 struct Graph;
 struct Program;
@@ -71,6 +72,9 @@ class Function {
     /// UserError if the function prints or asserts, or if only the device knows a size of an
     /// argument.
     SavedProgram saved(const std::vector<Arg>& args) const;
+    /// Returns the same program for the device of this profile, with its kernels as texts alone:
+    /// what save_native (firn/saved_programs.h) makes an object file of.
+    SavedProgram saved_as_texts(const std::vector<Arg>& args, const DeviceProfile& profile) const;
     /// Returns the lengths of the vectors among the results.
     const std::vector<size_t>& result_lengths() const;
     /// Returns the recorded graph: the declared arguments first, then the captured tensors.
@@ -89,6 +93,8 @@ class Function {
     friend class Trace;
     /// UserError where there is none yet.
     FunctionState& state() const;
+    SavedProgram saved_for(const std::vector<Arg>& args, const DeviceProfile& profile,
+                           bool builds_kernels, const char* what) const;
     SharedPtr<FunctionState> state_;
 };
 

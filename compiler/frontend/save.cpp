@@ -17,13 +17,12 @@ namespace {
 constexpr uint32_t kAlignmentOfAll = 256;
 
 /// Refuses prints and assertions: the host evaluates them with data that only the function has.
-void refuse_effects(const FunctionState& state) {
+void refuse_effects(const FunctionState& state, const std::string& what) {
     if (state.effects.empty()) return;
     const Effect& effect = state.effects[0];
     fail_at(
         effect.line,
-        std::string("save_program: the function ") +
-            (effect.print ? "prints a value" : "checks a condition") +
+        what + ": the function " + (effect.print ? "prints a value" : "checks a condition") +
             ", which a saved program cannot do; save a function without it, or return the value");
 }
 
@@ -35,16 +34,17 @@ DeviceProfile profile_of_file(SessionState& session) {
 }
 
 /// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
-/// fits the call, with its kernels built, for any executor of the session.
+/// fits the call.
 std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
-                                               const SizeEnv& symbols) {
+                                               const SizeEnv& symbols, const DeviceProfile& profile,
+                                               Emission emission) {
     SessionState& session = *state.session;
     const auto compiled = [&](bool bindable) {
         CompileOptions options = compile_options(session, {.name = text(state.line)});
         options.facts.bindable = bindable;
-        options.emission = Emission::Binary;
+        options.emission = emission;
         options.trace.reset();
-        return compile_graph(session.nodes, graph, profile_of_file(session), options);
+        return compile_graph(session.nodes, graph, profile, options);
     };
     auto program = compiled(true);
     return binds(*program, symbols) ? program : compiled(false);
@@ -73,18 +73,21 @@ void keep_captured(Program& program, const FunctionState& state) {
 
 }  // namespace
 
-SavedProgram Function::saved(const std::vector<Arg>& args) const {
+SavedProgram Function::saved_for(const std::vector<Arg>& args, const DeviceProfile& profile,
+                                 bool builds_kernels, const char* what) const {
     FunctionState& state = this->state();
-    const GatheredCall given = gather_call(state, args, "save_program");
+    const GatheredCall given = gather_call(state, args, what);
     const SourceLine line = args.empty() ? state.line : args[0].line();
     const Inside inside(state.session->nodes.thread(), line);
-    refuse_effects(state);
+    refuse_effects(state, what);
     if (!given.kind.data_sizes.empty())
-        fail_at(line, "save_program: only the device knows the size '" + given.kind.data_sizes[0] +
+        fail_at(line, std::string(what) + ": only the device knows the size '" +
+                          given.kind.data_sizes[0] +
                           "' of an argument; give a tensor of a known size, such as zeros({100})");
     // Bounds that the host would compute from the function's recording are computed by the kernels.
     const Graph graph = with_kinds(state.session->nodes, state.graph, given.kind.scalars);
-    Program program = *general_program(state, graph, given.call.symbols);
+    Program program = *general_program(state, graph, given.call.symbols, profile,
+                                       builds_kernels ? Emission::Binary : Emission::Text);
     keep_captured(program, state);
     program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
     SavedProgram out;
@@ -95,6 +98,15 @@ SavedProgram Function::saved(const std::vector<Arg>& args) const {
     out.shapes.resize(state.specs.size());
     out.program = std::make_shared<const Program>(std::move(program));
     return out;
+}
+
+SavedProgram Function::saved(const std::vector<Arg>& args) const {
+    return saved_for(args, profile_of_file(*state().session), true, "save_program");
+}
+
+SavedProgram Function::saved_as_texts(const std::vector<Arg>& args,
+                                      const DeviceProfile& profile) const {
+    return saved_for(args, profile, false, "save_native");
 }
 
 }  // namespace firn

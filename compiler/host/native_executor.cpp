@@ -24,8 +24,6 @@
 namespace firn {
 namespace {
 
-/// Work that takes one thread less time (in seconds) runs on the calling thread. Not measured.
-constexpr double kAlone = 10e-6;
 /// Each thread that takes part has work for at least so long, in seconds. Not measured: the job of
 /// sleeping threads takes some 3 us.
 constexpr double kWorthAThread = 5e-6;
@@ -176,7 +174,7 @@ class NativeExecutor final : public HostExecutor {
     uint64_t threads_for(double seconds) const {
         const auto all = static_cast<double>(workers_.size());
         const double alone = seconds * kRatedCores;
-        if (alone < kAlone) return 1;
+        if (alone < kSecondsAlone) return 1;
         return static_cast<uint64_t>(std::clamp(alone / kWorthAThread, 1.0, all));
     }
 

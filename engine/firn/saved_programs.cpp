@@ -1,4 +1,4 @@
-// Compiled functions in files: the parameters among their arguments.
+// Compiled functions in files: the parameters among their arguments, and object files.
 #include "engine/firn/saved_programs.h"
 
 #include <algorithm>
@@ -6,21 +6,27 @@
 #include <map>
 
 #include "compiler/base/error.h"
+#include "compiler/base/whole_file.h"
+#include "compiler/host/workers.h"
 #include "compiler/program/saved_program.h"
+#include "compiler/target/native/ahead/ahead.h"
+#include "compiler/target/native/llvm.h"
+#include "compiler/target/native/processor.h"
 #include "engine/window/program_parameters.h"
 
 namespace firn::detail {
 namespace {
 
 /// The parameters of a call, each once, with all arguments that it feeds.
-void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& params) {
+void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& params,
+                       const char* what) {
     std::map<std::string, const Parameter*> known;
     for (const SavedParam& param : params) {
         const Parameter* parameter = param.panel.parameters().find(param.name);
         ensure(parameter, "a parameter is on no panel");
         const auto [at, is_new] = known.emplace(param.name, parameter);
         if (at->second != parameter)
-            throw UserError("save_program: two parameters are called " + param.name +
+            throw UserError(std::string(what) + ": two parameters are called " + param.name +
                             "; give one of them another name");
         if (is_new) saved.parameters.push_back(program_parameter(*parameter));
         const auto fed =
@@ -31,12 +37,16 @@ void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& param
     }
 }
 
-/// Names the arguments that a parameter feeds like the parameter, for messages.
-void name_arguments(SavedProgram& saved) {
+/// Names the arguments that a parameter feeds like the parameter, for messages; several of them
+/// `wind_0` and so on where they need names of their own.
+void name_arguments(SavedProgram& saved, bool own_names) {
     Program program = *saved.program;
     for (const ProgramParameter& parameter : saved.parameters)
-        for (int argument : parameter.arguments)
-            program.arguments[static_cast<size_t>(argument)].name = parameter.name;
+        for (size_t k = 0; k < parameter.arguments.size(); ++k)
+            program.arguments[static_cast<size_t>(parameter.arguments[k])].name =
+                parameter.name + (own_names && parameter.arguments.size() > 1
+                                      ? "_" + std::to_string(k)
+                                      : std::string());
     saved.program = std::make_shared<const Program>(std::move(program));
 }
 
@@ -46,9 +56,32 @@ void save_program(const std::string& path, const Function& function, const std::
                   const std::vector<SavedParam>& params) {
     SavedProgram saved = function.saved(args);
     saved.name = std::filesystem::path(path).stem().string();
-    add_parameters_of(saved, params);
-    name_arguments(saved);
+    add_parameters_of(saved, params, "save_program");
+    name_arguments(saved, false);
     write_program(path, saved);
+}
+
+void save_native(const NativeFiles& files, const Function& function, const std::vector<Arg>& args,
+                 const std::vector<SavedParam>& params) {
+    const NativeProcessor processor = processor_named(files.processor, "save_native");
+    if (files.threads < 0)
+        throw UserError("save_native: " + std::to_string(files.threads) +
+                        " threads cannot work; give at least 1, or 0 for those of this process");
+    const size_t threads =
+        files.threads > 0 ? static_cast<size_t>(files.threads) : wanted_threads();
+    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits),
+                                           static_cast<uint32_t>(threads));
+    profile.name = "native code for " + processor.cpu;
+    profile.driver = native_compiler_version();
+    SavedProgram saved = function.saved_as_texts(args, profile);
+    add_parameters_of(saved, params, "save_native");
+    name_arguments(saved, true);
+    AheadNames names{files.name, files.arguments, files.results};
+    if (names.function.empty())
+        names.function = std::filesystem::path(files.object).stem().string();
+    const AheadFiles made = compile_ahead(saved, names, processor);
+    write_whole_file(files.object, {made.object});
+    write_whole_file(files.header, {made.header});
 }
 
 }  // namespace firn::detail

@@ -1,4 +1,5 @@
-// Saves compiled functions as files that run without the compiler; not part of firn/firn.h.
+// Saves compiled functions as files that run without the compiler, and as object files for programs
+// in C; not part of firn/firn.h.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -66,6 +67,31 @@ void save_program(const std::string& path, const Function& function, const std::
 }  // namespace detail
 /// @endcond
 
+/// The files of save_native, and how they are made.
+struct NativeFiles {
+    std::string object, header;  // paths
+    /// The processors that are to run it: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or as FIRN_CPU
+    /// calls them: sse2, sse4, avx2 or avx512. Empty: that of this process.
+    std::string processor;
+    /// The name of the C function, with which all its other names begin; empty: that of the
+    /// object's file without its ending.
+    std::string name;
+    /// What arguments and results are called in C, in their order; empty or missing: as a Param is
+    /// called, else `argument_0` or `result_0`.
+    std::vector<std::string> arguments, results;
+    /// The threads that work is divided for; 0: as many as this process may use.
+    int threads = 0;
+};
+
+/// @cond
+namespace detail {
+
+void save_native(const NativeFiles& files, const Function& function, const std::vector<Arg>& args,
+                 const std::vector<SavedParam>& params);
+
+}  // namespace detail
+/// @endcond
+
 /// Writes the program that a call of the function with these arguments would run to a file.
 /// Programs that link firn_engine alone can read and run it: see compiler/program/saved_program.h
 /// for the file, and engine/window/program_parameters.h for its parameters on a panel.
@@ -112,6 +138,54 @@ void save_program(const std::string& path,
 inline void save_program(const std::string& path, const Function& function,
                          const std::vector<Arg>& args) {
     detail::save_program(path, function, args, {});
+}
+
+/// Writes the program that a call of the function with these arguments would run as an object file,
+/// and a header for it in C99 that C++ takes too. Programs that link the object, libc and libm can
+/// call it; they need nothing of Firn, and no runtime of C++.
+///
+/// - The object serves all sizes that the function declares as symbols: they are members of the
+///   struct that the C function takes, beside arrays for tensors and numbers for scalars. The
+///   header says what each of them is.
+/// - The program that calls gives the memory: arrays for the results, and a workspace.
+/// - It may give threads too, by a function that runs parts of a loop; else all is done on the
+///   thread that calls.
+/// - Tensors that the function captured are in the object.
+///
+/// The function is not run. UserError if the function prints or asserts, if only the device knows a
+/// size of an argument, if no name for C can be made of a name, if the processor is none of those,
+/// if there is no LLVM, and if a file cannot be written.
+///
+///     save_native("wave.o", "wave.h", step, u, v, dt);
+///     save_native({.object = "wave.o", .header = "wave.h", .processor = "x86-64-v3",
+///                  .arguments = {"u", "v", "dt"}, .results = {"u_next", "v_next"}},
+///                 step, u, v, dt);
+template <class Layout, class... P>
+void save_native(const NativeFiles& files, const CompiledCall<Layout, TypeList<P...>>& function,
+                 const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    FlatArguments all;
+    std::vector<detail::SavedParam> params;
+    (args.add_to(all, params), ...);
+    detail::save_native(files, function, all.args, params);
+}
+template <class Layout, class... P>
+void save_native(const std::string& object, const std::string& header,
+                 const CompiledCall<Layout, TypeList<P...>>& function,
+                 const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    save_native(NativeFiles{.object = object, .header = header}, function, args...);
+}
+/// The same for the present program of a function with structural parameters.
+template <class Make, class Layout, class... P, class... T>
+void save_native(const NativeFiles& files,
+                 const StructuralCall<Make, CompiledCall<Layout, TypeList<P...>>, T...>& function,
+                 const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    save_native(files, function.current(), args...);
+}
+/// The same for a function over a list, and for one that jit() has compiled (`*f.last()`): by its
+/// tensors and numbers, one after the other.
+inline void save_native(const NativeFiles& files, const Function& function,
+                        const std::vector<Arg>& args) {
+    detail::save_native(files, function, args, {});
 }
 
 }  // namespace firn

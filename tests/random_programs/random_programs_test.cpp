@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "compiler/language.h"
 #include "compiler/mapping/kernel_passes.h"
 #include "tests/programs/check.h"
+#include "tests/random_programs/ahead_executor.h"
 #include "tests/random_programs/other_kernels.h"
 
 namespace firn::programs {
@@ -28,6 +30,11 @@ TEST(RandomPrograms, ByTheKernelInterpreterForAGpu) {
 TEST(RandomPrograms, ByNativeCode) {
     if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
     expect_programs([] { return cpu_session(); }, 1200000, 120);
+}
+TEST(RandomPrograms, ByObjectFiles) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    if (std::system("command -v cc > /dev/null") != 0) GTEST_SKIP() << "there is no linker";
+    expect_programs([] { return Session(make_ahead_executor()); }, 1300000, 40);
 }
 /// Other verdicts: what saves little is worth a kernel.
 TEST(RandomPrograms, WhereLaunchesCostNothing) {

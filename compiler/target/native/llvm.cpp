@@ -16,6 +16,7 @@
 #include "compiler/base/disk_cache.h"
 #include "compiler/base/error.h"
 #include "compiler/base/numbered_lines.h"
+#include "compiler/program/native_abi.h"
 #include "compiler/target/native/llvm_library.h"
 
 namespace firn {
@@ -32,7 +33,7 @@ constexpr const char* kPasses =
 
 // Values of LLVM's enumerations.
 constexpr int kOptimiseByDefault = 2, kPositionIndependent = 2, kSmallCode = 3, kObjectFile = 1;
-constexpr int kReturnStatus = 2, kSeverityError = 0;
+constexpr int kReturnStatus = 2, kSeverityError = 0, kInternalLinkage = 8;
 
 /// Frees one of LLVM's objects by LLVM's function for it.
 template <class Object>
@@ -76,8 +77,56 @@ struct Compiled {
 
 Compiled failed(std::string error) { return {"", std::move(error)}; }
 
-Compiled compile(const LlvmFunctions& call, const std::string& ir,
-                 const NativeProcessor& processor) {
+/// The texts of modules that make one object: the first one, and the kernels that it calls.
+struct Texts {
+    std::string first;
+    std::vector<std::string> kernels;
+};
+
+/// Parses and checks modules for one target.
+struct Reader {
+    const LlvmFunctions& call;
+    LlvmContext* context;
+    LlvmLayout* layout;
+    std::string error;
+
+    /// Null and an error where LLVM refuses it.
+    LlvmModule* read(const std::string& ir) {
+        char* message = nullptr;
+        LlvmModule* parsed = nullptr;
+        // The module's name is a symbol of the object.
+        LlvmBuffer* text =
+            call.CreateMemoryBufferWithMemoryRange(ir.data(), ir.size(), "kernel", 1);
+        if (call.ParseIRInContext(context, text, &parsed, &message)) {
+            error = taken(call, message);
+            return nullptr;
+        }
+        Owned<LlvmModule> module(parsed, call.DisposeModule);
+        call.SetTarget(module.get(), kTriple);
+        call.SetModuleDataLayout(module.get(), layout);
+        const int faulty = call.VerifyModule(module.get(), kReturnStatus, &message);
+        if (std::string said = taken(call, message); faulty) {
+            error = std::move(said);
+            return nullptr;
+        }
+        if (const std::string name = unknown_intrinsic(call, module.get()); !name.empty()) {
+            error = "there is no intrinsic " + name;
+            return nullptr;
+        }
+        return module.release();
+    }
+};
+
+/// Joins kernel `k` to a module that calls it.
+bool join(const LlvmFunctions& call, LlvmModule* module, LlvmModule* kernel, size_t k) {
+    const std::string name = joined_kernel_name(k);
+    call.SetValueName2(call.GetNamedFunction(kernel, kNativeSymbol), name.data(), name.size());
+    if (call.LinkModules2(module, kernel)) return false;
+    call.SetLinkage(call.GetNamedFunction(module, name.c_str()), kInternalLinkage);
+    return true;
+}
+
+Compiled compile(const LlvmFunctions& call, const Texts& texts, const NativeProcessor& processor) {
     char* message = nullptr;
     LlvmTarget* target = nullptr;
     if (call.GetTargetFromTriple(kTriple, &target, &message)) return failed(taken(call, message));
@@ -97,20 +146,16 @@ Compiled compile(const LlvmFunctions& call, const std::string& ir,
         },
         &diagnosed);
 
-    LlvmModule* parsed = nullptr;
-    // The module's name is a symbol of the object.
-    LlvmBuffer* text = call.CreateMemoryBufferWithMemoryRange(ir.data(), ir.size(), "kernel", 1);
-    const int refused = call.ParseIRInContext(context.get(), text, &parsed, &message);
-    if (refused) return failed(taken(call, message));
-    const Owned<LlvmModule> module(parsed, call.DisposeModule);
-    call.SetTarget(module.get(), kTriple);
     const Owned<LlvmLayout> layout(call.CreateTargetDataLayout(machine.get()),
                                    call.DisposeTargetData);
-    call.SetModuleDataLayout(module.get(), layout.get());
-    const int faulty = call.VerifyModule(module.get(), kReturnStatus, &message);
-    if (std::string said = taken(call, message); faulty) return failed(std::move(said));
-    if (const std::string name = unknown_intrinsic(call, module.get()); !name.empty())
-        return failed("there is no intrinsic " + name);
+    Reader reader{call, context.get(), layout.get(), ""};
+    const Owned<LlvmModule> module(reader.read(texts.first), call.DisposeModule);
+    if (!module) return failed(reader.error);
+    for (size_t k = 0; k < texts.kernels.size(); ++k) {
+        LlvmModule* kernel = reader.read(texts.kernels[k]);
+        if (!kernel) return failed("kernel " + std::to_string(k) + ": " + reader.error);
+        if (!join(call, module.get(), kernel, k)) return failed(diagnosed.errors);
+    }
 
     const Owned<LlvmPassOptions> options(call.CreatePassBuilderOptions(),
                                          call.DisposePassBuilderOptions);
@@ -239,6 +284,25 @@ constexpr const char* kOnlyX86 =
     "native code is made for x86-64 processors alone; on others the Vulkan driver of the CPU runs "
     "programs";
 
+/// The bytes of the object; throws as compile_native() does.
+std::string compiled_object(const Texts& given, const std::string& name,
+                            const NativeProcessor& processor, const LlvmLibrary& library) {
+    if (library.version.empty()) throw UserError(library.why_not);
+    // Where LLVM cannot go on, its thread keeps all that it refers to.
+    const auto texts = std::make_shared<const Texts>(given);
+    const auto compiled = std::make_shared<Compiled>();
+    const auto call = std::make_shared<const LlvmFunctions>(library.call);
+    const std::optional<std::string> fatal =
+        with_llvm([=] { *compiled = compile(*call, *texts, processor); });
+    const std::string& error = fatal ? *fatal : compiled->error;
+    if (!fatal && !compiled->object.empty()) return compiled->object;
+    std::string said = "LLVM IR of kernel '" + name + "' does not compile:\n" +
+                       (error.empty() ? "(no message)" : error) + '\n' +
+                       numbered_lines(given.first);
+    for (const std::string& kernel : given.kernels) said += '\n' + numbered_lines(kernel);
+    throw InternalError(said);
+}
+
 }  // namespace
 
 std::vector<uint32_t> compile_native(const std::string& ir, const std::string& name,
@@ -248,20 +312,17 @@ std::vector<uint32_t> compile_native(const std::string& ir, const std::string& n
     const std::string key = options.cache_directory.empty() ? "" : cache_text(ir, processor);
     if (const auto kept = cache_find_text(options.cache_directory, kKind, key))
         return words_of(*kept);
-    const LlvmLibrary& library = options.library ? *options.library : llvm_library();
-    if (library.version.empty()) throw UserError(library.why_not);
-    // Where LLVM cannot go on, its thread keeps all that it refers to.
-    const auto text = std::make_shared<const std::string>(ir);
-    const auto compiled = std::make_shared<Compiled>();
-    const auto call = std::make_shared<const LlvmFunctions>(library.call);
-    const std::optional<std::string> fatal =
-        with_llvm([=] { *compiled = compile(*call, *text, processor); });
-    const std::string& error = fatal ? *fatal : compiled->error;
-    if (fatal || compiled->object.empty())
-        throw InternalError("LLVM IR of kernel '" + name + "' does not compile:\n" +
-                            (error.empty() ? "(no message)" : error) + '\n' + numbered_lines(ir));
-    cache_put_text(options.cache_directory, kKind, key, compiled->object);
-    return words_of(compiled->object);
+    const std::string object = compiled_object({ir, {}}, name, processor,
+                                               options.library ? *options.library : llvm_library());
+    cache_put_text(options.cache_directory, kKind, key, object);
+    return words_of(object);
+}
+
+std::string joined_kernel_name(size_t k) { return "kernel_" + std::to_string(k); }
+
+std::string compile_native_program(const std::string& ir, const std::vector<std::string>& kernels,
+                                   const std::string& name, const NativeProcessor& processor) {
+    return compiled_object({ir, kernels}, name, processor, llvm_library());
 }
 
 std::string why_no_llvm() {

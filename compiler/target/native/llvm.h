@@ -30,6 +30,14 @@ std::vector<uint32_t> compile_native(const std::string& ir, const std::string& n
                                      const NativeProcessor& processor,
                                      const NativeOptions& options = {});
 
+/// The name by which a module calls kernel `k` of those that compile_native_program() joins to it.
+std::string joined_kernel_name(size_t k);
+/// Compiles a module together with modules of kernels, each of which defines kNativeSymbol, into
+/// one ELF object, and returns its bytes. The object's symbols are the functions of `ir` that are
+/// not internal there. `name` and errors are as for compile_native(); nothing is cached.
+std::string compile_native_program(const std::string& ir, const std::vector<std::string>& kernels,
+                                   const std::string& name, const NativeProcessor& processor);
+
 /// Why no native code can be made here, and which package is missing; empty: it can. Opens LLVM.
 std::string why_no_llvm();
 /// `LLVM 19.1.7`; empty: there is none. Opens LLVM.

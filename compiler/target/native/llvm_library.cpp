@@ -66,10 +66,14 @@ std::string look_up_all(void* library, LlvmFunctions& call) {
     FIRN_LOOK_UP(DisposeMemoryBuffer);
     FIRN_LOOK_UP(ParseIRInContext);
     FIRN_LOOK_UP(DisposeModule);
+    FIRN_LOOK_UP(LinkModules2);
     FIRN_LOOK_UP(VerifyModule);
     FIRN_LOOK_UP(GetFirstFunction);
     FIRN_LOOK_UP(GetNextFunction);
+    FIRN_LOOK_UP(GetNamedFunction);
     FIRN_LOOK_UP(GetValueName2);
+    FIRN_LOOK_UP(SetValueName2);
+    FIRN_LOOK_UP(SetLinkage);
     FIRN_LOOK_UP(GetIntrinsicID);
     FIRN_LOOK_UP(IsDeclaration);
     FIRN_LOOK_UP(GetTargetFromTriple);

@@ -46,10 +46,15 @@ struct LlvmFunctions {
     /// Takes the buffer.
     int (*ParseIRInContext)(LlvmContext*, LlvmBuffer*, LlvmModule** out, char** message);
     void (*DisposeModule)(LlvmModule*);
+    /// Frees the second one.
+    int (*LinkModules2)(LlvmModule* into, LlvmModule* from);
     int (*VerifyModule)(LlvmModule*, int action, char** message);
     LlvmValue* (*GetFirstFunction)(LlvmModule*);
     LlvmValue* (*GetNextFunction)(LlvmValue*);
+    LlvmValue* (*GetNamedFunction)(LlvmModule*, const char* name);
     const char* (*GetValueName2)(LlvmValue*, size_t* length);
+    void (*SetValueName2)(LlvmValue*, const char* name, size_t length);
+    void (*SetLinkage)(LlvmValue*, int linkage);
     unsigned (*GetIntrinsicID)(LlvmValue*);
     int (*IsDeclaration)(LlvmValue*);
 

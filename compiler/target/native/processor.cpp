@@ -104,4 +104,18 @@ NativeProcessor host_processor() {
     return processor_of_levels(host_levels(), wanted ? wanted : "");
 }
 
+NativeProcessor processor_named(const std::string& name, const std::string& what) {
+    if (name.empty())
+        if (NativeProcessor host = host_processor(); !host.cpu.empty()) return host;
+    const auto all = std::span(kLevels);
+    std::string names;
+    for (size_t k = 0; k < all.size(); ++k) {
+        if (name == all[k].cpu || name == all[k].word) return processor_of(all.first(k + 1));
+        names += (k == 0 ? "" : ", ") + std::string(all[k].cpu) + " (" + all[k].word + ")";
+    }
+    throw UserError(what + ": " +
+                    (name.empty() ? "this processor is none" : "'" + name + "' is no processor") +
+                    " that native code is made for; there are " + names);
+}
+
 }  // namespace firn

@@ -20,4 +20,9 @@ NativeProcessor host_processor();
 /// `wanted`.
 NativeProcessor processor_of_levels(int levels, const std::string& wanted);
 
+/// The processor of this name, whether or not this process runs on such a one: `x86-64-v3`, or
+/// `avx2` as FIRN_CPU calls it. Empty: host_processor(). UserError that lists the names for any
+/// other, and for the empty one where this processor is none of them; `what` begins it.
+NativeProcessor processor_named(const std::string& name, const std::string& what);
+
 }  // namespace firn
