@@ -103,6 +103,7 @@ class SavedNative : public testing::Test {
             run("cd " + folder + " && " + compiler +
                 " -Wall -Wextra -Werror -pedantic -o main main.c " + objects + " -pthread -lm");
         EXPECT_EQ(built.status, 0) << built.output;
+        EXPECT_EQ(built.output, "");
         return built.status == 0 ? run("cd " + folder + " && ./main") : built;
     }
     static std::string message_of(const Callback<void()>& action) {
@@ -388,6 +389,8 @@ int main(void) {
 TEST_F(SavedNative, TwoObjectsInOneProgramOfCxx) {
     const auto twice = compile([](Tensor x) { return x * 2.0f; }, {f32("n")});
     const auto total = compile([](Tensor x) { return sum(x * x); }, {f32("n")});
+    save_native(folder + "/move.o", folder + "/move.h", total,
+                zeros({4}));  // no name of the object
     NativeFiles names = files("twice");
     names.arguments = {"x"}, names.results = {"y"};
     save_native(names, twice, zeros({4}));
@@ -418,6 +421,7 @@ int main(void) {
     // No symbol is there but those of the header.
     EXPECT_EQ(run("nm -g --defined-only --format=just-symbols " + folder + "/twice.o").output,
               "twice\ntwice_message\ntwice_workspace_bytes\n");
+    EXPECT_EQ(run("nm -u --format=just-symbols " + folder + "/twice.o").output, "memcpy\n");
 }
 
 TEST_F(SavedNative, RefusesWhatCHasNot) {
@@ -430,6 +434,9 @@ TEST_F(SavedNative, RefusesWhatCHasNot) {
     EXPECT_EQ(refused(other),
               "save_native: 'aarch64+neon' is no processor that native code is made for; there are "
               "x86-64 (sse2), x86-64-v2 (sse4), x86-64-v3 (avx2), x86-64-v4 (avx512)");
+    NativeFiles called = files("f");
+    called.name = "exp";
+    EXPECT_NE(refused(called).find("C has one of that name"), std::string::npos);
     for (const char* name : {"two words", "while", "1st"}) {
         NativeFiles named = files("f");
         named.name = name;

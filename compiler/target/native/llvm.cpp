@@ -318,7 +318,7 @@ std::vector<uint32_t> compile_native(const std::string& ir, const std::string& n
     return words_of(object);
 }
 
-std::string joined_kernel_name(size_t k) { return "kernel_" + std::to_string(k); }
+std::string joined_kernel_name(size_t k) { return "firn.kernel_" + std::to_string(k); }
 
 std::string compile_native_program(const std::string& ir, const std::vector<std::string>& kernels,
                                    const std::string& name, const NativeProcessor& processor) {

@@ -33,7 +33,7 @@ declare void @llvm.x86.sse.ldmxcsr(ptr)
 declare void @llvm.x86.sse.stmxcsr(ptr)
 
 ; Floats as kernels take them: rounded to the nearest, subnormal ones kept. Returns what was before.
-define internal i32 @take_floats() {
+define internal i32 @firn.take_floats() {
   %now = alloca i32
   %ours = alloca i32
   call void @llvm.x86.sse.stmxcsr(ptr %now)
@@ -43,7 +43,7 @@ define internal i32 @take_floats() {
   ret i32 %before
 }
 
-define internal void @give_floats(i32 %before) {
+define internal void @firn.give_floats(i32 %before) {
   %ours = alloca i32
   store i32 %before, ptr %ours
   call void @llvm.x86.sse.ldmxcsr(ptr %ours)
@@ -51,18 +51,18 @@ define internal void @give_floats(i32 %before) {
 }
 
 ; Some groups of a kernel, on a thread of the host.
-define internal void @part(ptr %job, i64 %first, i64 %last) {
-  %before = call i32 @take_floats()
+define internal void @firn.part(ptr %job, i64 %first, i64 %last) {
+  %before = call i32 @firn.take_floats()
   %kernel = load ptr, ptr %job
   %at = getelementptr %job, ptr %job, i32 0, i32 1
   %dispatch = load ptr, ptr %at
   call void %kernel(ptr %dispatch, i64 %first, i64 %last)
-  call void @give_floats(i32 %before)
+  call void @firn.give_floats(i32 %before)
   ret void
 }
 
 ; All groups of a kernel; `wide`: they are worth threads.
-define internal void @launch(ptr %kernel, ptr %dispatch, i64 %groups, i1 %wide, ptr %host) {
+define internal void @firn.launch(ptr %kernel, ptr %dispatch, i64 %groups, i1 %wide, ptr %host) {
 entry:
   %job = alloca %job
   %several = icmp ugt i64 %groups, 1
@@ -80,7 +80,7 @@ parts:
   store ptr %kernel, ptr %job
   %second = getelementptr %job, ptr %job, i32 0, i32 1
   store ptr %dispatch, ptr %second
-  call void %parallel_for(ptr %context, i64 %groups, ptr @part, ptr %job)
+  call void %parallel_for(ptr %context, i64 %groups, ptr @firn.part, ptr %job)
   ret void
 alone:
   call void %kernel(ptr %dispatch, i64 0, i64 %groups)
@@ -88,7 +88,7 @@ alone:
 }
 
 ; NativeCall::cached for a kernel that writes so many bytes.
-define internal i64 @cached(i64 %bytes, ptr %host) {
+define internal i64 @firn.cached(i64 %bytes, ptr %host) {
 entry:
   %has_host = icmp ne ptr %host, null
   br i1 %has_host, label %look, label %all
@@ -105,7 +105,7 @@ all:
 }
 
 ; The memory that kernels use for an array that was given: itself, or a place in the workspace.
-define internal ptr @memory_for(ptr %given, i64 %bytes, ptr %place, ptr %spare, i1 %padded, i1 %read) {
+define internal ptr @firn.memory_for(ptr %given, i64 %bytes, ptr %place, ptr %spare, i1 %padded, i1 %read) {
 entry:
   %empty = icmp eq i64 %bytes, 0
   br i1 %empty, label %none, label %some
@@ -127,7 +127,7 @@ placed:
   ret ptr %place
 }
 
-define internal void @move(ptr %to, ptr %from, i64 %bytes) {
+define internal void @firn.move(ptr %to, ptr %from, i64 %bytes) {
 entry:
   %same = icmp eq ptr %to, %from
   %empty = icmp eq i64 %bytes, 0
@@ -195,7 +195,7 @@ class Driver {
             if (!has_data(k)) continue;
             std::vector<std::byte> data = program_.buffers[k].data;
             data.resize(static_cast<size_t>(program_.buffers[k].bytes().constant()));
-            out += "@constant_" + std::to_string(k) + " = internal constant " +
+            out += "@firn.constant_" + std::to_string(k) + " = internal constant " +
                    bytes_type(data.size()) + " " +
                    quoted(reinterpret_cast<const char*>(data.data()), data.size()) + ", align 64\n";
         }
@@ -270,7 +270,7 @@ class Driver {
         write_code(text, "too_large", kTooLarge);
         for (size_t k = 0; k < program_.guards.size(); ++k)
             write_code(text, ("guard_" + std::to_string(k)).c_str(), interface_.guard(k));
-        return text.function("define internal i32 @layout(ptr %c, ptr %offsets)");
+        return text.function("define internal i32 @firn.layout(ptr %c, ptr %offsets)");
     }
 
     /// A negative one counts as none.
@@ -329,7 +329,7 @@ class Driver {
     void bind_given(IrText& text, int buffer, const std::string& array, const std::string& bytes,
                     const std::string& padded, bool is_read) const {
         const std::string place = place_address(text, places_.of[static_cast<size_t>(buffer)]),
-                          memory = text.emit("call ptr @memory_for(ptr " + array + ", i64 " +
+                          memory = text.emit("call ptr @firn.memory_for(ptr " + array + ", i64 " +
                                              bytes + ", ptr " + place + ", ptr %spare, i1 " +
                                              padded + ", i1 " + (is_read ? "true)" : "false)"));
         text.effect("store ptr " + memory + ", ptr " + slot_address(text, buffer));
@@ -342,7 +342,7 @@ class Driver {
         for (size_t k = 0; k < program_.buffers.size(); ++k) {
             const BufferRole role = program_.buffers[k].role;
             std::string memory = "%spare";
-            if (has_data(k)) memory = "@constant_" + std::to_string(k);
+            if (has_data(k)) memory = "@firn.constant_" + std::to_string(k);
             if (role == BufferRole::Temporary) memory = place_address(text, places_.of[k]);
             text.effect("store ptr " + memory + ", ptr " + slot_address(text, static_cast<int>(k)));
         }
@@ -382,7 +382,8 @@ class Driver {
     void give_results(IrText& text) const {
         const auto move = [&](const std::string& to, const std::string& from,
                               const std::string& bytes) {
-            text.effect("call void @move(ptr " + to + ", ptr " + from + ", i64 " + bytes + ")");
+            text.effect("call void @firn.move(ptr " + to + ", ptr " + from + ", i64 " + bytes +
+                        ")");
         };
         std::vector<std::string> from;
         for (size_t k = 0; k < program_.results.size(); ++k) {
@@ -420,7 +421,8 @@ class Driver {
         write_code(text, "missing", kMissing);
         write_code(text, "too_large", kTooLarge);
         return text.function(
-            "define internal i32 @steps(ptr %c, ptr %base, ptr %spare, ptr %offsets, ptr %host)");
+            "define internal i32 @firn.steps(ptr %c, ptr %base, ptr %spare, ptr %offsets, ptr "
+            "%host)");
     }
 
     void add(IrText& text, const std::vector<Step>& steps) {
@@ -489,8 +491,9 @@ class Driver {
             text.leave_if(text.emit("icmp ugt i64 " + count + ", 4294967295"), "too_large");
             set_field(text, 2 + k, "i32", text.emit("trunc i64 " + count + " to i32"));
         }
-        set_field(text, 5, "i64", text.emit("call i64 @cached(i64 " + written + ", ptr %host)"));
-        text.effect("call void @launch(ptr @" +
+        set_field(text, 5, "i64",
+                  text.emit("call i64 @firn.cached(i64 " + written + ", ptr %host)"));
+        text.effect("call void @firn.launch(ptr @" +
                     joined_kernel_name(modules_[static_cast<size_t>(step.kernel)]) + ", ptr " +
                     dispatch_ + ", i64 " + all + ", i1 " + is_wide(text, step.work) +
                     ", ptr %host)");
@@ -531,7 +534,7 @@ class Driver {
 
     void add(IrText& text, const CopyStep& copy) {
         const std::string from = memory_now(text, copy.source), to = memory_now(text, copy.target);
-        text.effect("call void @move(ptr " + to + ", ptr " + from + ", i64 " +
+        text.effect("call void @firn.move(ptr " + to + ", ptr " + from + ", i64 " +
                     bytes_of(text, copy.source) + ")");
     }
 
@@ -591,7 +594,7 @@ class Driver {
                "  %offsets = alloca " +
                offsets_type() +
                ", align 8\n"
-               "  %refused = call i32 @layout(ptr %c, ptr %offsets)\n"
+               "  %refused = call i32 @firn.layout(ptr %c, ptr %offsets)\n"
                "  %bad = icmp ne i32 %refused, 0\n  br i1 %bad, label %refuse, label %fits\n"
                "refuse:\n  ret i32 %refused\n"
                "fits:\n  %none = icmp eq ptr %workspace, null\n"
@@ -608,16 +611,17 @@ class Driver {
                "  %spare = getelementptr i8, ptr %base, i64 " +
                std::to_string(kSpareMiddle) +
                "\n"
-               "  %before = call i32 @take_floats()\n"
-               "  %code = call i32 @steps(ptr %c, ptr %base, ptr %spare, ptr %offsets, ptr %host)\n"
-               "  call void @give_floats(i32 %before)\n"
+               "  %before = call i32 @firn.take_floats()\n"
+               "  %code = call i32 @firn.steps(ptr %c, ptr %base, ptr %spare, ptr %offsets, ptr "
+               "%host)\n"
+               "  call void @firn.give_floats(i32 %before)\n"
                "  ret i32 %code\n}\n\n";
     }
 
     std::string workspace_bytes() const {
         return "define i64 @" + interface_.function +
                "_workspace_bytes(ptr %c) {\nentry:\n  %offsets = alloca " + offsets_type() +
-               ", align 8\n  %refused = call i32 @layout(ptr %c, ptr %offsets)\n"
+               ", align 8\n  %refused = call i32 @firn.layout(ptr %c, ptr %offsets)\n"
                "  %bad = icmp ne i32 %refused, 0\n"
                "  %at = getelementptr i64, ptr %offsets, i64 " +
                std::to_string(places_.all.size()) +
@@ -633,16 +637,17 @@ class Driver {
         std::string strings, cases, blocks;
         for (size_t k = 0; k < texts.size(); ++k) {
             const std::string at = std::to_string(k);
-            strings += "@text_" + at + " = internal constant " + bytes_type(texts[k].size() + 1) +
-                       " " + quoted(texts[k].c_str(), texts[k].size() + 1) + "\n";
+            strings += "@firn.text_" + at + " = internal constant " +
+                       bytes_type(texts[k].size() + 1) + " " +
+                       quoted(texts[k].c_str(), texts[k].size() + 1) + "\n";
             if (k + 1 == texts.size()) break;
             cases += " i32 " + at + ", label %case_" + at;
-            blocks += "case_" + at + ":\n  ret ptr @text_" + at + "\n";
+            blocks += "case_" + at + ":\n  ret ptr @firn.text_" + at + "\n";
         }
         return strings + "\ndefine ptr @" + interface_.function +
                "_message(i32 %code) {\nentry:\n  switch i32 %code, label %other [" + cases +
-               " ]\n" + blocks + "other:\n  ret ptr @text_" + std::to_string(texts.size() - 1) +
-               "\n}\n";
+               " ]\n" + blocks + "other:\n  ret ptr @firn.text_" +
+               std::to_string(texts.size() - 1) + "\n}\n";
     }
 
     const Program& program_;

@@ -24,7 +24,7 @@ constexpr const char* kHost = R"(#ifndef FIRN_HOST
 typedef struct firn_host {
     void *context; /* given to parallel_for */
     /* Calls part(data, first, last) for parts of [0, count) that together are all of it, on any threads, and
-       returns when all of them have returned. */
+       returns when all of them have returned. Their stacks have 8 MB, as those of Linux. */
     void (*parallel_for)(void *context, int64_t count, void (*part)(void *data, int64_t first, int64_t last),
                          void *data);
     int64_t cache_bytes; /* of the largest cache: results that exceed it are written past it; 0: not known */

@@ -29,6 +29,13 @@ constexpr const char* kTaken[] = {
     "void",         "volatile",      "wchar_t",     "while",     "xor",       "xor_eq",
     "NULL",         "main",          "size_t",      "firn_host"};
 
+/// Functions of C that an object may call.
+constexpr const char* kCalled[] = {"memcpy", "memmove", "memset", "fmod",      "fmodf",      "fmin",
+                                   "fminf",  "fmax",    "fmaxf",  "floor",     "floorf",     "ceil",
+                                   "ceilf",  "trunc",   "truncf", "roundeven", "roundevenf", "fma",
+                                   "fmaf",   "exp",     "exp2",   "log",       "log2",       "sin",
+                                   "cos",    "tan",     "tanh",   "pow"};
+
 bool is_word(const std::string& name) {
     const auto part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
@@ -133,6 +140,10 @@ int Interface::never_ended(const std::string& text) const {
 Interface make_interface(const Program& program, const AheadNames& names) {
     Interface out;
     out.function = checked_name(names.function, "the function");
+    if (std::find(std::begin(kCalled), std::end(kCalled), out.function) != std::end(kCalled))
+        throw UserError("save_native: '" + out.function +
+                        "' cannot be the name of the function: C has one of that name, which the "
+                        "object may call; give another name");
     const size_t counts = program.data_sizes.size(), results = program.results.size() - counts;
     if (names.arguments.size() > program.arguments.size() || names.results.size() > results)
         throw UserError("save_native: the function has " +

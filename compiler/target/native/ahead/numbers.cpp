@@ -44,8 +44,8 @@ std::string of_two(IrText& text, HostOp op, const std::string& x, const std::str
         case HostOp::Sub: return text.emit("fsub" + operands);
         case HostOp::Mul: return text.emit("fmul" + operands);
         case HostOp::Div: return text.emit("fdiv" + operands);
-        case HostOp::Min: return text.emit("call double @smaller" + arguments);
-        case HostOp::Max: return text.emit("call double @larger" + arguments);
+        case HostOp::Min: return text.emit("call double @firn.smaller" + arguments);
+        case HostOp::Max: return text.emit("call double @firn.larger" + arguments);
         case HostOp::Pow: return text.emit("call double @pow" + arguments);
         default: throw InternalError("a number that the host computes has an operand too many");
     }
@@ -56,7 +56,7 @@ std::string as_float(IrText& text, const std::string& value, DType dtype) {
     switch (dtype.type) {
         case Type::F32: return value;
         case Type::F64: return text.emit("fptrunc double " + value + " to float");
-        case Type::F16: return text.emit("call float @half_value(i16 " + value + ")");
+        case Type::F16: return text.emit("call float @firn.half_value(i16 " + value + ")");
         case Type::BF16: {
             const std::string wide = text.emit("zext i16 " + value + " to i32"),
                               bits = text.emit("shl i32 " + wide + ", 16");
@@ -216,7 +216,7 @@ std::string number_functions() {
     // Of two zeros the smaller is the negative one; of a nan and a number it is the number.
     for (const auto& [name, order, zero] :
          {std::tuple{"smaller", "olt", "slt"}, std::tuple{"larger", "ogt", "sge"}})
-        out += std::string("define internal double @") + name +
+        out += std::string("define internal double @firn.") + name +
                "(double %x, double %y) alwaysinline {\n"
                "  %x_nan = fcmp uno double %x, %x\n  %y_nan = fcmp uno double %y, %y\n"
                "  %beyond = fcmp " +
@@ -230,7 +230,7 @@ std::string number_functions() {
                "  %without_y = select i1 %y_nan, double %x, double %number\n"
                "  %out = select i1 %x_nan, double %y, double %without_y\n  ret double %out\n}\n\n";
     // The exponent of a half is made that of a float by a product, exactly.
-    out += R"(define internal float @half_value(i16 %half) alwaysinline {
+    out += R"(define internal float @firn.half_value(i16 %half) alwaysinline {
   %wide = zext i16 %half to i32
   %magnitude = and i32 %wide, 32767
   %moved = shl i32 %magnitude, 13

@@ -10,8 +10,8 @@ namespace {
 const char* function_of(SizeAtom::Kind kind) {
     switch (kind) {
         case SizeAtom::Kind::Symbol: break;
-        case SizeAtom::Kind::FloorDiv: return "@floor_div";
-        case SizeAtom::Kind::Mod: return "@floor_mod";
+        case SizeAtom::Kind::FloorDiv: return "@firn.floor_div";
+        case SizeAtom::Kind::Mod: return "@firn.floor_mod";
         case SizeAtom::Kind::Min: return "@llvm.smin.i64";
         case SizeAtom::Kind::Max: return "@llvm.smax.i64";
     }
@@ -97,7 +97,7 @@ declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 
-define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline {
+define internal i64 @firn.floor_div(i64 %a, i64 %b) alwaysinline {
   %none = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1
   %special = or i1 %none, %minus
@@ -116,7 +116,7 @@ define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline {
   ret i64 %out
 }
 
-define internal i64 @floor_mod(i64 %a, i64 %b) alwaysinline {
+define internal i64 @firn.floor_mod(i64 %a, i64 %b) alwaysinline {
   %none = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1
   %special = or i1 %none, %minus
