@@ -6,9 +6,6 @@
 
 namespace firn {
 
-/// Work that takes one thread less time (in seconds) runs on the calling thread. Not measured.
-inline constexpr double kSecondsAlone = 10e-6;
-
 /// An executor that calls the kernels of programs, whose artefacts have the format kNativeFormat
 /// (program/native_abi.h), on all cores that the process may use, or FIRN_THREADS. UserError where
 /// that is no number of threads; a program with kernels in another format is one too.

@@ -11,6 +11,10 @@ inline constexpr const char* kNativeFormat = "native";
 /// The name of the function in that object file, a NativeKernel.
 inline constexpr const char* kNativeSymbol = "firn_kernel";
 
+/// A dispatch that takes one thread less time (in seconds) runs on the calling thread. Not
+/// measured.
+inline constexpr double kSecondsAlone = 10e-6;
+
 /// One dispatch, the same for all of its groups.
 struct NativeCall {
     /// The memory of each binding, whatever its form: aligned to 64 bytes, with 64 more that may be

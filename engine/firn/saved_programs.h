@@ -160,6 +160,12 @@ inline void save_program(const std::string& path, const Function& function,
 ///     save_native({.object = "wave.o", .header = "wave.h", .processor = "x86-64-v3",
 ///                  .arguments = {"u", "v", "dt"}, .results = {"u_next", "v_next"}},
 ///                 step, u, v, dt);
+///
+/// Example: after
+/// `auto twice = compile([](Tensor x) { return x + x; }, {f32("n")});`
+/// `const bool can = why_no_cpu_session().empty();`
+/// `if (can) save_native("twice.o", "twice.h", twice, ones({8}));`
+/// `can == static_cast<bool>(std::ifstream("twice.h"))` is `true`.
 template <class Layout, class... P>
 void save_native(const NativeFiles& files, const CompiledCall<Layout, TypeList<P...>>& function,
                  const std::type_identity_t<detail::SavedArgument<P>>&... args) {
@@ -168,6 +174,7 @@ void save_native(const NativeFiles& files, const CompiledCall<Layout, TypeList<P
     (args.add_to(all, params), ...);
     detail::save_native(files, function, all.args, params);
 }
+/// The same for the processor of this process, with all names by default.
 template <class Layout, class... P>
 void save_native(const std::string& object, const std::string& header,
                  const CompiledCall<Layout, TypeList<P...>>& function,

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "compiler/base/error.h"
-#include "compiler/host/native_executor.h"
 #include "compiler/program/index_limits.h"
+#include "compiler/program/native_abi.h"
 #include "compiler/target/native/ahead/numbers.h"
 #include "compiler/target/native/ahead/sizes.h"
 #include "compiler/target/native/llvm.h"

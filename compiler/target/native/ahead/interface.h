@@ -31,8 +31,8 @@ struct Interface {
     std::vector<Field> fields;
     /// Their fields; the first results are the program's data sizes, which may be null.
     std::vector<size_t> arguments, results;
-    size_t padded = 0;                       // the field that says that arrays have padding
-    std::vector<Code> codes;                 // code k is codes[k - 1]
+    size_t padded = 0;        // the field that says that arrays have padding
+    std::vector<Code> codes;  // code k is codes[k - 1]
     int guard(size_t k) const { return kFirstGuard + static_cast<int>(k); }
     /// Returns the code of a loop's text.
     int never_ended(const std::string& text) const;
