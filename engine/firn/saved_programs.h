@@ -69,16 +69,16 @@ void save_program(const std::string& path, const Function& function, const std::
 
 /// The files of save_native, and how they are made.
 struct NativeFiles {
-    std::string object, header;  // paths
+    std::string object = {}, header = {};  // paths
     /// The processors that are to run it: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or as FIRN_CPU
     /// calls them: sse2, sse4, avx2 or avx512. Empty: that of this process.
-    std::string processor;
+    std::string processor = {};
     /// The name of the C function, with which all its other names begin; empty: that of the
     /// object's file without its ending.
-    std::string name;
+    std::string name = {};
     /// What arguments and results are called in C, in their order; empty or missing: as a Param is
     /// called, else `argument_0` or `result_0`.
-    std::vector<std::string> arguments, results;
+    std::vector<std::string> arguments = {}, results = {};
     /// The threads that work is divided for; 0: as many as this process may use.
     int threads = 0;
 };
