@@ -163,9 +163,10 @@ inline void save_program(const std::string& path, const Function& function,
 ///
 /// Example: after
 /// `auto twice = compile([](Tensor x) { return x + x; }, {f32("n")});`
-/// `const bool can = why_no_cpu_session().empty();`
-/// `if (can) save_native("twice.o", "twice.h", twice, ones({8}));`
-/// `can == static_cast<bool>(std::ifstream("twice.h"))` is `true`.
+/// `NativeFiles files{.object = "twice.o", .header = "twice.h", .processor = "z80"};`
+/// `bool refused = false;`
+/// `try { save_native(files, twice, ones({8})); } catch (const UserError&) { refused = true; }`
+/// `refused` is `true`.
 template <class Layout, class... P>
 void save_native(const NativeFiles& files, const CompiledCall<Layout, TypeList<P...>>& function,
                  const std::type_identity_t<detail::SavedArgument<P>>&... args) {

@@ -129,7 +129,8 @@ class SavedNative : public testing::Test {
     /// A call by a program in C, without and with padding and threads, gives what the oracle gives.
     /// `sizes` are lines of C.
     void expect_same(const Function& function, const std::vector<Value>& values,
-                     const std::string& sizes, double tolerance = 1e-5, int least_threads = 0) {
+                     const std::string& sizes, double tolerance = 1e-5, int least_threads = 0,
+                     int most_threads = 1000) {
         std::vector<Arg> args;
         for (const Value& value : values) args.push_back(value.arg);
         NativeFiles made = files("f");
@@ -160,6 +161,7 @@ class SavedNative : public testing::Test {
         const Outcome outcome = run_c(text, "f.o");
         ASSERT_EQ(outcome.status, 0) << outcome.output;
         EXPECT_GE(std::stoi(outcome.output), least_threads);
+        EXPECT_LE(std::stoi(outcome.output), most_threads);
         const std::vector<std::byte> out = read_whole_file(folder + "/out");
         size_t at = 0;
         for (int mode = 0; mode < 8; ++mode)
@@ -318,6 +320,40 @@ TEST_F(SavedNative, SharesLargeKernelsAmongThreads) {
         {f32("n")});
     expect_same(f, {numbers({200001})}, "call.n = 200001;", 1e-4, 4);
     expect_same(f, {numbers({16})}, "call.n = 16;");
+}
+
+TEST_F(SavedNative, LoopsOfStepsEndWhereTheDataSays) {
+    const auto f = compile(
+        [](Tensor x) {
+            Tensor y = x;
+            while_([&] { return max(y) > 0.5f; },
+                   [&] {
+                       Tensor i = index(y, 0);
+                       y = (y(i - 1) + y(i + 1)) * 0.4f;
+                   },
+                   {.max_steps = 400});
+            return y;
+        },
+        {f32("n")});
+    expect_same(f, {numbers({60001})}, "call.n = 60001;", 1e-5, 0, 200);
+}
+
+TEST_F(SavedNative, ResultsThatExchangeTheirMemory) {
+    const auto leapfrog = compile(
+        [](Tensor u, Tensor before, Tensor steps) {
+            for (Tensor k : loop(steps)) {
+                Tensor i = index(u, 0);
+                Tensor next = u * 1.8f - before + 0.1f * (u(i - 1) + u(i + 1));
+                before = u, u = next;
+            }
+            return std::tuple{u, before};
+        },
+        {f32("n"), f32("n"), i32()});
+    for (int steps : {1, 2, 3, 4})
+        for (int n : {64, 65})
+            expect_same(leapfrog,
+                        {numbers({n}), numbers({n}) * 0.9f, {steps, std::to_string(steps)}},
+                        "call.n = " + std::to_string(n) + ";");
 }
 
 TEST_F(SavedNative, ResultsThatAreArgumentsOrOneAnother) {

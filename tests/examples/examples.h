@@ -3,7 +3,6 @@
 #pragma once
 #include <cmath>  // NAN and INFINITY in examples
 #include <cstddef>
-#include <fstream>  // files in examples
 #include <string>
 #include <vector>
 
