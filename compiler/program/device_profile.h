@@ -97,10 +97,10 @@ DeviceProfile cpu_profile();
 DeviceProfile gpu_profile();
 /// The cores that the rates of native_profile are for.
 inline constexpr uint32_t kRatedCores = 2;
-/// A processor whose registers hold vectors of so many bits (a power of two from 128 on), and native
-/// code for it. It is the same for any number of cores, since the order of sums follows from the
-/// kernels, and these from the profile: kernels have work for eight cores and more, and rates are
-/// those of two, so that a launch does not look longer than it is. The rates are not measured.
+/// A processor whose registers hold vectors of so many bits (a power of two from 128 on), and
+/// native code for it. It is the same for any number of cores, since the order of sums follows from
+/// the kernels, and these from the profile: kernels have work for eight cores and more, and rates
+/// are those of two, so that a launch does not look longer than it is. The rates are not measured.
 DeviceProfile native_profile(uint32_t vector_bits = 256);
 /// Text that changes whenever anything in the profile that steers the compiler changes.
 std::string cache_key(const DeviceProfile& profile);

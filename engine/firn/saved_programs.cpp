@@ -7,7 +7,6 @@
 
 #include "compiler/base/error.h"
 #include "compiler/base/whole_file.h"
-#include "compiler/host/workers.h"
 #include "compiler/program/saved_program.h"
 #include "compiler/target/native/ahead/ahead.h"
 #include "compiler/target/native/llvm.h"
@@ -64,13 +63,7 @@ void save_program(const std::string& path, const Function& function, const std::
 void save_native(const NativeFiles& files, const Function& function, const std::vector<Arg>& args,
                  const std::vector<SavedParam>& params) {
     const NativeProcessor processor = processor_named(files.processor, "save_native");
-    if (files.threads < 0)
-        throw UserError("save_native: " + std::to_string(files.threads) +
-                        " threads cannot work; give at least 1, or 0 for those of this process");
-    const size_t threads =
-        files.threads > 0 ? static_cast<size_t>(files.threads) : wanted_threads();
-    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits),
-                                           static_cast<uint32_t>(threads));
+    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits));
     profile.name = "native code for " + processor.cpu;
     profile.driver = native_compiler_version();
     SavedProgram saved = function.saved_as_texts(args, profile);

@@ -79,8 +79,6 @@ struct NativeFiles {
     /// What arguments and results are called in C, in their order; empty or missing: as a Param is
     /// called, else `argument_0` or `result_0`.
     std::vector<std::string> arguments = {}, results = {};
-    /// The threads that work is divided for; 0: as many as this process may use.
-    int threads = 0;
 };
 
 /// @cond

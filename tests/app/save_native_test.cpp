@@ -134,7 +134,6 @@ class SavedNative : public testing::Test {
         std::vector<Arg> args;
         for (const Value& value : values) args.push_back(value.arg);
         NativeFiles made = files("f");
-        made.threads = 1;
         save_native(made, function, args);
         const std::vector<Tensor> expected = function.call(args);
         std::string text =

@@ -1,3 +1,4 @@
+// Estimates register by register, and a step of Newton's kind that refines them.
 #include "compiler/target/native/roots.h"
 
 #include <algorithm>

@@ -513,16 +513,14 @@ class Driver {
     }
 
     /// Whether one thread has more to do than is done alone, by the rates of the profile, which are
-    /// those of all its threads. Work that is too large to count has.
+    /// those of kRatedCores. Work that is too large to count has.
     std::string is_wide(IrText& text, const Work& work) const {
         const DeviceProfile& profile = program_.profile;
-        const double cores =
-            profile.parallel_invocations / static_cast<double>(profile.subgroup_size);
         std::vector<std::string> wide;
         const auto compare = [&](const Size& amount, double per_second) {
             const std::string count = write_size(text, amount, symbols_, wide),
                               number = text.emit("sitofp i64 " + count + " to double"),
-                              least = double_literal(kSecondsAlone * per_second / cores);
+                              least = double_literal(kSecondsAlone * per_second / kRatedCores);
             wide.push_back(text.emit("fcmp oge double " + number + ", " + least));
         };
         compare(work.operations, profile.operations_per_second);
