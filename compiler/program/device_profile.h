@@ -99,8 +99,8 @@ DeviceProfile gpu_profile();
 inline constexpr uint32_t kRatedCores = 2;
 /// A processor whose registers hold vectors of so many bits (a power of two from 128 on), and
 /// native code for it. It is the same for any number of cores, since the order of sums follows from
-/// the kernels, and these from the profile: kernels have work for eight cores and more, and rates
-/// are those of two, so that a launch does not look longer than it is. The rates are not measured.
+/// the kernels, and these from the profile. Kernels get work for at least eight cores; the rates
+/// are those of kRatedCores. Neither number, nor any rate, is measured.
 DeviceProfile native_profile(uint32_t vector_bits = 256);
 /// Text that changes whenever anything in the profile that steers the compiler changes.
 std::string cache_key(const DeviceProfile& profile);

@@ -76,8 +76,8 @@ struct NativeFiles {
     /// The name of the C function, with which all its other names begin; empty: that of the
     /// object's file without its ending.
     std::string name = {};
-    /// What arguments and results are called in C, in their order; empty or missing: as a Param is
-    /// called, else `argument_0` or `result_0`.
+    /// The names of arguments and results in C, in their order. A name that is empty or missing is
+    /// that of the Param, else `argument_0` or `result_0`.
     std::vector<std::string> arguments = {}, results = {};
 };
 

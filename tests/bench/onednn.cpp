@@ -206,7 +206,7 @@ void execute(const std::vector<Step>& steps) {
     check(onednn().wait(processor().stream), "the end of a run");
 }
 
-/// What is done once, in every run, and to read the results.
+/// The steps that run once before, those that are timed, and those that convert the results.
 struct Work {
     std::vector<Step> before, timed, after;
 };

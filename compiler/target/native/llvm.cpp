@@ -288,7 +288,7 @@ constexpr const char* kOnlyX86 =
 std::string compiled_object(const Texts& given, const std::string& name,
                             const NativeProcessor& processor, const LlvmLibrary& library) {
     if (library.version.empty()) throw UserError(library.why_not);
-    // Where LLVM cannot go on, its thread keeps all that it refers to.
+    // A thread that LLVM stops for ever still refers to these: they are shared with it.
     const auto texts = std::make_shared<const Texts>(given);
     const auto compiled = std::make_shared<Compiled>();
     const auto call = std::make_shared<const LlvmFunctions>(library.call);

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-/// What the C interface is called.
+/// The names in the C interface.
 struct AheadNames {
     std::string function;                // the function, and the beginning of all other names
     std::vector<std::string> arguments;  // by argument; empty or missing: its own name

@@ -512,8 +512,8 @@ class Driver {
         text.effect("store " + std::string(type) + " " + value + ", ptr " + at);
     }
 
-    /// Whether one thread has more to do than is done alone, by the rates of the profile, which are
-    /// those of kRatedCores. Work that is too large to count has.
+    /// Returns whether a dispatch has enough work for several threads, by the rates of the profile,
+    /// which are those of kRatedCores. Work that is too large to count is enough.
     std::string is_wide(IrText& text, const Work& work) const {
         const DeviceProfile& profile = program_.profile;
         std::vector<std::string> wide;

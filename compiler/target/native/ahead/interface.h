@@ -16,7 +16,7 @@ struct Field {
     std::string comment;
 };
 
-/// What the function returns, but for 0.
+/// An error code that the function returns, and its text. 0 is no error.
 struct Code {
     std::string name;  // without the function's
     std::string text;

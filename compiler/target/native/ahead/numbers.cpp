@@ -213,7 +213,7 @@ std::string number_functions() {
     for (const char* name : {"floor", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh"})
         out += std::string("declare double @") + name + "(double)\n";
     out += "declare double @pow(double, double)\n\n";
-    // Of two zeros the smaller is the negative one; of a nan and a number it is the number.
+    // -0 is smaller than 0. Where one of both is nan, the other one is the result.
     for (const auto& [name, order, zero] :
          {std::tuple{"smaller", "olt", "slt"}, std::tuple{"larger", "ogt", "sge"}})
         out += std::string("define internal double @firn.") + name +

@@ -9,7 +9,7 @@
 
 namespace firn::ahead {
 
-/// What numbers are made of at some place of the function.
+/// The values from which numbers are computed at one place of the function.
 struct NumberScope {
     IrText& text;
     const Program& program;

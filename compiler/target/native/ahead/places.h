@@ -13,9 +13,10 @@ struct Place {
 
 struct Places {
     std::vector<Place> all;
-    // By buffer, the index of its place; -1: none.
+    /// The index in `all` of each buffer's place; -1: it has none.
     std::vector<int> of;
-    /// By result, the place for its value while results exchange memory; -1: none.
+    /// The index of the place that holds each result while results exchange memory; -1: it needs
+    /// none.
     std::vector<int> exchange;
 };
 
