@@ -42,6 +42,7 @@ NodeId Rebuild::build(const KernelNode& n, NodeId id) {
             return p.scalar >= 0 ? b_.scalar_argument(p.scalar, p.dtype) : b_.size(p.size);
         }
         case KernelOp::Load: {
+            if (const NodeId other = other_load(id)) return other;
             const NodeId index = value(n.args[0]);
             b_.set_lines(n.lines);
             const auto& access = n.as<AccessAttr>();

@@ -42,6 +42,8 @@ class Rebuild {
     /// The loop, which has no effects, is built in another way, by rewrite(): its results.
     virtual bool is_rewritten(NodeId /*loop*/) const { return false; }
     virtual std::vector<NodeId> rewrite(NodeId /*loop*/) { return {}; }
+    /// What stands for a load, which is built where its loops are; none: the load itself.
+    virtual NodeId other_load(NodeId /*load*/) { return {}; }
 
     /// The copy of an effect of the root.
     NodeId effect(NodeId id);

@@ -33,6 +33,9 @@ struct ClassRules {
     /// Neighbours that the lanes of a subgroup load or store are one access; elsewhere each lane's
     /// is one of its own.
     bool lanes_load_together = false;
+    /// Operands that a kernel reads again and again, by vectors that lie apart, are copied to where
+    /// it reads them one after the other (mapping/list/pack_operands).
+    bool packs_operands = false;
     /// A product and the sum that it is added to are one operation: products are added one after
     /// the other where there are sums enough to do so side by side.
     bool fuses_products = false;

@@ -341,6 +341,15 @@ inline constexpr int64_t kOwnBytes = 4 << 20;
 /// 0.3, 32 1.9, 64 22; with every second to eighth apart 32 take 0.07 and 64 0.14.
 inline constexpr int64_t kLoopsInSequence = 8;
 
+// --- Operands that are packed, in native code.
+
+/// Indices that read each element of an operand which is packed: where its elements lie apart for
+/// the lanes of a vector, and where vectors lie apart. One thread, products of 2048 x 2048: a
+/// packed element takes 4.6 ns to copy, and saves 0.1 ns each time that it is read.
+inline constexpr int64_t kRepeatsOfGather = 32, kRepeatsOfRow = 128;
+/// Bytes that a core keeps near it, although they lie in rows apart.
+inline constexpr int64_t kWalkedBytes = 256 << 10;
+
 // --- Matrix units.
 
 /// Matrices of a subgroup along an axis: with more, sums leave the registers. A limit, not a cost:

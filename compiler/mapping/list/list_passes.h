@@ -33,6 +33,13 @@ void put_side_by_side(KernelList& list, const ListTarget& target);
 /// registers. The host knows which kernel runs an iteration. Kernels are Ready.
 void raise_radix(KernelList& list, const ListTarget& target);
 
+/// Copies operands that a kernel reads again and again in an order that memory does not have, as
+/// the matrices of a product: into panels, which are one vector wide and as long as the loop that
+/// reads them (packing, as in Goto and van de Geijn 2008). The kernel's last range becomes the
+/// panels and their lanes, and groups that follow one another read the same panels. Sums keep their
+/// order. Kernels are Ready.
+void pack_operands(KernelList& list, const ListTarget& target);
+
 /// Takes every kernel from Ready to Placed, mapped as the heuristics say (or an invocation for each
 /// index, if choose_mapping is left out).
 void map_kernels(KernelList& list, const ListTarget& target);

@@ -17,6 +17,7 @@ ClassRules native(int64_t registers) {
             .loads_narrow = false,
             .shuffles_loads = false,
             .lanes_load_together = true,
+            .packs_operands = true,
             .fuses_products = true,
             .most_carried = registers - registers / 8,
             .keeps_order = false,
