@@ -53,6 +53,12 @@ struct Choice {
     bool may_hold(int64_t factor) const {
         return traits.scattered * m.copies() * factor <= costs::kHeldByCopies;
     }
+    /// Where lanes load together, tiles of so many neighbours along x leave an index to each lane:
+    /// a shorter vector takes as long as a whole one.
+    bool fills_lanes(int64_t tile) const {
+        return !rules().lanes_load_together || dims() < 2 ||
+               traits.x >= tile * int64_t{profile.subgroup_size};
+    }
     /// `factor` times as many copies fit, and leave enough invocations.
     bool has_room(int64_t factor) const {
         return traits.nodes * m.copies() * factor <= traits.body_budget(costs::kBodyBudget) &&

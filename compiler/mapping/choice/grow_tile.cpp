@@ -46,11 +46,9 @@ double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
 
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, double most_operations, int64_t most_carried,
-                               int64_t width, int64_t iterations, bool pads, int64_t most_nodes,
-                               bool loops_alone) {
-    const std::vector<int64_t> factors =
-        lanes_share ? std::vector<int64_t>{3, 5, 2} : std::vector<int64_t>{2};
+                               std::span<const int64_t> factors, double most_operations,
+                               int64_t most_carried, int64_t width, int64_t iterations, bool pads,
+                               int64_t most_nodes, bool loops_alone) {
     const auto time_of = [&](const std::vector<int64_t>& of) {
         return padded_time(model, of, grid, width);
     };

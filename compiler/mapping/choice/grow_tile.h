@@ -1,6 +1,7 @@
 // Tiles of registers, as large as pays.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compiler/mapping/choice/tile_model.h"
@@ -20,17 +21,22 @@ double padding(const Size& extent, int64_t tile);
 /// and in invocations without a tile, since `width` along the first range run at once.
 double padded_time(const TileModel& model, const std::vector<int64_t>& tile,
                    const std::vector<Size>& grid, int64_t width);
+/// The factors by which tiles grow: powers of two keep blocks of four whole; lanes that share an
+/// index have no blocks.
+inline constexpr int64_t kTwos[] = {2}, kSmallPrimes[] = {3, 5, 2};
+
 /// Returns the register tile of a kernel with loops: it grows from `tile` step by step, each time
 /// along the range that saves most. `total`: indices of the grid, of which every core must keep
-/// some. `iterations` of a loop are written out, which saves more than the larger tiles that no
-/// longer fit then. `most_operations`: the limit of a body.
-/// `most_carried`: the limit of values that loops carry. `width`: see padded_time(). `pads`: a
-/// tile may reach behind the end of a range whose extent is known. `most_nodes`: the limit of all
+/// some. `factors`: by which a step may grow it. `iterations` of a loop are written out, which
+/// saves more than the larger tiles that no longer fit then. `most_operations`: the limit of a
+/// body. `most_carried`: the limit of values that loops carry. `width`: see padded_time(). `pads`:
+/// a tile may reach behind the end of a range whose extent is known. `most_nodes`: the limit of all
 /// copies, each iteration counted once; of loops alone if `loops_alone` and there are loops.
 std::vector<int64_t> grow_tile(const TileModel& model, std::vector<int64_t> tile,
                                const std::vector<Size>& grid, int64_t total, int64_t busy,
-                               bool lanes_share, double most_operations, int64_t most_carried,
-                               int64_t width, int64_t iterations = 1, bool pads = false,
-                               int64_t most_nodes = costs::kTileBudget, bool loops_alone = false);
+                               std::span<const int64_t> factors, double most_operations,
+                               int64_t most_carried, int64_t width, int64_t iterations = 1,
+                               bool pads = false, int64_t most_nodes = costs::kTileBudget,
+                               bool loops_alone = false);
 
 }  // namespace firn

@@ -25,7 +25,7 @@ TileModel::TileModel(KernelCode lowered, bool lanes_share, int64_t written_out)
     find_masks(lowered);
     find_windows(lowered);
     find_meetings(lowered);
-    visit(lowered, kRoot, 1);
+    visit(lowered, kRoot, 1, false);
 }
 
 /// Iterations of a loop that are computed at once.
@@ -185,7 +185,7 @@ double TileModel::Part::copies(const std::vector<int64_t>& tile) const {
     return count;
 }
 
-void TileModel::visit(const KernelCode& code, RegionId region_id, double runs) {
+void TileModel::visit(const KernelCode& code, RegionId region_id, double runs, bool in_loop) {
     const KernelRegion& region = code[region_id];
     const bool innermost = region.range && is_innermost(code, region);
     auto one = [&](NodeId id) {
@@ -193,15 +193,15 @@ void TileModel::visit(const KernelCode& code, RegionId region_id, double runs) {
         Share& share = shares_[part_of(code, id)];
         ++share.nodes;
         share.operations += operations_of(n);
-        share.loop_nodes += region_id != kRoot;
+        share.loop_nodes += in_loop;
         if (innermost) ++share.inner_nodes, share.inner_operations += operations_of(n);
         has_windows_ |= n.op == KernelOp::Load && windows_[id].along != 0;
         if (n.op == KernelOp::Load) {
-            const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && region_id != kRoot;
+            const bool repeated = !lanes_share_ && (node_[id] & 1) == 0 && in_loop;
             share.time += runs * (repeated ? costs::kRepeatedLoad : costs::kLoad);
             if (repeated) repeated_ |= node_[id];
         } else if (n.op == KernelOp::For || n.op == KernelOp::Branch) {
-            if (n.op == KernelOp::For && region_id == kRoot)
+            if (n.op == KernelOp::For && !in_loop)
                 share.carried += static_cast<int64_t>(n.args.size());
             for (RegionId body : bodies(n)) {
                 const RangeId range = code[body].range;
@@ -212,7 +212,7 @@ void TileModel::visit(const KernelCode& code, RegionId region_id, double runs) {
                                           : std::clamp(static_cast<double>(most), 1.0,
                                                        costs::kMostCountedTrips);
                 }
-                visit(code, body, runs * iterations);
+                visit(code, body, runs * iterations, in_loop || !n.guard);
             }
         } else if (n.op != KernelOp::Result) {
             share.time += runs * costs::kOperation * operation_cost(n.op);

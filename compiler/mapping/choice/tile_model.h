@@ -82,7 +82,7 @@ class TileModel {
     void meet(const std::map<int64_t, std::vector<NodeId>>& nodes, int range);
     Window window_of_sum(const KernelCode& code, const IndexForm& form) const;
     Part part_of(const KernelCode& code, NodeId id) const;
-    void visit(const KernelCode& code, RegionId region, double runs);
+    void visit(const KernelCode& code, RegionId region, double runs, bool in_loop);
 
     std::vector<RangeId> grid_;  // Grid ranges, x first
     ByNode<uint64_t> node_;      // the Grid ranges that a node depends on

@@ -20,10 +20,11 @@
 namespace firn {
 namespace {
 
-/// A load whose operand is packed. Its panels have one vector of neighbours along the last range of
-/// the grid for each iteration of the loop, one after the other.
+/// A load whose operand is packed: by iterations of the loop, one after the other. If the lanes of
+/// a vector load neighbours, each iteration has a vector of them, and these are the panels.
 struct PackedLoad {
     NodeId load;
+    bool in_panels = true;
     RangeId along;                // the loop
     Size iterations;              // of the loop
     std::vector<RangeId> beside;  // the other ranges that the index depends on
@@ -77,7 +78,8 @@ class Operands {
         out.load = id;
         out.along = body.range;
         const Size step = coefficient_of(form.sum, x_), walk = coefficient_of(form.sum, out.along);
-        if (step.is(0) || walk.is(0)) return std::nullopt;
+        if (walk.is(0)) return std::nullopt;
+        out.in_panels = !step.is(0);
         Size read(1), again(1);
         for (RangeId r : code_.ranges.ids()) {
             const bool reads = !coefficient_of(form.sum, r).is(0);
@@ -91,14 +93,27 @@ class Operands {
             out.extents.push_back(*extent);
         }
         // The copy reads each element once: windows that overlap would be read, and kept, more
-        // often.
-        if ((buffer.elements - read).lower_bound() < 0) return std::nullopt;
-        const bool apart = !step.is(1);
+        // often. It also reads where a condition keeps the kernel from it.
+        if ((buffer.elements - read).lower_bound() < 0 || !stays_inside(form, buffer.elements))
+            return std::nullopt;
+        const bool apart = out.in_panels && !step.is(1);
         const Size walked = out.iterations * walk * Size(buffer.dtype.bytes());
-        const int64_t least = apart ? costs::kRepeatsOfGather : costs::kRepeatsOfRow;
+        const int64_t least = apart           ? costs::kRepeatsOfGather
+                              : out.in_panels ? costs::kRepeatsOfRow
+                                              : costs::kRepeatsOfOne;
         const bool repeats = again.lower_bound() >= least;
         const bool far = apart || walked.lower_bound() > costs::kWalkedBytes;
         return repeats && far ? std::optional(std::move(out)) : std::nullopt;
+    }
+
+    /// Returns whether all indices of the ranges together lead to elements of a buffer.
+    bool stays_inside(const IndexForm& form, const Size& elements) {
+        Size last = form.sum.offset;
+        for (const auto& [range, step] : form.sum.terms) {
+            if (step.lower_bound() < 1) return false;
+            last = last + step * (*extent_of(range) - Size(1));
+        }
+        return form.sum.offset.lower_bound() >= 0 && (elements - last).lower_bound() >= 1;
     }
 
     /// The extent of a range; none where it is no size.
@@ -141,9 +156,9 @@ NodeId packed_index(KernelBuilder& b, const PackedLoad& load, const Panels& pane
     NodeId at = b.integer(0);
     for (size_t k = 0; k < beside.size(); ++k)
         at = b.add(b.mul(at, b.size(load.extents[k])), beside[k]);
-    at = b.add(b.mul(at, b.size(panels.held())), panel);
+    if (load.in_panels) at = b.add(b.mul(at, b.size(panels.held())), panel);
     at = b.add(b.mul(at, b.size(load.iterations)), iteration);
-    return b.add(b.mul(at, b.integer(panels.lanes)), lane);
+    return load.in_panels ? b.add(b.mul(at, b.integer(panels.lanes)), lane) : at;
 }
 
 /// The index along the last range of a lane of a panel; behind the end the last one inside.
@@ -163,12 +178,20 @@ KernelCode packing_kernel(const KernelCode& code, const PackedLoad& load, const 
     std::vector<NodeId> beside;
     for (const Size& extent : load.extents)
         beside.push_back(b.range(b.add_range(grid_range("b", extent))));
-    const NodeId panel = b.range(b.add_range(grid_range("p", panels.count()))),
-                 iteration = b.range(b.add_range(grid_range("k", load.iterations))),
-                 lane = b.range(b.add_range(grid_range("x", Size(panels.lanes))));
+    const auto add = [&](const char* name, const Size& extent) {
+        return b.range(b.add_range(grid_range(name, extent)));
+    };
     const RangeId x = last_grid_range(code);
     IndexForms forms(code);
     const IndexForm& form = forms.of(n.args[0]);
+    // Memory is read in order: the range of the longer steps is the outer one.
+    const Size row = coefficient_of(form.sum, load.along);
+    const bool by_rows = (row - coefficient_of(form.sum, x) * Size(panels.lanes)).lower_bound() > 0;
+    NodeId panel, iteration, lane;
+    if (by_rows) iteration = add("k", load.iterations);
+    if (load.in_panels) panel = add("p", panels.count());
+    if (!by_rows) iteration = add("k", load.iterations);
+    if (load.in_panels) lane = add("x", Size(panels.lanes));
     NodeId index = b.size(form.sum.offset);
     for (const auto& [range, step] : form.sum.terms) {
         const auto at = std::find(load.beside.begin(), load.beside.end(), range);
@@ -198,6 +221,8 @@ class ReadPacked : public Rebuild {
         : Rebuild(from, b), from_(from), b_(b), loads_(loads), panels_(panels) {}
 
     void build() {
+        if (std::none_of(loads_.begin(), loads_.end(), [](auto& l) { return l.in_panels; }))
+            return copy_kernel();
         const RangeId x = last_grid_range(from_);
         std::vector<RangeId> ranges;
         for (RangeId r : from_.ranges.ids())
@@ -278,7 +303,8 @@ void pack(PackRun& run, ListedKernel& kernel, std::vector<ListedStep>& out) {
     const KernelCode& code = kernel.code;
     const Panels panels{run.target.profile.subgroup_size, code[last_grid_range(code)].extent};
     for (PackedLoad& load : loads) {
-        load.elements = panels.held() * load.iterations * Size(panels.lanes);
+        load.elements = load.iterations;
+        if (load.in_panels) load.elements = load.elements * panels.held() * Size(panels.lanes);
         for (const Size& extent : load.extents) load.elements = load.elements * extent;
     }
     std::erase_if(loads, [&](const PackedLoad& load) { return !may_hold(run, load.elements); });

@@ -108,7 +108,7 @@ int64_t enough_shared(const Choice& c) {
 std::vector<int64_t> shared_tile(const Choice& c, const TileModel& model) {
     const std::vector<Size>& grid = c.traits.grid;
     const auto grown = [&](const std::vector<int64_t>& from) {
-        return grow_tile(model, from, grid, c.traits.total, enough_shared(c), true,
+        return grow_tile(model, from, grid, c.traits.total, enough_shared(c), kSmallPrimes,
                          c.profile.max_body_operations, c.rules().most_carried, 1);
     };
     const std::vector<int64_t> one(grid.size(), 1);
@@ -138,7 +138,7 @@ bool tiles_pay(const Choice& c) {
     const TileModel alone(c.ready, false);
     const std::vector<int64_t> one(traits.grid.size(), 1);
     const std::vector<int64_t> few =
-        grow_tile(alone, one, traits.grid, traits.total, c.busy(), false,
+        grow_tile(alone, one, traits.grid, traits.total, c.busy(), kTwos,
                   c.profile.max_body_operations, c.rules().most_carried, c.least_width());
     return shared.time(tile) <
            costs::kLeastSaving * padded_time(alone, few, traits.grid, c.least_width());

@@ -83,7 +83,7 @@ void size_tile(Choice& c) {
             return padded_time(model, of, traits.grid, width);
         };
         const auto grown_from = [&](const std::vector<int64_t>& from) {
-            return grow_tile(model, from, traits.grid, traits.total, c.busy(), false, most,
+            return grow_tile(model, from, traits.grid, traits.total, c.busy(), kTwos, most,
                              c.rules().most_carried, width, iterations, pads, costs::kTileBudget,
                              loops_alone);
         };
@@ -95,6 +95,14 @@ void size_tile(Choice& c) {
                 padding(traits.grid[0], from[0] * 2 * width))
                 continue;
             const std::vector<int64_t> grown = grown_from(from);
+            if (time_of(grown) < costs::kLeastSaving * time_of(tile)) tile = grown;
+        }
+        // Rows of vectors are no blocks of four: three of them may leave fewer registers unused.
+        for (size_t d = 0; d < tile.size() && c.rules().lanes_load_together; ++d) {
+            std::vector<int64_t> threes(tile.size(), 1);
+            threes[d] = 3;
+            if (!fits(c, d, 3)) continue;
+            const std::vector<int64_t> grown = grown_from(threes);
             if (time_of(grown) < costs::kLeastSaving * time_of(tile)) tile = grown;
         }
         const bool better =
@@ -118,7 +126,7 @@ void grow_by_shares(Choice& c) {
         std::max(costs::kTileBudget, std::min(traits.nodes * 4, traits.most_nodes));
     const int64_t busy = std::max(c.busy(), traits.total / copies);
     c.m.tile = grow_tile(TileModel(c.ready, false), c.m.tile, traits.grid, traits.total, busy,
-                         false, c.profile.max_body_operations, c.rules().most_carried,
+                         kTwos, c.profile.max_body_operations, c.rules().most_carried,
                          c.least_width(), 1, may_pad(c.ready, traits.grid[0]), nodes);
 }
 
@@ -160,7 +168,8 @@ void choose(Choice& c) {
     const bool serial = c.rules().subgroups_run_serially && by_four && !traits.loops &&
                         (traits.nodes >= costs::kLongBody || stored) &&
                         traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
-    if (traits.plain() && c.may_hold(4) && (((by_four || padded) && c.has_room(4)) || serial))
+    if (traits.plain() && c.may_hold(4) && c.fills_lanes(4) &&
+        (((by_four || padded) && c.has_room(4)) || serial))
         m.tile[0] = 4;
     // A core waits for one operation after the other in a short body: elements side by side fill
     // the gaps, though they run until the last one ends. Reads at places that values decide leave
@@ -185,7 +194,7 @@ void choose(Choice& c) {
         leave_room_to_hand_round(c);
     } else if (traits.shifted) {
         // Neighbours share their loads.
-        if (m.tile[0] == 1 && fits(c, 0, 4) && c.has_room(4)) m.tile[0] = 4;
+        if (m.tile[0] == 1 && fits(c, 0, 4) && c.fills_lanes(4) && c.has_room(4)) m.tile[0] = 4;
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})
             if (m.tile[1] == 1 && fits(c, 1, u) && traits.y > 0 && c.has_room(u) &&
