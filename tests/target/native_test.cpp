@@ -70,6 +70,78 @@ TEST(NativeText, AClampedIndexIsARowWhereItsVectorIsInside) {
     EXPECT_GE(count(text, "phi <8 x float> \\[[^\\]]*, %row"), 2) << text;
 }
 
+TEST(NativeText, LanesThatAreClampedTakeTheElementsAtTheEdges) {
+    const std::string text = text_of(
+        [](Tensor x) {
+            auto [i, j] = indices<2>(x.shape());
+            return x(i, j - 1);
+        },
+        {f32(256, 256)});
+    EXPECT_GE(count(text, "call <8 x float> @llvm.masked.load"), 1) << text;
+    EXPECT_EQ(count(text, "extractelement <8 x i32>"), 0) << text;
+}
+
+TEST(NativeText, ALoadThatABoundGuardsIsOneMaskedLoad) {
+    const std::string text = text_of(
+        [](Tensor x) {
+            auto [i, j] = indices<2>(x.shape());
+            return zero(x)(i, j - 1);
+        },
+        {f32(256, 256)});
+    // Of the row, and none of the elements at its ends.
+    EXPECT_GE(count(text, "call <8 x float> @llvm.masked.load[^\n]*zeroinitializer"), 1) << text;
+    EXPECT_EQ(count(text, "call <8 x float> @llvm.masked.load"),
+              count(text, "call <8 x float> @llvm.masked.load[^\n]*zeroinitializer"))
+        << text;
+}
+
+TEST(NativeText, AVectorIsChosenUnderAMask) {
+    const std::string text =
+        text_of([](Tensor x, Tensor c) { return select(c > 0.0f, x, -1.0f); }, {f32(4096), f32()});
+    EXPECT_GE(count(text, "select <8 x i1> [^,]*, <8 x float>"), 1) << text;
+    EXPECT_EQ(count(text, "select i1 [^,]*, <8 x float>"), 0) << text;
+}
+
+TEST(NativeText, IndicesThatTurnOutToBeNeighboursAreARow) {
+    const auto of_channels = [](Tensor x) {
+        auto [i, j, k] = indices<3>(x.shape());
+        return x(i, j + 1, k);
+    };
+    EXPECT_GE(count(text_of(of_channels, {f32(64, 64, 4)}), "br i1 [^,]*, label %row"), 1);
+    // Not those that come from memory.
+    const auto of_data = [](Tensor x, Tensor at) { return x(at); };
+    EXPECT_EQ(count(text_of(of_data, {f32(4096), i32(4096)}), "label %row"), 0);
+}
+
+TEST(NativeText, NeighboursOfAnIndexShareItsAddress) {
+    const std::string text = text_of(
+        [](Tensor x) {
+            auto [i] = indices<1>({Size(4096)});
+            return unchecked(x)(i) + unchecked(x)(i + 3);
+        },
+        {f32(5000)});
+    EXPECT_GE(count(text, "add i64 [^,]*, 3\n"), 1) << text;
+    EXPECT_EQ(count(text, "add i32 [^,]*, 3\n"), count(text, "add i64 [^,]*, 3\n")) << text;
+}
+
+TEST(NativeText, ASumIsWrittenAsSoonAsItsTermsAre) {
+    const std::string text =
+        text_of([](Tensor a, Tensor b) { return matmul(a, b); }, {f32(256, 256), f32(256, 256)});
+    // The first product of a tile is added before most of the right factor's rows are loaded.
+    const std::string before = text.substr(0, text.find("@llvm.fma.v8f32("));
+    EXPECT_LT(4 * count(before, "load <8 x float>"), count(text, "load <8 x float>")) << text;
+}
+
+TEST(NativeText, AProductThatAConditionLeavesOutIsRoundedWithItsSum) {
+    const std::string text = text_of(
+        [](Tensor g, Tensor w) {
+            auto [i, p] = indices<2>({Size(4096), Size(900)});
+            return sum(select(i + p < 4000, unchecked(g)(i + p) * w(p), 0.0f), {.axis = 1});
+        },
+        {f32(5000), f32(900)});
+    EXPECT_GE(count(text, "@llvm.fma.v8f32\\("), 1) << text;
+}
+
 TEST(NativeText, ABoundIsOneComparison) {
     // For each vector that is loaded.
     const auto comparisons = [](auto function) {

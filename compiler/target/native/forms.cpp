@@ -1,5 +1,5 @@
-// Finds the values of a kernel that differ from lane to lane: the least set that is closed under
-// the rules.
+// Finds the values of a kernel that differ from lane to lane (the least set that is closed under
+// the rules), those that follow from positions, and those that are wanted under a condition.
 #include "compiler/target/native/forms.h"
 
 #include <algorithm>
@@ -69,11 +69,82 @@ bool diverges(const IrRun& run, RegionId region) {
     return (trips && run.varying[trips]) || (body.alive && run.varying[body.alive]);
 }
 
+/// Operations by which indices are made of ranges and sizes.
+bool makes_positions(const KernelNode& n) {
+    switch (n.op) {
+        case KernelOp::Constant:
+        case KernelOp::Param:
+        case KernelOp::Range:
+        case KernelOp::Add:
+        case KernelOp::Sub:
+        case KernelOp::Mul:
+        case KernelOp::Div:
+        case KernelOp::Mod:
+        case KernelOp::LowBits:
+        case KernelOp::Min:
+        case KernelOp::Max:
+        case KernelOp::Less:
+        case KernelOp::LessEqual:
+        case KernelOp::Equal:
+        case KernelOp::NotEqual:
+        case KernelOp::InRange:
+        case KernelOp::And:
+        case KernelOp::Or:
+        case KernelOp::Not:
+        case KernelOp::Select:
+        case KernelOp::Cast: return !n.dtype.is_float();
+        default: return false;
+    }
+}
+
+void find_positions(IrRun& run) {
+    run.positions.assign(run.code.nodes.size(), false);
+    for (NodeId id : run.code.nodes.ids()) {
+        const KernelNode& n = run.code[id];
+        run.positions[id] =
+            !run.varying[id] ||
+            (makes_positions(n) && std::all_of(n.args.begin(), n.args.end(),
+                                               [&](NodeId arg) { return run.positions[arg]; }));
+    }
+}
+
+/// What the users of a value found so far want of it.
+struct Wish {
+    bool used = false;
+    NodeId condition;  // none: it is wanted always
+};
+void want(Wish& wish, NodeId condition) {
+    if (wish.used && wish.condition != condition) condition = NodeId();
+    wish = {true, condition};
+}
+
+/// A value is wanted under a condition where a Select takes it, or values that are made of it.
+void find_wanted(IrRun& run) {
+    ByNode<Wish> wishes(run.code.nodes.size());
+    for (const KernelRegion& region : run.code.regions) {
+        for (NodeId yield : region.yields) want(wishes[yield], {});
+        if (region.alive) want(wishes[region.alive], {});
+    }
+    for (size_t k = run.code.nodes.size(); k-- > 0;) {
+        const NodeId id(k);
+        const KernelNode& n = run.code[id];
+        const bool chooses = n.op == KernelOp::Select && n.args[1] != n.args[0] &&
+                             run.code[n.args[2]].op == KernelOp::Constant;
+        for (size_t arg = 0; arg < n.args.size(); ++arg)
+            want(wishes[n.args[arg]], chooses && arg == 1    ? n.args[0]
+                                      : is_elementwise(n.op) ? wishes[id].condition
+                                                             : NodeId());
+    }
+    for (NodeId id : run.code.nodes.ids()) run.wanted[id] = wishes[id].condition;
+}
+
 }  // namespace
 
 void find_forms(IrRun& run) {
     run.varying.assign(run.code.nodes.size(), false);
     run.diverges.assign(run.code.regions.size(), false);
+    run.positions.assign(run.code.nodes.size(), true);
+    run.wanted.assign(run.code.nodes.size(), NodeId());
     if (run.lanes == 1) return;
     for (bool changed = true; changed;) {
         changed = false;
@@ -91,6 +162,8 @@ void find_forms(IrRun& run) {
                 run.diverges[region] = changed = true;
         }
     }
+    find_positions(run);
+    find_wanted(run);
 }
 
 }  // namespace firn::native

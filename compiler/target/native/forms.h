@@ -4,8 +4,8 @@
 
 namespace firn::native {
 
-/// Fills `varying` and `diverges` of the run. A value that is not varying is equal in all lanes
-/// that run.
+/// Fills `varying`, `diverges`, `positions` and `wanted` of the run. A value that is not varying is
+/// equal in all lanes that run.
 void find_forms(IrRun& run);
 
 }  // namespace firn::native

@@ -64,6 +64,13 @@ void begin_block(IrRun& run, const std::string& label) {
     run.block = label;
 }
 
+void jump_likely(IrRun& run, const std::string& condition, const std::string& likely,
+                 const std::string& other) {
+    run.weighs = true;
+    emit_effect(run,
+                "br i1 " + condition + ", label %" + likely + ", label %" + other + ", !prof !1");
+}
+
 IrValue value_of(const IrRun& run, NodeId id) {
     if (!run.values[id].empty()) return run.values[id][0];
     const KernelNode& n = run.code[id];
@@ -127,6 +134,15 @@ std::string any_of(IrRun& run, const std::string& mask) {
     const std::string word =
         emit(run, "bitcast " + vector_of(run, "i1") + " " + mask + " to " + bits);
     return emit(run, "icmp ne " + bits + " " + word + ", 0");
+}
+
+std::string lanes_of_both(IrRun& run, const std::string& a, const std::string& b) {
+    if (a.empty() || b.empty()) return a.empty() ? b : a;
+    return emit(run, "and " + vector_of(run, "i1") + " " + a + ", " + b);
+}
+
+std::string other_lanes(IrRun& run, const std::string& mask) {
+    return emit(run, "xor " + vector_of(run, "i1") + " " + mask + ", " + splat(run, "true", "i1"));
 }
 
 std::string constant_text(const Scalar& value) {

@@ -23,6 +23,10 @@ struct IrValue {
     /// The lanes of a vector differ by `stride` if the i1 `where` is true at run time; `first` is
     /// then lane 0. Both are empty if no such condition is known.
     std::string first = {}, where = {};
+    /// With `first`, the lanes whose value is `first` plus their strides, an i1 vector. If `low` is
+    /// not empty, all lanes before those have the value `low`, which is lane 0's then, and all
+    /// behind them `high`, which is the last one's: an index that is clamped.
+    std::string inside = {}, low = {}, high = {};
 
     bool is_vector() const { return varying && !linear; }
 };
@@ -35,6 +39,8 @@ struct IrRun {
     bool contract = true;                 // a product may become part of a sum: fused, rounded once
     ByNode<bool> varying;                 // see forms.h
     ByRegion<bool> diverges;              // loops that lanes leave at different times
+    ByNode<bool> positions;               // values that follow from ranges and sizes alone
+    ByNode<NodeId> wanted;                // the condition without which no user takes a value
     ByNode<bool> sums;                    // sums and differences of what a loop carries
     ByNode<std::vector<IrValue>> values;  // of a vector load and a Branch, several
     std::string mask;                     // the lanes that run, an i1 vector; empty: all
@@ -48,6 +54,7 @@ struct IrRun {
     std::vector<std::string> memory;      // the pointer of each buffer
     std::string cached;                   // NativeCall::cached
     bool streams = false;                 // some store may go past the caches
+    bool weighs = false;                  // some branch says which side is likely
     std::map<std::string, int>* functions = nullptr;  // of the module: how often each is called
 };
 
@@ -65,6 +72,10 @@ void emit_effect(IrRun& run, const std::string& instruction);
 /// Begins a block.
 std::string new_label(IrRun& run, std::string_view what);
 void begin_block(IrRun& run, const std::string& label);
+/// Ends a block by a branch of which the first side is nearly always taken: the registers and the
+/// place of the other one come second.
+void jump_likely(IrRun& run, const std::string& condition, const std::string& likely,
+                 const std::string& other);
 
 /// The value of a node that stands before in the text; of a node that nothing evaluates, because
 /// nobody uses what depends on it, poison.
@@ -83,6 +94,10 @@ std::string intrinsic(IrRun& run, const std::string& name, const std::string& ty
                       const std::vector<std::string>& operands);
 /// Returns whether any lane is set in an i1 vector (an i1).
 std::string any_of(IrRun& run, const std::string& mask);
+/// The lanes of both masks, i1 vectors; an empty one has all lanes.
+std::string lanes_of_both(IrRun& run, const std::string& a, const std::string& b);
+/// The other lanes.
+std::string other_lanes(IrRun& run, const std::string& mask);
 /// A constant as text.
 std::string constant_text(const Scalar& value);
 

@@ -75,14 +75,36 @@ struct Access {
     DType dtype;          // of elements as the kernel uses them
     IrValue index;        // i32 before it is widened; of a private array, of the lane's element
     int width = 1;
+    int64_t behind = 0;  // elements from the index on
 };
+
+/// The largest constant that addresses take out of an index. An index is not negative, so that what
+/// it was added to lies in an i32 as well: the sum of both in 64 bits is the index.
+constexpr int64_t kLargestOffset = int64_t{1} << 30;
+
+/// Takes a constant out of the index, so that neighbours share the rest of their addresses.
+void split_index(IrRun& run, const KernelNode& index, Access& a) {
+    if (index.op != KernelOp::Add || index.dtype != i32) return;
+    for (size_t k = 0; k < 2; ++k) {
+        const auto* constant = run.code[index.args[k]].get_if<Scalar>();
+        if (!constant || constant->i <= 0 || constant->i > kLargestOffset) continue;
+        const IrValue rest = value_of(run, index.args[1 - k]);
+        if (rest.is_vector() || rest.text == "poison") return;
+        a.index = rest;
+        a.behind = constant->i;
+        return;
+    }
+}
 
 Access access_of(IrRun& run, const KernelNode& n, DType used) {
     const auto& attr = n.as<AccessAttr>();
     const KernelBuffer& buffer = run.code.buffers[attr.buffer];
     Access out{buffer, run.memory[attr.buffer], holds_bits(buffer, used) ? used : buffer.dtype,
                value_of(run, n.args[0]), attr.width};
-    if (buffer.space != MemorySpace::Private || run.lanes == 1) return out;
+    if (buffer.space != MemorySpace::Private || run.lanes == 1) {
+        split_index(run, run.code[n.args[0]], out);
+        return out;
+    }
     out.index.first.clear();
     // Element k of lane l is at k * lanes + l.
     const std::string lanes = std::to_string(run.lanes);
@@ -103,6 +125,7 @@ Access access_of(IrRun& run, const KernelNode& n, DType used) {
 /// The address of the element `index` (i32).
 std::string address(IrRun& run, const Access& a, const std::string& index, int64_t more = 0) {
     std::string place = emit(run, "sext i32 " + index + " to i64");
+    more += a.behind;
     if (more) place = emit(run, "add i64 " + place + ", " + std::to_string(more));
     return emit(run,
                 "getelementptr " + memory_type(a.dtype) + ", ptr " + a.pointer + ", i64 " + place);
@@ -112,12 +135,13 @@ std::string alignment(const Access& a) {
     return ", align " + std::to_string(element_bytes(a.buffer));
 }
 
-/// The index of each lane where a lane that does not run may not read: element 0 then.
-IrValue safe_index(IrRun& run, const IrValue& index) {
-    if (run.mask.empty()) return index;
-    const std::string words = vector_of(run, "i32"), zero = splat(run, "0", "i32"),
+/// The index of each lane where a lane that does not run may not read: of element 0 then.
+IrValue safe_index(IrRun& run, const Access& a) {
+    if (run.mask.empty()) return a.index;
+    const std::string words = vector_of(run, "i32"),
+                      zero = splat(run, std::to_string(-a.behind), "i32"),
                       chosen = emit(run, "select " + vector_of(run, "i1") + " " + run.mask + ", " +
-                                             words + " " + as_vector(run, index, i32) + ", " +
+                                             words + " " + as_vector(run, a.index, i32) + ", " +
                                              words + " " + zero);
     return {chosen, true, false, 0};
 }
@@ -133,8 +157,9 @@ bool gathers(const IrRun& run, const Access& a) {
 std::string places(IrRun& run, const Access& a, int k) {
     const std::string type = memory_type(a.dtype);
     std::string base = a.pointer;
-    if (k)
-        base = emit(run, "getelementptr " + type + ", ptr " + base + ", i64 " + std::to_string(k));
+    if (k + a.behind)
+        base = emit(run, "getelementptr " + type + ", ptr " + base + ", i64 " +
+                             std::to_string(k + a.behind));
     return emit(run, "getelementptr " + type + ", ptr " + base + ", " + vector_of(run, "i32") +
                          " " + as_vector(run, a.index, i32));
 }
@@ -225,8 +250,9 @@ std::vector<IrValue> load_row(IrRun& run, const Access& a) {
     return parts;
 }
 
-/// Neighbours under a mask.
-std::vector<IrValue> load_masked(IrRun& run, const Access& a) {
+/// Neighbours under a mask; other lanes have the `rest`, elements of memory.
+std::vector<IrValue> load_masked(IrRun& run, const Access& a, const std::string& mask,
+                                 const std::string& rest = "zeroinitializer") {
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
                       bits = vector_of(run, "i1"),
                       name = "@llvm.masked.load." + suffix_of(vector) + ".p0";
@@ -235,14 +261,14 @@ std::vector<IrValue> load_masked(IrRun& run, const Access& a) {
     const std::string raw =
         emit(run, "call " + vector + " " + name + "(ptr " + address(run, a, a.index.text) +
                       ", i32 " + std::to_string(element_bytes(a.buffer)) + ", " + bits + " " +
-                      run.mask + ", " + vector + " zeroinitializer)");
+                      mask + ", " + vector + " " + rest + ")");
     return {{from_memory(run, a.dtype, raw, true), true}};
 }
 
 /// Each lane's elements, wherever they are.
 std::vector<IrValue> load_lanes(IrRun& run, const Access& a) {
     const bool at_once = gathers(run, a);
-    const IrValue index = at_once ? a.index : safe_index(run, a.index);
+    const IrValue index = at_once ? a.index : safe_index(run, a);
     std::vector<IrValue> parts;
     for (int k = 0; k < a.width; ++k) {
         const std::string raw = at_once ? gather_at_once(run, a, k) : gather(run, a, index, k);
@@ -257,22 +283,28 @@ bool makes_row(const IrRun& run, const Access& a, int64_t stride) {
     return stride == 1 && a.width == 1;
 }
 std::vector<IrValue> load_as_row(IrRun& run, const Access& a) {
-    return run.mask.empty() ? load_row(run, a) : load_masked(run, a);
+    return run.mask.empty() ? load_row(run, a) : load_masked(run, a, run.mask);
 }
 
-/// A row where the lanes differ by a stride, which only the run knows.
-std::vector<IrValue> load_row_or_lanes(IrRun& run, const Access& a, DType dtype) {
+/// The processor loads a vector under a mask by one instruction: elements of 4 or 8 bytes, with
+/// registers of 256 bits or more.
+bool loads_under_masks(const IrRun& run, const Access& a) {
+    return run.profile.subgroup_size >= 8 && element_bytes(a.buffer) >= 4;
+}
+
+/// The parts of a load that two blocks give, each by its function.
+template <class First, class Second>
+std::vector<IrValue> load_by_either(IrRun& run, const std::string& likely, DType dtype,
+                                    const First& load_first, const Second& load_second) {
     const std::string row = new_label(run, "row"), lanes = new_label(run, "lanes"),
                       end = new_label(run, "loaded");
-    emit_effect(run, "br i1 " + a.index.where + ", label %" + row + ", label %" + lanes);
+    jump_likely(run, likely, row, lanes);
     begin_block(run, row);
-    Access along = a;
-    along.index = {a.index.first, true, true, a.index.stride};
-    const std::vector<IrValue> neighbours = load_as_row(run, along);
+    const std::vector<IrValue> neighbours = load_first();
     const std::string from_row = run.block;
     emit_effect(run, "br label %" + end);
     begin_block(run, lanes);
-    const std::vector<IrValue> others = load_lanes(run, a);
+    const std::vector<IrValue> others = load_second();
     const std::string from_lanes = run.block;
     emit_effect(run, "br label %" + end);
     begin_block(run, end);
@@ -283,6 +315,68 @@ std::vector<IrValue> load_row_or_lanes(IrRun& run, const Access& a, DType dtype)
                            from_row + "], [" + others[k].text + ", %" + from_lanes + "]"),
              true});
     return parts;
+}
+
+/// The lanes of a clamped index that are not clamped from a row, the others from the two elements
+/// at the edges.
+std::vector<IrValue> load_clamped(IrRun& run, const Access& a, const Access& row) {
+    const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
+    const auto everywhere = [&](const std::string& index) {
+        return splat(run,
+                     emit(run, "load " + type + ", ptr " + address(run, a, index) + alignment(a)),
+                     type);
+    };
+    const std::string is_low = emit(run, "icmp eq " + vector_of(run, "i32") + " " + a.index.text +
+                                             ", " + splat(run, a.index.low, "i32"));
+    const std::string edges =
+        emit(run, "select " + vector_of(run, "i1") + " " + is_low + ", " + vector + " " +
+                      everywhere(a.index.low) + ", " + vector + " " + everywhere(a.index.high));
+    return load_masked(run, row, a.index.inside, edges);
+}
+
+/// The lanes in which anything takes a loaded value, an i1 vector that is known here; empty: all.
+std::string wanted_lanes(const IrRun& run, NodeId load) {
+    const NodeId condition = run.wanted[load];
+    if (!condition || run.values[condition].empty()) return {};
+    const IrValue& wanted = run.values[condition][0];
+    return wanted.is_vector() ? wanted.text : "";
+}
+
+/// A row where the lanes differ by a stride, which only the run knows.
+std::vector<IrValue> load_row_or_lanes(IrRun& run, const Access& a, NodeId id) {
+    const DType dtype = run.code[id].dtype;
+    Access row = a;
+    row.index = {a.index.first, true, true, a.index.stride};
+    const auto load_each = [&] { return load_lanes(run, a); };
+    if (a.width > 1 || a.index.stride > 1 || !loads_under_masks(run, a))
+        return load_by_either(
+            run, a.index.where, dtype, [&] { return load_as_row(run, row); }, load_each);
+    const std::string lanes = lanes_of_both(run, run.mask, wanted_lanes(run, id));
+    if (lanes.empty() && a.index.low.empty())
+        return load_by_either(
+            run, a.index.where, dtype, [&] { return load_row(run, row); }, load_each);
+    if (lanes.empty())
+        return load_by_either(
+            run, a.index.where, dtype, [&] { return load_row(run, row); },
+            [&] { return load_clamped(run, a, row); });
+    // LLVM finds that lanes which a bound lets through are inside it, and drops the other block.
+    const std::string others = lanes_of_both(run, lanes, other_lanes(run, a.index.inside));
+    const std::string none = emit(run, "xor i1 " + any_of(run, others) + ", true");
+    return load_by_either(
+        run, none, dtype,
+        [&] { return load_masked(run, row, lanes_of_both(run, lanes, a.index.inside)); },
+        load_each);
+}
+
+/// Asks whether the lanes of an index that follows from positions are neighbours.
+void find_row(IrRun& run, Access& a) {
+    const std::string words = vector_of(run, "i32");
+    a.index.stride = a.width;
+    a.index.first = lane_of(run, a.index, i32, 0);
+    a.index.inside =
+        emit(run, "icmp eq " + words + " " + a.index.text + ", " +
+                      as_vector(run, {a.index.first, true, true, a.index.stride}, i32));
+    a.index.where = emit(run, "xor i1 " + any_of(run, other_lanes(run, a.index.inside)) + ", true");
 }
 
 /// Stores the values of every lane that runs; of those that store to the same element the last
@@ -493,13 +587,16 @@ OwnMemory own_memory(const KernelCode& code, int lanes) {
 
 void write_load(IrRun& run, NodeId id) {
     const KernelNode& n = run.code[id];
-    const Access a = access_of(run, n, n.dtype);
+    Access a = access_of(run, n, n.dtype);
+    if (a.index.is_vector() && a.index.first.empty() && run.mask.empty() &&
+        run.positions[n.args[0]])
+        find_row(run, a);
     if (!a.index.varying)
         run.values[id] = load_once(run, a);
     else if (a.index.linear && makes_row(run, a, a.index.stride))
         run.values[id] = load_as_row(run, a);
     else if (!a.index.first.empty() && makes_row(run, a, a.index.stride))
-        run.values[id] = load_row_or_lanes(run, a, n.dtype);
+        run.values[id] = load_row_or_lanes(run, a, id);
     else
         run.values[id] = load_lanes(run, a);
     // Elements of another type than the kernel uses are converted as they are.

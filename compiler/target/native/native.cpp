@@ -256,6 +256,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
         "\nattributes #0 = { nounwind \"min-legal-vector-width\"=\"" + bits +
         "\" \"prefer-vector-width\"=\"" + bits + "\" }\n";
     if (run.streams) out += "!0 = !{i32 1}\n";
+    if (run.weighs) out += "!1 = !{!\"branch_weights\", i32 1000, i32 1}\n";
     return out;
 }
 

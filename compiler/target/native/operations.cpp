@@ -454,10 +454,24 @@ const char* predicate_of(KernelOp op) {
     }
 }
 
+/// The condition in all lanes whose values are equal in one of them, or differ by strides.
+std::string compare_lanes(IrRun& run, const char* predicate, const std::string& a,
+                          const std::string& b) {
+    return emit(
+        run, std::string("icmp ") + predicate + " " + vector_of(run, "i32") + " " + a + ", " + b);
+}
+
+/// An operation on scalars.
+std::string write_scalar(IrRun& run, const KernelNode& n, std::vector<std::string> in) {
+    return write({run, n.op, n.dtype, run.code[n.args.back()].dtype, false, std::move(in)});
+}
+
 /// A comparison with an i32 that is equal in all lanes is the same for all if it is for the first
 /// and the last one; Min and Max then are that value with a stride, if it is the one they take.
-void compare_ends(IrRun& run, const KernelNode& n, const std::vector<IrValue>& in,
-                  const std::string& where, IrValue& out) {
+/// `in`: with the strides of `operands`, if `where` holds, in the lanes of `inside`.
+void compare_ends(IrRun& run, const KernelNode& n, const std::vector<IrValue>& operands,
+                  const std::vector<IrValue>& in, const std::string& where,
+                  const std::string& inside, IrValue& out) {
     const size_t k = in[0].varying ? 0 : 1;
     if (in[0].varying == in[1].varying || run.code[n.args[0]].dtype != i32) return;
     const Ends ends = ends_of(run, in[k]);
@@ -473,11 +487,24 @@ void compare_ends(IrRun& run, const KernelNode& n, const std::vector<IrValue>& i
         out.first = first;
         out.stride = 0;
         out.where = both(run, known, emit(run, "icmp eq i1 " + first + ", " + last));
-    } else {
-        out.first = in[k].text;
-        out.stride = in[k].stride;
-        out.where = both(run, known, both(run, first, last));
+        out.inside = emit(run, "icmp eq " + vector_of(run, "i1") + " " + out.text + ", " +
+                                   splat(run, first, "i1"));
+        return;
     }
+    const IrValue& bounded = operands[k];
+    out.first = in[k].text;
+    out.stride = in[k].stride;
+    out.where = both(run, known, both(run, first, last));
+    out.inside = lanes_of_both(run, inside,
+                               compare_lanes(run, predicate_of(n.op), as_vector(run, bounded, i32),
+                                             splat(run, in[1 - k].text, "i32")));
+    if (bounded.is_vector() && bounded.low.empty()) return;
+    const auto bound = [&](const std::string& end) {
+        return write_scalar(run, n, {end, in[1 - k].text});
+    };
+    out.low = bound(bounded.is_vector() ? bounded.low : bounded.text);
+    out.high =
+        bound(bounded.is_vector() ? bounded.high : lane_of(run, bounded, i32, run.lanes - 1));
 }
 
 /// Finds where the lanes of a vector of integers or conditions differ by one stride: of indices
@@ -486,25 +513,40 @@ void find_regular(IrRun& run, const KernelNode& n, const std::vector<IrValue>& o
                   IrValue& out) {
     if (n.dtype != i32 && n.dtype != boolean) return;
     std::vector<IrValue> in = operands;
-    std::string where;
+    std::string where, inside;
     for (IrValue& value : in) {
         if (!value.is_vector()) continue;
         if (value.first.empty()) return;
         where = both(run, where, value.where);
+        inside = lanes_of_both(run, inside, value.inside);
         value = {value.first, true, true, value.stride};
     }
-    if (n.args.size() == 2 && predicate_of(n.op)) return compare_ends(run, n, in, where, out);
+    if (n.args.size() == 2 && predicate_of(n.op))
+        return compare_ends(run, n, operands, in, where, inside, out);
     if (n.op == KernelOp::Select && n.dtype == i32 && in[1].stride == in[2].stride) {
         out.first =
             emit(run, "select i1 " + in[0].text + ", i32 " + in[1].text + ", i32 " + in[2].text);
         out.stride = in[1].stride;
         out.where = where.empty() ? "true" : where;
+        out.inside = inside.empty() ? splat(run, "true", "i1") : inside;
     } else if (IrValue linear; !where.empty() && keeps_linear(run, n, in, linear)) {
-        Operation o{run, n.op, n.dtype, run.code[n.args.back()].dtype, false, {}};
-        for (const IrValue& value : in) o.in.push_back(value.text);
-        out.first = write(o);
+        const auto at = [&](std::string IrValue::*end) {
+            std::vector<std::string> texts;
+            for (const IrValue& value : operands)
+                texts.push_back(value.is_vector() ? value.*end : value.text);
+            return write_scalar(run, n, std::move(texts));
+        };
+        out.first = at(&IrValue::first);
         out.stride = linear.stride;
         out.where = where;
+        out.inside = inside;
+        // Clamped lanes stay equal if nothing else differs from lane to lane.
+        int varying = 0;
+        for (const IrValue& value : operands)
+            varying += !value.varying ? 0 : value.low.empty() ? 2 : 1;
+        if (varying != 1) return;
+        out.low = at(&IrValue::low);
+        out.high = at(&IrValue::high);
     }
 }
 
@@ -529,20 +571,51 @@ bool accumulates(const IrRun& run, NodeId id) {
     return n.op == KernelOp::RegionArg || run.sums[id];
 }
 
+/// A factor is masked where it is loaded, or broadcast.
+bool masks_easily(const IrRun& run, NodeId factor) {
+    const KernelOp op = run.code[factor].op;
+    return op == KernelOp::Load || op == KernelOp::Lane || !run.varying[factor];
+}
+
+/// A product, or one that is 0 without a condition.
+struct Product {
+    NodeId mul, condition;
+};
+Product product_of(const Operation& o, NodeId id) {
+    const KernelNode& n = o.run.code[id];
+    if (n.op == KernelOp::Mul) return {id, {}};
+    if (n.op != KernelOp::Select || !o.varying) return {};
+    const auto* otherwise = o.run.code[n.args[2]].get_if<Scalar>();
+    const KernelNode& mul = o.run.code[n.args[1]];
+    if (!otherwise || mul.op != KernelOp::Mul ||
+        !(constant_text(*otherwise) == constant_text(scalar_float(0, n.dtype))))
+        return {};
+    const bool easy = std::all_of(mul.args.begin(), mul.args.end(),
+                                  [&](NodeId arg) { return masks_easily(o.run, arg); });
+    return easy ? Product{n.args[1], n.args[0]} : Product{};
+}
+
 /// A product that a loop adds to what it carries is rounded once, with the sum; so is one that is
 /// taken away. Empty: it is no such sum.
 std::string fused(const Operation& o, const KernelNode& n) {
     if (!o.run.contract || (o.operand != f32 && o.operand != f64) ||
         (o.op != KernelOp::Add && o.op != KernelOp::Sub))
         return {};
-    const auto product = [&](size_t k) { return o.run.code[n.args[k]].op == KernelOp::Mul; };
-    if (product(0) == product(1)) return {};
-    const size_t k = product(0) ? 0 : 1;
+    const Product products[] = {product_of(o, n.args[0]), product_of(o, n.args[1])};
+    if (!products[0].mul == !products[1].mul) return {};
+    const size_t k = products[0].mul ? 0 : 1;
     if (!accumulates(o.run, n.args[1 - k])) return {};
-    const KernelNode& mul = o.run.code[n.args[k]];
+    const KernelNode& mul = o.run.code[products[k].mul];
+    // Without the condition both factors are 0, and so is their product, whatever they were.
+    std::string mask;
+    if (const NodeId condition = products[k].condition) {
+        if (value_of(o.run, condition).text == "poison") return {};
+        mask = as_vector(o.run, value_of(o.run, condition), boolean);
+    }
     const auto value = [&](NodeId id) {
         const IrValue& v = value_of(o.run, id);
-        return o.varying ? as_vector(o.run, v, o.operand) : v.text;
+        const std::string all = o.varying ? as_vector(o.run, v, o.operand) : v.text;
+        return mask.empty() ? all : o.select(mask, all, o.number(0));
     };
     for (NodeId arg : mul.args)
         if (value_of(o.run, arg).text == "poison" || (!o.varying && value_of(o.run, arg).varying))
@@ -591,7 +664,8 @@ IrValue write_operation(IrRun& run, NodeId id) {
     const bool vector = out.is_vector();
     Operation o{run, n.op, n.dtype, run.code[n.args.back()].dtype, vector, {}};
     if (n.op == KernelOp::Select) {
-        const bool by_lane = in[0].varying;
+        // A vector is chosen under a mask: LLVM makes a branch of a condition that is a scalar.
+        const bool by_lane = in[0].varying || vector;
         const std::string a = vector ? as_vector(run, in[1], n.dtype) : in[1].text,
                           b = vector ? as_vector(run, in[2], n.dtype) : in[2].text,
                           condition = by_lane ? as_vector(run, in[0], boolean) : in[0].text,

@@ -3,6 +3,7 @@
 #include "compiler/target/native/regions.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "compiler/base/error.h"
@@ -291,10 +292,46 @@ void write_node(IrRun& run, NodeId id) {
     run.values[id] = {write_operation(run, id)};
 }
 
+/// The order of a region in which sums with what its loop carries come as soon as their operands
+/// do: terms wait in registers else, since LLVM moves nothing over the branches of loads.
+std::vector<NodeId> sums_early(const KernelCode& code, const KernelRegion& region) {
+    ByNode<int> missing(code.nodes.size(), 0);  // operands of a sum that come later
+    ByNode<bool> later(code.nodes.size(), false), sums(code.nodes.size(), false);
+    std::map<NodeId, std::vector<NodeId>> waiting;
+    for (NodeId arg : region.args) sums[arg] = true;
+    for (NodeId id : region.order) later[id] = true;
+    for (NodeId id : region.order) {
+        const KernelNode& n = code[id];
+        sums[id] = (n.op == KernelOp::Add || n.op == KernelOp::Sub) && n.dtype.is_float() &&
+                   (sums[n.args[0]] || sums[n.args[1]]);
+        if (!sums[id]) continue;
+        for (NodeId arg : n.args)
+            if (later[arg]) ++missing[id], waiting[arg].push_back(id);
+    }
+    std::vector<NodeId> out, open;
+    for (NodeId id : region.order) {
+        if (!later[id]) continue;
+        open.push_back(id);
+        while (!open.empty()) {
+            const NodeId next = open.back();
+            open.pop_back();
+            out.push_back(next);
+            later[next] = false;
+            const auto found = waiting.find(next);
+            if (found == waiting.end()) continue;
+            for (NodeId sum : found->second)
+                if (--missing[sum] == 0) open.push_back(sum);
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 void write_region(IrRun& run, RegionId id) {
-    for (NodeId node : run.code[id].order) write_node(run, node);
+    const KernelRegion& region = run.code[id];
+    for (NodeId node : region.args.empty() ? region.order : sums_early(run.code, region))
+        write_node(run, node);
     for (NodeId node : run.code[id].effects) write_node(run, node);
 }
 
