@@ -1,54 +1,14 @@
 // Loads at the edges of tensors by native code: rows of which some lanes are clamped or left out.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
-#include "engine/firn/firn.h"
+#include "tests/device/native_levels.h"
 
 namespace firn {
 namespace {
 
-class NativeEdges : public testing::TestWithParam<const char*> {
-  protected:
-    void SetUp() override {
-        if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
-        setenv("FIRN_CPU", GetParam(), 1);
-        try {
-            cpu_session();
-        } catch (const UserError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-    void TearDown() override { unsetenv("FIRN_CPU"); }
-
-    /// The numbers of a program by native code and by the oracle are the same.
-    template <class F>
-    static void expect_equal(const char* what, const F& program) {
-        std::vector<double> expected, got;
-        {
-            SessionScope scope(Session::oracle());
-            expected = program().template to_vector<double>();
-        }
-        {
-            SessionScope scope(cpu_session());
-            got = program().template to_vector<double>();
-        }
-        EXPECT_EQ(got, expected) << what;
-    }
-};
-INSTANTIATE_TEST_SUITE_P(Levels, NativeEdges, testing::Values("sse2", "avx2", "avx512"),
-                         [](const auto& level) { return std::string(level.param); });
-
-/// Numbers in memory whose sums are exact.
-Tensor picture(const Shape& shape, DType type) {
-    int64_t count = 1;
-    for (const Size& size : shape) count *= size.constant();
-    Tensor out = reshape(arange(int(count)) * 7 % 101, shape).as(type);
-    realize(out);
-    return out;
-}
+class NativeEdges : public NativeLevel {};
+INSTANTIATE_TEST_SUITE_P(Levels, NativeEdges, native_levels(), level_name);
 
 Tensor neighbours(const Tensor& x) {
     auto [i, j] = indices<2>(x.shape());
@@ -70,9 +30,9 @@ TEST_P(NativeEdges, ElementsBesideAnEdgeAreThoseOfTheOracle) {
         for (const DType type : {f32, i32, f64, i16, u8}) {
             const Shape shape{Size(40), Size(width)};
             const std::string what = std::to_string(width) + " of " + type.name();
-            expect_equal(what.c_str(), [&] { return neighbours(picture(shape, type)); });
-            expect_equal(what.c_str(), [&] { return left_out(picture(shape, type)); });
-            expect_equal(what.c_str(), [&] { return around(picture(shape, type)); });
+            expect_equal(what, [&] { return neighbours(small_numbers(shape, type)); });
+            expect_equal(what, [&] { return left_out(small_numbers(shape, type)); });
+            expect_equal(what, [&] { return around(small_numbers(shape, type)); });
         }
 }
 
@@ -81,7 +41,8 @@ TEST_P(NativeEdges, SizesMayBeSymbols) {
         auto f = compile([](Tensor x) { return neighbours(x) + left_out(x); }, {f32("n", "m")});
         std::vector<Tensor> all;
         for (const int width : {1, 5, 64, 200})
-            all.push_back(reshape(Tensor(f(picture({Size(20), Size(width)}, f32))), {20 * width}));
+            all.push_back(
+                reshape(Tensor(f(small_numbers({Size(20), Size(width)}, f32))), {20 * width}));
         return concat(all);
     };
     expect_equal("symbols", program);
@@ -90,7 +51,7 @@ TEST_P(NativeEdges, SizesMayBeSymbols) {
 TEST_P(NativeEdges, ChannelsMayStandSideBySide) {
     for (const int channels : {2, 3, 4})
         expect_equal("channels", [&] {
-            const Tensor x = picture({Size(30), Size(64), Size(channels)}, f32);
+            const Tensor x = small_numbers({Size(30), Size(64), Size(channels)}, f32);
             auto [i, j, k] = indices<3>(x.shape());
             return x(i, j - 3, k) + 2 * x(i + 1, j + 1, k) + zero(x)(i, j + 4, k);
         });
@@ -98,7 +59,7 @@ TEST_P(NativeEdges, ChannelsMayStandSideBySide) {
 
 TEST_P(NativeEdges, LanesThatDoNotRunReadNothing) {
     expect_equal("a branch", [] {
-        const Tensor x = picture({Size(16), Size(128)}, f32);
+        const Tensor x = small_numbers({Size(16), Size(128)}, f32);
         auto [i, j] = indices<2>(x.shape());
         Tensor y = x;
         Tensor k = zeros({16, 128}, i32);
@@ -122,8 +83,8 @@ Tensor spread(const Tensor& g, const Tensor& w) {
 
 TEST_P(NativeEdges, ProductsThatAnEdgeLeavesOutAddNothing) {
     expect_equal("sums", [] {
-        return spread(picture({Size(8), Size(16), Size(24)}, f32),
-                      picture({Size(8), Size(4), Size(3), Size(3)}, f32) - 50.0f);
+        return spread(small_numbers({Size(8), Size(16), Size(24)}, f32),
+                      small_numbers({Size(8), Size(4), Size(3), Size(3)}, f32) - 50.0f);
     });
     // An infinite factor that is left out is not multiplied by 0.
     expect_equal("infinite", [] {
@@ -131,9 +92,9 @@ TEST_P(NativeEdges, ProductsThatAnEdgeLeavesOutAddNothing) {
         factors[3] = std::numeric_limits<float>::infinity();
         const Tensor x = tensor(factors);
         auto [i, j, k] = indices<3>({Size(40), Size(16), Size(16)});
-        return sum(
-            select((k != 3) & (j + k < 20), x(k) * picture({Size(40), Size(16)}, f32)(i, j), 0.0f),
-            {.axis = 2});
+        return sum(select((k != 3) & (j + k < 20),
+                          x(k) * small_numbers({Size(40), Size(16)}, f32)(i, j), 0.0f),
+                   {.axis = 2});
     });
 }
 

@@ -1,12 +1,9 @@
 // Reciprocals of roots by native code, which are made from the processor's estimates.
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <vector>
 
-#include "engine/firn/firn.h"
+#include "tests/device/native_levels.h"
 
 namespace firn {
 namespace {
@@ -27,21 +24,8 @@ double units(float got, double exact) {
     return std::abs(double(got) - exact) / unit;
 }
 
-class NativeRoots : public testing::TestWithParam<const char*> {
-  protected:
-    void SetUp() override {
-        if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
-        setenv("FIRN_CPU", GetParam(), 1);
-        try {
-            cpu_session();
-        } catch (const UserError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-    void TearDown() override { unsetenv("FIRN_CPU"); }
-};
-INSTANTIATE_TEST_SUITE_P(Levels, NativeRoots, testing::Values("sse2", "avx2", "avx512"),
-                         [](const auto& level) { return std::string(level.param); });
+class NativeRoots : public NativeLevel {};
+INSTANTIATE_TEST_SUITE_P(Levels, NativeRoots, native_levels(), level_name);
 
 TEST_P(NativeRoots, OfEveryExponentAreWithinTheirErrors) {
     SessionScope scope(cpu_session());

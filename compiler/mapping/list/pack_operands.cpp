@@ -110,7 +110,7 @@ class Operands {
     bool stays_inside(const IndexForm& form, const Size& elements) {
         Size last = form.sum.offset;
         for (const auto& [range, step] : form.sum.terms) {
-            if (step.lower_bound() < 1) return false;
+            if (step.lower_bound() < 0) return false;
             last = last + step * (*extent_of(range) - Size(1));
         }
         return form.sum.offset.lower_bound() >= 0 && (elements - last).lower_bound() >= 1;
@@ -145,7 +145,7 @@ struct Panels {
     Size extent;
 
     Size count() const { return ceil_div(extent, Size(lanes)); }
-    Size held() const { return count() + Size(costs::kLongestTile - 1); }
+    Size held() const { return count() + ceil_div(count(), Size(8)); }
     bool covers() const { return extent.divisor() % lanes == 0; }
 };
 
