@@ -83,7 +83,6 @@ const auto kPipeline = std::to_array<GraphPass>({
     {{"simplify", "passes/simplify"}, Recorded, Recorded, by_rules<simplify>, ~Ops()},
     {{"nested_choices", "passes/nested_choices"},
      Recorded, Recorded, by_rules<nested_choices>, ops({Op::Select})},
-    {{"simplify", "passes/simplify"}, Recorded, Recorded, by_rules<simplify>, ~Ops()},
     {{"end_by_counts", "passes/end_by_counts"},
      Recorded, Recorded, by_rules<end_by_counts>, ops({Op::Loop})},
     {{"dead_loop_values", "passes/dead_loop_values"},

@@ -26,7 +26,7 @@ std::string faulty_program(const std::string& fault) {
     return path;
 }
 TEST(Bisect, FindsThePassThatChangesAResult) {
-    const SkippedPasses some{"assume_sizes", "simplify:2", "fuse_loops", "share_dispatches"};
+    const SkippedPasses some{"assume_sizes", "nested_choices:2", "fuse_loops", "share_dispatches"};
     for (const ListedPass& pass : listed_passes()) {
         if (!some.contains(pass.label)) continue;
         const Outcome outcome = run("tests/bisect '" + faulty_program(pass.label) + "'");
