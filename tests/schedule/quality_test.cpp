@@ -244,6 +244,33 @@ TEST(Quality, TheGradientOfPoolingReadsEachElementOnce) {
     }
 }
 
+/// How long points of a Julia set stay near, in a loop that ends where a point leaves or a count
+/// is reached.
+Tensor steps_until_it_leaves(const Tensor& angle) {
+    auto [i, j] = indices<2>({64, 32});
+    const Tensor at = 0.2f * cos(angle);
+    Tensor x = i.as(f32) / 16.0f - 2.0f, y = j.as(f32) / 16.0f - 1.0f, steps = zeros({64, 32}, i32);
+    while_([&] { return (x * x + y * y < 400.0f) & (steps < 50); },
+           [&] {
+               const Tensor next = x * x - y * y - 0.8f;
+               y = 2.0f * x * y + at, x = next, steps += 1;
+           });
+    return steps;
+}
+
+TEST(Quality, ALoopThatACountEndsIsOneKernel) {
+    for (const DeviceProfile& profile : {cpu_profile(), gpu_profile()}) {
+        const auto program = program_for(
+            profile, [](const Tensors& a) { return steps_until_it_leaves(a[0]); }, {f32()});
+        EXPECT_EQ(program->steps.size(), 1u) << profile.name;
+    }
+    const auto run = [](const Session& session) {
+        SessionScope scope(session);
+        return steps_until_it_leaves(full({}, 0.3f)).to_vector<int>();
+    };
+    EXPECT_EQ(run(Session::interpreter()), run(Session::oracle()));
+}
+
 /// Five layers that share their weights: the gradient of the mean square by those.
 Tensor gradient_of_shared_weights(const Tensors& a, bool recorded) {
     Tensor x = a[0];
