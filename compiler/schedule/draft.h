@@ -23,6 +23,9 @@ struct Round {
     std::unordered_map<const Node*, std::vector<const Node*>> products;
     /// The reductions that the group combines, for roots whose groups hold rows.
     std::unordered_map<const Node*, std::vector<const Node*>> row_reductions;
+    /// Roots whose kernels were found to compute no long reduction. That stays true in a round, in
+    /// which kernels only lose values to memory.
+    NodeSet reduce_little;
 };
 
 /// Findings carried to later rounds.

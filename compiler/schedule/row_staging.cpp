@@ -33,11 +33,14 @@ int inner_dimensions(const Draft& draft, const Ask& ask) {
 
 /// Returns whether the root's kernel computes a long reduction for each element. Neighbours share
 /// what they read for these in tiles, which one invocation that walks them does not.
-bool reduces_long(const Draft& draft, const Node& root) {
-    return computes_any(draft, root, [&](const Node& node) {
+bool reduces_long(Draft& draft, const Node& root) {
+    if (draft.round.reduce_little.contains(&root)) return false;
+    const bool found = computes_any(draft, root, [&](const Node& node) {
         return node.op == Op::Reduce &&
                reduction_trips(node, draft.facts.symbols) >= costs::kStageTrips;
     });
+    if (!found) draft.round.reduce_little.insert(&root);
+    return found;
 }
 
 }  // namespace
@@ -54,7 +57,7 @@ double evaluated_at(const Draft& draft, const Ask& ask) {
     return prefix_elements(shape, inner, draft.facts.symbols);
 }
 
-double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks) {
+double stage_seconds(Draft& draft, const Node& node, const std::set<Ask>& asks) {
     const ScheduleFacts& facts = draft.facts;
     const double each = facts.seconds.at(&node);
     double total = 0;

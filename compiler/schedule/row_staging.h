@@ -10,7 +10,7 @@ namespace firn {
 /// Returns the number of grid indices at which an asking root's kernel evaluates a value.
 double evaluated_at(const Draft& draft, const Ask& ask);
 /// Returns the seconds if every asking root stages the value per row; 0 if that is impossible.
-double stage_seconds(const Draft& draft, const Node& node, const std::set<Ask>& asks);
+double stage_seconds(Draft& draft, const Node& node, const std::set<Ask>& asks);
 /// Makes the kernels of the asking roots walk rows.
 void stage(Draft& draft, const std::set<Ask>& asks);
 
