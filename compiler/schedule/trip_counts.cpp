@@ -79,7 +79,12 @@ std::vector<std::pair<const Node*, double>> kernel_loops(const RegionFacts& regi
 }
 
 double expected_elements(const Shape& shape, const SymbolFacts& symbols) {
-    return estimate(element_count(shape), symbols);
+    // Products of numbers need no terms. It is asked for each use of each value.
+    int64_t count = 1;
+    for (const Size& extent : shape)
+        if (!extent.is_constant() || __builtin_mul_overflow(count, extent.constant(), &count))
+            return estimate(element_count(shape), symbols);
+    return static_cast<double>(count);
 }
 
 }  // namespace firn
