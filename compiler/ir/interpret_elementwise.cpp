@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "compiler/base/error.h"
 #include "compiler/ir/evaluate.h"
@@ -67,24 +68,36 @@ bool f32_loop(Op op, HostTensor& out, Inputs in) {
     }
 }
 
-/// Unsigned arithmetic wraps as the operations promise.
-bool i32_loop(Op op, HostTensor& out, Inputs in) {
+/// Integers of 32 bits. Unsigned arithmetic wraps as the operations promise; a quotient by zero is
+/// zero.
+template <class I>
+bool integer_loop(Op op, HostTensor& out, Inputs in) {
     using U = uint32_t;
-    using I = int32_t;
+    const auto is_minus_one = [](I x) { return std::is_signed_v<I> && x == I(-1); };
     switch (op) {
         case Op::Neg: return map_one<U, U>(out, in, [](U x) { return 0 - x; });
+        case Op::BitNot: return map_one<U, U>(out, in, [](U x) { return ~x; });
         case Op::Add: return map_two<U, U>(out, in, [](U x, U y) { return x + y; });
         case Op::Sub: return map_two<U, U>(out, in, [](U x, U y) { return x - y; });
         case Op::Mul: return map_two<U, U>(out, in, [](U x, U y) { return x * y; });
+        case Op::Div:
+            return map_two<I, I>(out, in, [&](I x, I y) {
+                return y == 0 ? I(0) : is_minus_one(y) ? I(0 - U(x)) : I(x / y);
+            });
+        case Op::Mod:
+            return map_two<I, I>(
+                out, in, [&](I x, I y) { return y == 0 || is_minus_one(y) ? I(0) : I(x % y); });
         case Op::Min: return map_two<I, I>(out, in, [](I x, I y) { return y < x ? y : x; });
         case Op::Max: return map_two<I, I>(out, in, [](I x, I y) { return x < y ? y : x; });
         case Op::And: return map_two<U, U>(out, in, [](U x, U y) { return x & y; });
         case Op::Or: return map_two<U, U>(out, in, [](U x, U y) { return x | y; });
         case Op::Xor: return map_two<U, U>(out, in, [](U x, U y) { return x ^ y; });
-        case Op::Less: return map_two<I, I>(out, in, [](I x, I y) { return x < y; });
-        case Op::LessEqual: return map_two<I, I>(out, in, [](I x, I y) { return x <= y; });
-        case Op::Equal: return map_two<I, I>(out, in, [](I x, I y) { return x == y; });
-        case Op::NotEqual: return map_two<I, I>(out, in, [](I x, I y) { return x != y; });
+        case Op::ShiftLeft: return map_two<U, U>(out, in, [](U x, U y) { return x << (y & 31); });
+        case Op::ShiftRight: return map_two<I, I>(out, in, [](I x, I y) { return x >> (y & 31); });
+        case Op::Less: return map_two<I, U>(out, in, [](I x, I y) { return U{x < y}; });
+        case Op::LessEqual: return map_two<I, U>(out, in, [](I x, I y) { return U{x <= y}; });
+        case Op::Equal: return map_two<I, U>(out, in, [](I x, I y) { return U{x == y}; });
+        case Op::NotEqual: return map_two<I, U>(out, in, [](I x, I y) { return U{x != y}; });
         default: return false;
     }
 }
@@ -112,9 +125,12 @@ bool cast_loop(DType dtype, HostTensor& out, Inputs in) {
     DType from = in[0]->dtype;
     if (dtype == f32 && from == i32)
         return map_one<int32_t, float>(out, in, [](int32_t x) { return static_cast<float>(x); });
-    if (dtype == i32 && from == boolean)
-        return map_one<uint32_t, int32_t>(out, in,
-                                          [](uint32_t x) { return static_cast<int32_t>(x != 0); });
+    if (dtype == f32 && from == u32)
+        return map_one<uint32_t, float>(out, in, [](uint32_t x) { return static_cast<float>(x); });
+    if ((dtype == i32 && from == u32) || (dtype == u32 && from == i32))
+        return map_one<uint32_t, uint32_t>(out, in, [](uint32_t x) { return x; });
+    if ((dtype == i32 || dtype == u32) && from == boolean)
+        return map_one<uint32_t, uint32_t>(out, in, [](uint32_t x) { return uint32_t{x != 0}; });
     if (dtype == f32 && from == boolean)
         return map_one<uint32_t, float>(out, in, [](uint32_t x) { return x ? 1.0f : 0.0f; });
     return false;
@@ -124,7 +140,8 @@ bool typed_loop(Op op, DType dtype, HostTensor& out, Inputs in) {
     if (op == Op::Select) return select_loop(out, in);
     if (op == Op::Cast) return cast_loop(dtype, out, in);
     if (in[0]->dtype == f32) return f32_loop(op, out, in);
-    if (in[0]->dtype == i32) return i32_loop(op, out, in);
+    if (in[0]->dtype == i32) return integer_loop<int32_t>(op, out, in);
+    if (in[0]->dtype == u32) return integer_loop<uint32_t>(op, out, in);
     if (in[0]->dtype == boolean) return bool_loop(op, out, in);
     return false;
 }
