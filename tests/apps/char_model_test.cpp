@@ -34,6 +34,7 @@ class CharModel : public testing::Test {
 };
 
 TEST_F(CharModel, WritesAsTheTextIsWritten) {
+    const OnDefaultDevice device;
     SessionScope scope(device_session());
     const ModelOptions options{.context = 8, .width = 16, .layers = 1, .heads = 2};
     Training training = make_training(read_text(file(times(60, "firn\xff.")), 8), options, 3);

@@ -13,6 +13,7 @@
 #include "apps/fluid/sampling.h"
 #include "apps/fluid/simulation.h"
 #include "apps/fluid/views.h"
+#include "tests/apps/default_device.h"
 #include "tests/host_functions.h"
 
 namespace firn::fluid {
@@ -139,8 +140,10 @@ TEST(FluidGradients, OfThePressureSolveAreThoseOfDifferences) {
     }
 }
 
+/// What the demo computes, on the default device. Twenty steps are compared on Vulkan above.
 class FluidOnDevice : public ::testing::Test {
   protected:
+    OnDefaultDevice default_device;
     Session session = device_session();
     SessionScope scope{session};
 };

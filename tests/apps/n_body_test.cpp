@@ -8,6 +8,7 @@
 
 #include "apps/n_body/picture.h"
 #include "apps/n_body/simulation.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::n_body {
 namespace {
@@ -70,8 +71,10 @@ TEST(NBodyGravity, AStepIsTheDriftAndOneKernelForAllPairs) {
     EXPECT_LE(stats.operations, 256 * 256 * 20);
 }
 
+/// What the demo computes, on the default device. Gravity is compared on Vulkan above.
 class NBodyOnDevice : public ::testing::Test {
   protected:
+    OnDefaultDevice default_device;
     Session session = device_session();
     SessionScope scope{session};
 };

@@ -41,6 +41,7 @@ TEST(NeuralCa, AWoundIsADisc) {
 }
 
 TEST(NeuralCa, LearnsOnTheDevice) {
+    const OnDefaultDevice device;
     SessionScope scope(device_session());
     const ProblemOptions options{.hidden = 12, .batch = 2, .pool = 4};
     const Settings settings{.lr = 5e-3f, .least = 6, .most = 8};

@@ -97,6 +97,7 @@ TEST_F(TrainDigitsRun, GivesTheSameForTheSameSeedAndFromFiles) {
 }
 
 TEST_F(TrainDigitsRun, RefusesWhatCannotBeLearned) {
+    const OnDefaultDevice device;
     const auto refused = [&](const std::string& arguments, const std::string& why) {
         const auto [status, said] = run(arguments);
         EXPECT_EQ(status, 2) << said;

@@ -9,6 +9,7 @@
 
 #include "apps/common/resample.h"
 #include "apps/train_image/training.h"
+#include "tests/apps/default_device.h"
 
 namespace firn::train_image {
 namespace {
@@ -40,6 +41,7 @@ TEST(TrainImage, ResamplesByTheMeanOfWhatAPixelCovers) {
 }
 
 TEST(TrainImage, LearnsAPictureOnTheDevice) {
+    const OnDefaultDevice device;
     SessionScope scope(device_session());
     Training training =
         make_training(drawing(24), {.features = 32, .width = 32, .depth = 2, .detail = 4}, 3);
@@ -72,6 +74,7 @@ int run(const std::string& arguments) {
 }
 
 TEST(TrainImage, GivesTheSamePictureForTheSameSeed) {
+    const OnDefaultDevice device;
     const std::string folder = testing::TempDir() + "/train_image_test";
     std::filesystem::create_directories(folder);
     const std::string a = folder + "/a.png", b = folder + "/b.png", c = folder + "/c.png";
