@@ -20,6 +20,12 @@ Tensor left_out(const Tensor& x) {
     return zero(x)(i, j - 2) + 3 * zero(x)(i - 1, j + 1) + 5 * zero(x)(i + 2, j + 9) -
            2 * zero(x)(i + 1, 2 * j - 3) + select(j < 5, x(i, j + 3), 9);
 }
+/// An element that two conditions take.
+Tensor taken_twice(const Tensor& x) {
+    auto [i, j] = indices<2>(x.shape());
+    const Tensor near = x(i, j - 4);
+    return select(j < 30, near, 0) + 2 * select(j > 6, near, 0);
+}
 Tensor around(const Tensor& x) {
     auto [i, j] = indices<2>(x.shape());
     return wrap(x)(i, j - 2) + 3 * mirror(x)(i - 1, j + 4);
@@ -32,13 +38,15 @@ TEST_P(NativeEdges, ElementsBesideAnEdgeAreThoseOfTheOracle) {
             const std::string what = std::to_string(width) + " of " + type.name();
             expect_equal(what, [&] { return neighbours(small_numbers(shape, type)); });
             expect_equal(what, [&] { return left_out(small_numbers(shape, type)); });
+            expect_equal(what, [&] { return taken_twice(small_numbers(shape, type)); });
             expect_equal(what, [&] { return around(small_numbers(shape, type)); });
         }
 }
 
 TEST_P(NativeEdges, SizesMayBeSymbols) {
     const auto program = [] {
-        auto f = compile([](Tensor x) { return neighbours(x) + left_out(x); }, {f32("n", "m")});
+        auto f = compile([](Tensor x) { return neighbours(x) + left_out(x) + taken_twice(x); },
+                         {f32("n", "m")});
         std::vector<Tensor> all;
         for (const int width : {1, 5, 64, 200})
             all.push_back(
@@ -88,13 +96,11 @@ TEST_P(NativeEdges, ProductsThatAnEdgeLeavesOutAddNothing) {
     });
     // An infinite factor that is left out is not multiplied by 0.
     expect_equal("infinite", [] {
-        std::vector<float> factors(16, 2.0f);
-        factors[3] = std::numeric_limits<float>::infinity();
-        const Tensor x = tensor(factors);
-        auto [i, j, k] = indices<3>({Size(40), Size(16), Size(16)});
-        return sum(select((k != 3) & (j + k < 20),
-                          x(k) * small_numbers({Size(40), Size(16)}, f32)(i, j), 0.0f),
-                   {.axis = 2});
+        std::vector<float> factors(8 * 4 * 9, 2.0f);
+        factors[0] = factors[44] = std::numeric_limits<float>::infinity();
+        Tensor positive = small_numbers({Size(8), Size(16), Size(24)}, f32) + 1.0f;
+        realize(positive);
+        return spread(positive, reshape(tensor(factors), {8, 4, 3, 3}));
     });
 }
 
