@@ -142,6 +142,23 @@ TEST(NativeText, AProductThatAConditionLeavesOutIsRoundedWithItsSum) {
     EXPECT_GE(count(text, "@llvm.fma.v8f32\\("), 1) << text;
 }
 
+TEST(NativeText, AFunctionThatTwoLoopsComputeIsKept) {
+    const auto calls = [](auto function, const std::string& kept) {
+        const std::string text = text_of(function, {f32(64, 1024)});
+        EXPECT_EQ(count(text, "%kept = alloca \\[" + kept), kept.empty() ? 0 : 1) << text;
+        return count(text, "call <8 x float> @[A-Za-z_0-9.]*[Ee]xp");
+    };
+    const auto powers = [](Tensor x) { return exp(x - max(x, {.axis = 1, .keep_dims = true})); };
+    const int once = calls([=](Tensor x) { return sum(powers(x), {.axis = 1}); }, "");
+    EXPECT_GE(once, 1);
+    const auto quotient = [](Tensor a, Tensor b) {
+        return a / sum(b, {.axis = 1, .keep_dims = true});
+    };
+    EXPECT_EQ(calls([=](Tensor x) { return quotient(powers(x), powers(x)); }, "4096 x i8"), once);
+    // Not functions of different values.
+    EXPECT_EQ(calls([=](Tensor x) { return quotient(powers(x * 2.0f), powers(x)); }, ""), 2 * once);
+}
+
 TEST(NativeText, ABoundIsOneComparison) {
     // For each vector that is loaded.
     const auto comparisons = [](auto function) {

@@ -7,6 +7,7 @@
 #include "compiler/kernel/functions/functions.h"
 #include "compiler/target/native/forms.h"
 #include "compiler/target/native/halves.h"
+#include "compiler/target/native/kept.h"
 #include "compiler/target/native/regions.h"
 
 namespace firn::native {
@@ -120,6 +121,7 @@ std::string definition(const std::string& called, const KernelFunction& function
     run.values.resize(code.nodes.size());
     run.sums.resize(code.nodes.size());
     find_forms(run);
+    find_kept(run);
     name_constants(run);
     for (NodeId id : code.nodes.ids())
         if (const auto* attr = code[id].get_if<ParamAttr>())

@@ -31,6 +31,13 @@ struct IrValue {
     bool is_vector() const { return varying && !linear; }
 };
 
+/// Where the iterations of a loop keep a value: that of iteration k is `bytes` long and lies from
+/// `offset` + k * `bytes` on.
+struct KeptValue {
+    NodeId index;  // of the loop
+    int64_t offset = 0, bytes = 0;
+};
+
 struct IrRun {
     const KernelCode& code;
     const DeviceProfile& profile;
@@ -43,18 +50,20 @@ struct IrRun {
     ByNode<NodeId> wanted;                // the condition without which no user takes a value
     ByNode<bool> sums;                    // sums and differences of what a loop carries
     ByNode<std::vector<IrValue>> values;  // of a vector load and a Branch, several
-    std::string mask;                     // the lanes that run, an i1 vector; empty: all
-    std::string text;                     // instructions so far
-    std::string allocas;                  // those of the entry block
-    std::string block = "entry";          // the label of the block that is written
-    int next = 0;                         // the next name
-    std::set<std::string> declared;       // intrinsics and functions from outside
-    std::vector<IrValue> arguments;       // of a function: its parameters
-    std::string returned;                 // of a function: what it stores
-    std::vector<std::string> memory;      // the pointer of each buffer
-    std::string cached;                   // NativeCall::cached
-    bool streams = false;                 // some store may go past the caches
-    bool weighs = false;                  // some branch says which side is likely
+    ByNode<KeptValue> keeps, takes;       // see kept.h
+    int64_t kept_bytes = 0;
+    std::string mask;                 // the lanes that run, an i1 vector; empty: all
+    std::string text;                 // instructions so far
+    std::string allocas;              // those of the entry block
+    std::string block = "entry";      // the label of the block that is written
+    int next = 0;                     // the next name
+    std::set<std::string> declared;   // intrinsics and functions from outside
+    std::vector<IrValue> arguments;   // of a function: its parameters
+    std::string returned;             // of a function: what it stores
+    std::vector<std::string> memory;  // the pointer of each buffer
+    std::string cached;               // NativeCall::cached
+    bool streams = false;             // some store may go past the caches
+    bool weighs = false;              // some branch says which side is likely
     std::map<std::string, int>* functions = nullptr;  // of the module: how often each is called
 };
 

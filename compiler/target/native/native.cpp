@@ -7,6 +7,7 @@
 #include "compiler/target/native/forms.h"
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/ir_run.h"
+#include "compiler/target/native/kept.h"
 #include "compiler/target/native/memory.h"
 #include "compiler/target/native/regions.h"
 
@@ -232,6 +233,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     run.values.resize(code.nodes.size());
     run.sums.resize(code.nodes.size());
     find_forms(run);
+    find_kept(run);
     const std::string buffers = field(run, "ptr", 0), params = field(run, "ptr", 8);
     std::vector<IrValue> counts;
     for (int dim = 0; dim < 3; ++dim) counts.push_back({field(run, "i32", 16 + 4 * dim), false});

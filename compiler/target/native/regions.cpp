@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/base/error.h"
+#include "compiler/target/native/kept.h"
 #include "compiler/target/native/lanes.h"
 #include "compiler/target/native/memory.h"
 #include "compiler/target/native/operations.h"
@@ -289,7 +290,9 @@ void write_node(IrRun& run, NodeId id) {
     }
     ensure(is_elementwise(for_any_angle(n.op)) || is_combined(n.op),
            "the native target cannot express a node");
+    if (take_value(run, id)) return;
     run.values[id] = {write_operation(run, id)};
+    keep_value(run, id);
 }
 
 /// The order of a region in which sums with what its loop carries come as soon as their operands
