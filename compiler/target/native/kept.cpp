@@ -45,26 +45,41 @@ bool is_costly(const IrRun& run, NodeId id) {
            find_kernel_function(n.op, n.dtype.is_half() ? f32 : n.dtype);
 }
 
-/// The value `a` of one loop's iteration is the value `b` of the same iteration of another.
-bool are_alike(const IrRun& run, const CountedLoop& first, NodeId a, const CountedLoop& second,
-               NodeId b) {
-    if (a == first.index || b == second.index) return a == first.index && b == second.index;
-    const KernelNode &x = run.code[a], &y = run.code[b];
-    if (a == b) return x.op != KernelOp::RegionArg && !x.pinned;
-    if (x.op != y.op || x.dtype != y.dtype || x.pinned || y.pinned || !(x.attr == y.attr) ||
-        x.args.size() != y.args.size() || x.args.empty())
-        return false;
-    if (x.op == KernelOp::Load) {
-        if (run.code.buffers[x.as<AccessAttr>().buffer].space != MemorySpace::Bound ||
-            run.code.buffers[x.as<AccessAttr>().buffer].written)
-            return false;
-    } else if (!is_elementwise(x.op) && x.op != KernelOp::Lane) {
-        return false;
-    }
-    for (size_t k = 0; k < x.args.size(); ++k)
-        if (!are_alike(run, first, x.args[k], second, y.args[k])) return false;
-    return true;
+/// Nothing in the kernel stores to the memory of a load.
+bool is_constant_memory(const IrRun& run, const AccessAttr& access) {
+    const KernelBuffer& read = run.code.buffers[access.buffer];
+    return read.space == MemorySpace::Bound &&
+           std::none_of(
+               run.code.buffers.begin(), run.code.buffers.end(),
+               [&](const KernelBuffer& b) { return b.written && b.buffer == read.buffer; });
 }
+
+/// The most nodes that are compared for one value, since values with many uses are met again.
+constexpr int kMostCompared = 200;
+
+/// Whether the value `a` of one loop's iteration is the value `b` of the same iteration of another.
+struct Comparison {
+    const IrRun& run;
+    const CountedLoop &first, &second;
+    int left = kMostCompared;
+
+    bool alike(NodeId a, NodeId b) {
+        if (--left < 0) return false;
+        if (a == first.index || b == second.index) return a == first.index && b == second.index;
+        const KernelNode &x = run.code[a], &y = run.code[b];
+        if (a == b) return x.op != KernelOp::RegionArg && !x.pinned;
+        if (x.op != y.op || x.dtype != y.dtype || x.pinned || y.pinned || !(x.attr == y.attr) ||
+            x.args.size() != y.args.size() || x.args.empty())
+            return false;
+        const bool repeats = x.op == KernelOp::Load
+                                 ? is_constant_memory(run, x.as<AccessAttr>())
+                                 : is_elementwise(x.op) || x.op == KernelOp::Lane;
+        if (!repeats) return false;
+        for (size_t k = 0; k < x.args.size(); ++k)
+            if (!alike(x.args[k], y.args[k])) return false;
+        return true;
+    }
+};
 
 int64_t bytes_of_all_lanes(const IrRun& run, NodeId id) {
     return run.lanes * std::max(4, run.code[id].dtype.bytes());
@@ -76,7 +91,7 @@ void take_from(IrRun& run, const CountedLoop& first, const CountedLoop& second) 
         if (run.takes[wanted].bytes || !is_costly(run, wanted)) continue;
         for (NodeId kept : run.code[first.body].order) {
             if (run.code[kept].op != run.code[wanted].op ||
-                !are_alike(run, first, kept, second, wanted))
+                !Comparison{run, first, second}.alike(kept, wanted))
                 continue;
             KeptValue value = run.takes[kept].bytes ? run.takes[kept] : run.keeps[kept];
             if (!value.bytes) {
