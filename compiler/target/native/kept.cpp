@@ -57,7 +57,8 @@ bool is_constant_memory(const IrRun& run, const AccessAttr& access) {
 /// The most nodes that are compared for one value, since values with many uses are met again.
 constexpr int kMostCompared = 200;
 
-/// Whether the value `a` of one loop's iteration is the value `b` of the same iteration of another.
+/// Compares the value `a` of an iteration of one loop with the value `b` of the same iteration of
+/// another.
 struct Comparison {
     const IrRun& run;
     const CountedLoop &first, &second;
