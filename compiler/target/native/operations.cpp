@@ -454,7 +454,7 @@ const char* predicate_of(KernelOp op) {
     }
 }
 
-/// The condition in all lanes whose values are equal in one of them, or differ by strides.
+/// A comparison of i32 in every lane.
 std::string compare_lanes(IrRun& run, const char* predicate, const std::string& a,
                           const std::string& b) {
     return emit(
