@@ -12,10 +12,10 @@
 namespace firn {
 namespace {
 
-/// The texts of all kernels of a function, for a processor with vectors of 256 bits.
+/// The texts of all kernels of a function, for a processor with vectors of so many bits.
 template <class F, size_t Arity>
-std::string text_of(F function, const ArgSpec (&arguments)[Arity]) {
-    SessionScope scope(emitting(native_profile()));
+std::string text_of(F function, const ArgSpec (&arguments)[Arity], uint32_t bits = 256) {
+    SessionScope scope(emitting(native_profile(bits)));
     std::string all;
     for (const KernelInfo& kernel : compile(function, arguments).program()->kernels) {
         EXPECT_EQ(kernel.artefact.format, "native");
@@ -205,6 +205,13 @@ TEST(NativeText, ALoopThatLanesLeaveAtDifferentTimesHasAMask) {
         },
         {f32(4096)});
     EXPECT_GE(count(text, "phi <8 x i1>"), 1) << text;
+}
+
+TEST(NativeText, ProcessorsWithoutThatInstructionRoundProductsByThemselves) {
+    const std::string product = text_of([](Tensor a, Tensor b) { return matmul(a, b); },
+                                        {f32(256, 256), f32(256, 256)}, 128);
+    EXPECT_EQ(count(product, "@llvm.fma"), 0) << product;
+    EXPECT_GE(count(product, "fmul <4 x float>"), 1) << product;
 }
 
 TEST(NativeText, TheProductsOfALongSumAreRoundedWithItAndNothingElseIsAllowed) {

@@ -8,8 +8,8 @@ namespace firn {
 namespace {
 
 /// The rules of a processor with so many registers of vectors, of which one in eight holds
-/// operands.
-ClassRules native(int64_t registers) {
+/// operands. `fuses`: it multiplies and adds in one operation.
+ClassRules native(int64_t registers, bool fuses) {
     return {.subgroups_run_serially = true,
             .groups_run_alone = true,
             .masked = true,
@@ -18,7 +18,7 @@ ClassRules native(int64_t registers) {
             .shuffles_loads = false,
             .lanes_load_together = true,
             .packs_operands = true,
-            .fuses_products = true,
+            .fuses_products = fuses,
             .most_carried = registers - registers / 8,
             .keeps_order = false,
             .unrolls_on = false,
@@ -40,13 +40,13 @@ ClassRules native(int64_t registers) {
             .barrier_of_launch = costs::kBarrierOnCpu};
 }
 
-const ClassRules kOf16 = native(16), kOf32 = native(32);
+const ClassRules kOf128 = native(16, false), kOf256 = native(16, true), kOf512 = native(32, true);
 
 }  // namespace
 
-// Processors have 32 registers of 512 bits, and 16 of fewer.
+// Processors have 32 registers of 512 bits, and 16 of fewer; x86 fuses products from AVX2 on.
 const ClassRules& native_rules(const DeviceProfile& profile) {
-    return profile.subgroup_size >= 16 ? kOf32 : kOf16;
+    return profile.subgroup_size >= 16 ? kOf512 : profile.subgroup_size >= 8 ? kOf256 : kOf128;
 }
 
 }  // namespace firn

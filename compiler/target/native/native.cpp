@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/base/error.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/native/forms.h"
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/ir_run.h"
@@ -229,6 +230,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     IrRun run{code, profile};
     run.subgroup = static_cast<int>(profile.subgroup_size);
     run.lanes = lanes_of(code, profile);
+    run.contract = rules_of(profile).fuses_products;
     run.functions = &functions;
     run.values.resize(code.nodes.size());
     run.sums.resize(code.nodes.size());
