@@ -63,19 +63,5 @@ TEST(PackOperands, OtherDevicesReadOperandsWhereTheyAre) {
         EXPECT_EQ(packed_in(plain_product, {f32(512, 512), f32(512, 512)}, profile).size(), 0U);
 }
 
-TEST(PackOperands, ATemporaryOfALoopHasTheSameSizeInEachIteration) {
-    const auto shrinking = [](Tensor a, Tensor b) {
-        Tensor out = zeros({64, 64}, f32);
-        for (Tensor k : loop(3)) {
-            auto [i, j] = indices<2>(out.shape());
-            Tensor total = zeros(out.shape(), f32);
-            for (Tensor n : loop(k + 1)) total += a(i, n) * b(j, n);
-            out = out + total;
-        }
-        return out;
-    };
-    EXPECT_EQ(packed_in(shrinking, {f32(64, 64), f32(64, 64)}).size(), 0U);
-}
-
 }  // namespace
 }  // namespace firn

@@ -36,8 +36,12 @@ struct PackedLoad {
 /// A kernel, and the facts that its operands are chosen by.
 class Operands {
   public:
-    Operands(const KernelCode& code, const DeviceProfile& profile)
-        : code_(code), lanes_(profile.subgroup_size), forms_(code), x_(last_grid_range(code)) {}
+    Operands(const KernelCode& code, const ListTarget& target)
+        : code_(code),
+          lanes_(target.profile.subgroup_size),
+          largest_(target.facts.largest),
+          forms_(code),
+          x_(last_grid_range(code)) {}
 
     std::vector<PackedLoad> find() {
         if (!x_ || reduces_rows(code_) || code_[x_].extent.lower_bound() < lanes_ || !only_stores())
@@ -94,7 +98,8 @@ class Operands {
         }
         // The copy reads each element once: windows that overlap would be read, and kept, more
         // often. It also reads where a condition keeps the kernel from it.
-        if ((buffer.elements - read).lower_bound() < 0 || !stays_inside(form, buffer.elements))
+        if ((buffer.elements - read).lower_bound(largest_) < 0 ||
+            !stays_inside(form, buffer.elements))
             return std::nullopt;
         const bool apart = out.in_panels && !step.is(1);
         const Size walked = out.iterations * walk * Size(buffer.dtype.bytes());
@@ -113,7 +118,7 @@ class Operands {
             if (step.lower_bound() < 0) return false;
             last = last + step * (*extent_of(range) - Size(1));
         }
-        return form.sum.offset.lower_bound() >= 0 && (elements - last).lower_bound() >= 1;
+        return form.sum.offset.lower_bound() >= 0 && (elements - last).lower_bound(largest_) >= 1;
     }
 
     /// The extent of a range; none where it is no size.
@@ -127,6 +132,7 @@ class Operands {
 
     const KernelCode& code_;
     const int64_t lanes_;
+    const SizeEnv& largest_;
     IndexForms forms_;
     const RangeId x_;
 };
@@ -298,7 +304,7 @@ bool may_hold(const PackRun& run, const Size& elements) {
 
 /// Packs the operands of the kernel, by kernels that are added to `out`.
 void pack(PackRun& run, ListedKernel& kernel, std::vector<ListedStep>& out) {
-    std::vector<PackedLoad> loads = Operands(kernel.code, run.target.profile).find();
+    std::vector<PackedLoad> loads = Operands(kernel.code, run.target).find();
     if (loads.empty()) return;
     const KernelCode& code = kernel.code;
     const Panels panels{run.target.profile.subgroup_size, code[last_grid_range(code)].extent};
