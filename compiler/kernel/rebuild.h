@@ -42,7 +42,8 @@ class Rebuild {
     /// The loop, which has no effects, is built in another way, by rewrite(): its results.
     virtual bool is_rewritten(NodeId /*loop*/) const { return false; }
     virtual std::vector<NodeId> rewrite(NodeId /*loop*/) { return {}; }
-    /// What stands for a load, which is built where its loops are; none: the load itself.
+    /// Returns the node that replaces a load. It is called while the loops around the load are
+    /// built, so that their indices have nodes. None: the load is copied.
     virtual NodeId other_load(NodeId /*load*/) { return {}; }
 
     /// The copy of an effect of the root.

@@ -249,7 +249,8 @@ class Limits : public testing::TestWithParam<Limit> {
         SessionScope scope(session);
         return program.run().to_vector<double>();
     }
-    /// What the oracle gives is the same for every limit.
+    /// Returns the numbers of the oracle, which are the same for every limit, so that it is asked
+    /// once.
     static const std::vector<double>& expected(const Program& program) {
         static std::map<const Program*, std::vector<double>> found;
         const auto [at, first] = found.try_emplace(&program);

@@ -140,7 +140,7 @@ TEST(FluidGradients, OfThePressureSolveAreThoseOfDifferences) {
     }
 }
 
-/// What the demo computes, on the default device. Twenty steps are compared on Vulkan above.
+/// Runs the simulation on the default device. The tests above compare twenty steps on Vulkan.
 class FluidOnDevice : public ::testing::Test {
   protected:
     OnDefaultDevice default_device;

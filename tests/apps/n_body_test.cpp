@@ -71,7 +71,7 @@ TEST(NBodyGravity, AStepIsTheDriftAndOneKernelForAllPairs) {
     EXPECT_LE(stats.operations, 256 * 256 * 20);
 }
 
-/// What the demo computes, on the default device. Gravity is compared on Vulkan above.
+/// Runs the simulation on the default device. The tests above compare gravity on Vulkan.
 class NBodyOnDevice : public ::testing::Test {
   protected:
     OnDefaultDevice default_device;

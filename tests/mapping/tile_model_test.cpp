@@ -93,5 +93,32 @@ TEST(TileModel, WhatIsComputedFromIndicesThatAreKeptInsideMeets) {
     EXPECT_EQ(two.nodes({4}), 4 * 3 + 5 + 5 * 3 + 4 * 3);
 }
 
+TEST(TileModel, ALoopBehindAGuardCarriesItsValuesInEachCopy) {
+    const std::string loop = R"(
+        %3 = For k1 0.0 {
+          arg %1 f32
+          %2 = Load f32 b0 x0
+          %4 = Mul f32 %2 2.0
+          %5 = Add f32 %1 %4
+          yield %5
+        }
+        %6 = Result f32 %3
+        ! %7 = Store f32 b1 x0 %6
+)";
+    const auto carried = [](const std::string& body, const std::string& guards) {
+        return TileModel(
+                   parse_kernel("kernel\n" + guards +
+                                "  b0 f32[64] storage of 0\n  b1 f32[64] storage written of 1\n"
+                                "  x0 grid < 64\n  k1 serial < 30 count 30 most 30\n{\n" +
+                                body + "}\n"),
+                   false)
+            .carried({4});
+    };
+    const std::string guarded =
+        "  %8 = Less bool x0 60\n  ! %9 = Branch guard %8 {" + loop + "  }\n";
+    EXPECT_EQ(carried(loop, ""), carried(guarded, "  guards 1\n"));
+    EXPECT_EQ(carried(guarded, "  guards 1\n"), 4);
+}
+
 }  // namespace
 }  // namespace firn

@@ -88,7 +88,7 @@ TEST(NativeText, ALoadThatABoundGuardsIsOneMaskedLoad) {
             return zero(x)(i, j - 1);
         },
         {f32(256, 256)});
-    // Of the row, and none of the elements at its ends.
+    // Only the row is loaded, and not the elements at its ends.
     EXPECT_GE(count(text, "call <8 x float> @llvm.masked.load[^\n]*zeroinitializer"), 1) << text;
     EXPECT_EQ(count(text, "call <8 x float> @llvm.masked.load"),
               count(text, "call <8 x float> @llvm.masked.load[^\n]*zeroinitializer"))
@@ -205,6 +205,13 @@ TEST(NativeText, ALoopThatLanesLeaveAtDifferentTimesHasAMask) {
         },
         {f32(4096)});
     EXPECT_GE(count(text, "phi <8 x i1>"), 1) << text;
+}
+
+TEST(NativeText, ShortRowsFillVectors) {
+    const std::string text = text_of([](Tensor x, Tensor b) { return x * unsqueeze(b, 0) + 1.0f; },
+                                     {f32(4096, 32), f32(32)}, 512);
+    EXPECT_GE(count(text, "load <16 x float>"), 2) << text;
+    EXPECT_EQ(count(text, "gather"), 0) << text;
 }
 
 TEST(NativeText, ProcessorsWithoutThatInstructionRoundProductsByThemselves) {

@@ -53,8 +53,9 @@ struct Choice {
     bool may_hold(int64_t factor) const {
         return traits.scattered * m.copies() * factor <= costs::kHeldByCopies;
     }
-    /// Where lanes load together, tiles of so many neighbours along x leave an index to each lane:
-    /// a shorter vector takes as long as a whole one.
+    /// Returns whether the first range has a tile of so many neighbours for every lane of a vector.
+    /// A vector of which some lanes have no tile takes as long as a whole one, where lanes load
+    /// together.
     bool fills_lanes(int64_t tile) const {
         return !rules().lanes_load_together || dims() < 2 ||
                traits.x >= tile * int64_t{profile.subgroup_size};

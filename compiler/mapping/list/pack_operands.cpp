@@ -1,7 +1,6 @@
 // Copies operands that a kernel reads again and again into the order in which it reads them.
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "compiler/kernel/strides.h"
 #include "compiler/mapping/choice/moved_nodes.h"
 #include "compiler/mapping/list/list_passes.h"
+#include "compiler/mapping/walk/map_grid.h"
 #include "compiler/mapping/walk/row_groups.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
@@ -44,7 +44,8 @@ class Operands {
           x_(last_grid_range(code)) {}
 
     std::vector<PackedLoad> find() {
-        if (!x_ || reduces_rows(code_) || code_[x_].extent.lower_bound() < lanes_ || !only_stores())
+        if (!x_ || reduces_rows(code_) || code_[x_].extent.lower_bound() < lanes_ ||
+            !stores_apart(code_))
             return {};
         std::vector<PackedLoad> out;
         for (const KernelRegion& region : code_.regions) {
@@ -56,21 +57,6 @@ class Operands {
     }
 
   private:
-    /// Returns whether the kernel only stores, and to none of the buffers that it loads.
-    bool only_stores() const {
-        std::set<int> loaded, stored;
-        for (const KernelNode& n : code_.nodes) {
-            if (!names_buffer(n.op)) continue;
-            if (n.op != KernelOp::Load && n.op != KernelOp::Store) return false;
-            const int buffer = code_.buffers[n.as<AccessAttr>().buffer].buffer;
-            (n.op == KernelOp::Load ? loaded : stored).insert(buffer);
-        }
-        return std::none_of(code_[kRoot].effects.begin(), code_[kRoot].effects.end(),
-                            [&](NodeId e) { return code_[e].op == KernelOp::For; }) &&
-               std::none_of(stored.begin(), stored.end(),
-                            [&](int b) { return loaded.contains(b); });
-    }
-
     std::optional<PackedLoad> packed(NodeId id, const KernelRegion& body) {
         const KernelNode& n = code_[id];
         if (n.op != KernelOp::Load || n.as<AccessAttr>().width != 1) return std::nullopt;
@@ -167,10 +153,16 @@ NodeId packed_index(KernelBuilder& b, const PackedLoad& load, const Panels& pane
     return load.in_panels ? b.add(b.mul(at, b.integer(panels.lanes)), lane) : at;
 }
 
-/// The index along the last range of a lane of a panel; behind the end the last one inside.
+/// The index along the last range of a lane of a panel, which may lie behind the end.
+NodeId index_of_lane(KernelBuilder& b, const Panels& panels, NodeId panel, NodeId lane) {
+    return b.add(b.mul(panel, b.integer(panels.lanes)), lane);
+}
+
+/// The same; behind the end the last index inside.
 NodeId index_in(KernelBuilder& b, const Panels& panels, NodeId panel, NodeId lane) {
-    const NodeId at = b.add(b.mul(panel, b.integer(panels.lanes)), lane);
-    return b.make(KernelOp::Min, i32, {at, b.sub(b.size(panels.extent), b.integer(1))});
+    return b.make(
+        KernelOp::Min, i32,
+        {index_of_lane(b, panels, panel, lane), b.sub(b.size(panels.extent), b.integer(1))});
 }
 
 /// The kernel that packs the operand of a load.
@@ -261,7 +253,7 @@ class ReadPacked : public Rebuild {
   private:
     /// Effects that lanes behind the end do not have.
     NodeId guarded(std::vector<NodeId> made) {
-        const NodeId at = b_.add(b_.mul(panel_, b_.integer(panels_.lanes)), lane_);
+        const NodeId at = index_of_lane(b_, panels_, panel_, lane_);
         const RegionId inside = b_.add_region();
         b_.code()[inside].effects = std::move(made);
         return b_.branch(b_.make(KernelOp::Less, boolean, {at, b_.size(panels_.extent)}), inside,

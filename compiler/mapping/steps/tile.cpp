@@ -12,24 +12,10 @@
 namespace firn {
 namespace {
 
-/// Returns whether copies behind the end of this range may load the nearest element inside: the
-/// kernel only stores, at most under conditions, and loads none of the buffers that it stores to.
-/// An extent of 0 has nothing inside.
+/// Returns whether copies behind the end of this range may load the nearest element inside. An
+/// extent of 0 has nothing inside.
 bool may_pad(const KernelCode& ready, const Size& extent) {
-    if (!extent.is_constant() || extent.is(0) || reduces_rows(ready)) return false;
-    const auto buffer_of = [&](const KernelNode& n) {
-        return ready.buffers[n.as<AccessAttr>().buffer].buffer;
-    };
-    std::set<int> loaded, stored;
-    for (const KernelNode& n : ready.nodes) {
-        if (n.op == KernelOp::Load) loaded.insert(buffer_of(n));
-        if (n.op == KernelOp::Store) stored.insert(buffer_of(n));
-        if (n.op == KernelOp::Atomic) return false;
-    }
-    const std::vector<NodeId>& effects = ready[kRoot].effects;
-    const auto is_loop = [&](NodeId e) { return ready[e].op == KernelOp::For; };
-    return std::none_of(effects.begin(), effects.end(), is_loop) &&
-           std::none_of(stored.begin(), stored.end(), [&](int b) { return loaded.contains(b); });
+    return extent.is_constant() && !extent.is(0) && !reduces_rows(ready) && stores_apart(ready);
 }
 
 std::string why_not(const MappingCase& of) {

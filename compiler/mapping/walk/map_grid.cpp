@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "compiler/base/error.h"
@@ -248,6 +249,22 @@ std::string why_not_of_grid(const MappingCase& of, const std::vector<int64_t>& n
     for (size_t k = ranges; k < numbers.size(); ++k)
         if (numbers[k] > 1) return "the grid has " + std::to_string(ranges) + " ranges";
     return "";
+}
+
+bool stores_apart(const KernelCode& ready) {
+    const auto buffer_of = [&](const KernelNode& n) {
+        return ready.buffers[n.as<AccessAttr>().buffer].buffer;
+    };
+    std::set<int> loaded, stored;
+    for (const KernelNode& n : ready.nodes) {
+        if (n.op == KernelOp::Load) loaded.insert(buffer_of(n));
+        if (n.op == KernelOp::Store) stored.insert(buffer_of(n));
+        if (n.op == KernelOp::Atomic) return false;
+    }
+    const std::vector<NodeId>& effects = ready[kRoot].effects;
+    const auto is_loop = [&](NodeId e) { return ready[e].op == KernelOp::For; };
+    return std::none_of(effects.begin(), effects.end(), is_loop) &&
+           std::none_of(stored.begin(), stored.end(), [&](int b) { return loaded.contains(b); });
 }
 
 bool is_at_own_index(const KernelCode& code, const KernelNode& access) {

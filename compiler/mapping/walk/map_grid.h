@@ -40,6 +40,9 @@ struct MappedGrid {
 std::vector<Size> grid_extents(const KernelCode& code);
 /// Returns whether it is a Load or Store at the index of the grid, or at a constant one.
 bool is_at_own_index(const KernelCode& code, const KernelNode& access);
+/// Returns whether the kernel only stores, at most under conditions, and loads none of the buffers
+/// that it stores to.
+bool stores_apart(const KernelCode& ready);
 /// Returns whether the last tile of four of a kernel with one Grid range may reach behind the
 /// range's end: the kernel only loads and stores, at the grid's index, elements of at most four
 /// bytes, and memory is allocated in blocks of 16 bytes.

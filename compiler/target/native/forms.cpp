@@ -108,7 +108,7 @@ void find_positions(IrRun& run) {
     }
 }
 
-/// What the users of a value found so far want of it.
+/// The condition under which the users of a value that were found so far take it.
 struct Wish {
     bool used = false;
     NodeId condition;  // none: it is wanted always

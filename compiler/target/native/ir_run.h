@@ -31,8 +31,8 @@ struct IrValue {
     bool is_vector() const { return varying && !linear; }
 };
 
-/// Where the iterations of a loop keep a value: that of iteration k is `bytes` long and lies from
-/// `offset` + k * `bytes` on.
+/// The memory in which the iterations of a loop keep a value: that of iteration k is `bytes` long
+/// and lies from `offset` + k * `bytes` on.
 struct KeptValue {
     NodeId index;  // of the loop
     int64_t offset = 0, bytes = 0;
