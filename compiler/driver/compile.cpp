@@ -26,7 +26,8 @@ namespace firn {
 void compile_kernel(Program& program, size_t kernel, const CompileOptions& options) {
     check_stop(options);
     target_of(program.profile)
-        .build(program.kernels[kernel], {options.cache_directory, options.validate});
+        .build(program.kernels[kernel], program.profile,
+               {options.cache_directory, options.validate});
 }
 
 void compile_kernels(Program& program, const CompileOptions& options) {

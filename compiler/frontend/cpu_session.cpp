@@ -6,8 +6,8 @@
 
 #include "compiler/base/error.h"
 #include "compiler/host/native_executor.h"
+#include "compiler/host/processor.h"
 #include "compiler/target/native/llvm.h"
-#include "compiler/target/native/processor.h"
 
 namespace firn {
 
@@ -15,9 +15,7 @@ std::string why_no_cpu_session() { return why_no_llvm(); }
 
 SharedPtr<Executor> make_cpu_executor() {
     if (const std::string why = why_no_llvm(); !why.empty()) throw UserError(why);
-    const NativeProcessor processor = host_processor();
-    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits));
-    profile.name = "native code for " + processor.cpu;
+    DeviceProfile profile = profile_of(host_processor());
     profile.driver = native_compiler_version();
     return std::shared_ptr<Executor>(make_native_executor(std::move(profile)));
 }

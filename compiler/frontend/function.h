@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/frontend/save_options.h"
 #include "compiler/frontend/structs.h"
 #include "compiler/frontend/tensor.h"
 #include "compiler/frontend/tune.h"
@@ -66,12 +67,11 @@ class Function {
     /// Calls with sizes that were seen before then run the programs that fit them.
     void finish_compiling() const;
     /// Returns the program that save_program (firn/saved_programs.h) writes for a call with these
-    /// arguments, without parameters: it assumes nothing about its sizes, and captured tensors are
-    /// constants with their values. Compiles it for the device of the session, or for a Vulkan
-    /// driver of the CPU if that runs native code; runs nothing.
-    /// UserError if the function prints or asserts, or if only the device knows a size of an
-    /// argument.
-    SavedProgram saved(const std::vector<Arg>& args) const;
+    /// arguments, without parameters, and its variants for the devices and sizes of the options.
+    /// Captured tensors are constants with their values. Runs nothing.
+    /// UserError if the function prints or asserts, if only the device knows a size of an argument,
+    /// and if the options name an unknown device, or a symbol that the function does not declare.
+    SavedProgram saved(const std::vector<Arg>& args, const SaveOptions& options = {}) const;
     /// Returns the same program for the device of this profile, with its kernels as texts alone:
     /// what save_native (firn/saved_programs.h) makes an object file of.
     SavedProgram saved_as_texts(const std::vector<Arg>& args, const DeviceProfile& profile) const;
@@ -93,8 +93,6 @@ class Function {
     friend class Trace;
     /// UserError where there is none yet.
     FunctionState& state() const;
-    SavedProgram saved_for(const std::vector<Arg>& args, const DeviceProfile& profile,
-                           bool builds_kernels, const char* what) const;
     SharedPtr<FunctionState> state_;
 };
 

@@ -7,7 +7,9 @@
 #include "compiler/frontend/report.h"
 #include "compiler/frontend/run_graph.h"
 #include "compiler/frontend/variants.h"
+#include "compiler/host/processor.h"
 #include "compiler/program/saved_program.h"
+#include "compiler/target/native/llvm.h"
 
 namespace firn {
 namespace {
@@ -26,21 +28,71 @@ void refuse_effects(const FunctionState& state, const std::string& what) {
             ", which a saved program cannot do; save a function without it, or return the value");
 }
 
-/// Returns the device that a file is for: the session's, or a Vulkan driver for the CPU where the
-/// session runs native code, which is of one processor alone.
-DeviceProfile profile_of_file(SessionState& session) {
-    const DeviceProfile& profile = executor_of(session).profile();
-    return profile.device_class == DeviceClass::Native ? cpu_profile() : profile;
+/// Returns the profiles of the devices that a file is for, each once.
+std::vector<DeviceProfile> profiles_of_file(SessionState& session,
+                                            std::vector<std::string> devices) {
+    const DeviceProfile& own = executor_of(session).profile();
+    const bool is_native = own.device_class == DeviceClass::Native;
+    if (devices.empty())
+        devices = is_native ? std::vector<std::string>{"vulkan", "cpu"}
+                            : std::vector<std::string>{"vulkan"};
+    std::vector<DeviceProfile> profiles;
+    for (const std::string& device : devices) {
+        DeviceProfile profile = is_native ? cpu_profile() : own;
+        if (device == "cpu" && is_native) {
+            profile = own;
+        } else if (device != "vulkan") {
+            profile = profile_of(processor_named(device == "cpu" ? "" : device, "save_program"));
+            profile.driver = native_compiler_version();
+        }
+        const auto same = [&](const DeviceProfile& other) { return other.name == profile.name; };
+        if (std::none_of(profiles.begin(), profiles.end(), same)) profiles.push_back(profile);
+    }
+    // The first form that runs on a processor is the one of its highest level.
+    std::stable_sort(profiles.begin(), profiles.end(), [](const auto& a, const auto& b) {
+        return a.processor != b.processor && !a.processor.empty() && !b.processor.empty() &&
+               runs_code_of(b.processor, a.processor);
+    });
+    return profiles;
 }
 
-/// Returns the program that assumes nothing about its sizes but the size of its bindings, if that
-/// fits the call.
-std::shared_ptr<const Program> general_program(FunctionState& state, const Graph& graph,
-                                               const SizeEnv& symbols, const DeviceProfile& profile,
-                                               Emission emission) {
+/// Returns what the programs for certain sizes assume: each one is for sizes that have elements.
+std::vector<SymbolFacts> facts_of_file(const FunctionState& state, const SizeEnv& symbols,
+                                       const SaveOptions& options) {
+    std::vector<SizeEnv> wanted;
+    for (const auto& sizes : options.sizes) wanted.emplace_back(sizes.begin(), sizes.end());
+    if (wanted.empty())
+        for (SizeEnv& sizes = wanted.emplace_back(); const auto& [symbol, value] : symbols)
+            if (symbol[0] != '$' && value > 0) sizes[symbol] = value;
+    std::vector<SymbolFacts> facts;
+    for (const SizeEnv& sizes : wanted) {
+        for (const auto& [symbol, value] : sizes) {
+            const std::string subject = "save_program: the size '" + symbol + "' of the options ";
+            if (symbol[0] == '$' || !symbols.contains(symbol)) {
+                std::string names;
+                for (const auto& [name, of_call] : symbols)
+                    if (name[0] != '$') names += (names.empty() ? "" : ", ") + name;
+                fail_at(state.line, subject + "is none that the function declares; it declares " +
+                                        (names.empty() ? "none" : names));
+            }
+            if (value < 1 || value > INT32_MAX)
+                fail_at(state.line, subject + "is " + std::to_string(value) +
+                                        "; give one from 1 to 2147483647");
+        }
+        if (!sizes.empty()) facts.emplace_back().exact = sizes;
+    }
+    return facts;
+}
+
+/// Returns the program that assumes these sizes, and of its bindings' sizes what is fastest if that
+/// fits them.
+std::shared_ptr<const Program> program_assuming(FunctionState& state, const Graph& graph,
+                                                const SymbolFacts& facts, const SizeEnv& symbols,
+                                                const DeviceProfile& profile, Emission emission) {
     SessionState& session = *state.session;
     const auto compiled = [&](bool bindable) {
         CompileOptions options = compile_options(session, {.name = text(state.line)});
+        options.facts = facts;
         options.facts.bindable = bindable;
         options.emission = emission;
         options.trace.reset();
@@ -71,42 +123,76 @@ void keep_captured(Program& program, const FunctionState& state) {
     });
 }
 
-}  // namespace
+/// A call whose program is saved: its graph, and all that a file has of it but programs.
+struct CallToSave {
+    SizeEnv symbols;
+    Graph graph;
+    SavedProgram saved;
+};
 
-SavedProgram Function::saved_for(const std::vector<Arg>& args, const DeviceProfile& profile,
-                                 bool builds_kernels, const char* what) const {
-    FunctionState& state = this->state();
-    const GatheredCall given = gather_call(state, args, what);
-    const SourceLine line = args.empty() ? state.line : args[0].line();
-    const Inside inside(state.session->nodes.thread(), line);
+CallToSave call_to_save(FunctionState& state, const GatheredCall& given, SourceLine line,
+                        const char* what) {
     refuse_effects(state, what);
     if (!given.kind.data_sizes.empty())
         fail_at(line, std::string(what) + ": only the device knows the size '" +
                           given.kind.data_sizes[0] +
                           "' of an argument; give a tensor of a known size, such as zeros({100})");
     // Bounds that the host would compute from the function's recording are computed by the kernels.
-    const Graph graph = with_kinds(state.session->nodes, state.graph, given.kind.scalars);
-    Program program = *general_program(state, graph, given.call.symbols, profile,
-                                       builds_kernels ? Emission::Binary : Emission::Text);
-    keep_captured(program, state);
-    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
-    SavedProgram out;
-    out.name = program.name;
-    out.scalars = given.call.scalars;
-    out.scalars.resize(state.specs.size());
-    out.shapes = given.shapes;
-    out.shapes.resize(state.specs.size());
-    out.program = std::make_shared<const Program>(std::move(program));
+    CallToSave out{
+        given.call.symbols, with_kinds(state.session->nodes, state.graph, given.kind.scalars), {}};
+    out.saved.scalars = given.call.scalars;
+    out.saved.scalars.resize(state.specs.size());
+    out.saved.shapes = given.shapes;
+    out.saved.shapes.resize(state.specs.size());
     return out;
 }
 
-SavedProgram Function::saved(const std::vector<Arg>& args) const {
-    return saved_for(args, profile_of_file(*state().session), true, "save_program");
+/// Returns the program of such a call for one device, with all that a file needs.
+std::shared_ptr<const Program> program_of(FunctionState& state, const CallToSave& call,
+                                          const SymbolFacts& facts, const DeviceProfile& profile,
+                                          Emission emission) {
+    SizeEnv symbols = call.symbols;
+    for (const auto& [symbol, value] : facts.exact) symbols[symbol] = value;
+    Program program = *program_assuming(state, call.graph, facts, symbols, profile, emission);
+    keep_captured(program, state);
+    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
+    return std::make_shared<const Program>(std::move(program));
+}
+
+}  // namespace
+
+SavedProgram Function::saved(const std::vector<Arg>& args, const SaveOptions& options) const {
+    FunctionState& state = this->state();
+    const GatheredCall given = gather_call(state, args, "save_program");
+    const SourceLine line = args.empty() ? state.line : args[0].line();
+    const Inside inside(state.session->nodes.thread(), line);
+    CallToSave call = call_to_save(state, given, line, "save_program");
+    const std::vector<SymbolFacts> sized = facts_of_file(state, call.symbols, options);
+    for (const DeviceProfile& profile : profiles_of_file(*state.session, options.devices)) {
+        const auto made_for = [&](const SymbolFacts& facts) {
+            return program_of(state, call, facts, profile, Emission::Binary);
+        };
+        for (const SymbolFacts& facts : sized)
+            call.saved.variants.push_back({facts, made_for(facts)});
+        if (call.saved.program)
+            call.saved.variants.push_back({{}, made_for({})});
+        else
+            call.saved.program = made_for({});
+    }
+    call.saved.name = call.saved.program->name;
+    return call.saved;
 }
 
 SavedProgram Function::saved_as_texts(const std::vector<Arg>& args,
                                       const DeviceProfile& profile) const {
-    return saved_for(args, profile, false, "save_native");
+    FunctionState& state = this->state();
+    const GatheredCall given = gather_call(state, args, "save_native");
+    const SourceLine line = args.empty() ? state.line : args[0].line();
+    const Inside inside(state.session->nodes.thread(), line);
+    CallToSave call = call_to_save(state, given, line, "save_native");
+    call.saved.program = program_of(state, call, {}, profile, Emission::Text);
+    call.saved.name = call.saved.program->name;
+    return call.saved;
 }
 
 }  // namespace firn

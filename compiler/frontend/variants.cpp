@@ -231,11 +231,6 @@ std::shared_ptr<Variant> compiled_with(FunctionState& state, const CallKind& kin
 
 }  // namespace
 
-bool binds(const Program& program, const SizeEnv& symbols) {
-    return std::all_of(program.assumed.begin(), program.assumed.end(),
-                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
-}
-
 const CallGraph& graph_for(FunctionState& state, const std::string& kinds) {
     const auto known = state.call_graphs.find(kinds);
     if (known != state.call_graphs.end()) return known->second;

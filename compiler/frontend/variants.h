@@ -26,8 +26,6 @@ GatheredCall gather_call(FunctionState& state, const std::vector<Arg>& args, con
 
 /// The function's graph for such calls. `kinds`: CallKind::scalars.
 const CallGraph& graph_for(FunctionState& state, const std::string& kinds);
-/// Returns whether the program's assumptions about the sizes of its bindings hold.
-bool binds(const Program& program, const SizeEnv& symbols);
 /// The variant that is to serve a call with these sizes and gives nothing away, without its
 /// program.
 std::shared_ptr<Variant> variant_without_program(FunctionState& state, const CallKind& kind,

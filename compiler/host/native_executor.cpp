@@ -14,6 +14,7 @@
 #include "compiler/base/error.h"
 #include "compiler/host/host_executor.h"
 #include "compiler/host/object_file.h"
+#include "compiler/host/processor.h"
 #include "compiler/host/workers.h"
 #include "compiler/program/native_abi.h"
 
@@ -75,11 +76,6 @@ using LoadedKernels = std::vector<LoadedKernel>;
 /// The bytes of the object file in an artefact.
 std::span<const std::byte> object_bytes(const Program& program, const KernelInfo& kernel) {
     const Artefact& artefact = kernel.artefact;
-    if (artefact.format != kNativeFormat)
-        throw UserError("kernel '" + kernel.name + "' of program '" + program.name + "' is '" +
-                        artefact.format + "' and this session runs '" + kNativeFormat +
-                        "': the program was saved for other devices; save it in a session like "
-                        "this one, or run it on such a device");
     const auto words = std::as_bytes(std::span(artefact.words));
     const size_t most = artefact.words.empty() ? 0 : words.size() - sizeof(uint32_t);
     if (artefact.words.empty() || artefact.words[0] > most)
@@ -98,26 +94,31 @@ class NativeExecutor final : public HostExecutor {
 
     bool needs_kernel_code() const override { return false; }
 
+    /// Code for a processor of another kind, or of a higher level, would end the process.
+    std::string why_cannot_run(const Program& program) const override {
+        for (const KernelInfo& kernel : program.kernels)
+            if (kernel.artefact.format != kNativeFormat)
+                return "kernel '" + kernel.name + "' of program '" + program.name + "' is '" +
+                       kernel.artefact.format + "' and this session runs '" + kNativeFormat +
+                       "': the program was saved for other devices";
+        if (program.profile.device_class != DeviceClass::Native ||
+            runs_code_of(program.profile.processor, profile().processor))
+            return "";
+        return "program '" + program.name + "' is " + program.profile.name +
+               " and this session runs " + profile().name;
+    }
+
     std::shared_ptr<const void> prepare(const Program& program) override {
-        check_processor(program);
+        if (const std::string why = why_cannot_run(program); !why.empty())
+            throw UserError(why +
+                            "; compile the program again, or save it for processors of this level "
+                            "too");
         auto kernels = std::make_shared<LoadedKernels>();
         for (const KernelInfo& kernel : program.kernels) kernels->push_back(load(program, kernel));
         return kernels;
     }
 
   private:
-    /// Throws UserError if the program was compiled for a processor of another level: instructions
-    /// that this one lacks would end the process.
-    void check_processor(const Program& program) const {
-        if (program.profile.device_class != DeviceClass::Native ||
-            program.profile.name == profile().name)
-            return;
-        throw UserError("program '" + program.name + "' is " + program.profile.name +
-                        " and this session runs " + profile().name +
-                        "; compile the program again, or save it with FIRN_CPU set to the lowest "
-                        "level that is to run it");
-    }
-
     /// Kernels of equal code share it, as long as some program has it.
     LoadedKernel load(const Program& program, const KernelInfo& kernel) {
         const std::span<const std::byte> file = object_bytes(program, kernel);

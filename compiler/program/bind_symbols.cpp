@@ -1,4 +1,5 @@
 // Solves the symbols of a program from the shapes of a call, and refuses calls that do not fit.
+#include <algorithm>
 #include <map>
 
 #include "compiler/base/error.h"
@@ -143,6 +144,11 @@ class Binder {
 SizeEnv bind_symbols(const Program& program, const std::vector<std::vector<int64_t>>& shapes,
                      const std::vector<Scalar>& scalars) {
     return Binder(program, shapes).run(scalars);
+}
+
+bool binds(const Program& program, const SizeEnv& symbols) {
+    return std::all_of(program.assumed.begin(), program.assumed.end(),
+                       [&](const AssumedSize& a) { return a.size.evaluate(symbols) <= a.most; });
 }
 
 }  // namespace firn

@@ -306,11 +306,35 @@ void check_range(const ProgramParameter& parameter, const std::string& subject) 
              subject + " has a value that is none of its choices");
 }
 
+void check_variant(const SavedVariant& variant, const Program& program) {
+    const Program& other = *variant.program;
+    ProgramCheck(other).run();
+    const auto same = [](const ArgumentInfo& a, const ArgumentInfo& b) {
+        return a.dtype == b.dtype && a.scalar == b.scalar && a.shape.size() == b.shape.size();
+    };
+    fits(std::equal(other.arguments.begin(), other.arguments.end(), program.arguments.begin(),
+                    program.arguments.end(), same),
+         "a variant has other arguments than the program");
+    const auto alike = [](const ResultInfo& a, const ResultInfo& b) {
+        return a.dtype == b.dtype && a.shape.size() == b.shape.size();
+    };
+    fits(std::equal(other.results.begin(), other.results.end(), program.results.begin(),
+                    program.results.end(), alike),
+         "a variant has other results than the program");
+    const Names known = symbols_of_calls(program);
+    for (const SizeEnv* values :
+         {&variant.facts.exact, &variant.facts.divisors, &variant.facts.largest})
+        for (const auto& [symbol, value] : *values)
+            fits(known.contains(symbol) && (values != &variant.facts.divisors || value > 0),
+                 "a variant assumes something of '" + symbol + "' that no call can satisfy");
+}
+
 }  // namespace
 
 void check_saved(const SavedProgram& saved) {
     const Program& program = *saved.program;
     ProgramCheck(program).run();
+    for (const SavedVariant& variant : saved.variants) check_variant(variant, program);
     fits(saved.scalars.size() == program.arguments.size() &&
              saved.shapes.size() == program.arguments.size(),
          "it has another number of values than of arguments");

@@ -26,6 +26,7 @@ struct DeviceProfile {
     std::string driver;  // stands for the driver and its version; what was measured on it holds for
                          // no other
     DeviceClass device_class = DeviceClass::CpuDriver;
+    std::string processor;  // the level of processors that native code is for, such as x86-64-v3
 
     // Limits.
     uint32_t subgroup_size = 8;

@@ -61,6 +61,13 @@ class Executor {
     /// Returns whether it reads the code of kernels before their target, which programs from disk
     /// lack.
     virtual bool needs_kernel_code() const { return true; }
+    /// Returns why it cannot run a program from a file, such as one for other devices; empty: it
+    /// can.
+    virtual std::string why_cannot_run(const Program&) const {
+        return needs_kernel_code() ? "it runs the code of kernels before their target, which no "
+                                     "file holds"
+                                   : "";
+    }
     /// Prepares for a program's first run, such as by making pipelines; callable from any thread.
     /// The program starts at once as long as the returned pointer is held.
     virtual std::shared_ptr<const void> prepare(const Program&) { return nullptr; }

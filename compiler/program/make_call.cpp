@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/base/error.h"
 
@@ -17,6 +18,32 @@ std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, 
     for (size_t r = 0; r < k; ++r)
         if (program.results[r].buffer == buffer) return call.results[r];
     return nullptr;
+}
+
+std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Executor& executor,
+                                           const std::vector<std::vector<int64_t>>& shapes,
+                                           const std::vector<Scalar>& scalars) {
+    const SizeEnv symbols = bind_symbols(*saved.program, shapes, scalars);
+    std::vector<SavedVariant> all{{{}, saved.program}};
+    all.insert(all.end(), saved.variants.begin(), saved.variants.end());
+    std::stable_partition(all.begin(), all.end(),
+                          [](const SavedVariant& v) { return !assumes_nothing(v.facts); });
+    std::shared_ptr<const Program> too_small;
+    std::vector<std::string> reasons;
+    for (const SavedVariant& variant : all) {
+        if (!hold(variant.facts, symbols)) continue;
+        const std::string why = executor.why_cannot_run(*variant.program);
+        if (why.empty() && binds(*variant.program, symbols)) return variant.program;
+        if (why.empty())
+            too_small = variant.program;
+        else if (std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+            reasons.push_back(why);
+    }
+    if (too_small) return too_small;  // make_call says which size it cannot bind
+    std::string text;
+    for (const std::string& why : reasons) text += (text.empty() ? "" : "; ") + why;
+    throw UserError("program '" + saved.name + "' has no form that runs on '" +
+                    executor.profile().name + "': " + text + "; save it for this device too");
 }
 
 Call make_call(Executor& executor, const Program& program,

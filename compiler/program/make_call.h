@@ -5,8 +5,17 @@
 #include <vector>
 
 #include "compiler/program/executor.h"
+#include "compiler/program/saved_program.h"
 
 namespace firn {
+
+/// Returns the form of a saved program that is to serve calls of these shapes and values on this
+/// executor: the first variant for certain sizes that runs there and fits them, else the program
+/// itself, else a variant for other devices. UserError if none runs there, which says what stands
+/// against each, and if the sizes contradict one another.
+std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Executor& executor,
+                                           const std::vector<std::vector<int64_t>>& shapes,
+                                           const std::vector<Scalar>& scalars);
 
 /// Returns a call of the program with these arguments, one each: memory and shape of a tensor, or
 /// the value of a number (of the declared type). The executor allocates the results: `results[k]`

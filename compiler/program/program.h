@@ -288,6 +288,8 @@ bool reuses_arguments(const Program& program);
 /// why.
 SizeEnv bind_symbols(const Program& program, const std::vector<std::vector<int64_t>>& shapes,
                      const std::vector<Scalar>& scalars);
+/// Returns whether the sizes of the program's bindings are within the limits that it assumed.
+bool binds(const Program& program, const SizeEnv& symbols);
 /// The symbol that stands for the value of the integer scalar argument with this index.
 std::string scalar_symbol(int argument);
 

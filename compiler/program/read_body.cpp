@@ -122,6 +122,12 @@ class Reader {
         read(from, place, *program);
         to = std::move(program);
     }
+    static void read(const Json& from, const Place& place, SizeEnv& to) {
+        if (!from.is_object()) wrong(from, place, "an object");
+        to.clear();
+        for (const auto& [name, value] : from.items())
+            read(value, Place{&place, name.c_str()}, to[name]);
+    }
     static void read(const Json& from, const Place& place, Step& to) {
         if (!from.is_object() || from.size() != 1) wrong(from, place, "a step");
         const std::string& kind = from.begin().key();

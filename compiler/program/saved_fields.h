@@ -25,14 +25,16 @@ void fields(auto& v, Is<MatrixUnit> auto& x) {
 
 /// Limits of views have the names that files had when only texel buffers were views.
 void fields(auto& v, Is<DeviceProfile> auto& x) {
-    auto& [name, driver, device_class, subgroup_size, max_group_size, max_group_extent, max_groups,
-           shared_bytes, push_constant_bytes, max_storage_buffers, max_views, max_storage_range,
-           max_view_elements, buffer_alignment, max_back_edges, max_body_operations, view_loads,
-           buffer_addresses, storage_8bit, storage_16bit, has_f64, has_i64, subgroup_shuffle,
-           float_atomic_add, wide_atomics, keeps_special_floats, compares_widened, rounds_exactly,
-           matrix_unit, operations_per_second, bytes_per_second, cache_bytes, seconds_per_load,
-           shared_loads, seconds_per_launch, parallel_invocations, rates_measured] = x;
+    auto& [name, driver, device_class, processor, subgroup_size, max_group_size, max_group_extent,
+           max_groups, shared_bytes, push_constant_bytes, max_storage_buffers, max_views,
+           max_storage_range, max_view_elements, buffer_alignment, max_back_edges,
+           max_body_operations, view_loads, buffer_addresses, storage_8bit, storage_16bit, has_f64,
+           has_i64, subgroup_shuffle, float_atomic_add, wide_atomics, keeps_special_floats,
+           compares_widened, rounds_exactly, matrix_unit, operations_per_second, bytes_per_second,
+           cache_bytes, seconds_per_load, shared_loads, seconds_per_launch, parallel_invocations,
+           rates_measured] = x;
     v("name", name), v("driver", driver), v("class", device_class);
+    v.later("processor", processor);
     v("subgroup_size", subgroup_size), v("max_group_size", max_group_size);
     v("max_group_extent", max_group_extent), v("max_groups", max_groups);
     v("shared_bytes", shared_bytes), v("push_constant_bytes", push_constant_bytes);
@@ -177,10 +179,20 @@ void fields(auto& v, Is<ProgramParameter> auto& x) {
     v("help", help), v("names", names);
 }
 
+void fields(auto& v, Is<SymbolFacts> auto& x) {
+    auto& [exact, divisors, largest, bindable] = x;
+    v("exact", exact), v("divisors", divisors), v("largest", largest), v("bindable", bindable);
+}
+
+void fields(auto& v, Is<SavedVariant> auto& x) {
+    auto& [facts, program, same_constants] = x;
+    v("facts", facts), v("program", program), v("same_constants", same_constants);
+}
+
 void fields(auto& v, Is<SavedProgram> auto& x) {
-    auto& [name, program, parameters, scalars, shapes] = x;
-    v("name", name), v("program", program), v("parameters", parameters);
-    v("scalars", scalars), v("shapes", shapes);
+    auto& [name, program, variants, parameters, scalars, shapes] = x;
+    v("name", name), v("program", program), v.later("variants", variants);
+    v("parameters", parameters), v("scalars", scalars), v("shapes", shapes);
 }
 
 }  // namespace firn::saved

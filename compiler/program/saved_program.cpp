@@ -53,11 +53,58 @@ std::span<const std::byte> body_of(std::span<const std::byte> bytes) {
     return body;
 }
 
+/// Visits each constant of a variant, and the constants of the file's first program.
+template <class Visit>
+void for_constants(Program& variant, const Program& first, const Visit& visit) {
+    for (size_t own = 0; own < variant.buffers.size(); ++own)
+        for (size_t other = 0; other < first.buffers.size(); ++other)
+            if (variant.buffers[own].role == BufferRole::Constant &&
+                first.buffers[other].role == BufferRole::Constant)
+                visit(static_cast<int>(own), static_cast<int>(other));
+}
+
+/// Returns the program whose variants have no data that the first program has.
+SavedProgram without_same_constants(const SavedProgram& saved) {
+    SavedProgram out = saved;
+    for (SavedVariant& variant : out.variants) {
+        Program program = *variant.program;
+        for_constants(program, *saved.program, [&](int own, int other) {
+            auto& data = program.buffers[static_cast<size_t>(own)].data;
+            if (data.empty() || data != saved.program->buffers[static_cast<size_t>(other)].data)
+                return;
+            data.clear();
+            variant.same_constants.emplace_back(own, other);
+        });
+        variant.program = std::make_shared<const Program>(std::move(program));
+    }
+    return out;
+}
+
+/// Gives the variants of a file the data that the file has once.
+void share_constants(SavedProgram& saved) {
+    const auto constant = [](const Program& program, int buffer) -> const BufferInfo& {
+        const auto k = static_cast<size_t>(buffer);
+        if (buffer < 0 || k >= program.buffers.size() ||
+            program.buffers[k].role != BufferRole::Constant)
+            throw UserError("a variant shares a constant that is not there");
+        return program.buffers[k];
+    };
+    for (SavedVariant& variant : saved.variants) {
+        Program program = *variant.program;
+        for (const auto& [own, other] : variant.same_constants) {
+            constant(program, own);
+            program.buffers[static_cast<size_t>(own)].data = constant(*saved.program, other).data;
+        }
+        variant.same_constants.clear();
+        variant.program = std::make_shared<const Program>(std::move(program));
+    }
+}
+
 }  // namespace
 
 std::vector<std::byte> program_bytes(const SavedProgram& saved) {
     check_saved(saved);
-    const std::vector<uint8_t> body = write_body(saved);
+    const std::vector<uint8_t> body = write_body(without_same_constants(saved));
     SavedHeader header{};
     std::memcpy(header.magic, kSavedMagic, sizeof kSavedMagic);
     header.format = kSavedFormat;
@@ -75,6 +122,7 @@ std::vector<std::byte> program_bytes(const SavedProgram& saved) {
 SavedProgram program_from_bytes(std::span<const std::byte> bytes, const std::string& origin) {
     try {
         SavedProgram out = read_body(body_of(bytes));
+        share_constants(out);
         check_saved(out);
         return out;
     } catch (const UserError& error) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/program/program.h"
@@ -32,11 +33,22 @@ struct ProgramParameter {
     std::vector<std::string> names;  // of a choice
 };
 
-/// A program and all that it takes to run it. The program serves every size that it was written
-/// for.
+/// The same program, compiled for other devices or for certain sizes.
+struct SavedVariant {
+    SymbolFacts facts;  // of the sizes of the calls that it serves
+    std::shared_ptr<const Program> program;
+    /// Its constants that are constants of SavedProgram::program too, as pairs of the buffer here
+    /// and the buffer there. Only files have them, which hold the data once.
+    std::vector<std::pair<int, int>> same_constants = {};
+};
+
+/// A program and all that it takes to run it.
 struct SavedProgram {
     std::string name;  // by which presets of its parameters know it
+    /// Serves every size that it was written for, on the first of its devices.
     std::shared_ptr<const Program> program;
+    /// Those for certain sizes, and those for other devices: see program_for (make_call.h).
+    std::vector<SavedVariant> variants = {};
     std::vector<ProgramParameter> parameters;
     // The call that it was saved with, one entry per argument of the program:
     std::vector<Scalar> scalars;               // its values; 0 where the argument is a tensor

@@ -47,6 +47,11 @@ class Writer {
     static Json json(const std::vector<std::byte>& x) { return binary(x); }
     static Json json(const std::vector<uint32_t>& x) { return binary(x); }
     static Json json(const std::shared_ptr<const Program>& x) { return json(*x); }
+    static Json json(const SizeEnv& x) {
+        Json out = Json::object();
+        for (const auto& [name, value] : x) out[name] = value;
+        return out;
+    }
     static Json json(const Step& x) {
         Json out = Json::object();
         out[saved::kStepNames[x.step.index()]] =

@@ -61,8 +61,9 @@ struct Target {
     /// Returns the kernel as text. Code of equal structure (kernel/structure.h) gives text of equal
     /// meaning: one text serves all.
     std::string (*emit)(const KernelCode& code, const DeviceProfile& profile);
-    /// Completes the artefact of a kernel: its words, from its text. May be called from any thread.
-    void (*build)(KernelInfo& kernel, const BuildOptions& options);
+    /// Completes the artefact of a kernel for this device: its words, from its text. May be called
+    /// from any thread.
+    void (*build)(KernelInfo& kernel, const DeviceProfile& profile, const BuildOptions& options);
     /// Names the versions of what builds kernels: others may build other words.
     std::string (*version)();
 };

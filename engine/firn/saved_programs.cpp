@@ -7,10 +7,10 @@
 
 #include "compiler/base/error.h"
 #include "compiler/base/whole_file.h"
+#include "compiler/host/processor.h"
 #include "compiler/program/saved_program.h"
 #include "compiler/target/native/ahead/ahead.h"
 #include "compiler/target/native/llvm.h"
-#include "compiler/target/native/processor.h"
 #include "engine/window/program_parameters.h"
 
 namespace firn::detail {
@@ -38,22 +38,29 @@ void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& param
 
 /// Names the arguments that a parameter feeds like the parameter, for messages; several of them
 /// `wind_0` and so on where they need names of their own.
-void name_arguments(SavedProgram& saved, bool own_names) {
-    Program program = *saved.program;
-    for (const ProgramParameter& parameter : saved.parameters)
+std::shared_ptr<const Program> with_names(Program program,
+                                          const std::vector<ProgramParameter>& parameters,
+                                          bool own_names) {
+    for (const ProgramParameter& parameter : parameters)
         for (size_t k = 0; k < parameter.arguments.size(); ++k)
             program.arguments[static_cast<size_t>(parameter.arguments[k])].name =
                 parameter.name + (own_names && parameter.arguments.size() > 1
                                       ? "_" + std::to_string(k)
                                       : std::string());
-    saved.program = std::make_shared<const Program>(std::move(program));
+    return std::make_shared<const Program>(std::move(program));
+}
+
+void name_arguments(SavedProgram& saved, bool own_names) {
+    saved.program = with_names(*saved.program, saved.parameters, own_names);
+    for (SavedVariant& variant : saved.variants)
+        variant.program = with_names(*variant.program, saved.parameters, own_names);
 }
 
 }  // namespace
 
-void save_program(const std::string& path, const Function& function, const std::vector<Arg>& args,
-                  const std::vector<SavedParam>& params) {
-    SavedProgram saved = function.saved(args);
+void save_program(const std::string& path, const Function& function, const SaveOptions& options,
+                  const std::vector<Arg>& args, const std::vector<SavedParam>& params) {
+    SavedProgram saved = function.saved(args, options);
     saved.name = std::filesystem::path(path).stem().string();
     add_parameters_of(saved, params, "save_program");
     name_arguments(saved, false);
@@ -63,8 +70,7 @@ void save_program(const std::string& path, const Function& function, const std::
 void save_native(const NativeFiles& files, const Function& function, const std::vector<Arg>& args,
                  const std::vector<SavedParam>& params) {
     const NativeProcessor processor = processor_named(files.processor, "save_native");
-    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits));
-    profile.name = "native code for " + processor.cpu;
+    DeviceProfile profile = profile_of(processor);
     profile.driver = native_compiler_version();
     SavedProgram saved = function.saved_as_texts(args, profile);
     add_parameters_of(saved, params, "save_native");

@@ -61,8 +61,8 @@ class SavedArgument {
     std::vector<SavedParam> params_;
 };
 
-void save_program(const std::string& path, const Function& function, const std::vector<Arg>& args,
-                  const std::vector<SavedParam>& params);
+void save_program(const std::string& path, const Function& function, const SaveOptions& options,
+                  const std::vector<Arg>& args, const std::vector<SavedParam>& params);
 
 }  // namespace detail
 /// @endcond
@@ -98,11 +98,13 @@ void save_native(const NativeFiles& files, const Function& function, const std::
 /// value, its limits, unit, label, group and help. Presets know the program by the file's name
 /// without its ending.
 /// - Any other number is the default of its argument, for hosts that give none.
-/// - Only the type and shape of a tensor count: the file's program serves all sizes that the
-/// function
-///   declares as symbols. Tensors that the function captured are in the file.
-/// - The program is compiled for the session's device. Another device that has all that its kernels
-///   use may run it.
+/// - Only the type and shape of a tensor count. The file has a program that serves all sizes that
+///   the function declares as symbols, and one for the sizes of this call, which is faster there;
+///   SaveOptions::sizes asks for others. Tensors that the function captured are in the file.
+/// - The programs are for the session's device, and for Vulkan devices like a driver for the CPU if
+///   that is the processor; SaveOptions::devices asks for others. Another device that has all that
+///   the kernels use may run it. The host takes the one that fits by program_for
+///   (compiler/program/make_call.h).
 ///
 /// The function is not run. UserError if the function prints or asserts, if only the device knows a
 /// size of an argument, and if the file cannot be written; an older file then stays as it was.
@@ -119,10 +121,20 @@ void save_native(const NativeFiles& files, const Function& function, const std::
 template <class Layout, class... P>
 void save_program(const std::string& path, const CompiledCall<Layout, TypeList<P...>>& function,
                   const std::type_identity_t<detail::SavedArgument<P>>&... args) {
+    save_program(path, function, SaveOptions(), args...);
+}
+/// The same for these devices and sizes.
+///
+///     save_program("wave.firn", step, {.devices = {"vulkan", "x86-64-v3"},
+///                                      .sizes = {{{"n", 256}, {"m", 256}}}}, u, v, dt);
+template <class Layout, class... P>
+void save_program(const std::string& path, const CompiledCall<Layout, TypeList<P...>>& function,
+                  const SaveOptions& options,
+                  const std::type_identity_t<detail::SavedArgument<P>>&... args) {
     FlatArguments all;
     std::vector<detail::SavedParam> params;
     (args.add_to(all, params), ...);
-    detail::save_program(path, function, all.args, params);
+    detail::save_program(path, function, options, all.args, params);
 }
 /// The same for the present program of a function with structural parameters.
 template <class Make, class Layout, class... P, class... T>
@@ -134,8 +146,8 @@ void save_program(const std::string& path,
 /// The same for a function over a list, and for one that jit() has compiled (`*f.last()`): by its
 /// tensors and numbers, one after the other.
 inline void save_program(const std::string& path, const Function& function,
-                         const std::vector<Arg>& args) {
-    detail::save_program(path, function, args, {});
+                         const std::vector<Arg>& args, const SaveOptions& options = {}) {
+    detail::save_program(path, function, options, args, {});
 }
 
 /// Writes the program that a call of the function with these arguments would run as an object file,

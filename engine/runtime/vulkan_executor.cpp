@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "compiler/base/long_work.h"
+#include "compiler/program/check_device.h"
+#include "compiler/program/spirv_format.h"
 
 namespace firn {
 namespace {
@@ -162,6 +164,20 @@ std::byte* VulkanExecutor::map_for_writing(Memory& memory) {
 void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::byte> data) {
     const Buffer& buffer = buffer_of(&memory, *device_, "read", "a tensor");
     within_memory("reading", buffer.name(), [&] { read_buffer(buffer, offset, data); });
+}
+
+std::string VulkanExecutor::why_cannot_run(const Program& program) const {
+    for (const KernelInfo& kernel : program.kernels)
+        if (kernel.artefact.format != kSpirvFormat)
+            return "kernel '" + kernel.name + "' of program '" + program.name +
+                   "' is of the format '" + kernel.artefact.format +
+                   "' and this device runs SPIR-V";
+    try {
+        check_device(program, device_->profile());
+        return "";
+    } catch (const UserError& error) {
+        return error.what();
+    }
 }
 
 std::shared_ptr<const void> VulkanExecutor::prepare(const Program& program) {

@@ -57,6 +57,7 @@ class VulkanExecutor : public Executor {
     void run(const std::shared_ptr<const Program>& program, const Call& call) override;
     std::shared_ptr<const void> prepare(const Program& program) override;
     void wait() override;
+    std::string why_cannot_run(const Program& program) const override;
     std::string why_not_here() const override { return device_->why_not_here(); }
     void set_profiling(bool on) override { profiling_ = on; }
     void set_progress(std::function<void(const RunProgress&)> report,

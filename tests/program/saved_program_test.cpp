@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "compiler/base/error.h"
+#include "compiler/program/make_call.h"
 #include "compiler/program/spirv_format.h"
 #include "compiler/program/walk_steps.h"
 #include "tests/program/program_builder.h"
@@ -160,6 +161,94 @@ TEST(SavedPrograms, AreReadAsTheyWereWritten) {
     EXPECT_FALSE(read.parameters[0].soft_max);
 }
 
+/// The program again, for calls with n equal to 8.
+SavedProgram with_variant() {
+    SavedProgram saved = all_saved();
+    SavedVariant& variant = saved.variants.emplace_back();
+    variant.facts.exact["n"] = 8, variant.facts.divisors["m"] = 4, variant.facts.largest["m"] = 64;
+    Program program = *saved.program;
+    program.profile = native_profile(256);
+    program.profile.processor = "x86-64-v3";
+    variant.program = std::make_shared<const Program>(std::move(program));
+    return saved;
+}
+
+TEST(SavedPrograms, KeepTheirVariantsAndHoldConstantsOnce) {
+    SavedProgram saved = with_variant();
+    const Bytes bytes = program_bytes(saved);
+    const SavedProgram read = program_from_bytes(bytes, "here");
+    EXPECT_EQ(program_bytes(read), bytes);
+    ASSERT_EQ(read.variants.size(), 1u);
+    EXPECT_EQ(text(read.variants[0].facts), text(saved.variants[0].facts));
+    EXPECT_EQ(read.variants[0].program->profile.processor, "x86-64-v3");
+    EXPECT_EQ(read.variants[0].program->buffers[4].data, saved.program->buffers[4].data);
+    Program larger = *saved.program;
+    buffer_of(larger, 4).elements = 4096;
+    buffer_of(larger, 4).data.resize(4096, std::byte{7});
+    saved.program = std::make_shared<const Program>(larger);
+    const size_t alone = program_bytes(saved).size();
+    saved.variants[0].program = saved.program;
+    EXPECT_LT(program_bytes(saved).size(), alone + 1000);
+}
+
+TEST(SavedPrograms, VariantsThatDoNotFitAreRefused) {
+    const auto refused = [](const auto& change) {
+        SavedProgram saved = with_variant();
+        Program program = *saved.variants[0].program;
+        change(saved.variants[0], program);
+        saved.variants[0].program = std::make_shared<const Program>(std::move(program));
+        return message<UserError>([&] { program_bytes(saved); });
+    };
+    EXPECT_NE(refused([](SavedVariant& v, Program&) { v.facts.exact["k"] = 2; }).find("'k'"),
+              std::string::npos);
+    EXPECT_NE(refused([](SavedVariant& v, Program&) { v.facts.divisors["m"] = 0; }).find("'m'"),
+              std::string::npos);
+    EXPECT_NE(refused([](SavedVariant&, Program& p) {
+                  p.arguments[1].dtype = i32;
+              }).find("other arguments than the program"),
+              std::string::npos);
+    EXPECT_NE(refused([](SavedVariant&, Program& p) {
+                  p.results[1].dtype = buffer_of(p, p.results[1].buffer).dtype = u32;
+              }).find("other results than the program"),
+              std::string::npos);
+}
+
+/// A device that runs programs of its class, and nothing else.
+class ProgramsOfItsClass : public Executor {
+  public:
+    explicit ProgramsOfItsClass(const DeviceProfile& profile) : profile_(profile) {}
+    const DeviceProfile& profile() const override { return profile_; }
+    std::shared_ptr<Memory> allocate(uint64_t, const std::string&) override { return nullptr; }
+    void write(Memory&, uint64_t, std::span<const std::byte>) override {}
+    void read(const Memory&, uint64_t, std::span<std::byte>) override {}
+    void run(const std::shared_ptr<const Program>&, const Call&) override {}
+    void wait() override {}
+    std::string why_cannot_run(const Program& program) const override {
+        return program.profile.device_class == profile_.device_class ? "" : "it is for others";
+    }
+
+  private:
+    DeviceProfile profile_;
+};
+
+TEST(SavedPrograms, TheVariantThatFitsServesTheCall) {
+    const SavedProgram saved = with_variant();
+    const auto serves = [&](const DeviceProfile& profile, int64_t n, int64_t m) {
+        std::vector<std::vector<int64_t>> shapes = saved.shapes;
+        shapes[0] = {n, m};
+        return program_for(saved, ProgramsOfItsClass(profile), shapes, saved.scalars);
+    };
+    EXPECT_EQ(serves(native_profile(), 8, 12), saved.variants[0].program);
+    EXPECT_EQ(serves(gpu_profile(), 8, 12), saved.program);
+    for (const auto& [n, m] : {std::pair(10, 12), std::pair(8, 13), std::pair(8, 68)}) {
+        EXPECT_EQ(serves(gpu_profile(), n, m), saved.program);
+        const std::string said = message<UserError>([&] { serves(native_profile(), n, m); });
+        EXPECT_NE(said.find("has no form that runs on 'reference processor': it is for others"),
+                  std::string::npos)
+            << said;
+    }
+}
+
 TEST(SavedPrograms, LieInFiles) {
     const std::string path = ::testing::TempDir() + "firn_saved_program_test.firn";
     write_program(path, all_saved());
@@ -207,8 +296,15 @@ TEST(SavedPrograms, CutAnywhereAreRefused) {
     }
 }
 
-/// Does the first steps of a call.
+/// Does the first steps of a call of each program in the file.
 void plan(const SavedProgram& saved) {
+    for (const SavedVariant& variant : saved.variants)
+        if (hold(variant.facts, bind_symbols(*saved.program, saved.shapes, saved.scalars)))
+            plan({.name = {},
+                  .program = variant.program,
+                  .parameters = {},
+                  .scalars = saved.scalars,
+                  .shapes = saved.shapes});
     const Program& program = *saved.program;
     const SizeEnv env = bind_symbols(program, saved.shapes, saved.scalars);
     if (can_be_flat(program, env)) plan_memory(program, flatten(program, env), env);
@@ -243,15 +339,18 @@ TEST(SavedPrograms, DamagedAnywhereAreRefused) {
 
 // Files with a valid seal, as if an attacker had made them.
 TEST(SavedPrograms, WhateverIsSealedLoadsOrIsRefused) {
-    const Bytes whole = program_bytes(all_saved());
-    size_t refused = 0;
-    for (size_t at = kHeaderBytes; at < whole.size(); ++at)
-        for (int flip : {0x01, 0x20, 0x80, 0xff}) {
-            Bytes flipped = whole;
-            flipped[at] ^= static_cast<std::byte>(flip);
-            refused += !loads(sealed(std::move(flipped)));
-        }
-    EXPECT_GT(refused, whole.size());  // of four flips a byte, one at least
+    // Variants have the fields of programs once more: some of their bytes will do.
+    for (const auto& [whole, stride] : {std::pair(program_bytes(all_saved()), size_t{1}),
+                                        std::pair(program_bytes(with_variant()), size_t{7})}) {
+        size_t refused = 0;
+        for (size_t at = kHeaderBytes; at < whole.size(); at += stride)
+            for (int flip : {0x01, 0x20, 0x80, 0xff}) {
+                Bytes flipped = whole;
+                flipped[at] ^= static_cast<std::byte>(flip);
+                refused += !loads(sealed(std::move(flipped)));
+            }
+        EXPECT_GT(refused, whole.size() / stride);  // of four flips a byte, one at least
+    }
 }
 
 TEST(SavedPrograms, ValuesInsideOneAnotherEndSomewhere) {

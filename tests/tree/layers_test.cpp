@@ -76,7 +76,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"ir", {"program"}},
     {"kernel", {"program", "host", "ir", "target"}},
     {"target/glsl", {"program", "ir", "kernel", "target"}},
-    {"target/native", {"program", "ir", "kernel", "target"}},
+    {"target/native", {"program", "host", "ir", "kernel", "target"}},
     {"autodiff", {"program", "ir"}},
     {"schedule", {"program", "ir", "kernel", "target", "autodiff"}},
     {"passes", {"program", "ir", "kernel", "target", "autodiff", "schedule"}},

@@ -22,7 +22,7 @@ void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& 
     info.keeps_special_floats = keeps_special_floats(code, profile);
 }
 
-void build(KernelInfo& kernel, const BuildOptions& options) {
+void build(KernelInfo& kernel, const DeviceProfile&, const BuildOptions& options) {
     SpirvOptions spirv;
     spirv.cache_directory = options.cache_directory;
     spirv.validate = options.validate;

@@ -69,34 +69,6 @@ bool diverges(const IrRun& run, RegionId region) {
     return (trips && run.varying[trips]) || (body.alive && run.varying[body.alive]);
 }
 
-/// Operations by which indices are made of ranges and sizes.
-bool makes_positions(const KernelNode& n) {
-    switch (n.op) {
-        case KernelOp::Constant:
-        case KernelOp::Param:
-        case KernelOp::Range:
-        case KernelOp::Add:
-        case KernelOp::Sub:
-        case KernelOp::Mul:
-        case KernelOp::Div:
-        case KernelOp::Mod:
-        case KernelOp::LowBits:
-        case KernelOp::Min:
-        case KernelOp::Max:
-        case KernelOp::Less:
-        case KernelOp::LessEqual:
-        case KernelOp::Equal:
-        case KernelOp::NotEqual:
-        case KernelOp::InRange:
-        case KernelOp::And:
-        case KernelOp::Or:
-        case KernelOp::Not:
-        case KernelOp::Select:
-        case KernelOp::Cast: return !n.dtype.is_float();
-        default: return false;
-    }
-}
-
 void find_positions(IrRun& run) {
     run.positions.assign(run.code.nodes.size(), false);
     for (NodeId id : run.code.nodes.ids()) {
@@ -139,6 +111,33 @@ void find_wanted(IrRun& run) {
 }
 
 }  // namespace
+
+bool makes_positions(const KernelNode& n) {
+    switch (n.op) {
+        case KernelOp::Constant:
+        case KernelOp::Param:
+        case KernelOp::Range:
+        case KernelOp::Add:
+        case KernelOp::Sub:
+        case KernelOp::Mul:
+        case KernelOp::Div:
+        case KernelOp::Mod:
+        case KernelOp::LowBits:
+        case KernelOp::Min:
+        case KernelOp::Max:
+        case KernelOp::Less:
+        case KernelOp::LessEqual:
+        case KernelOp::Equal:
+        case KernelOp::NotEqual:
+        case KernelOp::InRange:
+        case KernelOp::And:
+        case KernelOp::Or:
+        case KernelOp::Not:
+        case KernelOp::Select:
+        case KernelOp::Cast: return !n.dtype.is_float();
+        default: return false;
+    }
+}
 
 void find_forms(IrRun& run) {
     run.varying.assign(run.code.nodes.size(), false);

@@ -41,10 +41,11 @@ struct KeptValue {
 struct IrRun {
     const KernelCode& code;
     const DeviceProfile& profile;
-    int lanes = 1;                        // that run in step
-    int subgroup = 1;                     // lanes of one
-    bool contract = true;                 // a product may become part of a sum: fused, rounded once
-    ByNode<bool> varying;                 // see forms.h
+    int lanes = 1;         // that run in step
+    int turns = 1;         // subgroups of a group that wait for one another, see turns.h; 1: none
+    int subgroup = 1;      // lanes of one
+    bool contract = true;  // a product may become part of a sum: fused, rounded once
+    ByNode<bool> varying;  // see forms.h
     ByRegion<bool> diverges;              // loops that lanes leave at different times
     ByNode<bool> positions;               // values that follow from ranges and sizes alone
     ByNode<NodeId> wanted;                // the condition without which no user takes a value

@@ -120,7 +120,8 @@ std::string place_of(IrRun& run, const KeptValue& value) {
 void find_kept(IrRun& run) {
     run.keeps.assign(run.code.nodes.size(), KeptValue());
     run.takes.assign(run.code.nodes.size(), KeptValue());
-    if (run.lanes == 1) return;
+    // Two loops of a group that waits may stand in different parts, with other lanes between them.
+    if (run.lanes == 1 || run.turns > 1) return;
     for (const KernelRegion& region : run.code.regions) {
         const std::vector<CountedLoop> loops = constant_loops(run, region);
         for (size_t later = 1; later < loops.size(); ++later)

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/target/native/processor.h"
+#include "compiler/host/processor.h"
 
 namespace firn {
 

@@ -11,6 +11,7 @@
 #include "compiler/target/native/kept.h"
 #include "compiler/target/native/memory.h"
 #include "compiler/target/native/regions.h"
+#include "compiler/target/native/turns.h"
 
 namespace firn {
 namespace native {
@@ -31,9 +32,11 @@ bool runs_in_step(const KernelCode& code) {
            std::any_of(code.buffers.begin(), code.buffers.end(), shared);
 }
 
-int lanes_of(const KernelCode& code, const DeviceProfile& profile) {
+/// The lanes of a vector: those of a subgroup, or all of a group that cannot do with less.
+int lanes_of(const KernelCode& code, const DeviceProfile& profile, bool in_turns) {
     const int all = invocations(code);
-    return runs_in_step(code) ? all : std::min(all, static_cast<int>(profile.subgroup_size));
+    return runs_in_step(code) && !in_turns ? all
+                                           : std::min(all, static_cast<int>(profile.subgroup_size));
 }
 
 /// Loads what the host gave: `%name = load type, ptr ...` of the call.
@@ -82,7 +85,7 @@ void read_parameters(IrRun& run, const std::string& params) {
 }
 
 void read_memory(IrRun& run, const std::string& buffers) {
-    const OwnMemory own = own_memory(run.code, run.lanes);
+    const OwnMemory own = own_memory(run.code, run.lanes * run.turns);
     if (own.bytes > kMostOwnBytes)
         throw UserError("kernel " + run.code.name + ": the arrays of one group take " +
                         std::to_string(own.bytes) + " bytes and a thread has " +
@@ -165,26 +168,6 @@ void name_ranges(IrRun& run, const std::string (&group)[3], const std::string& f
     }
 }
 
-/// A loop over [from, to) whose index is `name`; `body` writes what it does.
-template <class Body>
-void counted_loop(IrRun& run, const std::string& type, const std::string& name,
-                  const std::string& from, const std::string& to, const Body& body) {
-    const std::string head = new_label(run, "each"), inside = new_label(run, "one"),
-                      end = new_label(run, "all"), before = run.block;
-    emit_effect(run, "br label %" + head);
-    begin_block(run, head);
-    const size_t phi_at = run.text.size();
-    const std::string more = emit(run, "icmp ult " + type + " " + name + ", " + to);
-    emit_effect(run, "br i1 " + more + ", label %" + inside + ", label %" + end);
-    begin_block(run, inside);
-    body();
-    const std::string next = emit(run, "add " + type + " " + name + ", 1"), last = run.block;
-    emit_effect(run, "br label %" + head);
-    run.text.insert(phi_at, "  " + name + " = phi " + type + " [" + from + ", %" + before + "], [" +
-                                next + ", %" + last + "]\n");
-    begin_block(run, end);
-}
-
 void write_subgroup(IrRun& run, const std::string (&group)[3], const std::string& first) {
     const int all = invocations(run.code);
     name_ranges(run, group, first);
@@ -204,7 +187,7 @@ void write_group(IrRun& run) {
         count[dim] =
             emit(run, "zext i32 " + run.arguments[static_cast<size_t>(dim)].text + " to i64");
     run.arguments.clear();
-    counted_loop(run, "i64", "%group", "%first", "%last", [&] {
+    counted_loop(run, "i64", "%group", "%first", "%last", [&](const std::string&) {
         const std::string rest = emit(run, "udiv i64 %group, " + count[0]),
                           x = emit(run, "urem i64 %group, " + count[0]),
                           y = emit(run, "urem i64 " + rest + ", " + count[1]),
@@ -212,12 +195,17 @@ void write_group(IrRun& run) {
         group[0] = emit(run, "trunc i64 " + x + " to i32");
         group[1] = emit(run, "trunc i64 " + y + " to i32");
         group[2] = emit(run, "trunc i64 " + z + " to i32");
+        if (run.turns > 1)
+            return write_in_turns(
+                run, [&](const std::string& first) { name_ranges(run, group, first); });
         const int subgroups = (invocations(run.code) + run.lanes - 1) / run.lanes;
         if (subgroups == 1) return write_subgroup(run, group, "0");
-        counted_loop(run, "i32", "%subgroup", "0", std::to_string(subgroups), [&] {
-            const std::string first = emit(run, "mul i32 %subgroup, " + std::to_string(run.lanes));
-            write_subgroup(run, group, first);
-        });
+        counted_loop(run, "i32", "%subgroup", "0", std::to_string(subgroups),
+                     [&](const std::string&) {
+                         const std::string first =
+                             emit(run, "mul i32 %subgroup, " + std::to_string(run.lanes));
+                         write_subgroup(run, group, first);
+                     });
     });
 }
 
@@ -229,7 +217,9 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     std::map<std::string, int> functions;
     IrRun run{code, profile};
     run.subgroup = static_cast<int>(profile.subgroup_size);
-    run.lanes = lanes_of(code, profile);
+    const bool in_turns = runs_in_step(code) && can_take_turns(code, profile);
+    run.lanes = lanes_of(code, profile, in_turns);
+    if (in_turns) run.turns = invocations(code) / run.lanes;
     run.contract = rules_of(profile).fuses_products;
     run.functions = &functions;
     run.values.resize(code.nodes.size());

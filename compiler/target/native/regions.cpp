@@ -268,33 +268,6 @@ bool is_leaf(KernelOp op) {
            op == KernelOp::RegionArg;
 }
 
-void write_node(IrRun& run, NodeId id) {
-    const KernelNode& n = run.code[id];
-    if (is_leaf(n.op)) return;
-    switch (n.op) {
-        case KernelOp::For: return write_for(run, id);
-        case KernelOp::Branch: return write_branch(run, id);
-        case KernelOp::Result:
-        case KernelOp::Lane: return;  // see value_of()
-        case KernelOp::Load: return write_load(run, id);
-        case KernelOp::Store: return write_store(run, id);
-        case KernelOp::Atomic: return write_atomic(run, id);
-        case KernelOp::Array: return write_array(run, id);
-        // All invocations of the group are lanes here, which run in step.
-        case KernelOp::Barrier: return;
-        case KernelOp::SubgroupReduce:
-        case KernelOp::SubgroupScan:
-        case KernelOp::SubgroupRead:
-        case KernelOp::SubgroupShuffle: return write_exchange(run, id);
-        default: break;
-    }
-    ensure(is_elementwise(for_any_angle(n.op)) || is_combined(n.op),
-           "the native target cannot express a node");
-    if (take_value(run, id)) return;
-    run.values[id] = {write_operation(run, id)};
-    keep_value(run, id);
-}
-
 /// The order of a region in which sums with what its loop carries come as soon as their operands
 /// do: terms wait in registers else, since LLVM moves nothing over the branches of loads.
 std::vector<NodeId> sums_early(const KernelCode& code, const KernelRegion& region) {
@@ -331,11 +304,61 @@ std::vector<NodeId> sums_early(const KernelCode& code, const KernelRegion& regio
 
 }  // namespace
 
+std::vector<NodeId> nodes_of(const KernelCode& code, RegionId id) {
+    const KernelRegion& region = code[id];
+    std::vector<NodeId> out = region.args.empty() ? region.order : sums_early(code, region);
+    out.insert(out.end(), region.effects.begin(), region.effects.end());
+    return out;
+}
+
+void write_node(IrRun& run, NodeId id) {
+    const KernelNode& n = run.code[id];
+    if (is_leaf(n.op)) return;
+    switch (n.op) {
+        case KernelOp::For: return write_for(run, id);
+        case KernelOp::Branch: return write_branch(run, id);
+        case KernelOp::Result:
+        case KernelOp::Lane: return;  // see value_of()
+        case KernelOp::Load: return write_load(run, id);
+        case KernelOp::Store: return write_store(run, id);
+        case KernelOp::Atomic: return write_atomic(run, id);
+        case KernelOp::Array: return write_array(run, id);
+        // All invocations of the group are lanes here, which run in step.
+        case KernelOp::Barrier: return;
+        case KernelOp::SubgroupReduce:
+        case KernelOp::SubgroupScan:
+        case KernelOp::SubgroupRead:
+        case KernelOp::SubgroupShuffle: return write_exchange(run, id);
+        default: break;
+    }
+    ensure(is_elementwise(for_any_angle(n.op)) || is_combined(n.op),
+           "the native target cannot express a node");
+    if (take_value(run, id)) return;
+    run.values[id] = {write_operation(run, id)};
+    keep_value(run, id);
+}
+
 void write_region(IrRun& run, RegionId id) {
-    const KernelRegion& region = run.code[id];
-    for (NodeId node : region.args.empty() ? region.order : sums_early(run.code, region))
-        write_node(run, node);
-    for (NodeId node : run.code[id].effects) write_node(run, node);
+    for (NodeId node : nodes_of(run.code, id)) write_node(run, node);
+}
+
+void counted_loop(IrRun& run, const std::string& type, const std::string& name,
+                  const std::string& from, const std::string& to,
+                  const std::function<void(const std::string& index)>& body) {
+    const std::string head = new_label(run, "each"), inside = new_label(run, "one"),
+                      end = new_label(run, "all"), before = run.block;
+    emit_effect(run, "br label %" + head);
+    begin_block(run, head);
+    const size_t phi_at = run.text.size();
+    const std::string more = emit(run, "icmp ult " + type + " " + name + ", " + to);
+    emit_effect(run, "br i1 " + more + ", label %" + inside + ", label %" + end);
+    begin_block(run, inside);
+    body(name);
+    const std::string next = emit(run, "add " + type + " " + name + ", 1"), last = run.block;
+    emit_effect(run, "br label %" + head);
+    run.text.insert(phi_at, "  " + name + " = phi " + type + " [" + from + ", %" + before + "], [" +
+                                next + ", %" + last + "]\n");
+    begin_block(run, end);
 }
 
 }  // namespace firn::native

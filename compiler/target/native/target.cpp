@@ -43,8 +43,9 @@ void describe(const KernelCode& code, const DeviceProfile&, KernelInfo& info) {
     info.needs.known = true;  // nothing: every processor of its kind has all
 }
 
-void build(KernelInfo& kernel, const BuildOptions& options) {
-    kernel.artefact.words = compile_native(kernel.artefact.text, kernel.name, host_processor(),
+void build(KernelInfo& kernel, const DeviceProfile& profile, const BuildOptions& options) {
+    kernel.artefact.words = compile_native(kernel.artefact.text, kernel.name,
+                                           processor_named(profile.processor, "native code"),
                                            {options.cache_directory});
 }
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/host/processor.h"
 #include "compiler/program/saved_program.h"
-#include "compiler/target/native/processor.h"
 
 namespace firn {
 

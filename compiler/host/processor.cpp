@@ -1,8 +1,10 @@
 // The processor that native code is made for, by its own instruction that tells its features.
-#include "compiler/target/native/processor.h"
+#include "compiler/host/processor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <span>
 
 #include "compiler/base/error.h"
@@ -116,6 +118,22 @@ NativeProcessor processor_named(const std::string& name, const std::string& what
     throw UserError(what + ": " +
                     (name.empty() ? "this processor is none" : "'" + name + "' is no processor") +
                     " that native code is made for; there are " + names);
+}
+
+bool runs_code_of(const std::string& made_for, const std::string& processor) {
+    const auto level = [](const std::string& cpu) {
+        return std::find_if(std::begin(kLevels), std::end(kLevels),
+                            [&](const Level& each) { return cpu == each.cpu; });
+    };
+    if (made_for == processor) return true;
+    return level(processor) != std::end(kLevels) && level(made_for) < level(processor);
+}
+
+DeviceProfile profile_of(const NativeProcessor& processor) {
+    DeviceProfile profile = native_profile(static_cast<uint32_t>(processor.vector_bits));
+    profile.name = "native code for " + processor.cpu;
+    profile.processor = processor.cpu;
+    return profile;
 }
 
 }  // namespace firn

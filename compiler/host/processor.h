@@ -2,6 +2,8 @@
 #pragma once
 #include <string>
 
+#include "compiler/program/device_profile.h"
+
 namespace firn {
 
 struct NativeProcessor {
@@ -24,5 +26,12 @@ NativeProcessor processor_of_levels(int levels, const std::string& wanted);
 /// `avx2` as FIRN_CPU calls it. Empty: host_processor(). UserError that lists the names for any
 /// other, and for the empty one where this processor is none of them; `what` begins it.
 NativeProcessor processor_named(const std::string& name, const std::string& what);
+
+/// Returns whether a processor runs the code that was made for another: it is of the same kind, and
+/// of the same level or a higher one. Both by their names, as NativeProcessor::cpu.
+bool runs_code_of(const std::string& made_for, const std::string& processor);
+
+/// The profile of a device that runs native code for this processor.
+DeviceProfile profile_of(const NativeProcessor& processor);
 
 }  // namespace firn
