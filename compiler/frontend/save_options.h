@@ -1,23 +1,23 @@
 // What a saved program is made for.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace firn {
 
 /// The devices and sizes that a file has programs for.
 struct SaveOptions {
-    /// `vulkan`: Vulkan devices like the session's, or like a driver for the CPU if that runs native
-    /// code. `cpu`: native code for this processor. The name of a processor, as save_native takes
-    /// it: native code for it and for all above it. Empty: `vulkan`, and `cpu` too in a session
-    /// that runs native code.
+    /// `vulkan`: Vulkan devices like the session's, or like a driver for the CPU if that runs
+    /// native code. `cpu`: native code for this processor. The name of a processor, as save_native
+    /// takes it: native code for it and for all above it. Empty: `vulkan`, and `cpu` too in a
+    /// session that runs native code.
     std::vector<std::string> devices = {};
     /// Sizes of the symbols that the function declares. Calls with exactly these run a program that
     /// was made for them, which is faster; all others run one that serves all sizes. One entry
     /// without symbols: no such program. Empty: those of the call.
-    std::vector<std::map<std::string, int64_t>> sizes = {};
+    std::vector<std::vector<std::pair<std::string, int64_t>>> sizes = {};
 };
 
 }  // namespace firn

@@ -192,4 +192,8 @@ std::unique_ptr<Executor> make_native_executor(DeviceProfile profile) {
     return std::make_unique<NativeExecutor>(std::move(profile));
 }
 
+std::unique_ptr<Executor> open_native_executor() {
+    return make_native_executor(profile_of(host_processor()));
+}
+
 }  // namespace firn

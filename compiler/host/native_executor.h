@@ -11,4 +11,7 @@ namespace firn {
 /// that is no number of threads; a program with kernels in another format is one too.
 std::unique_ptr<Executor> make_native_executor(DeviceProfile profile);
 
+/// The same for this processor (host/processor.h), for programs from files: no compiler is needed.
+std::unique_ptr<Executor> open_native_executor();
+
 }  // namespace firn

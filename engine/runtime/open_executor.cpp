@@ -2,14 +2,11 @@
 #include "engine/runtime/open_executor.h"
 
 #include "compiler/base/disk_cache.h"
-#include "compiler/host/native_executor.h"
-#include "compiler/host/processor.h"
 #include "engine/runtime/vulkan_executor.h"
 
 namespace firn {
 
 std::shared_ptr<Executor> open_executor(const ExecutorOptions& options) {
-    if (options.device == "cpu") return make_native_executor(profile_of(host_processor()));
     DeviceOptions device;
     device.device = options.device;
     device.validation = options.validation;

@@ -8,7 +8,7 @@
 namespace firn {
 
 struct ExecutorOptions {
-    std::string device;  // number or part of a name; empty: the best there is; cpu: native code
+    std::string device;       // number or part of a name; empty: the best there is
     bool validation = false;  // the layers of Khronos look at every call
 };
 /// An executor on a device of its own, with pipelines kept between runs in Firn's cache. UserError:

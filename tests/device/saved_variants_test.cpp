@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "compiler/frontend/cpu_session.h"
+#include "compiler/host/native_executor.h"
 #include "compiler/program/make_call.h"
 #include "engine/firn/saved_programs.h"
-#include "engine/runtime/open_executor.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
@@ -42,7 +42,7 @@ class SavedVariants : public testing::Test {
     /// results are checked.
     std::shared_ptr<const Program> served(int64_t n) {
         const SavedProgram saved = read_program(path_);
-        const auto executor = open_executor({.device = "cpu"});
+        const auto executor = open_native_executor();
         const std::vector<std::vector<int64_t>> shapes{{n}};
         auto program = program_for(saved, *executor, shapes, saved.scalars);
         std::vector<float> x(static_cast<size_t>(n) + 4, 0.5f), y(static_cast<size_t>(n));
