@@ -7,8 +7,10 @@
 
 #include "compiler/kernel/rows.h"
 #include "compiler/schedule/costs.h"
+#include "compiler/schedule/row_staging.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
+#include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {
@@ -51,9 +53,11 @@ const Node* only_row_asker(Draft& draft, const Node& node) {
 }
 
 /// True if a group can hold the row, and if that costs less than the memory that it saves.
-bool gains_by_holding(const Draft& draft, const ValueVerdict& v) {
+bool gains_by_holding(Draft& draft, const ValueVerdict& v) {
     const ScheduleFacts& facts = draft.facts;
     if (in_small_loop(facts, *v.value)) return false;
+    // A group that holds a row shares no operand of its products with other rows.
+    if (rules_of(facts.profile).packs_operands && reduces_long(draft, *v.value)) return false;
     const Shape& shape = v.value->shape;
     const double row = estimate(shape.back(), facts.symbols);
     const HeldRow held = held_row(facts, shape.back());

@@ -31,19 +31,17 @@ int inner_dimensions(const Draft& draft, const Ask& ask) {
     return inner >= staged->second ? staged->second : 0;
 }
 
-/// Returns whether the root's kernel computes a long reduction for each element. Neighbours share
-/// what they read for these in tiles, which one invocation that walks them does not.
-bool reduces_long(Draft& draft, const Node& root) {
-    if (draft.round.reduce_little.contains(&root)) return false;
-    const bool found = computes_any(draft, root, [&](const Node& node) {
+}  // namespace
+
+bool reduces_long(Draft& draft, const Node& value) {
+    if (draft.round.reduce_little.contains(&value)) return false;
+    const bool found = computes_any(draft, value, [&](const Node& node) {
         return node.op == Op::Reduce &&
                reduction_trips(node, draft.facts.symbols) >= costs::kStageTrips;
     });
-    if (!found) draft.round.reduce_little.insert(&root);
+    if (!found) draft.round.reduce_little.insert(&value);
     return found;
 }
-
-}  // namespace
 
 double evaluated_at(const Draft& draft, const Ask& ask) {
     const Shape& shape = asking_grid(draft.facts.regions, ask);

@@ -61,6 +61,9 @@ struct ClassRules {
 
     // --- Sizes that are enough: measured where limits.md is cited, elsewhere not measured.
 
+    /// Iterations of a loop for each lane from which on it is worth that the lanes share it. Native
+    /// code: rows of 16 to 64 numbers in lanes of 16; sums and layer norms gain from 32 on.
+    int64_t least_share = 0;
     /// Elements that each lane of a subgroup reduces in one go.
     int64_t small_share = 0;
     /// Results for each invocation that runs at once, which keep the device busy without reducing

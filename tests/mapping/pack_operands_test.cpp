@@ -42,6 +42,11 @@ TEST(PackOperands, BothFactorsWhereTheFirstIsTransposed) {
     EXPECT_EQ(packed_in(of_transposed, {f32(512, 512), f32(512, 512)}).size(), 2U);
 }
 
+TEST(PackOperands, ScoresWhoseRowsAreNormalisedBehindThem) {
+    const auto attention = [](Tensor q, Tensor k) { return softmax(matmul(q, transpose(k))); };
+    EXPECT_EQ(packed_in(attention, {f32(256, 64), f32(256, 64)}).size(), 1U);
+}
+
 TEST(PackOperands, SizesThatOnlyTheCallKnows) {
     EXPECT_EQ(packed_in(by_transposed, {f32("m", 8), f32(16, 8)}).size(), 0U)
         << "there may be few rows";

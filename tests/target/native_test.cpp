@@ -49,6 +49,33 @@ TEST(NativeText, TilesOfAProductLoadRowsOfNeighbours) {
         << text;
 }
 
+TEST(NativeText, LanesShareRowsOfTwoVectorsAndMore) {
+    for (const auto& [row, gathers] :
+         {std::pair(64, false), std::pair(16, false), std::pair(8, true)}) {
+        const std::string text =
+            text_of([](Tensor x) { return sum(x, {.axis = 1}); }, {f32(4096, row)});
+        EXPECT_EQ(count(text, "masked.gather") + count(text, "load float") > 0, gathers) << text;
+    }
+}
+
+TEST(NativeText, SubgroupsTakeTurnsAtBarriers) {
+    const auto reversed = [](Tensor x) {
+        Tensor y = zeros({4096});
+        kernel({4096}, {.group = {64}}, [&](Tensor i) {
+            const Tensor at = local_index(0), own = x(i) * 2.0f;
+            Shared part = shared(f32, 64);
+            part(at) = own;
+            barrier();
+            y(i) = part(63 - at) + own;
+        });
+        return y;
+    };
+    const std::string text = text_of(reversed, {f32(4096)});
+    EXPECT_EQ(count(text, "<64 x "), 0) << text;
+    EXPECT_EQ(count(text, "phi i32 .*%turn|icmp ult i32 %turn"), 2) << text;  // two parts
+    EXPECT_EQ(count(text, "alloca .8 x <8 x float>."), 1) << text;            // 2 x lives in both
+}
+
 TEST(NativeText, ARowGoesPastTheCachesWhereTheCallSaysSo) {
     const std::string text = text_of([](Tensor x) { return x * 2.0f; }, {f32(4096)});
     EXPECT_EQ(count(text, "!nontemporal !0"), count(text, "store <[0-9]+ x float>") / 2) << text;

@@ -145,10 +145,11 @@ bool tiles_pay(const Choice& c) {
 }
 
 /// Returns whether it is faster if lanes share one index. On a CPU driver the gain is in loads of
-/// whole blocks of long rows, on a GPU in neighbouring lanes that read neighbours; on both it is in
-/// filling a device that the grid alone leaves idle, unless neighbouring indices read neighbours as
-/// they are. Products of matrices, whose neighbouring indices read the same rows again and again,
-/// run faster tiled, or in shared memory if loads are staged.
+/// whole blocks of long rows, on a GPU and in native code in neighbouring lanes that read
+/// neighbours; on all it is in filling a device that the grid alone leaves idle, unless
+/// neighbouring indices read neighbours as they are. Products of matrices, whose neighbouring
+/// indices read the same rows again and again, run faster tiled, or in shared memory if loads are
+/// staged.
 bool pays(const Choice& c) {
     const DeviceProfile& profile = c.profile;
     if (!lanes_share(profile)) return false;
@@ -166,7 +167,7 @@ bool pays(const Choice& c) {
     };
     if (sharing.repeated) return false;
     // A loop this short is written out, so entering it costs nothing.
-    if (iterations < costs::kLeastShare * lanes)
+    if (iterations < rules.least_share * lanes)
         return sharing.iterations >= lanes && fills_idle_cores();
     const int64_t busy = int64_t{profile.parallel_invocations} * rules.waves_of_shared;
     const bool idle = sharing.along_grid
@@ -175,7 +176,7 @@ bool pays(const Choice& c) {
     const bool rows =
         sharing.along_loop && !sharing.along_grid && (sharing.streams || sharing.scattered);
     const bool better = rows && !c.staged &&
-                        (!rules.subgroups_run_serially ||
+                        (!rules.subgroups_run_serially || rules.lanes_load_together ||
                          (sharing.blocks && sharing.all_iterations >= costs::kLongShare * lanes));
     return idle || better || fills_idle_cores();
 }

@@ -25,6 +25,7 @@ ClassRules native(int64_t registers, bool fuses) {
             .dislikes_else = false,
             .most_long_divisions = 0,
             .most_own = 0,
+            .least_share = 2,
             .small_share = 4096,
             .results = 16,
             .small_kernel = 16384,
