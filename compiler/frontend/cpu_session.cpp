@@ -15,7 +15,8 @@ std::string why_no_cpu_session() { return why_no_llvm(); }
 
 SharedPtr<Executor> make_cpu_executor() {
     if (const std::string why = why_no_llvm(); !why.empty()) throw UserError(why);
-    DeviceProfile profile = profile_of(host_processor());
+    const NativeProcessor processor = host_processor();
+    DeviceProfile profile = profile_of_processor(processor);
     profile.driver = native_compiler_version();
     return std::shared_ptr<Executor>(make_native_executor(std::move(profile)));
 }

@@ -193,7 +193,7 @@ std::unique_ptr<Executor> make_native_executor(DeviceProfile profile) {
 }
 
 std::unique_ptr<Executor> open_native_executor() {
-    return make_native_executor(profile_of(host_processor()));
+    return make_native_executor(profile_of_processor(host_processor()));
 }
 
 }  // namespace firn

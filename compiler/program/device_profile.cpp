@@ -108,9 +108,9 @@ DeviceProfile least(DeviceProfile profile) {
 std::string cache_key(const DeviceProfile& p) {
     std::ostringstream key;
     key.precision(17);
-    key << kDeviceClassNames[static_cast<size_t>(p.device_class)]
-        << (p.processor.empty() ? "" : " " + p.processor) << " subgroup " << p.subgroup_size
-        << " group " << p.max_group_size;
+    key << kDeviceClassNames[static_cast<size_t>(p.device_class)];
+    if (!p.processor.empty()) key << ' ' << p.processor;
+    key << " subgroup " << p.subgroup_size << " group " << p.max_group_size;
     for (uint32_t extent : p.max_group_extent) key << ' ' << extent;
     key << " groups";
     for (uint32_t groups : p.max_groups) key << ' ' << groups;

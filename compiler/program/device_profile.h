@@ -26,7 +26,9 @@ struct DeviceProfile {
     std::string driver;  // stands for the driver and its version; what was measured on it holds for
                          // no other
     DeviceClass device_class = DeviceClass::CpuDriver;
-    std::string processor;  // the level of processors that native code is for, such as x86-64-v3
+    /// The processor that native code is for, by its name in host/processor; empty: one of
+    /// x86-64 with vectors of `subgroup_size` numbers.
+    std::string processor;
 
     // Limits.
     uint32_t subgroup_size = 8;

@@ -52,6 +52,7 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
     v("cache_bytes", cache_bytes), v("seconds_per_load", seconds_per_load);
     v("shared_loads", shared_loads), v("seconds_per_launch", seconds_per_launch);
     v("parallel_invocations", parallel_invocations), v("rates_measured", rates_measured);
+    v.later("processor", processor);
 }
 
 void fields(auto& v, Is<BindingInfo> auto& x) {

@@ -86,8 +86,8 @@ std::string cpu_row() {
     if (const std::string name = processor_name(); !name.empty()) row += "  " + name;
     row += "  (native code";
     const NativeProcessor processor = host_processor();
-    if (!processor.cpu.empty())
-        row += " for " + processor.cpu + ", vectors of " + std::to_string(processor.vector_bits) +
+    if (!processor.name.empty())
+        row += " for " + processor.name + ", vectors of " + std::to_string(processor.vectors.bits) +
                " bits";
     row += ", " + counted(std::max(1u, std::thread::hardware_concurrency()), "core") + ", " +
            counted(wanted_threads(), "thread");

@@ -70,7 +70,7 @@ void save_program(const std::string& path, const Function& function, const SaveO
 void save_native(const NativeFiles& files, const Function& function, const std::vector<Arg>& args,
                  const std::vector<SavedParam>& params) {
     const NativeProcessor processor = processor_named(files.processor, "save_native");
-    DeviceProfile profile = profile_of(processor);
+    DeviceProfile profile = profile_of_processor(processor);
     profile.driver = native_compiler_version();
     SavedProgram saved = function.saved_as_texts(args, profile);
     add_parameters_of(saved, params, "save_native");

@@ -71,7 +71,8 @@ void save_program(const std::string& path, const Function& function, const SaveO
 struct NativeFiles {
     std::string object = {}, header = {};  // paths
     /// The processors that are to run it: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, or as FIRN_CPU
-    /// calls them: sse2, sse4, avx2 or avx512. Empty: that of this process.
+    /// calls them: sse2, sse4, avx2 or avx512; or aarch64+neon, also called aarch64 or neon: those
+    /// of 64-bit ARM. Empty: that of this process.
     std::string processor = {};
     /// The name of the C function, with which all its other names begin; empty: that of the
     /// object's file without its ending.

@@ -263,8 +263,8 @@ TEST(NativeProcessor, ALowerLevelIsTaken) {
     const NativeProcessor host = host_processor();
     if (host.cpu.empty()) GTEST_SKIP() << "this is no x86-64 processor";
     EXPECT_EQ(lowest.cpu, "x86-64");
-    EXPECT_EQ(lowest.vector_bits, 128);
-    EXPECT_GE(host.vector_bits, lowest.vector_bits);
+    EXPECT_EQ(lowest.vectors.bits, 128);
+    EXPECT_GE(host.vectors.bits, lowest.vectors.bits);
     // The features of a level are those of the levels below it, and more.
     EXPECT_EQ(host.features.rfind(lowest.features, 0), 0u);
 }
@@ -286,7 +286,41 @@ TEST(NativeProcessor, LevelsAreLlvms) {
         EXPECT_EQ(processor_of_levels(4, words[k]).cpu, names[k]);
         const NativeProcessor highest = processor_of_levels(static_cast<int>(k) + 1, "");
         EXPECT_EQ(highest.cpu, names[k]);
-        EXPECT_EQ(highest.vector_bits, bits[k]);
+        EXPECT_EQ(highest.vectors.bits, bits[k]);
+    }
+}
+
+TEST(NativeProcessor, OthersHaveNamesAlone) {
+    for (const char* name : {"aarch64+neon", "aarch64", "neon"}) {
+        const NativeProcessor arm = processor_named(name, "a test");
+        EXPECT_EQ(arm.name, "aarch64+neon");
+        EXPECT_EQ(arm.architecture, Architecture::Aarch64);
+        EXPECT_EQ(arm.vectors.registers, 32);
+    }
+    expect_parts(error_of_levels(4, "neon"), {"FIRN_CPU=neon is no level"});
+    for (const NativeProcessor& each : native_processors())
+        EXPECT_EQ(&processor_of(profile_of_processor(each)), &each) << each.name;
+}
+
+TEST_F(NativeLlvm, AnObjectMayBeOfAnotherArchitecture) {
+    const std::string object =
+        object_of(compile_native(kAdd, "add", processor_named("aarch64+neon", "a test"), options_));
+    Elf64_Ehdr header;
+    ASSERT_GE(object.size(), sizeof header);
+    std::memcpy(&header, object.data(), sizeof header);
+    EXPECT_EQ(header.e_machine, EM_AARCH64);
+    compile_native(kAdd, "add", host_processor(), options_);
+    EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(NativeLlvm, ALibraryWithoutAnArchitectureIsNamed) {
+    LlvmLibrary half = open_llvm(llvm_names());
+    half.architectures = {host_processor().architecture};
+    try {
+        compile_native(kAdd, "add", processor_named("aarch64+neon", "a test"), {.library = &half});
+        FAIL() << "it compiles";
+    } catch (const UserError& error) {
+        expect_parts(error.what(), {"LLVM 19", "makes no code for aarch64+neon processors"});
     }
 }
 

@@ -4,24 +4,32 @@
 #include <algorithm>
 #include <regex>
 
+#include "compiler/base/error.h"
 #include "compiler/language.h"
 #include "compiler/program/program.h"
+#include "compiler/host/processor.h"
 #include "compiler/target/target.h"
 #include "tests/emitting.h"
 
 namespace firn {
 namespace {
 
-/// The texts of all kernels of a function, for a processor with vectors of so many bits.
+/// The texts of all kernels of a function, for a device.
 template <class F, size_t Arity>
-std::string text_of(F function, const ArgSpec (&arguments)[Arity], uint32_t bits = 256) {
-    SessionScope scope(emitting(native_profile(bits)));
+std::string text_for(const DeviceProfile& profile, F function, const ArgSpec (&arguments)[Arity]) {
+    SessionScope scope(emitting(profile));
     std::string all;
     for (const KernelInfo& kernel : compile(function, arguments).program()->kernels) {
         EXPECT_EQ(kernel.artefact.format, "native");
         all += kernel.artefact.text;
     }
     return all;
+}
+
+/// The same for x86-64 with vectors of so many bits.
+template <class F, size_t Arity>
+std::string text_of(F function, const ArgSpec (&arguments)[Arity], uint32_t bits = 256) {
+    return text_for(native_profile(bits), function, arguments);
 }
 
 int count(const std::string& text, const std::string& pattern) {
@@ -257,6 +265,34 @@ TEST(NativeText, TheProductsOfALongSumAreRoundedWithItAndNothingElseIsAllowed) {
     EXPECT_EQ(count(text, "@llvm.fma"), 0) << text;
     EXPECT_EQ(count(text, "(fast|contract|reassoc|nnan|ninf|nsz|arcp|afn|nsw|nuw) "), 0) << text;
     EXPECT_EQ(count(text, "define internal <8 x float> @Exp_f32"), 1) << text;
+}
+
+TEST(NativeText, WhatAProcessorCanDoIsARowOfTheTable) {
+    const DeviceProfile arm = profile_of_processor(processor_named("aarch64+neon", "a test"));
+    const auto product = [](Tensor a, Tensor b) { return matmul(a, b); };
+    const std::string fused = text_for(arm, product, {f32(256, 256), f32(256, 256)});
+    EXPECT_GE(count(fused, "call <4 x float> @llvm.fma.v4f32"), 1) << fused;
+    EXPECT_EQ(count(fused, "nontemporal|sfence"), 0) << fused;
+    // Twice as many registers hold more sums than those of the same width do.
+    const auto sums = [](const std::string& text) { return count(text, "= phi <4 x float>"); };
+    EXPECT_GT(sums(fused), sums(text_of(product, {f32(256, 256), f32(256, 256)}, 128))) << fused;
+
+    const auto near_edge = [](Tensor x) {
+        auto [i, j] = indices<2>(x.shape());
+        return rsqrt(zero(x)(i, j - 1) + 1.0f);
+    };
+    const std::string plain = text_for(arm, near_edge, {f32(256, 256)});
+    EXPECT_EQ(count(plain, "@llvm.masked|@llvm.x86"), 0) << plain;
+    EXPECT_GE(count(plain, "@llvm.sqrt.v4f32"), 1) << plain;
+    EXPECT_EQ(text_for(profile_of_processor(processor_named("avx512", "a test")), near_edge,
+                       {f32(256, 256)}),
+              text_of(near_edge, {f32(256, 256)}, 512));
+}
+
+TEST(NativeText, ADeviceThatIsNoProcessorIsRefused) {
+    DeviceProfile unknown = native_profile(128);
+    unknown.processor = "z80";
+    EXPECT_THROW(text_for(unknown, [](Tensor x) { return x * 2.0f; }, {f32(4096)}), InternalError);
 }
 
 }  // namespace

@@ -2,14 +2,17 @@
 // whose machine is the same; they are not measured for this target.
 #include "compiler/target/native/classes.h"
 
+#include <vector>
+
 #include "compiler/target/cost_table.h"
+#include "compiler/host/processor.h"
 
 namespace firn {
 namespace {
 
-/// The rules of a processor with so many registers of vectors, of which one in eight holds
-/// operands. `fuses`: it multiplies and adds in one operation.
-ClassRules native(int64_t registers, bool fuses) {
+/// The rules of a processor. One register of vectors in eight holds operands.
+ClassRules native(const VectorFacts& vectors) {
+    const int64_t registers = vectors.registers;
     return {.subgroups_run_serially = true,
             .groups_run_alone = true,
             .masked = true,
@@ -18,7 +21,7 @@ ClassRules native(int64_t registers, bool fuses) {
             .shuffles_loads = false,
             .lanes_load_together = true,
             .packs_operands = true,
-            .fuses_products = fuses,
+            .fuses_products = vectors.fuses_products,
             .most_carried = registers - registers / 8,
             .keeps_order = false,
             .unrolls_on = false,
@@ -41,13 +44,19 @@ ClassRules native(int64_t registers, bool fuses) {
             .barrier_of_launch = costs::kBarrierOnCpu};
 }
 
-const ClassRules kOf128 = native(16, false), kOf256 = native(16, true), kOf512 = native(32, true);
+/// Those of the table, in its order.
+std::vector<ClassRules> all_rules() {
+    std::vector<ClassRules> all;
+    for (const NativeProcessor& processor : native_processors())
+        all.push_back(native(processor.vectors));
+    return all;
+}
 
 }  // namespace
 
-// Processors have 32 registers of 512 bits, and 16 of fewer; x86 fuses products from AVX2 on.
 const ClassRules& native_rules(const DeviceProfile& profile) {
-    return profile.subgroup_size >= 16 ? kOf512 : profile.subgroup_size >= 8 ? kOf256 : kOf128;
+    static const std::vector<ClassRules> rules = all_rules();
+    return rules[static_cast<size_t>(&processor_of(profile) - native_processors().data())];
 }
 
 }  // namespace firn

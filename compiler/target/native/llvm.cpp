@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -23,13 +24,18 @@ namespace firn {
 namespace {
 
 constexpr const char* kKind = "native";
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // A quarter of the time of default<O2>, for kernels that are vectors and loops already: no
 // vectoriser, no unrolling, no inlining but where it is asked for. Without `no-verify-fixpoint`
 // LLVM ends the process where a second run of instcombine would find more to do.
 constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(loop-rotate,licm),gvn,simplifycfg,instcombine<no-verify-fixpoint>),globaldce";
+
+/// LLVM's name of an architecture and its system.
+const char* triple_of(Architecture architecture) {
+    return architecture == Architecture::Aarch64 ? "aarch64-unknown-linux-gnu"
+                                                 : "x86_64-unknown-linux-gnu";
+}
 
 // Values of LLVM's enumerations.
 constexpr int kOptimiseByDefault = 2, kPositionIndependent = 2, kSmallCode = 3, kObjectFile = 1;
@@ -88,6 +94,7 @@ struct Reader {
     const LlvmFunctions& call;
     LlvmContext* context;
     LlvmLayout* layout;
+    const char* triple;
     std::string error;
 
     /// Null and an error where LLVM refuses it.
@@ -102,7 +109,7 @@ struct Reader {
             return nullptr;
         }
         Owned<LlvmModule> module(parsed, call.DisposeModule);
-        call.SetTarget(module.get(), kTriple);
+        call.SetTarget(module.get(), triple);
         call.SetModuleDataLayout(module.get(), layout);
         const int faulty = call.VerifyModule(module.get(), kReturnStatus, &message);
         if (std::string said = taken(call, message); faulty) {
@@ -127,14 +134,15 @@ bool join(const LlvmFunctions& call, LlvmModule* module, LlvmModule* kernel, siz
 }
 
 Compiled compile(const LlvmFunctions& call, const Texts& texts, const NativeProcessor& processor) {
+    const char* triple = triple_of(processor.architecture);
     char* message = nullptr;
     LlvmTarget* target = nullptr;
-    if (call.GetTargetFromTriple(kTriple, &target, &message)) return failed(taken(call, message));
+    if (call.GetTargetFromTriple(triple, &target, &message)) return failed(taken(call, message));
     const Owned<LlvmMachine> machine(
-        call.CreateTargetMachine(target, kTriple, processor.cpu.c_str(), processor.features.c_str(),
+        call.CreateTargetMachine(target, triple, processor.cpu.c_str(), processor.features.c_str(),
                                  kOptimiseByDefault, kPositionIndependent, kSmallCode),
         call.DisposeTargetMachine);
-    if (!machine) return failed("there is no machine " + processor.cpu + " of " + kTriple);
+    if (!machine) return failed("there is no machine " + processor.cpu + " of " + triple);
 
     Diagnosed diagnosed{call, ""};
     const Owned<LlvmContext> context(call.ContextCreate(), call.ContextDispose);
@@ -148,7 +156,7 @@ Compiled compile(const LlvmFunctions& call, const Texts& texts, const NativeProc
 
     const Owned<LlvmLayout> layout(call.CreateTargetDataLayout(machine.get()),
                                    call.DisposeTargetData);
-    Reader reader{call, context.get(), layout.get(), ""};
+    Reader reader{call, context.get(), layout.get(), triple, ""};
     const Owned<LlvmModule> module(reader.read(texts.first), call.DisposeModule);
     if (!module) return failed(reader.error);
     for (size_t k = 0; k < texts.kernels.size(); ++k) {
@@ -258,8 +266,9 @@ std::vector<uint32_t> words_of(const std::string& object) {
 
 /// Everything that could change the result, as text.
 std::string cache_text(const std::string& ir, const NativeProcessor& processor) {
-    return "native " + native_compiler_version() + " passes " + kPasses + " for " + kTriple + ' ' +
-           processor.cpu + ' ' + processor.features + '\n' + ir;
+    return "native " + native_compiler_version() + " passes " + kPasses + " for " +
+           triple_of(processor.architecture) + ' ' + processor.cpu + ' ' + processor.features +
+           '\n' + ir;
 }
 
 constexpr const char* kWarmUp = R"(
@@ -288,6 +297,10 @@ constexpr const char* kOnlyX86 =
 std::string compiled_object(const Texts& given, const std::string& name,
                             const NativeProcessor& processor, const LlvmLibrary& library) {
     if (library.version.empty()) throw UserError(library.why_not);
+    if (std::find(library.architectures.begin(), library.architectures.end(),
+                  processor.architecture) == library.architectures.end())
+        throw UserError("this " + library.version + " makes no code for " + processor.name +
+                        " processors; Debian's package libllvm19 does");
     // A thread that LLVM stops for ever still refers to these: they are shared with it.
     const auto texts = std::make_shared<const Texts>(given);
     const auto compiled = std::make_shared<Compiled>();

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "compiler/host/processor.h"
 
 namespace firn {
 
@@ -23,10 +26,6 @@ struct LlvmDiagnostic;
 /// (llvm-c/Core.h and others). Booleans are ints, and true is a failure.
 struct LlvmFunctions {
     void (*GetVersion)(unsigned* major, unsigned* minor, unsigned* patch);
-    void (*InitializeX86TargetInfo)();
-    void (*InitializeX86Target)();
-    void (*InitializeX86TargetMC)();
-    void (*InitializeX86AsmPrinter)();
     void (*InstallFatalErrorHandler)(void (*handler)(const char* reason));
     void (*DisposeMessage)(char* message);
 
@@ -80,7 +79,8 @@ struct LlvmFunctions {
 /// An opened library, or why there is none. It is never closed.
 struct LlvmLibrary {
     LlvmFunctions call{};
-    std::string version;  // "LLVM 19.1.7"; empty: there is no library
+    std::string version;                      // "LLVM 19.1.7"; empty: there is no library
+    std::vector<Architecture> architectures;  // for which it makes code
     std::string why_not;
 };
 

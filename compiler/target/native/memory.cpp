@@ -6,6 +6,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/target/native/halves.h"
+#include "compiler/host/processor.h"
 
 namespace firn::native {
 namespace {
@@ -146,11 +147,9 @@ IrValue safe_index(IrRun& run, const Access& a) {
     return {chosen, true, false, 0};
 }
 
-/// The processor reads and writes the places of a vector by one instruction, which takes less time
-/// than one lane after the other: elements of 4 or 8 bytes, with registers of 512 bits. On a
-/// Skylake server it takes 0.4 of that time; with 256 bits 1.2 to 1.3 times as long.
+/// The processor reads and writes the places of a vector at once.
 bool gathers(const IrRun& run, const Access& a) {
-    return run.profile.subgroup_size >= 16 && run.lanes > 1 && element_bytes(a.buffer) >= 4;
+    return vector_facts(run.profile).gathers && run.lanes > 1 && element_bytes(a.buffer) >= 4;
 }
 
 /// The places of the part `k` of every lane's elements, as a vector.
@@ -286,10 +285,9 @@ std::vector<IrValue> load_as_row(IrRun& run, const Access& a) {
     return run.mask.empty() ? load_row(run, a) : load_masked(run, a, run.mask);
 }
 
-/// The processor loads a vector under a mask by one instruction: elements of 4 or 8 bytes, with
-/// registers of 256 bits or more.
+/// The processor loads a vector under a mask by one instruction.
 bool loads_under_masks(const IrRun& run, const Access& a) {
-    return run.profile.subgroup_size >= 8 && element_bytes(a.buffer) >= 4;
+    return vector_facts(run.profile).loads_masked && element_bytes(a.buffer) >= 4;
 }
 
 /// The parts of a load that two blocks give, each by its function.
@@ -466,7 +464,8 @@ void store_row(IrRun& run, const Access& a, const std::vector<std::string>& valu
                       store = "store " + all + " " + row + ", ptr " + place;
     const int bytes = count * element_bytes(a.buffer), aligned = std::min(kLine, bytes);
     const bool whole = std::has_single_bit(static_cast<unsigned>(bytes));
-    if (a.buffer.space != MemorySpace::Bound || !whole || aligned < kLeastStreamed)
+    if (a.buffer.space != MemorySpace::Bound || !whole || aligned < kLeastStreamed ||
+        !vector_facts(run.profile).stores_past_caches)
         return emit_effect(run, store + alignment(a));
     stream_or(run, store, alignment(a), place, aligned);
 }

@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "compiler/program/dtype.h"
+#include "compiler/host/processor.h"
 
 namespace firn::native {
 namespace {
 
 /// An instruction that estimates reciprocals of roots, of one register.
 struct Estimate {
+    RootEstimate kind;
     int lanes;
     const char* name;
     const char* more_types;     // operands behind the first
@@ -17,9 +19,9 @@ struct Estimate {
     bool coarse;                // 12 bits are right, else 14
 };
 constexpr Estimate kEstimates[]{
-    {16, "@llvm.x86.avx512.rsqrt14.ps.512", ", <16 x float>, i16",
+    {RootEstimate::Avx512, 16, "@llvm.x86.avx512.rsqrt14.ps.512", ", <16 x float>, i16",
      ", <16 x float> zeroinitializer, i16 -1", false},
-    {8, "@llvm.x86.avx.rsqrt.ps.256", "", "", true},
+    {RootEstimate::Avx, 8, "@llvm.x86.avx.rsqrt.ps.256", "", "", true},
 };
 
 /// The lanes first to first + count - 1 of a vector, or of two that follow one another.
@@ -52,7 +54,7 @@ std::string estimated(IrRun& run, const Estimate& by, const std::string& x, int 
 
 std::string inverse_root(IrRun& run, const std::string& x) {
     const auto by = std::find_if(std::begin(kEstimates), std::end(kEstimates), [&](const auto& e) {
-        return e.lanes == static_cast<int>(run.profile.subgroup_size);
+        return e.kind == vector_facts(run.profile).root_estimate;
     });
     const int registers = by == std::end(kEstimates) ? 0 : run.lanes / by->lanes;
     if (registers < 1 || registers * by->lanes != run.lanes || (registers & (registers - 1)))

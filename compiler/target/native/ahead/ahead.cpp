@@ -30,8 +30,9 @@ AheadFiles compile_ahead(const SavedProgram& saved, const AheadNames& names,
         if (is_new) texts.push_back(kernel.artefact.text);
         modules.push_back(at->second);
     }
-    return {compile_native_program(ahead::driver_module(program, interface, places, modules), texts,
-                                   names.function, processor),
+    return {compile_native_program(
+                ahead::driver_module(program, interface, places, modules, processor.architecture),
+                texts, names.function, processor),
             ahead::header_text(program, interface, processor)};
 }
 

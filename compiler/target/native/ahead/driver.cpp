@@ -24,15 +24,12 @@ constexpr const char* kCallType =
     "%dispatch = type { ptr, ptr, i32, i32, i32, i64 }\n"
     "%host = type { ptr, ptr, i64 }\n%job = type { ptr, ptr }\n\n";
 
-/// All but the functions of this program: the same in each.
-constexpr const char* kFunctions = R"(
-declare i64 @llvm.umin.i64(i64, i64)
-declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+/// Functions by which floats are as kernels take them: rounded to the nearest, subnormal ones kept.
+/// The first one returns what was before.
+constexpr const char* kFloatsOfX86 = R"(
 declare void @llvm.x86.sse.ldmxcsr(ptr)
 declare void @llvm.x86.sse.stmxcsr(ptr)
 
-; Floats as kernels take them: rounded to the nearest, subnormal ones kept. Returns what was before.
 define internal i32 @firn.take_floats() {
   %now = alloca i32
   %ours = alloca i32
@@ -49,6 +46,39 @@ define internal void @firn.give_floats(i32 %before) {
   call void @llvm.x86.sse.ldmxcsr(ptr %ours)
   ret void
 }
+)";
+// The upper half of the register is zeros.
+constexpr const char* kFloatsOfAarch64 = R"(
+declare i64 @llvm.aarch64.get.fpcr()
+declare void @llvm.aarch64.set.fpcr(i64)
+
+define internal i32 @firn.take_floats() {
+  %now = call i64 @llvm.aarch64.get.fpcr()
+  call void @llvm.aarch64.set.fpcr(i64 0)
+  %before = trunc i64 %now to i32
+  ret i32 %before
+}
+
+define internal void @firn.give_floats(i32 %before) {
+  %all = zext i32 %before to i64
+  call void @llvm.aarch64.set.fpcr(i64 %all)
+  ret void
+}
+)";
+
+const char* float_functions(Architecture architecture) {
+    switch (architecture) {
+        case Architecture::X86_64: return kFloatsOfX86;
+        case Architecture::Aarch64: return kFloatsOfAarch64;
+    }
+    throw InternalError("internal error: an architecture without a way to take floats");
+}
+
+/// The other functions that are the same in each program.
+constexpr const char* kFunctions = R"(
+declare i64 @llvm.umin.i64(i64, i64)
+declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 ; Some groups of a kernel, on a thread of the host.
 define internal void @firn.part(ptr %job, i64 %first, i64 %last) {
@@ -157,12 +187,17 @@ std::string bytes_type(size_t count) { return "[" + std::to_string(count) + " x 
 class Driver {
   public:
     Driver(const Program& program, const Interface& interface, const Places& places,
-           const std::vector<size_t>& modules)
-        : program_(program), interface_(interface), places_(places), modules_(modules) {}
+           const std::vector<size_t>& modules, Architecture architecture)
+        : program_(program),
+          interface_(interface),
+          places_(places),
+          modules_(modules),
+          architecture_(architecture) {}
 
     std::string module() {
         std::string out = "; program " + interface_.function + "\n" + kCallType + call_type() +
-                          size_functions() + number_functions() + kFunctions;
+                          size_functions() + number_functions() + float_functions(architecture_) +
+                          kFunctions;
         std::vector<size_t> all = modules_;
         std::sort(all.begin(), all.end());
         all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -652,6 +687,7 @@ class Driver {
     const Interface& interface_;
     const Places& places_;
     const std::vector<size_t>& modules_;
+    const Architecture architecture_;
     // In the function that runs the steps:
     SymbolValues symbols_;
     std::vector<std::string> scalars_;  // by argument
@@ -667,8 +703,8 @@ class Driver {
 }  // namespace
 
 std::string driver_module(const Program& program, const Interface& interface, const Places& places,
-                          const std::vector<size_t>& modules) {
-    return Driver(program, interface, places, modules).module();
+                          const std::vector<size_t>& modules, Architecture architecture) {
+    return Driver(program, interface, places, modules, architecture).module();
 }
 
 }  // namespace firn::ahead

@@ -6,12 +6,13 @@
 #include "compiler/program/program.h"
 #include "compiler/target/native/ahead/interface.h"
 #include "compiler/target/native/ahead/places.h"
+#include "compiler/host/processor.h"
 
 namespace firn::ahead {
 
 /// Returns a module that defines the functions of the header. `modules` are the numbers of the
 /// kernels' modules, see joined_kernel_name().
 std::string driver_module(const Program& program, const Interface& interface, const Places& places,
-                          const std::vector<size_t>& modules);
+                          const std::vector<size_t>& modules, Architecture architecture);
 
 }  // namespace firn::ahead

@@ -27,7 +27,7 @@ typedef struct firn_host {
        returns when all of them have returned. Their stacks have 8 MB, as those of Linux. */
     void (*parallel_for)(void *context, int64_t count, void (*part)(void *data, int64_t first, int64_t last),
                          void *data);
-    int64_t cache_bytes; /* of the largest cache: results that exceed it are written past it; 0: not known */
+    int64_t cache_bytes; /* of the largest cache: results that exceed it may be written past it; 0: not known */
 } firn_host;
 #endif
 )";
@@ -40,7 +40,8 @@ std::string header_text(const Program& program, const Interface& interface,
     std::string guard = f;
     for (char& c : guard) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     guard = "FIRN_" + guard + "_H";
-    std::string out = "/* " + in_comment(program.name) + ", compiled by Firn for " + processor.cpu +
+    std::string out = "/* " + in_comment(program.name) + ", compiled by Firn for " +
+                      processor.name +
                       " processors. Link the object beside this file, and -lm. */\n";
     out += "#ifndef " + guard + "\n#define " + guard +
            "\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
