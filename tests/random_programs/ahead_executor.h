@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "compiler/program/executor.h"
+#include "tests/machines.h"
 
 namespace firn::programs {
 
-/// An executor that makes an object file of every program, and calls its C function, by memory
-/// without padding, on the thread that calls. Requires LLVM, and a linker that `cc` runs.
-std::shared_ptr<Executor> make_ahead_executor();
+/// An executor that makes an object file of every program for a machine, and calls its C function,
+/// by memory without padding, on the thread that calls; where the machine has a runner, in a
+/// program of its own. Requires LLVM, and the machine's tools.
+std::shared_ptr<Executor> make_ahead_executor(const Machine& machine);
 
 }  // namespace firn::programs

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "compiler/frontend/record.h"
 #include "compiler/language.h"
 #include "compiler/mapping/kernel_passes.h"
+#include "compiler/target/native/llvm.h"
 #include "tests/programs/check.h"
 #include "tests/random_programs/ahead_executor.h"
 #include "tests/random_programs/other_kernels.h"
@@ -33,8 +33,13 @@ TEST(RandomPrograms, ByNativeCode) {
 }
 TEST(RandomPrograms, ByObjectFiles) {
     if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
-    if (std::system("command -v cc > /dev/null") != 0) GTEST_SKIP() << "there is no linker";
-    expect_programs([] { return Session(make_ahead_executor()); }, 1300000, 40);
+    if (const std::string why = why_no_machine(kThisMachine); !why.empty()) GTEST_SKIP() << why;
+    expect_programs([] { return Session(make_ahead_executor(kThisMachine)); }, 1300000, 40);
+}
+TEST(RandomPrograms, ByObjectFilesForArm) {
+    if (const std::string why = why_no_llvm(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = why_no_machine(kArmMachine); !why.empty()) GTEST_SKIP() << why;
+    expect_programs([] { return Session(make_ahead_executor(kArmMachine)); }, 1400000, 40);
 }
 /// Other verdicts: what saves little is worth a kernel.
 TEST(RandomPrograms, WhereLaunchesCostNothing) {
