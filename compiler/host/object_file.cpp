@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/host/relocations.h"
 
 #if defined(__x86_64__)
 // Conversions of halves, of libgcc. Their type has no name here: only their places are taken.
@@ -102,13 +103,11 @@ constexpr Elf64_Half kMachine = EM_NONE;
 #endif
 
 std::string machine_name(Elf64_Half machine) {
-    if (machine == EM_X86_64) return "x86-64";
-    if (machine == EM_AARCH64) return "aarch64";
-    return "machine " + std::to_string(machine);
+    const ObjectMachine* known = object_machine(machine);
+    return known ? known->name : "machine " + std::to_string(machine);
 }
 
-/// jmp [rip + offset]: reaches a function that lies too far for a call.
-constexpr unsigned char kStub[] = {0xff, 0x25, 0, 0, 0, 0, 0xcc, 0xcc};
+/// The bytes of an address in the table of addresses.
 constexpr uint64_t kAddress = 8;
 
 /// Sections with the same rights, in pages of their own.
@@ -189,8 +188,8 @@ class Loader {
         if (header_.e_machine != kMachine)
             refuse("it is for the processor " + machine_name(header_.e_machine) + " and this is " +
                    machine_name(kMachine));
-        if (header_.e_machine != EM_X86_64)
-            refuse("loading is written for x86-64, not for " + machine_name(header_.e_machine));
+        machine_ = object_machine(header_.e_machine);
+        if (!machine_) refuse("loading is not written for " + machine_name(header_.e_machine));
     }
 
     void read_sections() {
@@ -267,37 +266,23 @@ class Loader {
         each_relocation([&](size_t section, const Elf64_Rela& entry) {
             const uint64_t symbol = ELF64_R_SYM(entry.r_info);
             if (symbol >= symbols_.size()) damaged("the symbol of a relocation");
-            const uint64_t width = width_of(ELF64_R_TYPE(entry.r_info));
+            const Relocation& relocation = relocation_of(ELF64_R_TYPE(entry.r_info));
+            const uint64_t width = relocation.bytes();
             const Elf64_Shdr& target = sections_[section];
             if (target.sh_type == SHT_NOBITS || entry.r_offset > target.sh_size ||
                 width > target.sh_size - entry.r_offset)
                 damaged("the place of a relocation");
             check_target(symbol);
             const bool outside = symbols_[symbol].st_shndx == SHN_UNDEF;
-            const auto type = ELF64_R_TYPE(entry.r_info);
-            const bool stub = outside && (type == R_X86_64_PLT32 || type == R_X86_64_PC32);
-            if ((stub || is_by_table(type)) && !table_of_[symbol]) table_of_[symbol] = addresses_++;
+            const bool stub = outside && relocation.calls;
+            if ((stub || relocation.by_table) && !table_of_[symbol])
+                table_of_[symbol] = addresses_++;
             if (stub && !stub_of_[symbol]) stub_of_[symbol] = stubs_++;
         });
     }
 
-    static bool is_by_table(uint64_t type) {
-        return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX ||
-               type == R_X86_64_REX_GOTPCRELX;
-    }
-
-    uint64_t width_of(uint64_t type) const {
-        switch (type) {
-            case R_X86_64_NONE: return 0;
-            case R_X86_64_PC32:
-            case R_X86_64_PLT32:
-            case R_X86_64_GOTPCREL:
-            case R_X86_64_GOTPCRELX:
-            case R_X86_64_REX_GOTPCRELX: return 4;
-            case R_X86_64_64:
-            case R_X86_64_PC64: return 8;
-            default: break;
-        }
+    const Relocation& relocation_of(uint64_t type) const {
+        if (const Relocation* known = machine_->find(static_cast<uint32_t>(type))) return *known;
         refuse("it has a relocation of type " + std::to_string(type) +
                ", which is not known; code must be independent of its position");
     }
@@ -336,8 +321,8 @@ class Loader {
                 if (end > kMostBytes) damaged("the size of its sections");
             }
             if (rights == Rights::Run) {
-                stubs_at_ = align(end, sizeof kStub);
-                end = stubs_at_ + stubs_ * sizeof kStub;
+                stubs_at_ = align(end, machine_->stub_bytes);
+                end = stubs_at_ + stubs_ * machine_->stub_bytes;
             } else if (rights == Rights::Read) {
                 table_at_ = align(end, kAddress);
                 end = table_at_ + addresses_ * kAddress;
@@ -369,7 +354,8 @@ class Loader {
         return reinterpret_cast<uint64_t>(pages_) + table_at_ + *table_of_[symbol] * kAddress;
     }
     uint64_t stub(size_t symbol) const {
-        return reinterpret_cast<uint64_t>(pages_) + stubs_at_ + *stub_of_[symbol] * sizeof kStub;
+        return reinterpret_cast<uint64_t>(pages_) + stubs_at_ +
+               *stub_of_[symbol] * machine_->stub_bytes;
     }
 
     void write_stubs() {
@@ -380,46 +366,28 @@ class Loader {
             }
             if (!stub_of_[k]) continue;
             auto* code = reinterpret_cast<std::byte*>(stub(k));
-            std::memcpy(code, kStub, sizeof kStub);
-            write_32(code + 2, static_cast<int64_t>(table_entry(k) - (stub(k) + 6)));
+            if (!machine_->write_stub(code, stub(k), table_entry(k))) too_far();
         }
     }
 
-    void write_32(std::byte* place, int64_t value) const {
-        if (value < INT32_MIN || value > INT32_MAX) refuse("an address is too far away");
-        const auto narrow = static_cast<int32_t>(value);
-        std::memcpy(place, &narrow, sizeof narrow);
-    }
+    [[noreturn]] void too_far() const { refuse("an address is too far away"); }
 
     void relocate(size_t section, const Elf64_Rela& entry) const {
         const size_t symbol = ELF64_R_SYM(entry.r_info);
+        const Relocation& relocation = relocation_of(ELF64_R_TYPE(entry.r_info));
         std::byte* place = at(section) + entry.r_offset;
-        const uint64_t here = reinterpret_cast<uint64_t>(place);
-        const auto addend = static_cast<uint64_t>(entry.r_addend);
-        const uint64_t value = *address_of(symbol);
-        switch (ELF64_R_TYPE(entry.r_info)) {
-            case R_X86_64_NONE: return;
-            case R_X86_64_PC32:
-            case R_X86_64_PLT32: {
-                const uint64_t target = stub_of_[symbol] ? stub(symbol) : value;
-                return write_32(place, static_cast<int64_t>(target + addend - here));
-            }
-            case R_X86_64_GOTPCREL:
-            case R_X86_64_GOTPCRELX:
-            case R_X86_64_REX_GOTPCRELX:
-                return write_32(place, static_cast<int64_t>(table_entry(symbol) + addend - here));
-            case R_X86_64_64:
-            case R_X86_64_PC64: {
-                const uint64_t wide =
-                    value + addend - (ELF64_R_TYPE(entry.r_info) == R_X86_64_PC64 ? here : 0);
-                std::memcpy(place, &wide, sizeof wide);
-                return;
-            }
-            default: damaged("its relocations");
-        }
+        const uint64_t target = relocation.by_table                    ? table_entry(symbol)
+                                : relocation.calls && stub_of_[symbol] ? stub(symbol)
+                                                                       : *address_of(symbol);
+        if (!apply(relocation, place, reinterpret_cast<uint64_t>(place),
+                   target + static_cast<uint64_t>(entry.r_addend)))
+            too_far();
     }
 
     void protect() const {
+        // Processors that keep instructions apart from data are told of new ones.
+        __builtin___clear_cache(reinterpret_cast<char*>(pages_ + begin_[0]),
+                                reinterpret_cast<char*>(pages_ + begin_[1]));
         constexpr int kFlags[] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
         for (size_t k = 0; k < kRights; ++k)
             if (begin_[k + 1] > begin_[k] &&
@@ -430,6 +398,7 @@ class Loader {
     std::span<const std::byte> file_;
     const std::string& name_;
     Elf64_Ehdr header_{};
+    const ObjectMachine* machine_ = nullptr;
     std::vector<Elf64_Shdr> sections_;
     Elf64_Shdr strings_{};  // names of symbols
     std::vector<Elf64_Sym> symbols_;
