@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace firn {
@@ -18,7 +20,7 @@ namespace {
 /// A row of the table. `features` of x86-64 are those that the level before it lacks.
 struct Row {
     const char* name;
-    const char* word;  // of FIRN_CPU, for a level of x86-64
+    const char* word;  // of FIRN_CPU
     const char* also;  // another name that save_native takes
     Architecture architecture;
     const char* cpu;
@@ -66,6 +68,11 @@ constexpr size_t kLevels = 4;  // of x86-64: the first rows
 static_assert(kRows[kLevels - 1].architecture == Architecture::X86_64 &&
               kRows[kLevels].architecture != Architecture::X86_64);
 
+/// The levels that a processor has: rows of the table.
+struct Levels {
+    size_t first = 0, count = 0;
+};
+
 #if defined(__x86_64__)
 
 /// Registers of the instruction cpuid; zeros where the processor has no such leaf.
@@ -77,7 +84,7 @@ struct Cpuid {
 bool has(uint32_t bits, uint32_t wanted) { return (bits & wanted) == wanted; }
 
 /// The number of levels that this processor has.
-int host_levels() {
+size_t count_levels() {
     const Cpuid basic(1), extended(0x80000001), structured(7);
     constexpr uint32_t kLahf = 1u << 0, kLzcnt = 1u << 5, kXsaveKept = 1u << 27;
     if (!has(basic.c,
@@ -100,11 +107,37 @@ int host_levels() {
     return 4;
 }
 
+Levels host_levels() { return {0, count_levels()}; }
+
+#elif defined(__aarch64__)
+
+Levels host_levels() {
+    constexpr unsigned long kNeonBit = 1u << 1;  // HWCAP_ASIMD
+    return {kLevels, getauxval(AT_HWCAP) & kNeonBit ? 1u : 0u};
+}
+
 #else
 
-int host_levels() { return 0; }
+Levels host_levels() { return {}; }
 
 #endif
+
+NativeProcessor processor_among(const Levels& there, const std::string& wanted) {
+    if (there.count == 0) return {};
+    const size_t end = there.first + there.count;
+    if (wanted.empty()) return native_processors()[end - 1];
+    std::string words;
+    for (size_t k = there.first; k < end; ++k) {
+        if (wanted == kRows[k].word) return native_processors()[k];
+        words += (words.empty() ? "" : ", ") + std::string(kRows[k].word);
+    }
+    for (const Row& level : kRows)
+        if (wanted == level.word && level.architecture == kRows[there.first].architecture)
+            throw UserError("FIRN_CPU=" + wanted +
+                            " asks for more than this processor has; it has " + words);
+    throw UserError("FIRN_CPU=" + wanted +
+                    " is no level of processors that Firn knows; this processor has " + words);
+}
 
 std::vector<NativeProcessor> made_processors() {
     std::vector<NativeProcessor> all;
@@ -124,25 +157,12 @@ std::span<const NativeProcessor> native_processors() {
 }
 
 NativeProcessor processor_of_levels(int levels, const std::string& wanted) {
-    const auto there = static_cast<size_t>(levels);
-    if (there == 0) return {};
-    if (wanted.empty()) return native_processors()[there - 1];
-    std::string words;
-    for (size_t k = 0; k < there; ++k) {
-        if (wanted == kRows[k].word) return native_processors()[k];
-        words += (k == 0 ? "" : ", ") + std::string(kRows[k].word);
-    }
-    for (const Row& level : std::span(kRows).first(kLevels))
-        if (wanted == level.word)
-            throw UserError("FIRN_CPU=" + wanted +
-                            " asks for more than this processor has; it has " + words);
-    throw UserError("FIRN_CPU=" + wanted +
-                    " is no level of processors that Firn knows; this processor has " + words);
+    return processor_among({0, static_cast<size_t>(levels)}, wanted);
 }
 
 NativeProcessor host_processor() {
     const char* wanted = std::getenv("FIRN_CPU");
-    return processor_of_levels(host_levels(), wanted ? wanted : "");
+    return processor_among(host_levels(), wanted ? wanted : "");
 }
 
 NativeProcessor processor_named(const std::string& name, const std::string& what) {

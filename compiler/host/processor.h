@@ -45,10 +45,11 @@ std::span<const NativeProcessor> native_processors();
 /// The processor that this process runs on: the highest level all of whose features the processor
 /// has and the operating system keeps; asks no library. FIRN_CPU (sse2, sse4, avx2 or avx512) takes
 /// a lower level; a name that is unknown, or a level that this processor lacks, is a UserError that
-/// lists the levels there are. On processors other than x86-64 `name` and `cpu` are empty.
+/// lists the levels there are. On 64-bit ARM there is one, `neon`; on other processors `name` and
+/// `cpu` are empty.
 NativeProcessor host_processor();
 
-/// The same for a processor that has the lowest `levels` of the four levels, where FIRN_CPU is
+/// The same for one of x86-64 that has the lowest `levels` of the four levels, where FIRN_CPU is
 /// `wanted`.
 NativeProcessor processor_of_levels(int levels, const std::string& wanted);
 

@@ -331,7 +331,7 @@ TEST(NativeProcessor, AnotherArchitectureHasNoLevel) {
         compile_native(kAdd, "add", other);
         FAIL() << "it compiles";
     } catch (const UserError& error) {
-        expect_parts(error.what(), {"x86-64 processors alone"});
+        expect_parts(error.what(), {"x86-64 and 64-bit ARM processors alone"});
     }
 }
 

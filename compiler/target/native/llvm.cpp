@@ -289,18 +289,23 @@ end:
 }
 )";
 
-constexpr const char* kOnlyX86 =
-    "native code is made for x86-64 processors alone; on others the Vulkan driver of the CPU runs "
-    "programs";
+constexpr const char* kOnlyThese =
+    "native code is made for x86-64 and 64-bit ARM processors alone; on others the Vulkan driver "
+    "of the CPU runs programs";
+
+/// Why a library makes no code for a processor; empty: it does.
+std::string why_not_for(const LlvmLibrary& library, const NativeProcessor& processor) {
+    if (library.version.empty()) return library.why_not;
+    const std::vector<Architecture>& all = library.architectures;
+    if (std::find(all.begin(), all.end(), processor.architecture) != all.end()) return "";
+    return "this " + library.version + " makes no code for " + processor.name +
+           " processors; Debian's package libllvm19 does";
+}
 
 /// The bytes of the object; throws as compile_native() does.
 std::string compiled_object(const Texts& given, const std::string& name,
                             const NativeProcessor& processor, const LlvmLibrary& library) {
-    if (library.version.empty()) throw UserError(library.why_not);
-    if (std::find(library.architectures.begin(), library.architectures.end(),
-                  processor.architecture) == library.architectures.end())
-        throw UserError("this " + library.version + " makes no code for " + processor.name +
-                        " processors; Debian's package libllvm19 does");
+    if (const std::string why = why_not_for(library, processor); !why.empty()) throw UserError(why);
     // A thread that LLVM stops for ever still refers to these: they are shared with it.
     const auto texts = std::make_shared<const Texts>(given);
     const auto compiled = std::make_shared<Compiled>();
@@ -321,7 +326,7 @@ std::string compiled_object(const Texts& given, const std::string& name,
 std::vector<uint32_t> compile_native(const std::string& ir, const std::string& name,
                                      const NativeProcessor& processor,
                                      const NativeOptions& options) {
-    if (processor.cpu.empty()) throw UserError(kOnlyX86);
+    if (processor.cpu.empty()) throw UserError(kOnlyThese);
     const std::string key = options.cache_directory.empty() ? "" : cache_text(ir, processor);
     if (const auto kept = cache_find_text(options.cache_directory, kKind, key))
         return words_of(*kept);
@@ -339,10 +344,13 @@ std::string compile_native_program(const std::string& ir, const std::vector<std:
 }
 
 std::string why_no_llvm() {
+    // Whatever level FIRN_CPU asks for: that it is there is found out later.
 #if defined(__x86_64__)
-    return llvm_library().why_not;
+    return why_not_for(llvm_library(), processor_of_levels(1, ""));
+#elif defined(__aarch64__)
+    return why_not_for(llvm_library(), processor_named("aarch64+neon", "native code"));
 #else
-    return kOnlyX86;
+    return kOnlyThese;
 #endif
 }
 
