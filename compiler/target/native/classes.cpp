@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "compiler/target/cost_table.h"
 #include "compiler/host/processor.h"
+#include "compiler/target/cost_table.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "compiler/base/error.h"
-#include "compiler/target/native/halves.h"
 #include "compiler/host/processor.h"
+#include "compiler/target/native/halves.h"
 
 namespace firn::native {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "compiler/program/dtype.h"
 #include "compiler/host/processor.h"
+#include "compiler/program/dtype.h"
 
 namespace firn::native {
 namespace {
