@@ -103,5 +103,18 @@ TEST(MapGrid, StridesLoadNothingBehindTheEnd) {
     }
 }
 
+TEST(MapGrid, StridesAlongOneAxisLoadNothingBehindTheEndOfAnother) {
+    const auto function = [](Tensor x) { return quantile(x, tensor({0.5f}), {.axis = 1}); };
+    const auto medians = [&](const Session& session) {
+        SessionScope scope(session);
+        auto f = compile(function, {f32(37, 50)});
+        if (session.compiles()) {
+            EXPECT_NE(f.explain().find("strides 3"), std::string::npos);
+        }
+        return Tensor(f(reshape(arange(37 * 50) * 7 % 101, {37, 50}).as(f32))).to_vector<float>();
+    };
+    EXPECT_EQ(medians(Session::interpreter(native_profile(512))), medians(Session::oracle()));
+}
+
 }  // namespace
 }  // namespace firn

@@ -165,10 +165,11 @@ class GridMapper {
                              : b_.make(KernelOp::Less, boolean, {unit, b_.size(axis.blocks)}));
             // Invocations behind the end that must take part do the last block's work but store
             // nothing: lanes that shuffle loads or hold a row, groups that load together, and loads
-            // that do not wait for the stores of the stride or the copy before.
-            b_.code().loads_first |= axis.strides > 1 || pads_;
-            const bool all = mapping_.shuffled_loads > 1 || mapping_.staged_iterations > 1 ||
-                             axis.strides > 1 || rows_ || pads_;
+            // that do not wait for the stores of the stride or the copy before, along any axis.
+            const bool early = mapping_.strides > 1 || pads_;
+            b_.code().loads_first |= early;
+            const bool all =
+                mapping_.shuffled_loads > 1 || mapping_.staged_iterations > 1 || early || rows_;
             if (!axis.covered && all)
                 unit = b_.make(KernelOp::Min, i32,
                                {unit, b_.sub(b_.size(axis.blocks), b_.integer(1))});
