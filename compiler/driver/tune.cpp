@@ -36,7 +36,7 @@ std::shared_ptr<Program> with_mapping(const Program& program, int kernel, const 
         ensure(!made || own == structure, "equal kernels differ in another mapping");
         if (made) return;
         structure = std::move(own);
-        made = kernel_info(code, program.profile, options.emission);
+        made = kernel_info(code, program.profile, options.emission, options.emit);
         made->identity = identity_of(structure);
         made->code = std::make_shared<KernelCode>(std::move(code));
     });

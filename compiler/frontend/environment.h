@@ -28,8 +28,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "where a container gets less time than that, say how many"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1",
-     "verify the promises of unique and permutation stores and of unchecked reads, and warn of "
-     "indices such as -1"},
+     "verify the promises of unique and permutation stores and of unchecked reads, and each access "
+     "of native code against its memory, and warn of indices such as -1"},
     {"FIRN_FIND_NAN", "1", "name the operation that first makes a nan, and the element"},
     {"FIRN_MAX_STEPS", "number",
      "iterations of a while_ without max_steps before it is an error (1000000)"},

@@ -138,6 +138,11 @@ PlannedGraph plan_of(SessionState& session, const Graph& graph, std::string key,
     return {session.plans.put(std::move(key), std::move(made)).program, graph, {}};
 }
 
+void forget_all_plans(SessionState& session) {
+    session.plans.clear();
+    session.forms.clear();
+}
+
 size_t count_plans(const SessionState& session) {
     size_t count = session.plans.size();
     for (const auto& [text, form] : session.forms) count += form->program != nullptr;

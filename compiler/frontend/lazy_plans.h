@@ -42,6 +42,9 @@ struct PlannedGraph {
 /// several: then one program serves all of them, except for those that recur.
 PlannedGraph plan_of(SessionState& session, const Graph& graph, std::string key, SourceLine line);
 
+/// Has the session compile anew what it evaluates.
+void forget_all_plans(SessionState& session);
+
 /// Plans that the session keeps, those of all sizes among them.
 size_t count_plans(const SessionState& session);
 

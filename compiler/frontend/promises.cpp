@@ -7,10 +7,14 @@
 
 namespace firn {
 
-bool checks_promises(SessionState& session) {
+bool wants_checks(SessionState& session) {
     if (!session.checks) session.checks = environment_number("FIRN_CHECK", 0) != 0;
+    return *session.checks;
+}
+
+bool checks_promises(SessionState& session) {
     // Inside a kernel by hand nothing else runs, checks neither.
-    return *session.checks && !kernel_depth(session);
+    return wants_checks(session) && !kernel_depth(session);
 }
 
 void check_store(SessionState& session, const Builder& b, const Shape& target,

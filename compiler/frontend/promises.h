@@ -5,6 +5,8 @@
 namespace firn {
 
 /// Session::check_promises, else FIRN_CHECK.
+bool wants_checks(SessionState& session);
+/// The same where promises can be checked as they are recorded.
 bool checks_promises(SessionState& session);
 
 /// Records assertions that a store to a tensor of shape `target` keeps the promises of `how`.

@@ -52,7 +52,8 @@ Reader zero(const Operand& x);
 /// Example: `fill(tensor({1, 2, 3}), 9)(tensor({-1, 1, 3}))` is `{9, 2, 9}`.
 Reader fill(const Operand& x, const Arg& value);
 /// The caller promises that every index is inside: no check is made. FIRN_CHECK=1 and
-/// Session::check_promises verify it, and the oracle always does.
+/// Session::check_promises verify it, inside kernels by hand where they run as native code, and
+/// the oracle always does.
 ///
 /// Example: `unchecked(tensor({1, 2, 3}))(tensor({2, 0}))` is `{3, 1}`.
 Reader unchecked(const Operand& x);

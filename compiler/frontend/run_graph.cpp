@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "compiler/base/disk_cache.h"
 #include "compiler/base/error.h"
@@ -15,12 +16,16 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/history.h"
 #include "compiler/frontend/oracle.h"
+#include "compiler/frontend/promises.h"
 #include "compiler/frontend/record.h"
 #include "compiler/frontend/report.h"
+#include "compiler/ir/regions.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/too_large.h"
+#include "compiler/kernel/accesses.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/program/make_call.h"
+#include "compiler/program/outside_access.h"
 
 namespace firn {
 namespace {
@@ -51,6 +56,47 @@ void with_place(SourceLine line, const F& asked) {
     } catch (const DeviceError& error) {
         if (!line.line) throw;
         throw DeviceError(error.what() + (" (" + text(line) + ")"));
+    }
+}
+
+bool reads_unchecked(const std::vector<Ref>& results, std::set<const Region*>& seen) {
+    for (const Ref& node : topological(results)) {
+        if (node->op == Op::Gather) {
+            const std::vector<Bounds>& modes = node->as<GatherAttr>().modes;
+            if (std::find(modes.begin(), modes.end(), Bounds::Unchecked) != modes.end())
+                return true;
+        }
+        for (const Region* region : regions_of(*node))
+            if (seen.insert(region).second && reads_unchecked(region->results, seen)) return true;
+    }
+    return false;
+}
+
+/// The user's lines of an access of a kernel, or of the whole kernel.
+std::string lines_of(const KernelInfo& kernel, int32_t access) {
+    if (kernel.code && access >= 0) {
+        const std::vector<NodeId> all = accesses_of(*kernel.code);
+        if (static_cast<size_t>(access) < all.size()) {
+            const KernelNode& node = (*kernel.code)[all[static_cast<size_t>(access)]];
+            if (!node.lines.empty()) return " (" + text(node.lines[0]) + ")";
+        }
+    }
+    return kernel.lines.empty() ? "" : " (" + kernel.lines[0] + ")";
+}
+
+/// Runs a program. A kernel that reaches outside its memory is the user's fault where the graph
+/// promises that an index is inside, else one of Firn.
+void run_checked(const Graph& graph, const std::shared_ptr<const Program>& program,
+                 const Call& call, Executor& executor) {
+    try {
+        executor.run(program, call);
+    } catch (const OutsideAccess& fault) {
+        const std::string what =
+            fault.what() + lines_of(program->kernels[fault.kernel], fault.access);
+        std::set<const Region*> seen;
+        if (reads_unchecked(graph.results, seen))
+            throw UserError("unchecked: it promises that every index is inside, but " + what);
+        throw OutsideAccess("internal error: " + what, fault.kernel, fault.access);
     }
 }
 
@@ -129,13 +175,20 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
     return program;
 }
 
+EmitOptions emit_options(SessionState& session) {
+    const bool is_native = executor_of(session).profile().device_class == DeviceClass::Native;
+    return {.checks_accesses = is_native && wants_checks(session)};
+}
+
 CompileOptions compile_options(SessionState& session, CompileOptions options) {
     const bool shown = session.debug >= 2 || environment("FIRN_DUMP_DIR");
     options.emission = shown ? std::max(session.emission, Emission::Text) : session.emission;
     options.verify |=
         session.emission != Emission::Binary;  // the interpreter is there to find faults
     options.cache_directory = default_cache_directory();
-    options.reuse = !executor_of(session).needs_kernel_code();
+    options.emit = emit_options(session);
+    // Kernels from disk do not know the lines of their accesses.
+    options.reuse = !executor_of(session).needs_kernel_code() && !options.emit.checks_accesses;
     options.tuned = &session.tuned;
     options.skipped = session.skipped;
     options.trace = trace_for(session);
@@ -180,7 +233,7 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
             out.push_back(std::move(made));
     }
     if (program)
-        with_place(line, [&] { executor.run(program, call); });
+        with_place(line, [&] { run_checked(graph, program, call, executor); });
     else
         run_oracle(executor, graph, call);
     report_run(session, program.get(), call.symbols);

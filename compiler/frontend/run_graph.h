@@ -11,6 +11,7 @@
 namespace firn {
 
 struct CompileOptions;
+struct EmitOptions;
 struct SessionState;
 class Tensor;
 
@@ -41,6 +42,8 @@ const std::shared_ptr<const Node>& known_buffer(const std::shared_ptr<const Node
 
 /// Returns `options` with the session's settings for every compile.
 CompileOptions compile_options(SessionState& session, CompileOptions options);
+/// Native code checks its accesses where the session checks promises.
+EmitOptions emit_options(SessionState& session);
 /// Compiles `graph` for the session's executor, and reports.
 std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& graph,
                                            CompileOptions options);

@@ -95,6 +95,7 @@ std::shared_ptr<const Program> program_assuming(FunctionState& state, const Grap
         options.facts = facts;
         options.facts.bindable = bindable;
         options.emission = emission;
+        options.emit = {};  // a file is for executors of any version
         options.trace.reset();
         return compile_graph(session.nodes, graph, profile, options);
     };

@@ -111,7 +111,10 @@ bool Session::compiles() const { return !state_->oracle; }
 void Session::on_print(Callback<void(const std::string&)> write) const {
     state_->print = std::move(write);
 }
-void Session::check_promises(bool on) const { state_->checks = on; }
+void Session::check_promises(bool on) const {
+    if (state_->checks != on) forget_all_plans(*state_);
+    state_->checks = on;
+}
 void Session::find_nan(bool on) const { state_->finds_nan = on; }
 void Session::limit_while(int64_t iterations) const {
     if (iterations < 1)

@@ -43,8 +43,10 @@ class Session {
     /// Sets the callback for the lines of print_value; without one they go to stdout.
     void on_print(Callback<void(const std::string&)> write) const;
     /// Sets whether programs recorded from now on verify the promises of `unique`, `permutation`
-    /// and `unchecked`: a broken promise is a UserError with the line. Default: FIRN_CHECK. Costs
-    /// time; the oracle always verifies.
+    /// and `unchecked`: a broken promise is a UserError with the line. Native code verifies each
+    /// access of a kernel as well, in kernels by hand too: one outside its memory does not happen,
+    /// and is a UserError where the program reads by `unchecked`, else an InternalError; arguments
+    /// are as they were. Default: FIRN_CHECK. Costs time; the oracle always verifies.
     void check_promises(bool on) const;
     /// Sets whether floats that are computed from now on, by compiled functions too, are checked
     /// for nan. If one is nan, the oracle evaluates the graph again, and a UserError names the

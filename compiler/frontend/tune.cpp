@@ -62,6 +62,7 @@ class Search {
         compile_.name = best_->name, compile_.facts = variant.facts,
         compile_.donated = variant.donated;
         compile_.emission = session.emission;
+        compile_.emit = emit_options(session);
         compile_.cache_directory = default_cache_directory();
         compile_.tuned = &session.tuned;
         compile_.skipped = session.skipped;

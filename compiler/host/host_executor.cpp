@@ -13,6 +13,7 @@
 #include "compiler/host/hazard_check.h"
 #include "compiler/host/host_plan.h"
 #include "compiler/program/host_scalar.h"
+#include "compiler/program/native_abi.h"
 #include "compiler/program/plan_symbols.h"
 
 namespace firn {
@@ -67,6 +68,7 @@ struct HostExecutor::Loaded {
     std::weak_ptr<const Program> program;
     std::shared_ptr<const void> prepared;
     std::vector<HostBlock> constants;  // by buffer; those of other buffers are empty
+    bool checks_accesses = false;      // some kernel, which may then end the run
     std::vector<std::string> symbols, symbols_in_parts;
     StepForms forms, forms_in_parts;
     struct Planned {
@@ -106,6 +108,7 @@ struct HostExecutor::Loaded {
         plans.push_front(
             {parts, std::move(values),
              plan_on_host(of, profile, env, parts ? forms_in_parts : forms, parts, true)});
+        if (checks_accesses) plan_slot_sizes(plans.front().plan, of, env);
         if (plans.size() > kMostPlans) plans.pop_back();
         return plans.front().plan;
     }
@@ -223,7 +226,9 @@ class HostExecutor::Running : public StepVisitor {
     void bind_argument(const std::shared_ptr<Memory>& given, int slot) {
         const std::span<std::byte> bytes = memory_of(given, slot);
         loaded_.memory[static_cast<size_t>(slot)] = bytes;
-        if (!may_end_ || !plan_.slot_written[static_cast<size_t>(slot)]) return;
+        if ((!may_end_ && !loaded_.checks_accesses) ||
+            !plan_.slot_written[static_cast<size_t>(slot)])
+            return;
         const std::span<std::byte> copy = own(bytes.size(), "a written argument of ");
         std::memcpy(copy.data(), bytes.data(), bytes.size());
         loaded_.memory[static_cast<size_t>(slot)] = copy;
@@ -301,11 +306,12 @@ class HostExecutor::Running : public StepVisitor {
             return;
         }
         HostDispatch dispatch{
-            program_,       program_.kernels[static_cast<size_t>(step.dispatch->kernel)],
-            *step.dispatch, loaded_.prepared.get(),
-            slots,          loaded_.memory,
-            step.params,    step.groups,
-            step.seconds,   env};
+            program_,        program_.kernels[static_cast<size_t>(step.dispatch->kernel)],
+            *step.dispatch,  loaded_.prepared.get(),
+            slots,           loaded_.memory,
+            step.params,     step.groups,
+            step.seconds,    env,
+            plan_.slot_sizes};
         if (step.dispatch->sizes_binding >= 0) {
             const auto sizes = dispatch.buffer(static_cast<size_t>(step.dispatch->sizes_binding));
             for (size_t k = 0; k < 3; ++k)
@@ -387,6 +393,9 @@ std::unique_ptr<HostExecutor::Loaded> HostExecutor::load_anew(
     auto loaded = std::make_unique<Loaded>();
     loaded->program = program;
     loaded->prepared = prepare(*program);
+    loaded->checks_accesses = std::any_of(
+        program->kernels.begin(), program->kernels.end(),
+        [](const KernelInfo& kernel) { return kernel.artefact.format == kCheckedFormat; });
     for (const BufferInfo& buffer : program->buffers) {
         HostBlock& constant = loaded->constants.emplace_back();
         if (buffer.role != BufferRole::Constant) continue;

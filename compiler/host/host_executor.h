@@ -40,6 +40,8 @@ struct HostDispatch {
     double seconds = 0;
     /// The symbols; only where plans are not kept.
     const SizeEnv* env = nullptr;
+    /// The bytes of elements in each slot; only where a kernel of the program is of kCheckedFormat.
+    std::span<const uint64_t> sizes = {};
 
     std::span<std::byte> buffer(size_t binding) const {
         return memory[static_cast<size_t>(slots[binding])];

@@ -105,6 +105,12 @@ void fill_late(HostStep& step, const std::vector<Scalar>& scalars,
     }
 }
 
+void plan_slot_sizes(HostPlan& plan, const Program& program, const SizeEnv& env) {
+    for (const BufferInfo& buffer : program.buffers)
+        plan.slot_sizes.push_back(static_cast<uint64_t>(buffer.elements.evaluate(env)) *
+                                  static_cast<uint64_t>(buffer.dtype.bytes()));
+}
+
 HostPlan plan_on_host(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
                       const StepForms& forms, bool in_parts, bool with_steps) {
     HostPlan plan;

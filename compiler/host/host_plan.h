@@ -34,6 +34,7 @@ struct HostStep {
 struct HostPlan {
     bool in_parts = false;             // its steps are found as it runs
     std::vector<uint64_t> slot_bytes;  // that a step may touch
+    std::vector<uint64_t> slot_sizes;  // bytes of the elements; only where kernels check accesses
     uint64_t scratch_bytes = 0;        // for temporaries
     double seconds = 0;                // predicted, of `steps`
     std::vector<bool> slot_written;
@@ -69,5 +70,7 @@ void fill_late(HostStep& step, const std::vector<Scalar>& scalars,
 /// `in_parts`: so in any case. Without `with_steps` they are not planned, but for their memory.
 HostPlan plan_on_host(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
                       const StepForms& forms, bool in_parts, bool with_steps);
+/// Fills HostPlan::slot_sizes.
+void plan_slot_sizes(HostPlan& plan, const Program& program, const SizeEnv& env);
 
 }  // namespace firn

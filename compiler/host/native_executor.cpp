@@ -17,6 +17,7 @@
 #include "compiler/host/processor.h"
 #include "compiler/host/workers.h"
 #include "compiler/program/native_abi.h"
+#include "compiler/program/outside_access.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -70,6 +71,7 @@ uint64_t largest_cache() {
 struct LoadedKernel {
     std::shared_ptr<const ObjectFile> object;
     NativeKernel function = nullptr;
+    bool checks_accesses = false;
 };
 using LoadedKernels = std::vector<LoadedKernel>;
 
@@ -82,6 +84,27 @@ std::span<const std::byte> object_bytes(const Program& program, const KernelInfo
         throw UserError("kernel '" + kernel.name + "' of program '" + program.name +
                         "' has no machine code, or not all of it; compile the program again");
     return words.subspan(sizeof(uint32_t), artefact.words[0]);
+}
+
+/// Throws the error of an access outside its memory.
+[[noreturn]] void fail(const HostDispatch& dispatch, const NativeFault& fault) {
+    constexpr const char* kKinds[] = {"loads", "stores to", "combines with"};
+    const KernelInfo& kernel = dispatch.kernel;
+    std::string where = "its own memory", bytes, size;
+    if (fault.buffer < kernel.bindings.size()) {
+        const auto slot = static_cast<size_t>(dispatch.slots[fault.buffer]);
+        const BufferInfo& buffer = dispatch.program.buffers[slot];
+        const int64_t each = buffer.dtype.bytes();
+        where = "tensor '" + buffer.name + "' (binding " + std::to_string(fault.buffer) + ", " +
+                buffer.dtype.name() + ")";
+        bytes = ", byte " + std::to_string(fault.index * each);
+        size = ", " + std::to_string(fault.elements * each) + " bytes";
+    }
+    throw OutsideAccess("kernel '" + kernel.name + "' of program '" + dispatch.program.name +
+                            "', group " + std::to_string(fault.group) + ", " + kKinds[fault.kind] +
+                            " element " + std::to_string(fault.index) + bytes + " of " + where +
+                            ", which has " + std::to_string(fault.elements) + " elements" + size,
+                        static_cast<size_t>(dispatch.step.kernel), fault.access);
 }
 
 class NativeExecutor final : public HostExecutor {
@@ -97,7 +120,7 @@ class NativeExecutor final : public HostExecutor {
     /// Code for a processor of another kind, or of a higher level, would end the process.
     std::string why_cannot_run(const Program& program) const override {
         for (const KernelInfo& kernel : program.kernels)
-            if (kernel.artefact.format != kNativeFormat)
+            if (kernel.artefact.format != kNativeFormat && kernel.artefact.format != kCheckedFormat)
                 return "kernel '" + kernel.name + "' of program '" + program.name + "' is '" +
                        kernel.artefact.format + "' and this session runs '" + kNativeFormat +
                        "': the program was saved for other devices";
@@ -126,7 +149,7 @@ class NativeExecutor final : public HostExecutor {
         const std::lock_guard lock(objects_mutex_);
         std::erase_if(objects_, [](const auto& entry) { return entry.second.expired(); });
         std::weak_ptr<const ObjectFile>& known = objects_[kernel.artefact.words];
-        LoadedKernel loaded{known.lock(), nullptr};
+        LoadedKernel loaded{known.lock(), nullptr, kernel.artefact.format == kCheckedFormat};
         if (!loaded.object) known = loaded.object = std::make_shared<const ObjectFile>(file, name);
         loaded.function = reinterpret_cast<NativeKernel>(loaded.object->symbol(kNativeSymbol));
         if (!loaded.function)
@@ -152,7 +175,15 @@ class NativeExecutor final : public HostExecutor {
         call.params = dispatch.params.data();
         call.cached = written_bytes(dispatch) > cache_bytes_ ? 0 : UINT64_MAX;
         const auto& kernels = *static_cast<const LoadedKernels*>(dispatch.prepared);
-        const NativeKernel function = kernels[static_cast<size_t>(dispatch.step.kernel)].function;
+        const LoadedKernel& kernel = kernels[static_cast<size_t>(dispatch.step.kernel)];
+        const NativeKernel function = kernel.function;
+        NativeFault fault;
+        if (kernel.checks_accesses) {
+            sizes_.clear();
+            for (const int slot : dispatch.slots)
+                sizes_.push_back(dispatch.sizes[static_cast<size_t>(slot)]);
+            call.bytes = sizes_.data(), call.fault = &fault;
+        }
         const auto run = [&](uint64_t first, uint64_t last, size_t /*worker*/) {
             const FloatMode mode;
             function(&call, first, last);
@@ -162,6 +193,7 @@ class NativeExecutor final : public HostExecutor {
             run(0, groups, 0);
         else
             workers_.run(groups, threads, std::cref(run));
+        if (fault.found) fail(dispatch, fault);
     }
 
     static uint64_t written_bytes(const HostDispatch& dispatch) {
@@ -181,7 +213,8 @@ class NativeExecutor final : public HostExecutor {
 
     Workers workers_;
     uint64_t cache_bytes_ = largest_cache();
-    std::vector<void*> buffers_;  // of the dispatch that runs
+    std::vector<void*> buffers_;   // of the dispatch that runs
+    std::vector<uint64_t> sizes_;  // the same
     std::mutex objects_mutex_;
     std::map<std::vector<uint32_t>, std::weak_ptr<const ObjectFile>> objects_;  // by words
 };

@@ -34,6 +34,7 @@ struct CompileOptions {
     /// it. Empty: none.
     std::vector<bool> donated;
     Emission emission = Emission::Binary;
+    EmitOptions emit;
     std::string cache_directory;  // where built kernels and tuned mappings are kept between runs;
                                   // empty: nowhere
     /// Winners of tuning: mappings by KernelInfo::tuning_key, cuts by cuts_key(); looked up before

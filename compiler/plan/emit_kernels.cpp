@@ -23,7 +23,8 @@ EmittedKernel& emitted(EmitRun& run, const KernelCode& code, const ListedKernel&
     if (!added) return at->second;
     check_expressible(code, target_of(run.profile), run.profile,
                       of.lines.empty() ? "" : " (" + of.lines[0] + ")");
-    auto info = std::make_shared<KernelInfo>(kernel_info(code, run.profile, run.options.emission));
+    auto info = std::make_shared<KernelInfo>(
+        kernel_info(code, run.profile, run.options.emission, run.options.emit));
     info->identity = identity_of(at->first);
     at->second.info = std::move(info);
     return at->second;

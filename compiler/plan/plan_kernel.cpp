@@ -57,11 +57,12 @@ std::string unordered_lines(const KernelCode& code) {
 
 }  // namespace
 
-KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emission emission) {
+KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile, Emission emission,
+                       const EmitOptions& options) {
     KernelInfo info;
     const Target& target = target_of(profile);
-    target.describe(code, profile, info);
-    if (emission != Emission::Nothing) info.artefact.text = target.emit(code, profile);
+    target.describe(code, profile, options, info);
+    if (emission != Emission::Nothing) info.artefact.text = target.emit(code, profile, options);
     for (size_t k = 0; k < bound_buffers(code); ++k) {
         const KernelBuffer& b = code.buffers[k];
         info.bindings.push_back({b.form, b.dtype, b.width, b.written});

@@ -15,7 +15,7 @@ struct Target;  // compiler/target/target.h
 /// Returns all data that a launch needs, and the kernel's text unless `emission` is Nothing. The
 /// kernel has no name and no lines, and is not yet built.
 KernelInfo kernel_info(const KernelCode& code, const DeviceProfile& profile,
-                       Emission emission = Emission::Text);
+                       Emission emission = Emission::Text, const EmitOptions& options = {});
 /// Writes its launch to the step: groups, parameters and buffers.
 void launch_as(DispatchStep& step, const KernelCode& code);
 /// Throws UserError if the device lacks a type of the kernel, or the target cannot express it on

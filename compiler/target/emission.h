@@ -8,4 +8,9 @@ namespace firn {
 /// its text and its words.
 enum class Emission : uint8_t { Nothing, Text, Binary };
 
+/// The options of Target::emit and Target::describe.
+struct EmitOptions {
+    bool checks_accesses = false;  // with a check of each access, where the target has them
+};
+
 }  // namespace firn

@@ -8,6 +8,7 @@
 
 #include "compiler/program/program.h"
 #include "compiler/target/class_rules.h"
+#include "compiler/target/emission.h"
 
 namespace firn {
 
@@ -57,10 +58,12 @@ struct Target {
                           const DeviceProfile& profile);
     /// Writes the format of the artefact, how the kernel is launched (its group, the way of its
     /// parameters), what it asks of floats, and the features that it needs.
-    void (*describe)(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info);
+    void (*describe)(const KernelCode& code, const DeviceProfile& profile,
+                     const EmitOptions& options, KernelInfo& info);
     /// Returns the kernel as text. Code of equal structure (kernel/structure.h) gives text of equal
     /// meaning: one text serves all.
-    std::string (*emit)(const KernelCode& code, const DeviceProfile& profile);
+    std::string (*emit)(const KernelCode& code, const DeviceProfile& profile,
+                        const EmitOptions& options);
     /// Completes the artefact of a kernel for this device: its words, from its text. May be called
     /// from any thread.
     void (*build)(KernelInfo& kernel, const DeviceProfile& profile, const BuildOptions& options);

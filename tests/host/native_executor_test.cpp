@@ -25,6 +25,7 @@
 #include "compiler/base/error.h"
 #include "compiler/base/long_work.h"
 #include "compiler/program/native_abi.h"
+#include "compiler/program/outside_access.h"
 #include "compiler/program/spirv_format.h"
 #include "tests/deadline.h"
 #include "tests/host/compiled.h"
@@ -44,6 +45,8 @@ typedef struct {
     const unsigned long* params;
     unsigned groups[3];
     unsigned long cached;
+    const unsigned long* bytes;
+    struct { unsigned found; int access; unsigned kind, buffer; long index, elements; unsigned long group; }* fault;
 } NativeCall;
 static float float_of(unsigned long bits) { union { unsigned u; float f; } x; x.u = bits; return x.f; }
 static void run(const NativeCall* call, unsigned long group);
@@ -369,6 +372,48 @@ TEST_F(NativeExecutor, ALoopThatNeverEndsLeavesItsArguments) {
     runner.executor->write(*call.arguments[0], 0, std::as_bytes(std::span(seven)));
     runner.executor->run(program, call);
     EXPECT_EQ(runner.download(*call.arguments[0], 1)[0], 10);
+}
+
+TEST_F(NativeExecutor, AnAccessOutsideLeavesTheArguments) {
+    Program p;
+    // The argument itself is where the kernel stores.
+    const int x = add_argument(p, "x", {n});
+    p.results.push_back({.shape = {n}, .buffer = x});
+    p.steps = {dispatch(p, {}, {x})};
+    set_code(
+        p,
+        "float* x = call->buffers[0]; long n = call->bytes[0] / 4; x[group] = 7;"
+        "if (n != 5) { call->fault->kind = 1; call->fault->index = n; call->fault->group = group;"
+        "call->fault->elements = n; call->fault->access = 3; call->fault->found = 1; }");
+    std::get<DispatchStep>(p.steps[0].step).groups = {n, 1, 1};
+    p.kernels[0].artefact.format = kCheckedFormat;
+    const auto program = std::make_shared<const Program>(p);
+    Runner runner;
+    const auto call_of = [&](int64_t elements) {
+        Call call;
+        call.symbols = {{"n", elements}};
+        call.scalars.resize(1);
+        call.arguments = {runner.upload(std::vector<float>(static_cast<size_t>(elements), 1))};
+        call.results = call.arguments;
+        return call;
+    };
+    const Call faulty = call_of(6), good = call_of(5);
+    try {
+        runner.executor->run(program, faulty);
+        ADD_FAILURE() << "the call went on";
+    } catch (const OutsideAccess& fault) {
+        EXPECT_EQ(fault.kernel, 0u);
+        EXPECT_EQ(fault.access, 3);
+        const std::string said = fault.what();
+        EXPECT_NE(
+            said.find("stores to element 6, byte 24 of tensor 'b0' (binding 0, f32), which has "
+                      "6 elements, 24 bytes"),
+            std::string::npos)
+            << said;
+    }
+    EXPECT_EQ(runner.download(*faulty.arguments[0], 6), std::vector<float>(6, 1));
+    runner.executor->run(program, good);
+    EXPECT_EQ(runner.download(*good.arguments[0], 5), std::vector<float>(5, 7));
 }
 
 TEST_F(NativeExecutor, GroupsThatOnlyTheDeviceKnows) {

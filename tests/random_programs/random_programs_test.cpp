@@ -31,6 +31,15 @@ TEST(RandomPrograms, ByNativeCode) {
     if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
     expect_programs([] { return cpu_session(); }, 1200000, 120);
 }
+TEST(RandomPrograms, ByNativeCodeThatChecksItsAccesses) {
+    if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
+    const auto checked = [] {
+        const Session session = cpu_session();
+        session.check_promises(true);
+        return session;
+    };
+    expect_programs(checked, 1400000, 60);
+}
 TEST(RandomPrograms, ByObjectFiles) {
     if (const std::string why = why_no_cpu_session(); !why.empty()) GTEST_SKIP() << why;
     if (const std::string why = why_no_machine(kThisMachine); !why.empty()) GTEST_SKIP() << why;

@@ -14,12 +14,17 @@ namespace {
 
 std::string cannot(const KernelCode&, const KernelNode&, const DeviceProfile&) { return {}; }
 
-void describe(const KernelCode& code, const DeviceProfile& profile, KernelInfo& info) {
+void describe(const KernelCode& code, const DeviceProfile& profile, const EmitOptions&,
+              KernelInfo& info) {
     info.artefact.format = kSpirvFormat;
     info.group_size = launched_group(code, profile);
     info.params_in_buffer = needs_param_buffer(code, profile);
     info.needs = needs_of(code, profile);
     info.keeps_special_floats = keeps_special_floats(code, profile);
+}
+
+std::string emit_text(const KernelCode& code, const DeviceProfile& profile, const EmitOptions&) {
+    return emit_glsl(code, profile);
 }
 
 void build(KernelInfo& kernel, const DeviceProfile&, const BuildOptions& options) {
@@ -42,7 +47,7 @@ const Target kGlslTarget{.extension = "comp",
                          .loops_apart = loops_apart,
                          .cannot = cannot,
                          .describe = describe,
-                         .emit = emit_glsl,
+                         .emit = emit_text,
                          .build = build,
                          .version = shader_compiler_version};
 

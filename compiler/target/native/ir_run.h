@@ -65,6 +65,10 @@ struct IrRun {
     std::string cached;               // NativeCall::cached
     bool streams = false;             // some store may go past the caches
     bool weighs = false;              // some branch says which side is likely
+    bool checks = false;              // each access, see checks.h
+    std::string group = "0";          // the number of the group
+    /// With checks, the number of elements that each buffer has (i64).
+    std::vector<std::string> elements;
     std::map<std::string, int>* functions = nullptr;  // of the module: how often each is called
 };
 

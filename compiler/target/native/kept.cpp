@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/kernel/functions/functions.h"
+#include "compiler/target/native/checks.h"
 
 namespace firn::native {
 namespace {
@@ -112,6 +113,7 @@ std::string place_of(IrRun& run, const KeptValue& value) {
     const std::string index = emit(run, "sext i32 " + value_of(run, value.index).text + " to i64"),
                       bytes = emit(run, "mul i64 " + index + ", " + std::to_string(value.bytes)),
                       at = emit(run, "add i64 " + bytes + ", " + std::to_string(value.offset));
+    check_kept(run, at, value.bytes);
     return emit(run, "getelementptr i8, ptr %kept, i64 " + at);
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/host/processor.h"
+#include "compiler/target/native/checks.h"
 #include "compiler/target/native/halves.h"
 
 namespace firn::native {
@@ -77,7 +78,13 @@ struct Access {
     IrValue index;        // i32 before it is widened; of a private array, of the lane's element
     int width = 1;
     int64_t behind = 0;  // elements from the index on
+    NodeId node = {};
 };
+
+/// The access of `width` elements from an index of its own on, for checks.
+CheckedAccess checked(const IrRun& run, const Access& a, const IrValue& index, int width) {
+    return {a.node, run.code[a.node].as<AccessAttr>().buffer, index, a.behind, width};
+}
 
 /// The largest constant that addresses take out of an index. An index is not negative, so that what
 /// it was added to lies in an i32 as well: the sum of both in 64 bits is the index.
@@ -97,16 +104,34 @@ void split_index(IrRun& run, const KernelNode& index, Access& a) {
     }
 }
 
-Access access_of(IrRun& run, const KernelNode& n, DType used) {
+/// Checks the index of a private array before it is spread over lanes, which may not fit an i32.
+void check_row_of_lanes(IrRun& run, const Access& a) {
+    if (!run.checks) return;
+    const CheckedAccess access = checked(run, a, a.index, a.width);
+    std::string& elements = run.elements[static_cast<size_t>(access.buffer)];
+    const std::string of_all_lanes = elements;
+    elements = std::to_string(a.buffer.elements.constant());
+    check_lanes(run, access, run.mask, false);
+    elements = of_all_lanes;
+}
+
+Access access_of(IrRun& run, NodeId id, DType used) {
+    const KernelNode& n = run.code[id];
     const auto& attr = n.as<AccessAttr>();
     const KernelBuffer& buffer = run.code.buffers[attr.buffer];
-    Access out{buffer, run.memory[attr.buffer], holds_bits(buffer, used) ? used : buffer.dtype,
-               value_of(run, n.args[0]), attr.width};
+    Access out{buffer,
+               run.memory[attr.buffer],
+               holds_bits(buffer, used) ? used : buffer.dtype,
+               value_of(run, n.args[0]),
+               attr.width,
+               0,
+               id};
     if (buffer.space != MemorySpace::Private || run.lanes == 1) {
         split_index(run, run.code[n.args[0]], out);
         return out;
     }
     out.index.first.clear();
+    check_row_of_lanes(run, out);
     // Element k of lane l is at k * lanes + l.
     const std::string lanes = std::to_string(run.lanes);
     if (out.index.is_vector()) {
@@ -224,6 +249,7 @@ constexpr int64_t kLongestStride = 4;
 
 /// The parts of a load that is the same for all lanes.
 std::vector<IrValue> load_once(IrRun& run, const Access& a) {
+    check_elements(run, checked(run, a, a.index, a.width));
     std::vector<IrValue> parts;
     const std::string type = memory_type(a.dtype);
     for (int k = 0; k < a.width; ++k) {
@@ -238,6 +264,7 @@ std::vector<IrValue> load_once(IrRun& run, const Access& a) {
 std::vector<IrValue> load_row(IrRun& run, const Access& a) {
     const auto stride = static_cast<int>(a.index.stride);
     const int count = (run.lanes - 1) * stride + a.width;
+    check_elements(run, checked(run, a, {a.index.text}, count));
     const std::string type = memory_type(a.dtype),
                       all = "<" + std::to_string(count) + " x " + type + ">",
                       row = emit(run, "load " + all + ", ptr " + address(run, a, a.index.text) +
@@ -252,6 +279,7 @@ std::vector<IrValue> load_row(IrRun& run, const Access& a) {
 /// Neighbours under a mask; other lanes have the `rest`, elements of memory.
 std::vector<IrValue> load_masked(IrRun& run, const Access& a, const std::string& mask,
                                  const std::string& rest = "zeroinitializer") {
+    check_lanes(run, checked(run, a, a.index, 1), mask, false);
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
                       bits = vector_of(run, "i1"),
                       name = "@llvm.masked.load." + suffix_of(vector) + ".p0";
@@ -268,6 +296,7 @@ std::vector<IrValue> load_masked(IrRun& run, const Access& a, const std::string&
 std::vector<IrValue> load_lanes(IrRun& run, const Access& a) {
     const bool at_once = gathers(run, a);
     const IrValue index = at_once ? a.index : safe_index(run, a);
+    check_lanes(run, checked(run, a, index, a.width), run.mask, !at_once);
     std::vector<IrValue> parts;
     for (int k = 0; k < a.width; ++k) {
         const std::string raw = at_once ? gather_at_once(run, a, k) : gather(run, a, index, k);
@@ -326,6 +355,13 @@ std::vector<IrValue> load_clamped(IrRun& run, const Access& a, const Access& row
     };
     const std::string is_low = emit(run, "icmp eq " + vector_of(run, "i32") + " " + a.index.text +
                                              ", " + splat(run, a.index.low, "i32"));
+    if (run.checks) {
+        const std::string outside = other_lanes(run, a.index.inside);
+        check_elements(run, checked(run, a, {a.index.low}, 1),
+                       any_of(run, lanes_of_both(run, outside, is_low)));
+        check_elements(run, checked(run, a, {a.index.high}, 1),
+                       any_of(run, lanes_of_both(run, outside, other_lanes(run, is_low))));
+    }
     const std::string edges =
         emit(run, "select " + vector_of(run, "i1") + " " + is_low + ", " + vector + " " +
                       everywhere(a.index.low) + ", " + vector + " " + everywhere(a.index.high));
@@ -381,6 +417,7 @@ void find_row(IrRun& run, Access& a) {
 /// lane's stay.
 void scatter(IrRun& run, const Access& a, const IrValue& index,
              const std::vector<std::string>& values) {
+    check_lanes(run, checked(run, a, index, static_cast<int>(values.size())), run.mask, false);
     if (values.size() == 1 && gathers(run, a)) return scatter_at_once(run, a, values[0]);
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type);
     const auto store_lane = [&](int lane) {
@@ -436,6 +473,7 @@ void stream_or(IrRun& run, const std::string& store, const std::string& alignmen
 void store_row(IrRun& run, const Access& a, const std::vector<std::string>& values) {
     const std::string type = memory_type(a.dtype);
     const int width = static_cast<int>(values.size()), count = run.lanes * width;
+    check_elements(run, checked(run, a, {a.index.text}, count));
     // Several values of a lane lie side by side: pairs of vectors are joined, then interleaved.
     std::vector<std::string> parts = values;
     int each = run.lanes;
@@ -471,6 +509,7 @@ void store_row(IrRun& run, const Access& a, const std::vector<std::string>& valu
 }
 
 void store_masked(IrRun& run, const Access& a, const std::string& value) {
+    check_lanes(run, checked(run, a, a.index, 1), run.mask, false);
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
                       bits = vector_of(run, "i1"),
                       name = "@llvm.masked.store." + suffix_of(vector) + ".p0";
@@ -586,7 +625,7 @@ OwnMemory own_memory(const KernelCode& code, int lanes) {
 
 void write_load(IrRun& run, NodeId id) {
     const KernelNode& n = run.code[id];
-    Access a = access_of(run, n, n.dtype);
+    Access a = access_of(run, id, n.dtype);
     if (a.index.is_vector() && a.index.first.empty() && run.mask.empty() &&
         run.positions[n.args[0]])
         find_row(run, a);
@@ -610,12 +649,13 @@ void write_store(IrRun& run, NodeId id) {
             run.returned = as_vector(run, value_of(run, n.args[1]), run.code[n.args[1]].dtype);
         return;
     }
-    const Access a = access_of(run, n, run.code[n.args[1]].dtype);
+    const Access a = access_of(run, id, run.code[n.args[1]].dtype);
     ensure(a.dtype == run.code[n.args[1]].dtype, "a store has another type than its memory");
     const bool alike =
         !a.index.varying && std::none_of(n.args.begin() + 1, n.args.end(),
                                          [&](NodeId arg) { return value_of(run, arg).varying; });
     if (alike) {
+        check_elements(run, checked(run, a, a.index, a.width));
         for (int k = 0; k < a.width; ++k)
             emit_effect(
                 run, "store " + memory_type(a.dtype) + " " +
@@ -635,7 +675,8 @@ void write_store(IrRun& run, NodeId id) {
 
 void write_atomic(IrRun& run, NodeId id) {
     const KernelNode& n = run.code[id];
-    const Access a = access_of(run, n, n.dtype);
+    const Access a = access_of(run, id, n.dtype);
+    check_lanes(run, checked(run, a, a.index, 1), run.mask, false);
     const std::string type = memory_type(n.dtype), vector = vector_of(run, type);
     const auto one = [&](int lane) {
         const std::string value = to_memory(

@@ -5,6 +5,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/target/class_rules.h"
+#include "compiler/target/native/checks.h"
 #include "compiler/target/native/forms.h"
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/ir_run.h"
@@ -77,6 +78,7 @@ void read_parameters(IrRun& run, const std::string& params) {
                               emit(run, "getelementptr i32, ptr " +
                                             run.memory[static_cast<size_t>(run.code.sizes_buffer)] +
                                             ", i64 " + at);
+        check_own_load(run, run.code.sizes_buffer, at);
         values[k] = {emit(run, "load i32, ptr " + place), false};
     }
     for (NodeId id : run.code.nodes.ids())
@@ -187,6 +189,7 @@ void write_group(IrRun& run) {
         count[dim] =
             emit(run, "zext i32 " + run.arguments[static_cast<size_t>(dim)].text + " to i64");
     run.arguments.clear();
+    run.group = "%group";
     counted_loop(run, "i64", "%group", "%first", "%last", [&](const std::string&) {
         const std::string rest = emit(run, "udiv i64 %group, " + count[0]),
                           x = emit(run, "urem i64 %group, " + count[0]),
@@ -212,10 +215,12 @@ void write_group(IrRun& run) {
 }  // namespace
 }  // namespace native
 
-std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
+std::string emit_native(const KernelCode& code, const DeviceProfile& profile,
+                        const EmitOptions& options) {
     using namespace native;
     std::map<std::string, int> functions;
     IrRun run{code, profile};
+    run.checks = options.checks_accesses;
     run.subgroup = static_cast<int>(profile.subgroup_size);
     const bool in_turns = runs_in_step(code) && can_take_turns(code, profile);
     run.lanes = lanes_of(code, profile, in_turns);
@@ -231,10 +236,12 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
     for (int dim = 0; dim < 3; ++dim) counts.push_back({field(run, "i32", 16 + 4 * dim), false});
     run.cached = field(run, "i64", 32);
     read_memory(run, buffers);
+    if (run.checks) read_sizes(run);
     read_parameters(run, params);
     name_constants(run);
     run.arguments = std::move(counts);
     write_group(run);
+    if (run.checks) write_fault_exit(run);
     if (run.streams) {
         run.declared.insert("declare void @llvm.x86.sse.sfence()");
         emit_effect(run, "call void @llvm.x86.sse.sfence()");
@@ -247,6 +254,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile) {
         "\ndefine void @firn_kernel(ptr noalias readonly %call, i64 %first, i64 %last) #0 {\n"
         "entry:\n" +
         run.allocas + run.text + "  ret void\n}\n\n" + definitions +
+        (run.checks ? fault_function() : "") +
         "\nattributes #0 = { nounwind \"min-legal-vector-width\"=\"" + bits +
         "\" \"prefer-vector-width\"=\"" + bits + "\" }\n";
     if (run.streams) out += "!0 = !{i32 1}\n";

@@ -37,9 +37,10 @@ std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfil
            " needs a matrix unit, which no processor has that native code is made for";
 }
 
-void describe(const KernelCode& code, const DeviceProfile&, KernelInfo& info) {
+void describe(const KernelCode& code, const DeviceProfile&, const EmitOptions& options,
+              KernelInfo& info) {
     info.group_size = code.group_size;
-    info.artefact.format = kNativeFormat;
+    info.artefact.format = options.checks_accesses ? kCheckedFormat : kNativeFormat;
     info.needs.known = true;  // nothing: every processor of its kind has all
 }
 
