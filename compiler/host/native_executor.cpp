@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/base/thread_sanitizer.h"
+#include "compiler/host/groups_apart.h"
 #include "compiler/host/host_executor.h"
 #include "compiler/host/object_file.h"
 #include "compiler/host/processor.h"
@@ -186,7 +188,10 @@ class NativeExecutor final : public HostExecutor {
         }
         const auto run = [&](uint64_t first, uint64_t last, size_t /*worker*/) {
             const FloatMode mode;
-            function(&call, first, last);
+            if constexpr (kFindsRaces)
+                run_groups_apart(function, call, first, last);
+            else
+                function(&call, first, last);
         };
         const uint64_t threads = groups == 1 ? 1 : threads_for(dispatch.seconds);
         if (threads <= 1)

@@ -2,6 +2,7 @@
 // a damaged one is refused.
 #include "compiler/host/object_file.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/base/thread_sanitizer.h"
 #include "compiler/host/relocations.h"
 
 #if defined(__x86_64__)
@@ -50,6 +52,9 @@ namespace {
 constexpr uint64_t kMostBytes = 64 << 20;
 /// Sections are aligned to at most as much.
 constexpr uint64_t kMostAlignment = 4096;
+
+/// What the thread sanitizer is told by begins so.
+constexpr std::string_view kSanitizer = "__tsan_";
 
 template <class Function>
 void* address(Function* function) {
@@ -91,6 +96,10 @@ void* external(std::string_view name) {
     };
     for (const auto& [known_name, function] : known)
         if (known_name == name) return function;
+    if (kFindsRaces && name.starts_with(kSanitizer)) {
+        if (void* function = dlsym(RTLD_DEFAULT, std::string(name).c_str())) return function;
+        return external(name.substr(kSanitizer.size()));  // memcpy and others: it has its own
+    }
     return nullptr;
 }
 

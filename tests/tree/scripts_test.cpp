@@ -13,7 +13,7 @@ TEST(Scripts, EachExplainsItself) {
     for (const char* script :
          {"apps/run", "apps/setup", "tests/run", "tests/bench/run", "tests/bench/glsl_snapshot",
           "tests/bench/sweep", "tests/bench/sweep_passes", "tests/bisect", "tests/swiftshader",
-          "tests/gpu/run", ".ci/run"}) {
+          "tests/gpu/run", "tests/races", ".ci/run"}) {
         Outcome outcome = run(std::string(script) + " --help");
         EXPECT_EQ(outcome.status, 0) << script;
         EXPECT_NE(outcome.output.find(std::string("usage: ") + script), std::string::npos)

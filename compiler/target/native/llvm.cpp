@@ -17,6 +17,7 @@
 #include "compiler/base/disk_cache.h"
 #include "compiler/base/error.h"
 #include "compiler/base/numbered_lines.h"
+#include "compiler/base/thread_sanitizer.h"
 #include "compiler/program/native_abi.h"
 #include "compiler/target/native/llvm_library.h"
 
@@ -36,6 +37,13 @@ const char* triple_of(Architecture architecture) {
     return architecture == Architecture::Aarch64 ? "aarch64-unknown-linux-gnu"
                                                  : "x86_64-unknown-linux-gnu";
 }
+
+// The sanitizer is told of accesses of single elements, and not of masked ones: vectors become
+// such.
+constexpr const char* kPassesForRaces =
+    ",function(scalarize-masked-mem-intrin,scalarizer,dce,tsan)";
+
+std::string passes() { return std::string(kPasses) + (kFindsRaces ? kPassesForRaces : ""); }
 
 // Values of LLVM's enumerations.
 constexpr int kOptimiseByDefault = 2, kPositionIndependent = 2, kSmallCode = 3, kObjectFile = 1;
@@ -168,7 +176,7 @@ Compiled compile(const LlvmFunctions& call, const Texts& texts, const NativeProc
     const Owned<LlvmPassOptions> options(call.CreatePassBuilderOptions(),
                                          call.DisposePassBuilderOptions);
     if (LlvmFailure* failure =
-            call.RunPasses(module.get(), kPasses, machine.get(), options.get())) {
+            call.RunPasses(module.get(), passes().c_str(), machine.get(), options.get())) {
         char* said = call.GetErrorMessage(failure);
         std::string error = said;
         call.DisposeErrorMessage(said);
@@ -214,6 +222,7 @@ void* run_own_thread(void* data) {
     const LlvmFatal fatal{stay_forever, &own};
     on_llvm_fatal(&fatal);
     try {
+        const OutsideSanitizer outside;
         own.work();
     } catch (...) {
         own.failure = std::current_exception();
@@ -266,7 +275,7 @@ std::vector<uint32_t> words_of(const std::string& object) {
 
 /// Everything that could change the result, as text.
 std::string cache_text(const std::string& ir, const NativeProcessor& processor) {
-    return "native " + native_compiler_version() + " passes " + kPasses + " for " +
+    return "native " + native_compiler_version() + " passes " + passes() + " for " +
            triple_of(processor.architecture) + ' ' + processor.cpu + ' ' + processor.features +
            '\n' + ir;
 }

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "compiler/base/thread_sanitizer.h"
+
 namespace firn {
 namespace {
 
@@ -51,6 +53,7 @@ std::string look_up_all(void* library, LlvmFunctions& call) {
     FIRN_LOOK_UP(GetVersion);
     FIRN_LOOK_UP(InstallFatalErrorHandler);
     FIRN_LOOK_UP(DisposeMessage);
+    FIRN_LOOK_UP(ParseCommandLineOptions);
     FIRN_LOOK_UP(ContextCreate);
     FIRN_LOOK_UP(ContextDispose);
     FIRN_LOOK_UP(ContextSetDiagnosticHandler);
@@ -128,6 +131,7 @@ std::span<const char* const> llvm_names() {
 }
 
 LlvmLibrary open_llvm(std::span<const char* const> names) {
+    const OutsideSanitizer outside;
     void* opened = nullptr;
     std::string why;
     for (const char* name : names) {
@@ -152,6 +156,11 @@ LlvmLibrary open_llvm(std::span<const char* const> names) {
         if (begin_backend(opened, architecture)) library.architectures.push_back(architecture);
     if (library.architectures.empty()) return without("it makes code for no processor of Firn's");
     library.call.InstallFatalErrorHandler(handle_fatal);
+    if (kFindsRaces) {
+        // See the passes of llvm.cpp: an option of one that has no other way to be given.
+        constexpr const char* kOptions[] = {"firn", "-scalarize-load-store"};
+        library.call.ParseCommandLineOptions(2, kOptions, nullptr);
+    }
     return library;
 }
 

@@ -28,6 +28,7 @@ struct LlvmFunctions {
     void (*GetVersion)(unsigned* major, unsigned* minor, unsigned* patch);
     void (*InstallFatalErrorHandler)(void (*handler)(const char* reason));
     void (*DisposeMessage)(char* message);
+    void (*ParseCommandLineOptions)(int count, const char* const* options, const char* overview);
 
     LlvmContext* (*ContextCreate)();
     void (*ContextDispose)(LlvmContext*);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/base/error.h"
+#include "compiler/base/thread_sanitizer.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/native/checks.h"
 #include "compiler/target/native/forms.h"
@@ -254,8 +255,8 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile,
         "\ndefine void @firn_kernel(ptr noalias readonly %call, i64 %first, i64 %last) #0 {\n"
         "entry:\n" +
         run.allocas + run.text + "  ret void\n}\n\n" + definitions +
-        (run.checks ? fault_function() : "") +
-        "\nattributes #0 = { nounwind \"min-legal-vector-width\"=\"" + bits +
+        (run.checks ? fault_function() : "") + "\nattributes #0 = { nounwind" +
+        (kFindsRaces ? " sanitize_thread" : "") + " \"min-legal-vector-width\"=\"" + bits +
         "\" \"prefer-vector-width\"=\"" + bits + "\" }\n";
     if (run.streams) out += "!0 = !{i32 1}\n";
     if (run.weighs) out += "!1 = !{!\"branch_weights\", i32 1000, i32 1}\n";
