@@ -163,10 +163,11 @@ NativeProcessor processor_of_levels(int levels, const std::string& wanted) {
 
 NativeProcessor host_processor() {
     const char* wanted = std::getenv("FIRN_CPU");
+    Levels levels = host_levels();
     // The sanitizer does not see masked accesses, which the lowest level alone makes of single
     // ones.
-    return processor_among(kFindsRaces ? std::min(1, host_levels()) : host_levels(),
-                           wanted ? wanted : "");
+    if (kFindsRaces) levels.count = std::min<size_t>(1, levels.count);
+    return processor_among(levels, wanted ? wanted : "");
 }
 
 NativeProcessor processor_named(const std::string& name, const std::string& what) {

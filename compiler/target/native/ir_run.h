@@ -43,6 +43,7 @@ struct IrRun {
     const DeviceProfile& profile;
     int lanes = 1;         // that run in step
     int turns = 1;         // subgroups of a group that wait for one another, see turns.h; 1: none
+    std::string turn;      // the number of the subgroup whose turn it is, an i32
     int subgroup = 1;      // lanes of one
     bool contract = true;  // a product may become part of a sum: fused, rounded once
     ByNode<bool> varying;  // see forms.h

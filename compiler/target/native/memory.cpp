@@ -9,6 +9,7 @@
 #include "compiler/host/processor.h"
 #include "compiler/target/native/checks.h"
 #include "compiler/target/native/halves.h"
+#include "compiler/target/native/regions.h"
 
 namespace firn::native {
 namespace {
@@ -731,19 +732,20 @@ void write_array(IrRun& run, NodeId id) {
     if (!n.args.empty())
         value = to_memory(run, b.dtype, constant_text(run.code[n.args[0]].as<Scalar>().to(b.dtype)),
                           false);
-    const std::string loop = new_label(run, "clear"), end = new_label(run, "cleared"),
-                      k = "%k" + std::to_string(run.next++),
-                      next = "%k" + std::to_string(run.next++), from = run.block;
-    emit_effect(run, "br label %" + loop);
-    begin_block(run, loop);
-    run.text += "  " + k + " = phi i64 [0, %" + from + "], [" + next + ", %" + loop + "]\n";
-    const std::string place =
-        emit(run, "getelementptr " + type + ", ptr " + run.memory[buffer] + ", i64 " + k);
-    emit_effect(run, "store " + type + " " + value + ", ptr " + place);
-    run.text += "  " + next + " = add i64 " + k + ", 1\n";
-    const std::string more = emit(run, "icmp slt i64 " + next + ", " + std::to_string(elements));
-    emit_effect(run, "br i1 " + more + ", label %" + loop + ", label %" + end);
-    begin_block(run, end);
+    std::string from = "0", to = std::to_string(elements);
+    if (shared && run.turns > 1) {  // each subgroup clears a part; a barrier follows
+        const int64_t part = (elements + run.turns - 1) / run.turns;
+        const std::string turn = emit(run, "zext i32 " + run.turn + " to i64");
+        from = emit(run, "mul i64 " + turn + ", " + std::to_string(part));
+        to = intrinsic(run, "umin", "i64",
+                       {emit(run, "add i64 " + from + ", " + std::to_string(part)), to});
+    }
+    counted_loop(
+        run, "i64", "%k" + std::to_string(run.next++), from, to, [&](const std::string& k) {
+            const std::string place =
+                emit(run, "getelementptr " + type + ", ptr " + run.memory[buffer] + ", i64 " + k);
+            emit_effect(run, "store " + type + " " + value + ", ptr " + place);
+        });
 }
 
 }  // namespace firn::native

@@ -144,7 +144,8 @@ class Turns {
     // --- Parts.
 
     std::string place(const Slot& slot) {
-        return emit(run_, "getelementptr " + slot.type + ", ptr " + slot.memory + ", i32 " + turn_);
+        return emit(run_,
+                    "getelementptr " + slot.type + ", ptr " + slot.memory + ", i32 " + run_.turn);
     }
     Slot new_slot(std::string type, IrValue form) {
         const std::string name = "%kept" + std::to_string(run_.next++);
@@ -163,7 +164,7 @@ class Turns {
 
     /// Begins the turn of a subgroup: its ranges, and its copies of private arrays.
     void begin(const std::string& turn) {
-        turn_ = turn;
+        run_.turn = turn;
         begin_turn_(emit(run_, "mul i32 " + turn + ", " + std::to_string(run_.lanes)));
         for (size_t k = 0; k < code().buffers.size(); ++k) {
             const KernelBuffer& b = code().buffers[k];
@@ -361,7 +362,6 @@ class Turns {
     ByNode<bool> kept_, remade_;  // needed by other parts; computed anew by each
     ByNode<std::vector<Slot>> slots_;
     std::vector<std::string> private_memory_ = run_.memory;  // of the first subgroup
-    std::string turn_;
     int parts_ = kNone;
 };
 
