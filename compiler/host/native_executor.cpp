@@ -126,8 +126,10 @@ class NativeExecutor final : public HostExecutor {
                 return "kernel '" + kernel.name + "' of program '" + program.name + "' is '" +
                        kernel.artefact.format + "' and this session runs '" + kNativeFormat +
                        "': the program was saved for other devices";
+        const std::string& made_for = program.profile.processor;
+        const bool same = program.profile.name == profile().name;
         if (program.profile.device_class != DeviceClass::Native ||
-            runs_code_of(program.profile.processor, profile().processor))
+            (made_for.empty() ? same : runs_code_of(made_for, profile().processor)))
             return "";
         return "program '" + program.name + "' is " + program.profile.name +
                " and this session runs " + profile().name;

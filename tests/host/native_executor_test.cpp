@@ -623,10 +623,13 @@ TEST_F(NativeExecutor, AProgramForAnotherLevelOfProcessorsIsRefused) {
     p.steps = {scale(p, x, y, 2, kZero)};
     p.profile = native_profile(512);
     p.profile.name = "native code for a wide one";
-    EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
-              "program 'wide' is native code for a wide one and this session runs reference CPU "
-              "driver; compile the program again, or save it with FIRN_CPU set to the lowest level "
-              "that is to run it");
+    for (const char* processor : {"", "x86-64-v4"}) {
+        p.profile.processor = processor;
+        EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
+                  "program 'wide' is native code for a wide one and this session runs reference "
+                  "CPU driver; compile the program again, or save it for processors of this level "
+                  "too");
+    }
 }
 TEST_F(NativeExecutor, CodeThatIsDamagedIsRefused) {
     Program p;
