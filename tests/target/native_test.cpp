@@ -19,7 +19,8 @@ template <class F, size_t Arity>
 std::string text_for(const DeviceProfile& profile, F function, const ArgSpec (&arguments)[Arity]) {
     SessionScope scope(emitting(profile));
     std::string all;
-    for (const KernelInfo& kernel : compile(function, arguments).program()->kernels) {
+    const auto program = compile(function, arguments).program();
+    for (const KernelInfo& kernel : program->kernels) {
         EXPECT_EQ(kernel.artefact.format, "native");
         all += kernel.artefact.text;
     }
@@ -55,6 +56,15 @@ TEST(NativeText, TilesOfAProductLoadRowsOfNeighbours) {
     EXPECT_EQ(count(text, "store <8 x float> [^,]*, ptr [^,]*, align 4"),
               count(text, "store <[0-9]+ x float> [^,]*, ptr [^,]*, align 4"))
         << text;
+}
+
+TEST(NativeText, AWalkAlongColumnsLoadsPiecesOfRowsAsTheyLie) {
+    const std::string text =
+        text_of([](Tensor x) { return sum(x, {.axis = 0}); }, {f32(4096, 4096)});
+    EXPECT_GE(count(text, "load <8 x float>"), 16)
+        << text;  // two rows, as long as a group has sums
+    EXPECT_EQ(count(text, "load <(16|29|32) x float>"), 0) << text;
+    EXPECT_EQ(count(text, "<8 x i32> <i32 0, i32 4"), 0) << text;
 }
 
 TEST(NativeText, LanesShareRowsOfTwoVectorsAndMore) {

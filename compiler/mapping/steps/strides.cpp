@@ -21,11 +21,12 @@ void choose(Choice& c) {
     // Longer pieces of rows, one after the other: memory is read in order.
     c.columns = traits.loops && c.m.tile[0] == 4 && c.has_room(4) && walks_columns(c.ready);
     if (c.columns) c.m.strides = 4;
-    // Lanes that load neighbours as one: the tile of each is spread over the group.
+    // Lanes that load neighbours as one: the tile of each is spread over the group. The group of a
+    // walk along columns is one subgroup, so that its strides are one piece of a row.
     const int64_t tile = c.m.tile[0];
-    if (c.rules().lanes_load_together && c.m.strides == 1 && tile > 1 &&
-        traits.x >= tile * c.profile.subgroup_size)
-        c.m.strides = std::exchange(c.m.tile[0], 1);
+    if (c.rules().lanes_load_together && (c.m.strides == 1 || c.columns) && tile > 1 &&
+        traits.x >= tile * c.m.strides * c.profile.subgroup_size)
+        c.m.strides *= std::exchange(c.m.tile[0], 1);
 }
 
 void vary(Variations& v) {
