@@ -68,11 +68,16 @@ TEST(NativeText, AWalkAlongColumnsLoadsPiecesOfRowsAsTheyLie) {
 }
 
 TEST(NativeText, LanesShareRowsOfTwoVectorsAndMore) {
-    for (const auto& [row, gathers] :
-         {std::pair(64, false), std::pair(16, false), std::pair(8, true)}) {
+    for (const auto& [row, shared] :
+         {std::pair(64, true), std::pair(16, true), std::pair(8, false)}) {
         const std::string text =
             text_of([](Tensor x) { return sum(x, {.axis = 1}); }, {f32(4096, row)});
-        EXPECT_EQ(count(text, "masked.gather") + count(text, "load float") > 0, gathers) << text;
+        EXPECT_EQ(count(text, "masked.gather") + count(text, "load float"), 0) << text;
+        // Lanes that have a row each load those of all, and transpose them.
+        const int squares = count(text,
+                                  "shufflevector <8 x float> [^,]*, <8 x float> [^,]*, "
+                                  "<8 x i32> <i32 0, i32 8, i32 2");
+        EXPECT_EQ(squares > 0, !shared) << text;
     }
 }
 
@@ -101,6 +106,36 @@ TEST(NativeText, ARowGoesPastTheCachesWhereTheCallSaysSo) {
     EXPECT_EQ(count(text, "call void @llvm.x86.sse.sfence"), 1) << text;
     const std::string sums = text_of([](Tensor x) { return sum(x); }, {f32(4096)});
     EXPECT_EQ(count(sums, "sfence"), 0) << sums;
+}
+
+TEST(NativeText, NeighboursOfEachLaneAreRowsThatAreTransposed) {
+    const auto rows = [](int64_t stride) {
+        return text_of(
+            [=](Tensor x) {
+                Tensor out = zeros({Size(512 * 16)});
+                kernel({Size(512)}, [&](const Tensor& i) {
+                    std::vector<Tensor> values;
+                    for (int k = 0; k < 8; ++k) values.push_back(unchecked(x)(i * stride + k));
+                    for (int k = 0; k < 8; ++k) store(out(i * stride + k), values[size_t(7 - k)]);
+                });
+                return out;
+            },
+            {f32(512 * 16)});
+    };
+    for (const int64_t stride : {16, 8}) {
+        const std::string text = rows(stride);
+        EXPECT_EQ(count(text, "@llvm.masked.gather|extractelement|load float|store float"), 0)
+            << text;
+        EXPECT_EQ(count(text, "load <8 x float>") % 8, 0) << text;
+        // Once past the caches, and once not; four are of zeros.
+        EXPECT_EQ(count(text, "store <8 x float>"), 2 * (count(text, "load <8 x float>") + 4))
+            << text;
+        EXPECT_EQ(count(text, "shufflevector <8 x float> [^,]*, <8 x float> %"),
+                  6 * count(text, "load <8 x float>"))
+            << text;
+    }
+    // Rows of which two lanes have the same elements are no such ones.
+    EXPECT_GE(count(rows(7), "extractelement"), 8);
 }
 
 TEST(NativeText, AClampedIndexIsARowWhereItsVectorIsInside) {

@@ -88,10 +88,6 @@ CheckedAccess checked(const IrRun& run, const Access& a, const IrValue& index, i
     return {a.node, run.code[a.node].as<AccessAttr>().buffer, index, a.behind, width};
 }
 
-/// The largest constant that addresses take out of an index. An index is not negative, so that what
-/// it was added to lies in an i32 as well: the sum of both in 64 bits is the index.
-constexpr int64_t kLargestOffset = int64_t{1} << 30;
-
 /// Takes a constant out of the index, so that neighbours share the rest of their addresses.
 void split_index(IrRun& run, const KernelNode& index, Access& a) {
     if (index.op != KernelOp::Add || index.dtype != i32) return;
@@ -500,14 +496,11 @@ void store_row(IrRun& run, const Access& a, const std::vector<std::string>& valu
         row = emit(run, "shufflevector " + all + " " + row + ", " + all + " poison, <" +
                             std::to_string(count) + " x i32> <" + places + ">");
     }
-    const std::string place = address(run, a, a.index.text),
-                      store = "store " + all + " " + row + ", ptr " + place;
-    const int bytes = count * element_bytes(a.buffer), aligned = std::min(kLine, bytes);
-    const bool whole = std::has_single_bit(static_cast<unsigned>(bytes));
-    if (a.buffer.space != MemorySpace::Bound || !whole || aligned < kLeastStreamed ||
-        !vector_facts(run.profile).stores_past_caches)
-        return emit_effect(run, store + alignment(a));
-    stream_or(run, store, alignment(a), place, aligned);
+    const std::string place = address(run, a, a.index.text);
+    const int bytes = count * element_bytes(a.buffer);
+    if (a.buffer.space != MemorySpace::Bound)
+        return emit_effect(run, "store " + all + " " + row + ", ptr " + place + alignment(a));
+    store_vector(run, all + " " + row, place, bytes, element_bytes(a.buffer));
 }
 
 void store_masked(IrRun& run, const Access& a, const std::string& value) {
@@ -610,6 +603,17 @@ std::string combine_once(IrRun& run, const KernelNode& n, const std::string& pla
 }
 
 }  // namespace
+
+void store_vector(IrRun& run, const std::string& value, const std::string& place, int bytes,
+                  int alignment) {
+    const std::string store = "store " + value + ", ptr " + place,
+                      apart = ", align " + std::to_string(alignment);
+    const int aligned = std::min(kLine, bytes);
+    const bool whole = std::has_single_bit(static_cast<unsigned>(bytes));
+    if (!whole || aligned < kLeastStreamed || !vector_facts(run.profile).stores_past_caches)
+        return emit_effect(run, store + apart);
+    stream_or(run, store, apart, place, aligned);
+}
 
 int element_bytes(const KernelBuffer& buffer) { return std::max(1, buffer.dtype.bytes()); }
 

@@ -6,6 +6,10 @@
 
 namespace firn::native {
 
+/// The largest constant that addresses take out of an index. An index is not negative, so that what
+/// it was added to lies in an i32 as well: the sum of both in 64 bits is the index.
+inline constexpr int64_t kLargestOffset = int64_t{1} << 30;
+
 /// Where the memory of its own that a kernel has begins, by buffer, and its size: for one group. A
 /// private array has an element of each lane side by side.
 struct OwnMemory {
@@ -15,6 +19,11 @@ struct OwnMemory {
 OwnMemory own_memory(const KernelCode& code, int lanes);
 /// Bytes of one element in memory.
 int element_bytes(const KernelBuffer& buffer);
+
+/// Stores a vector, `value` with its type, of so many bytes to bound memory: past the caches where
+/// the call and the processor are for it.
+void store_vector(IrRun& run, const std::string& value, const std::string& place, int bytes,
+                  int alignment);
 
 void write_load(IrRun& run, NodeId id);
 void write_store(IrRun& run, NodeId id);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "compiler/base/error.h"
@@ -11,6 +12,7 @@
 #include "compiler/target/native/lanes.h"
 #include "compiler/target/native/memory.h"
 #include "compiler/target/native/operations.h"
+#include "compiler/target/native/transposes.h"
 
 namespace firn::native {
 namespace {
@@ -339,7 +341,17 @@ void write_node(IrRun& run, NodeId id) {
 }
 
 void write_region(IrRun& run, RegionId id) {
-    for (NodeId node : nodes_of(run.code, id)) write_node(run, node);
+    const std::vector<NodeId> nodes = nodes_of(run.code, id);
+    const std::map<NodeId, Square> squares = find_squares(run, nodes);
+    std::set<NodeId> done;  // with the first of their square
+    for (NodeId node : nodes) {
+        const auto square = squares.find(node);
+        if (square != squares.end() && is_square(run, square->second)) {
+            write_square(run, square->second);
+            done.insert(square->second.accesses.begin(), square->second.accesses.end());
+        }
+        if (!done.contains(node)) write_node(run, node);
+    }
 }
 
 void counted_loop(IrRun& run, const std::string& type, const std::string& name,
