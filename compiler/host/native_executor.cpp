@@ -137,9 +137,7 @@ class NativeExecutor final : public HostExecutor {
 
     std::shared_ptr<const void> prepare(const Program& program) override {
         if (const std::string why = why_cannot_run(program); !why.empty())
-            throw UserError(why +
-                            "; compile the program again, or save it for processors of this level "
-                            "too");
+            throw UserError(why + "; save it for this device too, or compile the program here");
         auto kernels = std::make_shared<LoadedKernels>();
         for (const KernelInfo& kernel : program.kernels) kernels->push_back(load(program, kernel));
         return kernels;

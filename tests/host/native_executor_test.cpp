@@ -611,10 +611,10 @@ TEST_F(NativeExecutor, OtherFormatsAreForOtherDevices) {
     int x = add_argument(p, "x", {n}), y = add_result(p, {n});
     p.steps = {scale(p, x, y, 2, kZero)};
     p.kernels[0].artefact.format = kSpirvFormat;
-    EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
-              "kernel 'k0' of program 'other' is 'spirv' and this session runs 'native': the "
-              "program was saved for other devices; save it in a session like this one, or run it "
-              "on such a device");
+    EXPECT_EQ(
+        message<UserError>([&] { Runner().run(p, {1}); }),
+        "kernel 'k0' of program 'other' is 'spirv' and this session runs 'native': the program was "
+        "saved for other devices; save it for this device too, or compile the program here");
 }
 TEST_F(NativeExecutor, AProgramForAnotherLevelOfProcessorsIsRefused) {
     Program p;
@@ -627,8 +627,7 @@ TEST_F(NativeExecutor, AProgramForAnotherLevelOfProcessorsIsRefused) {
         p.profile.processor = processor;
         EXPECT_EQ(message<UserError>([&] { Runner().run(p, {1}); }),
                   "program 'wide' is native code for a wide one and this session runs reference "
-                  "CPU driver; compile the program again, or save it for processors of this level "
-                  "too");
+                  "CPU driver; save it for this device too, or compile the program here");
     }
 }
 TEST_F(NativeExecutor, CodeThatIsDamagedIsRefused) {
