@@ -42,7 +42,8 @@ std::vector<DeviceProfile> profiles_of_file(SessionState& session,
         if (device == "cpu" && is_native) {
             profile = own;
         } else if (device != "vulkan") {
-            profile = profile_of_processor(processor_named(device == "cpu" ? "" : device, "save_program"));
+            profile = profile_of_processor(
+                processor_named(device == "cpu" ? "" : device, "save_program"));
             profile.driver = native_compiler_version();
         }
         const auto same = [&](const DeviceProfile& other) { return other.name == profile.name; };

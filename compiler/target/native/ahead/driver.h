@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/host/processor.h"
 #include "compiler/program/program.h"
 #include "compiler/target/native/ahead/interface.h"
 #include "compiler/target/native/ahead/places.h"
-#include "compiler/host/processor.h"
 
 namespace firn::ahead {
 
