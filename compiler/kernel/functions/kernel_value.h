@@ -10,7 +10,8 @@
 namespace firn {
 
 /// A scalar value in the kernel of `builder`. Numbers beside it take its type. Every operation is
-/// done as it stands: neither contracted nor re-associated.
+/// done as it stands, never re-associated; a target may round a product that one sum alone takes
+/// with that sum.
 struct KernelValue {
     KernelBuilder* builder = nullptr;
     NodeId id;

@@ -109,7 +109,7 @@ std::string definition(const std::string& called, const KernelFunction& function
     const KernelCode& code = function_code(function);
     const bool varying = called.back() == 'v';
     IrRun run{code, by.profile};
-    run.lanes = by.lanes, run.subgroup = by.subgroup, run.contract = false;
+    run.lanes = by.lanes, run.subgroup = by.subgroup, run.contract = by.contract;
     run.functions = &functions;
     std::string parameters;
     const std::string type = type_of(run, function.dtype, varying);

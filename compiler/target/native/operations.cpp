@@ -595,8 +595,20 @@ Product product_of(const Operation& o, NodeId id) {
     return easy ? Product{n.args[1], n.args[0]} : Product{};
 }
 
+/// A product of a function's definition that nothing but one sum takes. If it is exact, so that a
+/// later step takes the rest of the sum, the sum is the same; else it loses one rounding error.
+bool is_term_of_function(const Operation& o, NodeId mul) {
+    if (o.run.arguments.empty()) return false;
+    int64_t uses = 0;
+    for (const KernelNode& n : o.run.code.nodes)
+        uses += std::count(n.args.begin(), n.args.end(), mul);
+    for (const KernelRegion& region : o.run.code.regions)
+        uses += std::count(region.yields.begin(), region.yields.end(), mul);
+    return uses == 1;
+}
+
 /// A product that a loop adds to what it carries is rounded once, with the sum; so is one that is
-/// taken away. Empty: it is no such sum.
+/// taken away, and one in a function. Empty: it is no such sum.
 std::string fused(const Operation& o, const KernelNode& n) {
     if (!o.run.contract || (o.operand != f32 && o.operand != f64) ||
         (o.op != KernelOp::Add && o.op != KernelOp::Sub))
@@ -604,7 +616,7 @@ std::string fused(const Operation& o, const KernelNode& n) {
     const Product products[] = {product_of(o, n.args[0]), product_of(o, n.args[1])};
     if (!products[0].mul == !products[1].mul) return {};
     const size_t k = products[0].mul ? 0 : 1;
-    if (!accumulates(o.run, n.args[1 - k])) return {};
+    if (!accumulates(o.run, n.args[1 - k]) && !is_term_of_function(o, products[k].mul)) return {};
     const KernelNode& mul = o.run.code[products[k].mul];
     // Without the condition both factors are 0, and so is their product, whatever they were.
     std::string mask;
