@@ -30,7 +30,10 @@ Contest fluid_contest(int side) {
                     return std::vector<Tensor>{simulation->flow.u, simulation->flow.v};
                 },
             .best = {},
-            .plain = {}};
+            .plain = {},
+            // The confinement divides by the slope of the vorticity, where that is nearly 0 too:
+            // native code whose functions round products with their sums differs by 1.1e-5.
+            .tolerance = 3e-5};
 }
 
 void add_fluid(std::vector<Case>& cases) {
