@@ -1,4 +1,4 @@
-// Whether this build looks for races.
+// Says whether this build looks for races.
 #pragma once
 
 /// FIRN_FINDS_RACES: the build has -fsanitize=thread.

@@ -1,4 +1,4 @@
-// What a saved program is made for.
+// The devices and sizes that a saved program is made for.
 #pragma once
 #include <cstdint>
 #include <string>

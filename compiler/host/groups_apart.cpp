@@ -6,8 +6,8 @@
 
 #ifdef FIRN_FINDS_RACES
 extern "C" {
-// Of the sanitizer's interface. A switch orders what came before it and what comes behind, unless
-// its flag is set.
+// These functions are part of the sanitizer's interface. A switch of fibers orders what came before
+// it and what comes behind, unless its flag is set.
 void* __tsan_get_current_fiber();
 void* __tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void* fiber);
@@ -21,7 +21,7 @@ namespace firn {
 
 namespace {
 
-/// Of a thread. Groups are dealt to them in turns.
+/// The number of fibers of a thread, to which its groups are dealt in turns.
 constexpr uint64_t kFibers = 4;
 constexpr unsigned kOrdered = 0, kUnordered = 1;
 

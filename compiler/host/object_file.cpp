@@ -53,7 +53,7 @@ constexpr uint64_t kMostBytes = 64 << 20;
 /// Sections are aligned to at most as much.
 constexpr uint64_t kMostAlignment = 4096;
 
-/// What the thread sanitizer is told by begins so.
+/// The names of the functions that report accesses to the thread sanitizer begin with this.
 constexpr std::string_view kSanitizer = "__tsan_";
 
 template <class Function>

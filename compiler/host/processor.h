@@ -14,7 +14,7 @@ enum class Architecture : uint8_t { X86_64, Aarch64 };
 /// The estimate of reciprocals of square roots that native code begins with, see roots.h.
 enum class RootEstimate : uint8_t { None, Avx, Avx512 };
 
-/// What the vectors of a processor can do, as far as native code asks.
+/// The abilities of a processor's vectors that native code depends on.
 struct VectorFacts {
     int bits = 128;      // the width of a register: a power of two from 128 on
     int registers = 16;  // so many there are
@@ -70,7 +70,7 @@ DeviceProfile profile_of_processor(const NativeProcessor& processor);
 /// The processor that code of this device is for. A profile that names none has the lowest level of
 /// x86-64 whose vectors are as wide.
 const NativeProcessor& processor_of(const DeviceProfile& profile);
-/// What its vectors can do.
+/// Returns the abilities of its vectors.
 const VectorFacts& vector_facts(const DeviceProfile& profile);
 
 }  // namespace firn

@@ -43,7 +43,7 @@ struct Relocation {
     }
 };
 
-/// What a loader knows of the processor of an object file.
+/// The facts of a processor that a loader of its object files needs.
 struct ObjectMachine {
     uint16_t machine;  // of the file's header
     const char* name;

@@ -24,21 +24,24 @@ std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Exec
                                            const std::vector<std::vector<int64_t>>& shapes,
                                            const std::vector<Scalar>& scalars) {
     const SizeEnv symbols = bind_symbols(*saved.program, shapes, scalars);
-    std::vector<SavedVariant> all{{{}, saved.program}};
-    all.insert(all.end(), saved.variants.begin(), saved.variants.end());
-    std::stable_partition(all.begin(), all.end(),
-                          [](const SavedVariant& v) { return !assumes_nothing(v.facts); });
     std::shared_ptr<const Program> too_small;
     std::vector<std::string> reasons;
-    for (const SavedVariant& variant : all) {
-        if (!hold(variant.facts, symbols)) continue;
-        const std::string why = executor.why_cannot_run(*variant.program);
-        if (why.empty() && binds(*variant.program, symbols)) return variant.program;
+    const auto serves = [&](const std::shared_ptr<const Program>& program) {
+        const std::string why = executor.why_cannot_run(*program);
+        if (why.empty() && binds(*program, symbols)) return true;
         if (why.empty())
-            too_small = variant.program;
+            too_small = program;
         else if (std::find(reasons.begin(), reasons.end(), why) == reasons.end())
             reasons.push_back(why);
-    }
+        return false;
+    };
+    for (const SavedVariant& variant : saved.variants)
+        if (!assumes_nothing(variant.facts) && hold(variant.facts, symbols) &&
+            serves(variant.program))
+            return variant.program;
+    if (serves(saved.program)) return saved.program;
+    for (const SavedVariant& variant : saved.variants)
+        if (assumes_nothing(variant.facts) && serves(variant.program)) return variant.program;
     if (too_small) return too_small;  // make_call says which size it cannot bind
     std::string text;
     for (const std::string& why : reasons) text += (text.empty() ? "" : "; ") + why;

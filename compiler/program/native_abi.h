@@ -44,8 +44,8 @@ struct NativeCall {
     /// 0: what is stored exceeds the caches, so that rows of whole vectors may go past them;
     /// UINT64_MAX: no store does.
     uint64_t cached;
-    /// Of kCheckedFormat: the bytes of each binding that hold elements, and where a fault is noted,
-    /// behind which the thread runs no further group. Of other kernels null.
+    /// For a kernel of kCheckedFormat, the bytes of each binding that hold elements, and the record
+    /// of a fault, behind which the thread runs no further group. Null for other kernels.
     const uint64_t* bytes;
     NativeFault* fault;
 };

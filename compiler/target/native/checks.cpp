@@ -24,7 +24,7 @@ NativeFault::Kind kind_of(const IrRun& run, const CheckedAccess& access) {
                                    : NativeFault::Atomic;
 }
 
-/// Where elements may begin and end, i64.
+/// The first and the last index that an element may have, as i64.
 struct Limits {
     std::string first, last;
 };
