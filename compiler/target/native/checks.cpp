@@ -54,7 +54,8 @@ bool is_in_block(const IrRun& run, const CheckedAccess& access) {
            remainder_of(run.code, run.code[access.node].args[0]).has_value();
 }
 
-/// Those of elements that are used. Of an empty tensor a kernel may load what nothing takes.
+/// Returns the limits of an element that is used. A kernel may load elements of an empty tensor if
+/// nothing takes them.
 Limits limits(IrRun& run, const CheckedAccess& access) {
     const std::string& elements = run.elements[static_cast<size_t>(access.buffer)];
     const KernelBuffer& buffer = run.code.buffers[static_cast<size_t>(access.buffer)];
@@ -73,7 +74,7 @@ Limits limits(IrRun& run, const CheckedAccess& access) {
         emit(run, "select i1 " + empty + ", i64 " + std::to_string(margin - 1) + ", i64 " + last)};
 }
 
-/// Those of elements that are loaded and not used.
+/// Returns the limits of an element that is loaded and not used.
 Limits limits_of_unused(IrRun& run, const CheckedAccess& access) {
     const KernelBuffer& buffer = run.code.buffers[static_cast<size_t>(access.buffer)];
     if (buffer.space != MemorySpace::Bound) return limits(run, access);
