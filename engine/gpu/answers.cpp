@@ -64,6 +64,7 @@ bool ask(const std::shared_ptr<Device>& device, const std::string& cache_directo
     if (const auto kept = cache_load(cache_directory, question.kept_as, name);
         kept && kept->size() == 1)
         return kept->front() == std::byte{1};
+    if (!device->may_probe()) return false;
     const bool right = answers_right(device, question);
     const std::byte found{right};
     cache_store(cache_directory, question.kept_as, name, {&found, 1});

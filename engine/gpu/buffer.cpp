@@ -170,7 +170,7 @@ VkBufferView create_texel_view(const Device& device, const BufferRange& range, D
     info.offset = range.offset;
     info.range = range.bytes / texel * texel;
     VkBufferView view = VK_NULL_HANDLE;
-    check(device.vk().vkCreateBufferView(device.handle(), &info, nullptr, &view),
+    check(device.vk().vkCreateBufferView(device.handle(), &info, device.allocator(), &view),
           "vkCreateBufferView", name);
     device.set_name(view, VK_OBJECT_TYPE_BUFFER_VIEW, name);
     return view;

@@ -25,7 +25,7 @@ CommandPool::CommandPool(Device& device, const std::string& name) : device_(devi
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     info.queueFamilyIndex = device.queue_family();
-    check(device.vk().vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
+    check(device.vk().vkCreateCommandPool(device.handle(), &info, device.allocator(), &pool_),
           "vkCreateCommandPool", name);
     device.set_name(pool_, VK_OBJECT_TYPE_COMMAND_POOL, name);
 }
@@ -37,7 +37,7 @@ CommandPool::~CommandPool() {
     VkCommandPool pool = pool_;
     Device* device = &device_;
     auto destroy = [device, pool] {
-        device->vk().vkDestroyCommandPool(device->handle(), pool, nullptr);
+        device->vk().vkDestroyCommandPool(device->handle(), pool, device->allocator());
     };
     if (busy == 0)
         destroy();

@@ -48,20 +48,13 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     device->fill_memory_ = options.fill_memory;
     device->choose_queue(options);
     device->create_handle(options);
-    device->create_timeline();
-    device->pipeline_cache_ = std::make_unique<PipelineCache>(*device, options.cache_directory);
-    device->memory_ = std::make_unique<MemoryPool>(*device);
-    device->transfers_ = std::make_unique<CommandPool>(*device, "transfers");
-    if (device->profile_.device_class == DeviceClass::CpuDriver)
-        device->profile_.max_back_edges = probe_back_edges(device, options.cache_directory);
-    device->profile_.subgroup_shuffle = probe_subgroup_numbers(device, options.cache_directory);
-    device->profile_.compares_widened = probe_widened_integers(device, options.cache_directory);
-    device->profile_.rounds_exactly = probe_rounding(device, options.cache_directory);
+    device->timeline_ = std::make_unique<Timeline>(*device, true);
+    device->make_parts(options.cache_directory, VK_NULL_HANDLE);
+    device->probe(device, options.cache_directory);
     if (device->profile_.view_loads)
         device->profile_.view_loads = options.measure_rates
                                           ? probe_texel_rate(device, options.cache_directory)
                                           : device->profile_.device_class == DeviceClass::CpuDriver;
-    if (!probe_matrix_unit(device, options.cache_directory)) device->profile_.matrix_unit = {};
     if (options.measure_rates)
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
@@ -69,6 +62,38 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return device;
+}
+
+std::shared_ptr<Device> Device::adopt(const HostDevice& host) {
+    std::shared_ptr<Device> device(new Device, DeleteInOwnProcess());
+    device->hosts_ = true;
+    device->may_probe_ = host.may_probe && host.queue;
+    device->instance_ = std::make_unique<Instance>(host);
+    device->info_ = describe_device(*device->instance_, host.physical);
+    if (host.allocator) device->allocator_ = *host.allocator;
+    device->take_queue(host);
+    device->take_handle(host);
+    device->make_parts(host.cache_directory, host.pipeline_cache);
+    device->probe(device, host.cache_directory);
+    device->profile_.view_loads &= device->profile_.device_class == DeviceClass::CpuDriver;
+    if (host.limit) device->profile_ = host.limit(device->profile_);
+    return device;
+}
+
+void Device::make_parts(const std::string& cache_directory, VkPipelineCache pipelines) {
+    pipeline_cache_ = std::make_unique<PipelineCache>(*this, cache_directory, pipelines);
+    memory_ = std::make_unique<MemoryPool>(*this);
+    if (queue_) transfers_ = std::make_unique<CommandPool>(*this, "transfers");
+}
+
+/// Finds out what the driver says of itself and gets wrong.
+void Device::probe(const std::shared_ptr<Device>& self, const std::string& cache_directory) {
+    if (profile_.device_class == DeviceClass::CpuDriver)
+        profile_.max_back_edges = probe_back_edges(self, cache_directory);
+    profile_.subgroup_shuffle = probe_subgroup_numbers(self, cache_directory);
+    profile_.compares_widened = probe_widened_integers(self, cache_directory);
+    profile_.rounds_exactly = probe_rounding(self, cache_directory);
+    if (!probe_matrix_unit(self, cache_directory)) profile_.matrix_unit = {};
 }
 
 Device::~Device() {
@@ -83,8 +108,8 @@ Device::~Device() {
     }
     memory_.reset();
     pipeline_cache_.reset();
-    table_.vkDestroySemaphore(handle_, timeline_, nullptr);
-    table_.vkDestroyDevice(handle_, nullptr);
+    timeline_.reset();
+    if (!hosts_) table_.vkDestroyDevice(handle_, nullptr);
 }
 
 /// Chooses one queue family for everything: kernels, copies and, if windows may be opened, frames.
@@ -160,13 +185,53 @@ void Device::create_handle(const DeviceOptions& options) {
     set_name(queue_, VK_OBJECT_TYPE_QUEUE, "queue");
 }
 
-void Device::create_timeline() {
-    VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
-    check(table_.vkCreateSemaphore(handle_, &info, nullptr, &timeline_), "vkCreateSemaphore",
-          "the timeline");
-    set_name(timeline_, VK_OBJECT_TYPE_SEMAPHORE, "timeline");
+/// Only the functions that the engine calls on a host's device are loaded.
+void Device::take_handle(const HostDevice& host) {
+    const auto has = [&](const char* name) {
+        return std::find(host.extensions.begin(), host.extensions.end(), name) !=
+               host.extensions.end();
+    };
+    has_memory_budget_ = has("VK_EXT_memory_budget");
+    const DeviceFeatures features(instance_->functions(), info_.handle, host);
+    has_addresses_ = features.vulkan12.bufferDeviceAddress;
+    full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
+    profile_ = query_profile(instance_->functions(), info_, features);
+    const auto load = [&](const char* name) {
+        const auto function = instance_->functions().vkGetDeviceProcAddr(host.device, name);
+        if (!function)
+            throw DeviceError("the host's device '" + info_.name + "' has no function " + name +
+                              ", which Vulkan 1.2 has; give the handles of one device");
+        return function;
+    };
+#define FIRN_LOAD(name) table_.name = reinterpret_cast<PFN_##name>(load(#name));
+    FIRN_DEVICE_FUNCTIONS(FIRN_LOAD)
+#undef FIRN_LOAD
+    handle_ = host.device;
+    timeline_ = std::make_unique<Timeline>(*this, features.vulkan12.timelineSemaphore);
+}
+
+void Device::take_queue(const HostDevice& host) {
+    const InstanceTable& vk = instance_->functions();
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    vk.vkGetPhysicalDeviceProperties2(info_.handle, &properties);
+    limits_ = properties.properties.limits;
+    if (!host.queue) return;
+    uint32_t count = 0;
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, families.data());
+    const std::string family = "queue family " + std::to_string(host.queue_family);
+    if (host.queue_family >= count)
+        throw UserError(family + " was given for the host's queue, and '" + info_.name + "' has " +
+                        std::to_string(count) + "; give that of the queue");
+    if (!(families[host.queue_family].queueFlags & VK_QUEUE_COMPUTE_BIT))
+        throw UserError(family + " of '" + info_.name +
+                        "' runs no kernels; give a queue of a family that computes");
+    queue_ = host.queue;
+    queue_family_ = host.queue_family;
+    lock_queue_ = host.lock_queue;
+    unlock_queue_ = host.unlock_queue;
+    if (families[queue_family_].timestampValidBits > 0) timestamp_period_ = limits_.timestampPeriod;
 }
 
 void Device::require_here() const {
@@ -175,7 +240,7 @@ void Device::require_here() const {
 
 TimelinePoint Device::submit(std::span<const VkCommandBuffer> commands,
                              std::span<const SemaphoreWait> waits,
-                             std::span<const VkSemaphore> signals) {
+                             std::span<const SemaphoreSignal> signals) {
     collect();
     std::lock_guard lock(queue_mutex_);
     return submit_locked(commands, waits, signals);
@@ -208,28 +273,38 @@ TimelinePoint Device::last_submitted() const {
 
 TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
                                     std::span<const SemaphoreWait> waits,
-                                    std::span<const VkSemaphore> signals) {
+                                    std::span<const SemaphoreSignal> signals) {
     refuse_lost();
-    std::vector<VkSemaphore> wait_semaphores, signal_semaphores{timeline_};
+    if (!queue_)
+        throw UserError("Firn has no queue of the host's device '" + info_.name +
+                        "' and can submit nothing; record into a command buffer of the host's, or "
+                        "give a queue");
+    TimelinePoint point = submitted_ + 1;
+    std::vector<VkSemaphore> wait_semaphores, signal_semaphores;
+    std::vector<uint64_t> wait_values, signal_values;  // binary semaphores ignore theirs
     std::vector<VkPipelineStageFlags> stages;
     for (const SemaphoreWait& wait : waits) {
         wait_semaphores.push_back(wait.semaphore);
+        wait_values.push_back(wait.value);
         stages.push_back(wait.stage);
     }
-    signal_semaphores.insert(signal_semaphores.end(), signals.begin(), signals.end());
-    // Binary semaphores have values too; they are ignored.
-    std::vector<uint64_t> wait_values(wait_semaphores.size()),
-        signal_values(signal_semaphores.size());
+    if (timeline_->semaphore()) {
+        signal_semaphores.push_back(timeline_->semaphore());
+        signal_values.push_back(point);
+    }
+    for (const SemaphoreSignal& signal : signals) {
+        signal_semaphores.push_back(signal.semaphore);
+        signal_values.push_back(signal.value);
+    }
     std::vector<VkCommandBuffer> batch = enqueued_;
     batch.insert(batch.end(), commands.begin(), commands.end());
-    TimelinePoint point = submitted_ + 1;
-    signal_values[0] = point;
     VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
     timeline.waitSemaphoreValueCount = static_cast<uint32_t>(wait_values.size());
     timeline.pWaitSemaphoreValues = wait_values.data();
     timeline.signalSemaphoreValueCount = static_cast<uint32_t>(signal_values.size());
     timeline.pSignalSemaphoreValues = signal_values.data();
-    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    if (timeline_->semaphore()) info.pNext = &timeline;
     info.waitSemaphoreCount = static_cast<uint32_t>(wait_semaphores.size());
     info.pWaitSemaphores = wait_semaphores.data();
     info.pWaitDstStageMask = stages.data();
@@ -237,10 +312,21 @@ TimelinePoint Device::submit_locked(std::span<const VkCommandBuffer> commands,
     info.pCommandBuffers = batch.data();
     info.signalSemaphoreCount = static_cast<uint32_t>(signal_semaphores.size());
     info.pSignalSemaphores = signal_semaphores.data();
-    check(table_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit", "the queue");
+    const VkFence fence = timeline_->take_fence();
+    const VkResult result = submit_to_queue(info, fence);
+    if (result != VK_SUCCESS) timeline_->give_back(fence);
+    check(result, "vkQueueSubmit", "the queue");
+    timeline_->submitted(point, fence);
     enqueued_.clear();
     submitted_ = point;
     return point;
+}
+
+VkResult Device::submit_to_queue(const VkSubmitInfo& info, VkFence fence) const {
+    if (lock_queue_) lock_queue_();
+    const VkResult result = table_.vkQueueSubmit(queue_, 1, &info, fence);
+    if (unlock_queue_) unlock_queue_();
+    return result;
 }
 
 void Device::refuse_lost() const {
@@ -278,6 +364,10 @@ bool Device::wait_until_idle() noexcept {
     for (int tries = 0; tries < kTries; ++tries) {
         try {
             flush();
+            if (hosts_) {
+                if (submitted_ > 0) wait(submitted_);
+                return true;
+            }
             std::lock_guard lock(queue_mutex_);
             check(table_.vkDeviceWaitIdle(handle_), "vkDeviceWaitIdle", "the device");
             return true;
@@ -286,6 +376,7 @@ bool Device::wait_until_idle() noexcept {
         }
     }
     if (!lost_in_) return false;
+    if (hosts_) return true;
     (void)table_.vkDeviceWaitIdle(handle_);  // the work of a lost device has ended, or never will
     return true;
 }
@@ -293,8 +384,9 @@ bool Device::wait_until_idle() noexcept {
 TimelinePoint Device::completed() const {
     refuse_lost();
     TimelinePoint point = 0;
-    check(table_.vkGetSemaphoreCounterValue(handle_, timeline_, &point),
-          "vkGetSemaphoreCounterValue", "the timeline");
+    check(timeline_->completed(point),
+          timeline_->semaphore() ? "vkGetSemaphoreCounterValue" : "vkGetFenceStatus",
+          "the timeline");
     return point;
 }
 
@@ -306,18 +398,15 @@ void Device::wait(TimelinePoint point) {
         if (point > submitted_ && !enqueued_.empty()) submit_locked({}, {}, {});
         ensure(point <= submitted_, "a point was waited for that nothing submitted will reach");
     }
-    check(wait_on_timeline(point), "vkWaitSemaphores", "the timeline");
+    check(wait_on_timeline(point), timeline_->semaphore() ? "vkWaitSemaphores" : "vkWaitForFences",
+          "the timeline");
 }
 
 VkResult Device::wait_on_timeline(TimelinePoint point) {
-    VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
-    info.pValues = &point;
     const uint64_t slice = watch_ || CancelScope::is_open() ? kWaitSlice : UINT64_MAX;
     const auto begin = std::chrono::steady_clock::now();
     for (;;) {
-        const VkResult result = table_.vkWaitSemaphores(handle_, &info, slice);
+        const VkResult result = timeline_->wait(point, slice);
         if (result != VK_TIMEOUT) return result;
         CancelScope::end_if_asked("waiting for", info_.name);
         if (watch_)
@@ -331,6 +420,7 @@ void Device::defer_later(std::function<void()>& destroy) noexcept {
         const TimelinePoint point = last_submitted();
         std::lock_guard lock(deferred_mutex_);
         deferred_.emplace_back().point = point;
+        deferred_.back().frame = frame_;
         deferred_.back().destroy.swap(destroy);
     } catch (const std::bad_alloc&) {
         if (wait_until_idle()) destroy();
@@ -347,12 +437,27 @@ void Device::collect() {
         std::function<void()> destroy;
         {
             std::lock_guard lock(deferred_mutex_);
-            if (deferred_.empty() || deferred_.front().point > done) return;
+            if (deferred_.empty() || deferred_.front().point > done ||
+                deferred_.front().frame > frame_done_)
+                return;
             destroy.swap(deferred_.front().destroy);
             deferred_.pop_front();
         }
         destroy();  // unlocked, because it may call defer itself
     }
+}
+
+void Device::in_frame(uint64_t frame) {
+    std::lock_guard lock(deferred_mutex_);
+    frame_ = std::max(frame_, frame);
+}
+
+void Device::frames_done(uint64_t frame) {
+    {
+        std::lock_guard lock(deferred_mutex_);
+        frame_done_ = std::max(frame_done_, frame);
+    }
+    collect();
 }
 
 void Device::set_object_name(uint64_t object, VkObjectType type,

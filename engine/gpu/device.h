@@ -1,5 +1,5 @@
 // A Vulkan device with its one queue and its timeline, on which all other objects of the engine are
-// made.
+// made: one of Firn's own, or one of a host.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -18,7 +18,9 @@
 
 #include "compiler/base/own_process.h"
 #include "compiler/program/device_profile.h"
+#include "engine/gpu/host_device.h"
 #include "engine/gpu/instance.h"
+#include "engine/gpu/timeline.h"
 
 namespace firn {
 
@@ -57,10 +59,17 @@ struct DeviceOptions {
     std::function<DeviceProfile(const DeviceProfile&)> limit;
 };
 
-/// A semaphore of a swapchain that a submission waits for, with the stage that waits.
+/// A semaphore that a submission waits for, with the stage that waits.
 struct SemaphoreWait {
     VkSemaphore semaphore = VK_NULL_HANDLE;
     VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    uint64_t value = 0;  // of a timeline semaphore; not used for others
+};
+
+/// A semaphore that a submission signals when it is complete.
+struct SemaphoreSignal {
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    uint64_t value = 0;  // of a timeline semaphore; not used for others
 };
 
 /// The pipelines that live on a device, by all that they are made of; see shared_pipeline.
@@ -69,18 +78,19 @@ struct SharedPipelines {
     std::map<std::string, std::weak_ptr<const Pipeline>> entries;
 };
 
-/// A point on the device's timeline. 0 is always in the past.
-using TimelinePoint = uint64_t;
-
-/// Owns a VkDevice. One thread records and submits at a time (submit, defer and the memory pool
-/// lock); everything else may be read from several threads.
+/// Owns a VkDevice, or uses that of a host. One thread records and submits at a time (submit, defer
+/// and the memory pool lock); everything else may be read from several threads.
 class Device {
   public:
     /// Throws DeviceError (no loader, no driver, missing feature), UserError (no such device: lists
     /// them).
     static std::shared_ptr<Device> create(const DeviceOptions& options = {});
-    /// Waits for all work, then destroys the remaining objects. Is not called in a child of fork(),
-    /// where they stay.
+    /// Uses the device of a host, and nothing of it that the host does not state. Waits for nothing
+    /// but its own submissions, and destroys only what it made. Throws UserError (a handle is
+    /// missing, the version is below 1.2, the queue computes nothing) or DeviceError.
+    static std::shared_ptr<Device> adopt(const HostDevice& host);
+    /// Waits for all work of its own, then destroys the remaining objects. Is not called in a child
+    /// of fork(), where they stay.
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -92,7 +102,14 @@ class Device {
     VkDevice handle() const { return handle_; }
     /// Device functions: device.vk().vkCmdDispatch(...).
     const VolkDeviceTable& vk() const { return table_; }
+    /// Null: that of a host which lets Firn submit nothing.
     VkQueue queue() const { return queue_; }
+    /// Returns whether it is a host's.
+    bool is_hosts() const { return hosts_; }
+    /// For the objects that are made on it; null: the driver's own.
+    const VkAllocationCallbacks* allocator() const { return allocator_ ? &*allocator_ : nullptr; }
+    /// See HostDevice::may_probe.
+    bool may_probe() const { return may_probe_; }
     uint32_t queue_family() const { return queue_family_; }
     /// Surfaces can be presented from the queue.
     bool can_present() const { return can_present_; }
@@ -118,10 +135,10 @@ class Device {
     /// Submits in order after everything submitted or enqueued before, with no wait. Execution
     /// order is kept by barriers in the commands, not by this. Returns the point at which they are
     /// complete. If it throws, `commands` do not run, and enqueued commands go with the next
-    /// submission.
+    /// submission. UserError on a host's device without a queue for Firn.
     TimelinePoint submit(std::span<const VkCommandBuffer> commands,
                          std::span<const SemaphoreWait> waits = {},
-                         std::span<const VkSemaphore> signals = {});
+                         std::span<const SemaphoreSignal> signals = {});
     /// Leaves `commands` for the next submission; submits once `batch_limit` of them wait. Returns
     /// the point at which they are complete.
     TimelinePoint enqueue(VkCommandBuffer commands);
@@ -182,9 +199,15 @@ class Device {
     }
     /// Runs deferred destructions that are due.
     void collect();
-    /// Submits the enqueued commands and waits until the queue is idle, presenting included; for
-    /// destructors, which cannot throw: an allocation that fails is tried again. Returns false if
-    /// it cannot know that all work has ended.
+    /// Says that commands in command buffers of the host use, from now on, what is destroyed later:
+    /// `frame` is the host's number of the frame that they belong to, which never falls.
+    void in_frame(uint64_t frame);
+    /// Says that all commands of frames up to this one are complete, and collects.
+    void frames_done(uint64_t frame);
+    /// Submits the enqueued commands and waits until the queue is idle, presenting included (on a
+    /// host's device: until Firn's own submissions are complete); for destructors, which cannot
+    /// throw: an allocation that fails is tried again. Returns false if it cannot know that all
+    /// work has ended.
     bool wait_until_idle() noexcept;
 
     /// Names an object for validation messages and captures; if that fails it has no name.
@@ -206,13 +229,17 @@ class Device {
     Device() = default;
     TimelinePoint submit_locked(std::span<const VkCommandBuffer> commands,
                                 std::span<const SemaphoreWait> waits,
-                                std::span<const VkSemaphore> signals);
+                                std::span<const SemaphoreSignal> signals);
     void refuse_lost() const;
     VkResult wait_on_timeline(TimelinePoint point);
     void defer_later(std::function<void()>& destroy) noexcept;
     void choose_queue(const DeviceOptions& options);
     void create_handle(const DeviceOptions& options);
-    void create_timeline();
+    void take_handle(const HostDevice& host);
+    void take_queue(const HostDevice& host);
+    void make_parts(const std::string& cache_directory, VkPipelineCache pipelines);
+    void probe(const std::shared_ptr<Device>& self, const std::string& cache_directory);
+    VkResult submit_to_queue(const VkSubmitInfo& info, VkFence fence) const;
 
     OwnProcess process_;
     std::set<std::shared_ptr<void>, std::owner_less<>> kept_;  // first: destroyed last
@@ -221,6 +248,9 @@ class Device {
     DeviceProfile profile_;
     VkPhysicalDeviceLimits limits_{};
     VkDevice handle_ = VK_NULL_HANDLE;
+    bool hosts_ = false, may_probe_ = true;
+    std::optional<VkAllocationCallbacks> allocator_;
+    std::function<void()> lock_queue_, unlock_queue_;  // of a host
     VolkDeviceTable table_{};
     VkQueue queue_ = VK_NULL_HANDLE;
     uint32_t queue_family_ = 0;
@@ -229,7 +259,7 @@ class Device {
     double timestamp_period_ = 0;
     std::unique_ptr<PipelineCache> pipeline_cache_;
     mutable SharedPipelines shared_pipelines_;
-    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    std::unique_ptr<Timeline> timeline_;
     mutable std::atomic<const char*> lost_in_{nullptr};  // the call that found the device lost
     std::atomic<double> given_up_{0};                    // after so many seconds
     std::string suspect_;
@@ -241,10 +271,12 @@ class Device {
 
     struct Deferred {
         TimelinePoint point = 0;
+        uint64_t frame = 0;  // of the host
         std::function<void()> destroy;
     };
     std::mutex deferred_mutex_;
     std::deque<Deferred> deferred_;
+    uint64_t frame_ = 0, frame_done_ = 0;  // of the host: the present one, the last complete one
     std::unique_ptr<MemoryPool> memory_;
     std::unique_ptr<CommandPool> transfers_;
 };

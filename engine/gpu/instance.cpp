@@ -270,21 +270,49 @@ Instance::Instance(const InstanceOptions& options) : Instance() {
     info.ppEnabledExtensionNames = names.data();
     VkResult result = vkCreateInstance(&info, nullptr, &handle_);
     if (result != VK_SUCCESS) throw_no_instance(result);
+    get_ = vkGetInstanceProcAddr;
+    set_device_loader(handle_);
     load_functions();
     if (options.on_functions) options.on_functions(functions_);
     if (options.validation) create_messenger();
 }
 
+Instance::Instance(const HostDevice& host) : Instance() {
+    const auto require = [](bool is_there, const char* what) {
+        if (!is_there)
+            throw UserError(std::string("the host's ") + what +
+                            " is missing; Firn needs instance, physical device, device and the "
+                            "loader's vkGetInstanceProcAddr");
+    };
+    require(host.instance, "VkInstance");
+    require(host.physical, "VkPhysicalDevice");
+    require(host.device, "VkDevice");
+    require(host.get_instance_proc_addr, "vkGetInstanceProcAddr");
+    if (host.api_version < VK_API_VERSION_1_2)
+        throw UserError("the host's instance was made for Vulkan " +
+                        std::to_string(VK_API_VERSION_MAJOR(host.api_version)) + "." +
+                        std::to_string(VK_API_VERSION_MINOR(host.api_version)) +
+                        ", and Firn's kernels need 1.2; set VkApplicationInfo::apiVersion");
+    handle_ = host.instance;
+    get_ = host.get_instance_proc_addr;
+    hosts_ = true;
+    extensions_ = host.instance_extensions;
+    load_functions();
+}
+
 Instance::~Instance() {
+    if (hosts_) return;
     if (messenger_) functions_.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
     if (handle_ && functions_.vkDestroyInstance) functions_.vkDestroyInstance(handle_, nullptr);
 }
 
+/// A host's instance has those of its extensions alone, whatever the loader returns for a name.
 void Instance::load_functions() {
-    set_device_loader(handle_);
 #define FIRN_LOAD(name) functions_.name = reinterpret_cast<PFN_##name>(function(#name));
     FIRN_INSTANCE_FUNCTIONS(FIRN_LOAD)
-    FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_LOAD)
+    if (!hosts_ || has_extension("VK_EXT_debug_utils")) {
+        FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_LOAD)
+    }
 #undef FIRN_LOAD
 #define FIRN_REQUIRE(name) \
     ensure(functions_.name != nullptr, "the Vulkan loader has no function " #name);
@@ -302,9 +330,7 @@ void Instance::create_messenger() {
           "vkCreateDebugUtilsMessengerEXT", "the validation messages");
 }
 
-PFN_vkVoidFunction Instance::function(const char* name) const {
-    return vkGetInstanceProcAddr(handle_, name);
-}
+PFN_vkVoidFunction Instance::function(const char* name) const { return get_(handle_, name); }
 
 bool Instance::has_extension(const std::string& name) const { return contains(extensions_, name); }
 
@@ -330,7 +356,9 @@ bool end_children_in_time() {
                nullptr) == 0;
 }
 
-std::vector<DeviceInfo> list_devices(const Instance& instance) {
+namespace {
+
+std::vector<VkPhysicalDevice> physical_devices(const Instance& instance) {
     const InstanceTable& vk = instance.functions();
     uint32_t count = 0;
     VkResult result = vk.vkEnumeratePhysicalDevices(instance.handle(), &count, nullptr);
@@ -340,9 +368,25 @@ std::vector<DeviceInfo> list_devices(const Instance& instance) {
     if (result == VK_ERROR_INITIALIZATION_FAILED || (result == VK_SUCCESS && count == 0))
         throw_no_instance(VK_ERROR_INCOMPATIBLE_DRIVER);
     if (result != VK_INCOMPLETE) check(result, "vkEnumeratePhysicalDevices", "the Vulkan instance");
+    handles.resize(count);
+    return handles;
+}
+
+}  // namespace
+
+DeviceInfo describe_device(const Instance& instance, VkPhysicalDevice device) {
+    const std::vector<VkPhysicalDevice> all = physical_devices(instance);
+    const auto at = std::find(all.begin(), all.end(), device);
+    if (at == all.end())
+        throw UserError(
+            "the host's VkPhysicalDevice is none of its instance; give handles of one instance");
+    return describe(instance.functions(), device, static_cast<int>(at - all.begin()));
+}
+
+std::vector<DeviceInfo> list_devices(const Instance& instance) {
     std::vector<DeviceInfo> devices;
-    for (uint32_t i = 0; i < count; ++i)
-        devices.push_back(describe(vk, handles[i], static_cast<int>(i)));
+    for (VkPhysicalDevice handle : physical_devices(instance))
+        devices.push_back(describe(instance.functions(), handle, static_cast<int>(devices.size())));
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return devices;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/gpu/host_device.h"
 #include "engine/gpu/vulkan.h"
 
 namespace firn {
@@ -30,12 +31,15 @@ struct InstanceOptions {
     std::function<void(InstanceTable&)> on_functions;
 };
 
-/// Owns a VkInstance. Safe to read from several threads.
+/// Owns a VkInstance, or uses that of a host. Safe to read from several threads.
 class Instance {
   public:
     /// Throws DeviceError: no Vulkan loader, no driver, an extension or the validation layer
     /// missing.
     explicit Instance(const InstanceOptions& options);
+    /// Uses a host's instance. Throws UserError: a handle or the function by which all others are
+    /// found is missing, or the version is below 1.2.
+    explicit Instance(const HostDevice& host);
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -56,6 +60,8 @@ class Instance {
     void create_messenger();
 
     VkInstance handle_ = VK_NULL_HANDLE;
+    PFN_vkGetInstanceProcAddr get_ = nullptr;
+    bool hosts_ = false;
     InstanceTable functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<std::string> extensions_;
@@ -83,6 +89,8 @@ bool end_children_in_time();
 
 /// All devices of an instance.
 std::vector<DeviceInfo> list_devices(const Instance& instance);
+/// A device of the instance by its handle. Throws UserError if it is none.
+DeviceInfo describe_device(const Instance& instance, VkPhysicalDevice device);
 /// Returns a device as a line of text for a person.
 std::string text(const DeviceInfo& info);
 /// All devices of this machine, as text for a person, one line each. Throws DeviceError where there

@@ -157,6 +157,7 @@ bool probe_matrix_unit(const std::shared_ptr<Device>& device, const std::string&
     if (const auto kept = cache_load(cache_directory, kMatrixUnitCache, name);
         kept && kept->size() == 1)
         return kept->front() == std::byte{1};
+    if (!device->may_probe()) return false;
     bool right = false;
     try {
         right = multiplies_right(device);

@@ -84,12 +84,12 @@ VkResult make_buffer(const Device& device, uint64_t bytes, VkBuffer& buffer) {
     info.usage = kUsage;
     if (device.has_addresses()) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-    return device.vk().vkCreateBuffer(device.handle(), &info, nullptr, &buffer);
+    return device.vk().vkCreateBuffer(device.handle(), &info, device.allocator(), &buffer);
 }
 
 void destroy(const Device& device, const MemoryBlock& block) {
-    device.vk().vkDestroyBuffer(device.handle(), block.buffer, nullptr);
-    device.vk().vkFreeMemory(device.handle(), block.memory, nullptr);
+    device.vk().vkDestroyBuffer(device.handle(), block.buffer, device.allocator());
+    device.vk().vkFreeMemory(device.handle(), block.memory, device.allocator());
 }
 
 /// Takes the first `bytes` out of the free range at `offset`, as the node by which they are put
@@ -139,7 +139,7 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
     check(make_buffer(device, kGranularity, probe), "vkCreateBuffer", "memory type probe");
     VkMemoryRequirements requirements;
     device.vk().vkGetBufferMemoryRequirements(device.handle(), probe, &requirements);
-    device.vk().vkDestroyBuffer(device.handle(), probe, nullptr);
+    device.vk().vkDestroyBuffer(device.handle(), probe, device.allocator());
 
     // Mapped memory for kernels only where the host reads it at full speed; else copies through
     // staging.
@@ -262,7 +262,7 @@ MemoryBlock* MemoryPool::add_block(uint64_t bytes, BufferPlace place, const std:
         info.allocationSize = requirements.size;
         info.memoryTypeIndex = type.index;
         call = "vkAllocateMemory";
-        result = vk.vkAllocateMemory(device_.handle(), &info, nullptr, &block->memory);
+        result = vk.vkAllocateMemory(device_.handle(), &info, device_.allocator(), &block->memory);
     }
     if (result == VK_SUCCESS) {
         call = "vkBindBufferMemory";

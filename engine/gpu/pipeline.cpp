@@ -71,8 +71,8 @@ Pipeline::Pipeline(Device& device, const KernelInfo& kernel, std::span<const uin
         create_pipeline(kernel, constants);
     } catch (...) {
         const VolkDeviceTable& vk = device.vk();
-        vk.vkDestroyPipelineLayout(device.handle(), layout_, nullptr);
-        vk.vkDestroyDescriptorSetLayout(device.handle(), set_layout_, nullptr);
+        vk.vkDestroyPipelineLayout(device.handle(), layout_, device.allocator());
+        vk.vkDestroyDescriptorSetLayout(device.handle(), set_layout_, device.allocator());
         throw;
     }
 }
@@ -112,9 +112,9 @@ std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo
 Pipeline::~Pipeline() {
     device_.defer([device = &device_, pipeline = pipeline_, layout = layout_, set = set_layout_] {
         const VolkDeviceTable& vk = device->vk();
-        vk.vkDestroyPipeline(device->handle(), pipeline, nullptr);
-        vk.vkDestroyPipelineLayout(device->handle(), layout, nullptr);
-        vk.vkDestroyDescriptorSetLayout(device->handle(), set, nullptr);
+        vk.vkDestroyPipeline(device->handle(), pipeline, device->allocator());
+        vk.vkDestroyPipelineLayout(device->handle(), layout, device->allocator());
+        vk.vkDestroyDescriptorSetLayout(device->handle(), set, device->allocator());
     });
 }
 
@@ -131,7 +131,8 @@ void Pipeline::create_layouts() {
     set_info.bindingCount = static_cast<uint32_t>(bindings.size());
     set_info.pBindings = bindings.data();
     const VolkDeviceTable& vk = device_.vk();
-    check(vk.vkCreateDescriptorSetLayout(device_.handle(), &set_info, nullptr, &set_layout_),
+    check(vk.vkCreateDescriptorSetLayout(device_.handle(), &set_info, device_.allocator(),
+                                         &set_layout_),
           "vkCreateDescriptorSetLayout", name_);
     device_.set_name(set_layout_, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, name_);
 
@@ -142,7 +143,7 @@ void Pipeline::create_layouts() {
     info.pSetLayouts = &set_layout_;
     info.pushConstantRangeCount = push_bytes > 0 ? 1 : 0;
     info.pPushConstantRanges = &range;
-    check(vk.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &layout_),
+    check(vk.vkCreatePipelineLayout(device_.handle(), &info, device_.allocator(), &layout_),
           "vkCreatePipelineLayout", name_);
     device_.set_name(layout_, VK_OBJECT_TYPE_PIPELINE_LAYOUT, name_);
 }
@@ -157,7 +158,7 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
     module_info.codeSize = spirv.size_bytes();
     module_info.pCode = spirv.data();
     VkShaderModule module = VK_NULL_HANDLE;
-    check(vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
+    check(vk.vkCreateShaderModule(device_.handle(), &module_info, device_.allocator(), &module),
           "vkCreateShaderModule", name_);
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
@@ -171,9 +172,9 @@ void Pipeline::create_pipeline(const KernelInfo& kernel, std::span<const uint32_
                                        constants.size_bytes(), constants.data()};
     if (!constants.empty()) info.stage.pSpecializationInfo = &special;
     info.layout = layout_;
-    VkResult result =
-        vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info, nullptr, &pipeline_);
-    vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
+    VkResult result = vk.vkCreateComputePipelines(device_.handle(), *cache, 1, &info,
+                                                  device_.allocator(), &pipeline_);
+    vk.vkDestroyShaderModule(device_.handle(), module, device_.allocator());
     if (result == VK_ERROR_UNKNOWN)  // NVIDIA's driver returns this if its compiler gives up
         throw DeviceError("the driver cannot compile kernel '" + name_ + "' (" +
                           "vkCreateComputePipelines: " + result_name(result) +
@@ -192,8 +193,8 @@ DescriptorSets::DescriptorSets(Device& device, std::span<const SetRequest> reque
         for (size_t i = 0; i < requests.size(); ++i) write(sets_[i], requests[i]);
     } catch (...) {
         for (VkBufferView view : views_)
-            device.vk().vkDestroyBufferView(device.handle(), view, nullptr);
-        device.vk().vkDestroyDescriptorPool(device.handle(), pool_, nullptr);
+            device.vk().vkDestroyBufferView(device.handle(), view, device.allocator());
+        device.vk().vkDestroyDescriptorPool(device.handle(), pool_, device.allocator());
         throw;
     }
 }
@@ -201,9 +202,9 @@ DescriptorSets::DescriptorSets(Device& device, std::span<const SetRequest> reque
 DescriptorSets::~DescriptorSets() {
     if (!pool_) return;
     device_.defer([device = &device_, pool = pool_, views = std::move(views_)] {
-        device->vk().vkDestroyDescriptorPool(device->handle(), pool, nullptr);
+        device->vk().vkDestroyDescriptorPool(device->handle(), pool, device->allocator());
         for (VkBufferView view : views)
-            device->vk().vkDestroyBufferView(device->handle(), view, nullptr);
+            device->vk().vkDestroyBufferView(device->handle(), view, device->allocator());
     });
 }
 
@@ -227,7 +228,7 @@ void DescriptorSets::create_pool(std::span<const SetRequest> requests, const std
     info.poolSizeCount = static_cast<uint32_t>(sizes.size());
     info.pPoolSizes = sizes.data();
     const VolkDeviceTable& vk = device_.vk();
-    check(vk.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool_),
+    check(vk.vkCreateDescriptorPool(device_.handle(), &info, device_.allocator(), &pool_),
           "vkCreateDescriptorPool", name);
     device_.set_name(pool_, VK_OBJECT_TYPE_DESCRIPTOR_POOL, name);
     VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};

@@ -14,11 +14,13 @@ constexpr const char* kPipelinesCache = "pipelines";
 
 }  // namespace
 
-PipelineCache::PipelineCache(const Device& device, std::string directory)
+PipelineCache::PipelineCache(const Device& device, std::string directory, VkPipelineCache hosts)
     : device_(device),
       directory_(std::move(directory)),
       name_(cache_hash(driver_key(device.instance().functions(), device.physical()))),
-      cache_(make(cache_load(directory_, kPipelinesCache, name_))) {}
+      hosts_(hosts != VK_NULL_HANDLE),
+      cache_(hosts_ ? std::make_shared<const VkPipelineCache>(hosts)
+                    : make(cache_load(directory_, kPipelinesCache, name_))) {}
 
 PipelineCache::~PipelineCache() {
     try {
@@ -30,7 +32,7 @@ PipelineCache::~PipelineCache() {
 
 PipelineCache::Handle PipelineCache::take() {
     std::lock_guard lock(mutex_);
-    if (++taken_ % kLookEvery == 0 && size() > kMostBytes) cache_ = make(std::nullopt);
+    if (!hosts_ && ++taken_ % kLookEvery == 0 && size() > kMostBytes) cache_ = make(std::nullopt);
     return cache_;
 }
 
@@ -41,12 +43,12 @@ PipelineCache::Handle PipelineCache::make(const std::optional<Bytes>& bytes) con
         info.pInitialData = bytes->data();
     }
     const auto destroy = [&device = device_](const VkPipelineCache* cache) {
-        device.vk().vkDestroyPipelineCache(device.handle(), *cache, nullptr);
+        device.vk().vkDestroyPipelineCache(device.handle(), *cache, device.allocator());
         delete cache;
     };
     const std::shared_ptr<VkPipelineCache> made(new VkPipelineCache(VK_NULL_HANDLE), destroy);
-    const VkResult result =
-        device_.vk().vkCreatePipelineCache(device_.handle(), &info, nullptr, made.get());
+    const VkResult result = device_.vk().vkCreatePipelineCache(device_.handle(), &info,
+                                                               device_.allocator(), made.get());
     // The driver refuses data that it wrote itself, so the cache starts empty.
     if (result != VK_SUCCESS && bytes) return make(std::nullopt);
     device_.check(result, "vkCreatePipelineCache", device_.info().name);
@@ -74,7 +76,7 @@ PipelineCache::Bytes PipelineCache::data() const {
 
 /// A failure only loses time.
 void PipelineCache::store() const {
-    if (directory_.empty()) return;
+    if (directory_.empty() || hosts_) return;
     const auto old = cache_load(directory_, kPipelinesCache, name_);
     if (old && *old == data()) return;
     // Another process may have stored its pipelines meanwhile: they stay if there is room.

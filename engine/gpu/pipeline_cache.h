@@ -22,8 +22,10 @@ class PipelineCache {
     static constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // thousands of kernels
     static constexpr uint64_t kLookEvery = 64;  // pipelines between looks at the size
 
-    /// `directory` empty: nothing is kept between runs. The device must outlive it.
-    PipelineCache(const Device& device, std::string directory);
+    /// `directory` empty: nothing is kept between runs. `hosts`: a cache of a host, which is used
+    /// as it is and kept by the host. The device must outlive it.
+    PipelineCache(const Device& device, std::string directory,
+                  VkPipelineCache hosts = VK_NULL_HANDLE);
     ~PipelineCache();
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
@@ -42,6 +44,7 @@ class PipelineCache {
 
     const Device& device_;
     const std::string directory_, name_;
+    const bool hosts_;
     std::mutex mutex_;
     Handle cache_;
     uint64_t taken_ = 0;

@@ -53,7 +53,10 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
         vulkan12.pNext = &matrices;
     }
     vk.vkGetPhysicalDeviceFeatures2(device, &core);
+    keep_used();
+}
 
+void DeviceFeatures::keep_used() {
     const VkPhysicalDeviceFeatures all = core.features;
     core.features = {};
     core.features.robustBufferAccess = all.robustBufferAccess;
@@ -94,6 +97,88 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
     float_atomics.shaderBufferFloat32Atomics = all_atomics.shaderBufferFloat32Atomics;
     float_atomics.shaderBufferFloat32AtomicAdd = all_atomics.shaderBufferFloat32AtomicAdd;
     float_atomics.shaderSharedFloat32AtomicAdd = all_atomics.shaderSharedFloat32AtomicAdd;
+}
+
+namespace {
+
+/// The structs by which a host states features, each once in a chain.
+template <class Struct>
+const Struct* find_struct(const void* chain, VkStructureType type) {
+    for (auto* at = static_cast<const VkBaseInStructure*>(chain); at; at = at->pNext)
+        if (at->sType == type) return reinterpret_cast<const Struct*>(at);
+    return nullptr;
+}
+
+bool has_name(const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool supports_extension(const InstanceTable& vk, VkPhysicalDevice device, const char* name) {
+    uint32_t count = 0;
+    vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> found(count);
+    vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data());
+    return std::any_of(found.begin(), found.begin() + count, [&](const auto& extension) {
+        return std::string_view(extension.extensionName) == name;
+    });
+}
+
+}  // namespace
+
+DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
+                               const HostDevice& host) {
+    const void* chain = host.features;
+    if (host.core_features) core.features = *host.core_features;
+#define FIRN_FIND(type, id) \
+    find_struct<VkPhysicalDevice##type>(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##id)
+    if (const auto* all = FIRN_FIND(Features2, FEATURES_2)) core.features = all->features;
+    if (const auto* all = FIRN_FIND(Vulkan11Features, VULKAN_1_1_FEATURES))
+        vulkan11.storageBuffer16BitAccess = all->storageBuffer16BitAccess;
+    if (const auto* all = FIRN_FIND(Vulkan12Features, VULKAN_1_2_FEATURES)) {
+        vulkan12 = *all;
+        vulkan12.pNext = nullptr;
+    }
+    // What Vulkan 1.2 has as one struct was a struct for each extension before.
+    if (const auto* old = FIRN_FIND(16BitStorageFeatures, 16BIT_STORAGE_FEATURES))
+        vulkan11.storageBuffer16BitAccess |= old->storageBuffer16BitAccess;
+    if (const auto* old = FIRN_FIND(8BitStorageFeatures, 8BIT_STORAGE_FEATURES))
+        vulkan12.storageBuffer8BitAccess |= old->storageBuffer8BitAccess;
+    if (const auto* old = FIRN_FIND(ShaderFloat16Int8Features, SHADER_FLOAT16_INT8_FEATURES)) {
+        vulkan12.shaderFloat16 |= old->shaderFloat16;
+        vulkan12.shaderInt8 |= old->shaderInt8;
+    }
+    if (const auto* old =
+            FIRN_FIND(ShaderSubgroupExtendedTypesFeatures, SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES))
+        vulkan12.shaderSubgroupExtendedTypes |= old->shaderSubgroupExtendedTypes;
+    if (const auto* old = FIRN_FIND(BufferDeviceAddressFeatures, BUFFER_DEVICE_ADDRESS_FEATURES))
+        vulkan12.bufferDeviceAddress |= old->bufferDeviceAddress;
+    if (const auto* old = FIRN_FIND(TimelineSemaphoreFeatures, TIMELINE_SEMAPHORE_FEATURES))
+        vulkan12.timelineSemaphore |= old->timelineSemaphore;
+    if (const auto* old = FIRN_FIND(VulkanMemoryModelFeatures, VULKAN_MEMORY_MODEL_FEATURES)) {
+        vulkan12.vulkanMemoryModel |= old->vulkanMemoryModel;
+        vulkan12.vulkanMemoryModelDeviceScope |= old->vulkanMemoryModelDeviceScope;
+    }
+    if (const auto* old = FIRN_FIND(ShaderAtomicInt64Features, SHADER_ATOMIC_INT64_FEATURES)) {
+        vulkan12.shaderBufferInt64Atomics |= old->shaderBufferInt64Atomics;
+        vulkan12.shaderSharedInt64Atomics |= old->shaderSharedInt64Atomics;
+    }
+    if (const auto* all = FIRN_FIND(ShaderAtomicFloatFeaturesEXT, SHADER_ATOMIC_FLOAT_FEATURES_EXT);
+        all && has_name(host.extensions, "VK_EXT_shader_atomic_float"))
+        float_atomics = *all;
+    if (const auto* all = FIRN_FIND(CooperativeMatrixFeaturesNV, COOPERATIVE_MATRIX_FEATURES_NV);
+        all && has_name(host.extensions, "VK_NV_cooperative_matrix"))
+        matrices = *all;
+    const auto* sizes = FIRN_FIND(SubgroupSizeControlFeatures, SUBGROUP_SIZE_CONTROL_FEATURES);
+    if (sizes && (host.api_version >= VK_API_VERSION_1_3 ||
+                  has_name(host.extensions, "VK_EXT_subgroup_size_control")))
+        subgroup_sizes = *sizes;
+    if (const auto* all = FIRN_FIND(Vulkan13Features, VULKAN_1_3_FEATURES)) {
+        subgroup_sizes.subgroupSizeControl |= all->subgroupSizeControl;
+        subgroup_sizes.computeFullSubgroups |= all->computeFullSubgroups;
+    }
+#undef FIRN_FIND
+    has_subgroup_sizes = supports_extension(vk, device, "VK_EXT_subgroup_size_control");
+    keep_used();
 }
 
 namespace {

@@ -25,13 +25,18 @@ struct DeviceFeatures {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
     VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
 
-    bool has_subgroup_sizes = false;  // the extension is there
+    bool has_subgroup_sizes = false;  // the driver tells the smallest and the largest
 
     /// Queries the features of `device` and keeps only those that Firn uses.
     DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics,
                    bool has_subgroup_sizes, bool has_matrices);
+    /// Takes those that a host states, as far as its extensions or its version allow them.
+    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, const HostDevice& host);
     DeviceFeatures(const DeviceFeatures&) = delete;
     DeviceFeatures& operator=(const DeviceFeatures&) = delete;
+
+  private:
+    void keep_used();
 };
 
 /// Limits and features of a device, with rates by its class; `max_back_edges` is that of its class,
@@ -41,6 +46,9 @@ DeviceProfile query_profile(const InstanceTable& vk, const DeviceInfo& info,
 
 /// Returns a text that changes with the device and its driver: part of the keys of its cached data.
 std::string driver_key(const InstanceTable& vk, VkPhysicalDevice device);
+
+// Each of the following keeps its answer per driver. Where a device may not be probed
+// (HostDevice::may_probe) and none is kept, it is the one that promises less.
 
 /// Runs a loop of 70,000 iterations, and returns after how many the driver stopped it; 0: it did
 /// not. Some CPU drivers silently end every invocation that long, so that longer loops must be

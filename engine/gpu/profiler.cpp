@@ -12,14 +12,14 @@ Timestamps::Timestamps(Device& device, uint32_t capacity, const std::string& nam
     VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = capacity;
-    check(device.vk().vkCreateQueryPool(device.handle(), &info, nullptr, &pool_),
+    check(device.vk().vkCreateQueryPool(device.handle(), &info, device.allocator(), &pool_),
           "vkCreateQueryPool", name);
     device.set_name(pool_, VK_OBJECT_TYPE_QUERY_POOL, name);
 }
 
 Timestamps::~Timestamps() {
     device_.defer([device = &device_, pool = pool_] {
-        device->vk().vkDestroyQueryPool(device->handle(), pool, nullptr);
+        device->vk().vkDestroyQueryPool(device->handle(), pool, device->allocator());
     });
 }
 

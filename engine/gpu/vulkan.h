@@ -39,6 +39,68 @@ namespace firn {
     X(vkGetPhysicalDeviceSurfacePresentModesKHR) \
     X(vkGetPhysicalDeviceCooperativeMatrixPropertiesNV)
 
+/// Functions of a device that kernels and copies take, all of Vulkan 1.2 and older. The windows of
+/// Firn's own devices use more.
+#define FIRN_DEVICE_FUNCTIONS(X)     \
+    X(vkAllocateCommandBuffers)      \
+    X(vkAllocateDescriptorSets)      \
+    X(vkAllocateMemory)              \
+    X(vkBeginCommandBuffer)          \
+    X(vkBindBufferMemory)            \
+    X(vkCmdBindDescriptorSets)       \
+    X(vkCmdBindPipeline)             \
+    X(vkCmdCopyBuffer)               \
+    X(vkCmdCopyBufferToImage)        \
+    X(vkCmdCopyImageToBuffer)        \
+    X(vkCmdDispatch)                 \
+    X(vkCmdDispatchIndirect)         \
+    X(vkCmdFillBuffer)               \
+    X(vkCmdPipelineBarrier)          \
+    X(vkCmdPushConstants)            \
+    X(vkCmdResetQueryPool)           \
+    X(vkCmdUpdateBuffer)             \
+    X(vkCmdWriteTimestamp)           \
+    X(vkCreateBuffer)                \
+    X(vkCreateBufferView)            \
+    X(vkCreateCommandPool)           \
+    X(vkCreateComputePipelines)      \
+    X(vkCreateDescriptorPool)        \
+    X(vkCreateDescriptorSetLayout)   \
+    X(vkCreateFence)                 \
+    X(vkCreatePipelineCache)         \
+    X(vkCreatePipelineLayout)        \
+    X(vkCreateQueryPool)             \
+    X(vkCreateSemaphore)             \
+    X(vkCreateShaderModule)          \
+    X(vkDestroyBuffer)               \
+    X(vkDestroyBufferView)           \
+    X(vkDestroyCommandPool)          \
+    X(vkDestroyDescriptorPool)       \
+    X(vkDestroyDescriptorSetLayout)  \
+    X(vkDestroyFence)                \
+    X(vkDestroyPipeline)             \
+    X(vkDestroyPipelineCache)        \
+    X(vkDestroyPipelineLayout)       \
+    X(vkDestroyQueryPool)            \
+    X(vkDestroySemaphore)            \
+    X(vkDestroyShaderModule)         \
+    X(vkEndCommandBuffer)            \
+    X(vkFreeMemory)                  \
+    X(vkGetBufferDeviceAddress)      \
+    X(vkGetBufferMemoryRequirements) \
+    X(vkGetFenceStatus)              \
+    X(vkGetPipelineCacheData)        \
+    X(vkGetQueryPoolResults)         \
+    X(vkGetSemaphoreCounterValue)    \
+    X(vkMapMemory)                   \
+    X(vkMergePipelineCaches)         \
+    X(vkQueueSubmit)                 \
+    X(vkResetCommandBuffer)          \
+    X(vkResetFences)                 \
+    X(vkUpdateDescriptorSets)        \
+    X(vkWaitForFences)               \
+    X(vkWaitSemaphores)
+
 struct InstanceTable {
 #define FIRN_MEMBER(name) PFN_##name name = nullptr;
     FIRN_INSTANCE_FUNCTIONS(FIRN_MEMBER)

@@ -115,7 +115,7 @@ void FramePainter::present(const Frame& frame) {
            swapchain_->extent());
     end(*device_, commands);
     SemaphoreWait wait{slot.acquired, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT};
-    VkSemaphore rendered = swapchain_->rendered(*slot.image);
+    SemaphoreSignal rendered{swapchain_->rendered(*slot.image)};
     slot.busy_until = device_->submit({&commands.handle, 1}, {&wait, 1}, {&rendered, 1});
     commands.busy_until = slot.busy_until;
     for (const SceneView& view : frame.views) mark_read(view.scene, slot.busy_until);
