@@ -41,6 +41,8 @@ std::vector<DeviceProfile> profiles_of_file(SessionState& session,
         DeviceProfile profile = is_native ? cpu_profile() : own;
         if (device == "cpu" && is_native) {
             profile = own;
+        } else if (device == "vulkan-least") {
+            profile = least_profile();
         } else if (device != "vulkan") {
             profile = profile_of_processor(
                 processor_named(device == "cpu" ? "" : device, "save_program"));

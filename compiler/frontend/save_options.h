@@ -10,7 +10,9 @@ namespace firn {
 /// The devices and sizes that a file has programs for.
 struct SaveOptions {
     /// `vulkan`: Vulkan devices like the session's, or like a driver for the CPU if that runs
-    /// native code. `cpu`: native code for this processor. The name of a processor, as save_native
+    /// native code. `vulkan-least`: all devices of Vulkan 1.2, whatever features a host made them
+    /// with; slower, and without what needs one (f64, i64, f16 and narrow integers in memory).
+    /// `cpu`: native code for this processor. The name of a processor, as save_native
     /// takes it: native code for it and for all above it. Empty: `vulkan`, and `cpu` too in a
     /// session that runs native code.
     std::vector<std::string> devices = {};

@@ -1,4 +1,4 @@
-// The two reference profiles, and the text that tells profiles apart.
+// The reference profiles, and the text that tells profiles apart.
 #include "compiler/program/device_profile.h"
 
 #include <algorithm>
@@ -102,6 +102,14 @@ DeviceProfile least(DeviceProfile profile) {
     profile.wide_atomics = false;
     profile.keeps_special_floats = false;
     profile.matrix_unit = {};
+    return profile;
+}
+
+DeviceProfile least_profile() {
+    DeviceProfile profile = least(gpu_profile());
+    profile.name = "any Vulkan device";
+    profile.max_back_edges = cpu_profile().max_back_edges;
+    profile.compares_widened = false;
     return profile;
 }
 

@@ -94,6 +94,10 @@ bool lanes_exchange(DType dtype);
 /// do without.
 DeviceProfile least(DeviceProfile profile);
 
+/// A device with no more than that: kernels for it run on all devices of Vulkan 1.2, whatever
+/// features they were made with, and bind storage buffers alone.
+DeviceProfile least_profile();
+
 /// The software driver that `limits.md` measures.
 DeviceProfile cpu_profile();
 /// A discrete GPU of an unknown make.

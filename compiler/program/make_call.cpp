@@ -23,11 +23,20 @@ std::shared_ptr<Memory> shared_memory(const Program& program, const Call& call, 
 std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Executor& executor,
                                            const std::vector<std::vector<int64_t>>& shapes,
                                            const std::vector<Scalar>& scalars) {
+    return program_for(
+        saved, executor.profile().name,
+        [&](const Program& program) { return executor.why_cannot_run(program); }, shapes, scalars);
+}
+
+std::shared_ptr<const Program> program_for(
+    const SavedProgram& saved, const std::string& device,
+    const std::function<std::string(const Program&)>& why_cannot_run,
+    const std::vector<std::vector<int64_t>>& shapes, const std::vector<Scalar>& scalars) {
     const SizeEnv symbols = bind_symbols(*saved.program, shapes, scalars);
     std::shared_ptr<const Program> too_small;
     std::vector<std::string> reasons;
     const auto serves = [&](const std::shared_ptr<const Program>& program) {
-        const std::string why = executor.why_cannot_run(*program);
+        const std::string why = why_cannot_run(*program);
         if (why.empty() && binds(*program, symbols)) return true;
         if (why.empty())
             too_small = program;
@@ -45,8 +54,8 @@ std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Exec
     if (too_small) return too_small;  // make_call says which size it cannot bind
     std::string text;
     for (const std::string& why : reasons) text += (text.empty() ? "" : "; ") + why;
-    throw UserError("program '" + saved.name + "' has no form that runs on '" +
-                    executor.profile().name + "': " + text + "; save it for this device too");
+    throw UserError("program '" + saved.name + "' has no form that runs on '" + device +
+                    "': " + text + "; save it for this device too");
 }
 
 Call make_call(Executor& executor, const Program& program,

@@ -1,7 +1,9 @@
 // Calls a Program without the compiler: binds and checks sizes, allocates memory for the results.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "compiler/program/executor.h"
@@ -16,6 +18,12 @@ namespace firn {
 std::shared_ptr<const Program> program_for(const SavedProgram& saved, const Executor& executor,
                                            const std::vector<std::vector<int64_t>>& shapes,
                                            const std::vector<Scalar>& scalars);
+
+/// The same for a device that is no executor, by its name and what speaks against a program there.
+std::shared_ptr<const Program> program_for(
+    const SavedProgram& saved, const std::string& device,
+    const std::function<std::string(const Program&)>& why_cannot_run,
+    const std::vector<std::vector<int64_t>>& shapes, const std::vector<Scalar>& scalars);
 
 /// Returns a call of the program with these arguments, one each: memory and shape of a tensor, or
 /// the value of a number (of the declared type). The executor allocates the results: `results[k]`

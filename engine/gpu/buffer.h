@@ -24,6 +24,9 @@ struct BufferRange {
     uint64_t bytes = 0;
     /// Number of the allocation, never used again: a VkBuffer handle may be. 0 for foreign buffers.
     uint64_t allocation = 0;
+    /// Size and usage of the whole VkBuffer, as it was made.
+    uint64_t buffer_bytes = 0;
+    VkBufferUsageFlags usage = 0;
     friend bool operator==(const BufferRange&, const BufferRange&) = default;
     friend auto operator<=>(const BufferRange&, const BufferRange&) = default;
 };
@@ -37,7 +40,9 @@ inline bool overlap(const BufferRange& a, const BufferRange& b) {
 enum class BufferPlace : uint8_t {
     Device,  // for kernels; mapped too where the device shares its memory with the host
     Host,    // mapped and cached: staging and readback
+    Filled,  // for kernels and mapped, if slower: what the host writes where nothing is submitted
 };
+inline constexpr size_t kBufferPlaces = 3;
 
 struct MemoryBlock;
 
@@ -146,7 +151,7 @@ class MemoryPool {
                                           const std::string& name, const std::string& failed) const;
 
     Device& device_;
-    Type types_[2];  // by BufferPlace
+    Type types_[kBufferPlaces];  // by BufferPlace
     uint64_t max_allocation_ = 0;
     uint64_t host_bytes_ = 0;  // CPU drivers: free memory of the machine at the start
     mutable std::mutex mutex_;

@@ -78,11 +78,16 @@ uint32_t find_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allo
     throw DeviceError("Vulkan: the device has no memory type for storage buffers");
 }
 
+VkBufferUsageFlags usage_of(const Device& device) {
+    VkBufferUsageFlags usage = kUsage;
+    if (device.has_addresses()) usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    return usage;
+}
+
 VkResult make_buffer(const Device& device, uint64_t bytes, VkBuffer& buffer) {
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = bytes;
-    info.usage = kUsage;
-    if (device.has_addresses()) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    info.usage = usage_of(device);
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
     return device.vk().vkCreateBuffer(device.handle(), &info, device.allocator(), &buffer);
 }
@@ -149,8 +154,11 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0});
     uint32_t host_type = find_type(memory, requirements.memoryTypeBits,
                                    {kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, kMapped});
+    uint32_t filled_type = find_type(memory, requirements.memoryTypeBits,
+                                     {kMapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, kMapped});
     for (auto [place, index] :
-         {std::pair{BufferPlace::Device, device_type}, std::pair{BufferPlace::Host, host_type}}) {
+         {std::pair{BufferPlace::Device, device_type}, std::pair{BufferPlace::Host, host_type},
+          std::pair{BufferPlace::Filled, filled_type}}) {
         Type& type = types_[static_cast<int>(place)];
         type.index = index;
         type.heap = memory.memoryTypes[index].heapIndex;
@@ -158,7 +166,7 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
         constexpr VkMemoryPropertyFlags kFast = kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
         VkMemoryPropertyFlags flags = memory.memoryTypes[index].propertyFlags;
         type.mapped =
-            place == BufferPlace::Host || (device.map_memory() && (flags & kFast) == kFast);
+            place != BufferPlace::Device || (device.map_memory() && (flags & kFast) == kFast);
     }
 }
 
@@ -324,8 +332,8 @@ std::shared_ptr<Buffer> MemoryPool::take(const std::shared_ptr<Device>& device, 
     used_ += held;
     buffer->block_ = block;
     buffer->held_bytes_ = held;
-    buffer->range_ = {block->buffer, offset, round_up(std::max<uint64_t>(bytes, 1), 16),
-                      block->number};
+    buffer->range_ = {block->buffer, offset,       round_up(std::max<uint64_t>(bytes, 1), 16),
+                      block->number, block->bytes, usage_of(device_)};
     buffer->mapped_ = block->mapped ? block->mapped + offset : nullptr;
     buffer->busy_until_ = buffer->written_at_ = block->busy_until;
     return buffer;

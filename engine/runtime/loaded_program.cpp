@@ -17,7 +17,8 @@ std::shared_ptr<Buffer> upload(const std::shared_ptr<Device>& device, const Buff
     uint64_t bytes = static_cast<uint64_t>(info.bytes().constant());
     if (info.data.size() > bytes)
         throw InternalError("constant '" + info.name + "' has more data than elements");
-    auto buffer = create_buffer(device, bytes, info.name);
+    auto buffer = create_buffer(device, bytes, info.name,
+                                device->queue() ? BufferPlace::Device : BufferPlace::Filled);
     std::vector<std::byte> padded(buffer->bytes());  // a load of four may touch the tail
     std::copy(info.data.begin(), info.data.end(), padded.begin());
     write_buffer(*buffer, 0, padded);

@@ -38,6 +38,83 @@ bool result_needs_memory(const Program& program, const CallPlan& plan,
     return plan.slot_used[static_cast<size_t>(slot)] && !outside(program, slot);
 }
 
+CallUsage usage_of(const Program& program, const CallPlan& plan,
+                   const std::vector<int>& result_slots) {
+    CallUsage usage;
+    usage.slots.resize(program.buffers.size());
+    const auto at = [&](int slot) -> uint32_t& { return usage.slots[static_cast<size_t>(slot)]; };
+    for (const PlannedSet& set : plan.sets) {
+        const KernelInfo& kernel = program.kernels[static_cast<size_t>(set.kernel)];
+        for (size_t k = 0; k < set.slots.size(); ++k) {
+            const BindingForm form = kernel.bindings[k].form;
+            at(set.slots[k]) |= form == BindingForm::Storage ? VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+                                : form == BindingForm::View
+                                    ? VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT
+                                    : VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+        }
+    }
+    for (const PlannedStep& step : plan.steps) {
+        if (step.groups_slot >= 0) at(step.groups_slot) |= VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+        if (step.binding_set >= 0) continue;
+        at(step.source) |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+        at(step.target) |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    }
+    for (size_t k = 0; k < result_slots.size(); ++k) {
+        const bool shared =
+            outside(program, result_slots[k]) ||
+            std::find(result_slots.begin(), result_slots.begin() + static_cast<ptrdiff_t>(k),
+                      result_slots[k]) != result_slots.begin() + static_cast<ptrdiff_t>(k);
+        usage.results.push_back(shared ? VK_BUFFER_USAGE_TRANSFER_DST_BIT : at(result_slots[k]));
+        if (shared) at(result_slots[k]) |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+    }
+    for (size_t k = 0; k < result_slots.size(); ++k)  // a copy of it may have come after it
+        if (usage.results[k] != VK_BUFFER_USAGE_TRANSFER_DST_BIT)
+            usage.results[k] |= at(result_slots[k]);
+    for (size_t slot = 0; slot < usage.slots.size(); ++slot)
+        if (!plan.in_parts && plan.scratch_offsets[slot] != UINT64_MAX)
+            usage.scratch |= usage.slots[slot];
+    if (plan.scratch_param_bytes > 0)
+        usage.scratch |= VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    return usage;
+}
+
+namespace {
+
+/// Checks memory that Firn did not make.
+void check_foreign(const BufferRange& range, uint32_t usage, const std::string& program,
+                   const std::string& name) {
+    if (range.buffer == VK_NULL_HANDLE || range.allocation != 0) return;
+    const std::string subject = "program '" + program + "': the buffer of '" + name + "' ";
+    if (range.offset > range.buffer_bytes || range.bytes > range.buffer_bytes - range.offset)
+        throw UserError(subject + "has " + std::to_string(range.buffer_bytes) +
+                        " bytes, and the range from byte " + std::to_string(range.offset) +
+                        " on with " + std::to_string(range.bytes) +
+                        " ends behind them; give a range inside of it");
+    const uint32_t missing = usage & ~range.usage;
+    if (missing == 0) return;
+    struct Name {
+        uint32_t bit;
+        const char* name;
+    };
+    constexpr Name kNames[] = {
+        {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, "STORAGE_BUFFER"},
+        {VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT, "STORAGE_TEXEL_BUFFER"},
+        {VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, "SHADER_DEVICE_ADDRESS"},
+        {VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, "INDIRECT_BUFFER"},
+        {VK_BUFFER_USAGE_TRANSFER_SRC_BIT, "TRANSFER_SRC"},
+        {VK_BUFFER_USAGE_TRANSFER_DST_BIT, "TRANSFER_DST"},
+        {VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, "UNIFORM_BUFFER"},
+    };
+    std::string names;
+    for (const Name& each : kNames)
+        if (missing & each.bit) names += (names.empty() ? "" : ", ") + std::string(each.name);
+    throw UserError(subject + "was made without the usage " + names +
+                    ", which this program takes of it; make it with that usage, or save the "
+                    "program for vulkan-least, which takes STORAGE_BUFFER alone");
+}
+
+}  // namespace
+
 PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
                            std::shared_ptr<const CallPlan> plan, const Bindings& bindings,
                            const std::vector<int>& result_slots)
@@ -54,6 +131,7 @@ PreparedCall::PreparedCall(const LoadedProgram& loaded, const Program& program,
            "a program was called with another number of arguments or results");
     resolve_slots(loaded, program);
     final_copies_ = result_copies(result_slots_);
+    refuse_foreign(program);
     refuse_aliases(program);
     give_addresses(*plan_, params_);
     own_sets_ = bind(loaded, program, plan_->sets);
@@ -101,6 +179,17 @@ std::vector<RangeCopy> PreparedCall::result_copies(const std::vector<int>& ends)
             copies.push_back({from, results_[k]});
     }
     return copies;
+}
+
+void PreparedCall::refuse_foreign(const Program& program) const {
+    const CallUsage usage = usage_of(program, *plan_, result_slots_);
+    check_foreign(bindings_.scratch, usage.scratch, program.name, "scratch");
+    for (size_t k = 0; k < results_.size(); ++k)
+        check_foreign(results_[k], usage.results[k], program.name, "result " + std::to_string(k));
+    for (const ArgumentInfo& info : program.arguments)
+        if (!info.scalar && info.buffer >= 0)
+            check_foreign(slots_[static_cast<size_t>(info.buffer)],
+                          usage.slots[static_cast<size_t>(info.buffer)], program.name, info.name);
 }
 
 void PreparedCall::refuse_aliases(const Program& program) const {

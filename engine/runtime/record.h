@@ -72,6 +72,16 @@ struct Bindings {
     friend bool operator==(const Bindings&, const Bindings&) = default;
 };
 
+/// The usages that the buffers of a call must have (VkBufferUsageFlags).
+struct CallUsage {
+    std::vector<uint32_t> slots;    // by buffer of the program
+    std::vector<uint32_t> results;  // of the caller's memory of each result
+    uint32_t scratch = 0;
+};
+/// `result_slots`: as for PreparedCall.
+CallUsage usage_of(const Program& program, const CallPlan& plan,
+                   const std::vector<int>& result_slots);
+
 /// Returns whether result `result` needs memory of its own even if it is not wanted.
 bool result_needs_memory(const Program& program, const CallPlan& plan,
                          const std::vector<int>& result_slots, size_t result);
@@ -93,7 +103,8 @@ struct RecordedSteps {
 /// device, and may end while commands that it recorded are pending.
 class PreparedCall {
   public:
-    /// Throws UserError if a range is smaller than its tensor, beyond the device's limit, or shared
+    /// Throws UserError if a range is smaller than its tensor, outside of its buffer, beyond the
+    /// device's limit, of a buffer without the usage that it takes, or shared
     /// with another tensor that the program writes (hazards are known by tensor, not by address).
     /// `result_slots`: the slots in which a plan in parts expects the results to end.
     PreparedCall(const LoadedProgram& loaded, const Program& program,
@@ -127,6 +138,7 @@ class PreparedCall {
     };
     void resolve_slots(const LoadedProgram& loaded, const Program& program);
     void refuse_aliases(const Program& program) const;
+    void refuse_foreign(const Program& program) const;
     void make_sets(const LoadedProgram& loaded, const Program& program,
                    std::span<const PlannedSet> sets);
     void copy(VkCommandBuffer commands, const RangeCopy& copy) const;

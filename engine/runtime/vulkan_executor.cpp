@@ -166,18 +166,22 @@ void VulkanExecutor::read(const Memory& memory, uint64_t offset, std::span<std::
     within_memory("reading", buffer.name(), [&] { read_buffer(buffer, offset, data); });
 }
 
-std::string VulkanExecutor::why_cannot_run(const Program& program) const {
+std::string why_cannot_run(const Program& program, const DeviceProfile& device) {
     for (const KernelInfo& kernel : program.kernels)
         if (kernel.artefact.format != kSpirvFormat)
             return "kernel '" + kernel.name + "' of program '" + program.name +
                    "' is of the format '" + kernel.artefact.format +
                    "' and this device runs SPIR-V";
     try {
-        check_device(program, device_->profile());
+        check_device(program, device);
         return "";
     } catch (const UserError& error) {
         return error.what();
     }
+}
+
+std::string VulkanExecutor::why_cannot_run(const Program& program) const {
+    return firn::why_cannot_run(program, device_->profile());
 }
 
 std::shared_ptr<const void> VulkanExecutor::prepare(const Program& program) {

@@ -17,6 +17,9 @@
 
 namespace firn {
 
+/// Why a Vulkan device cannot run a program; empty: it can.
+std::string why_cannot_run(const Program& program, const DeviceProfile& device);
+
 /// Counters of an executor, for tests and statistics.
 struct ExecutorCounts {
     int64_t runs = 0;
