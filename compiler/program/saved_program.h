@@ -1,5 +1,5 @@
-// Compiled programs in files, with the parameters that feed them: firn_engine runs them without the
-// compiler.
+// Compiled programs in files, with the parameters that feed them: firn_runtime runs them without
+// the compiler.
 #pragma once
 #include <cstddef>
 #include <cstdint>

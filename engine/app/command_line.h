@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/app/output_file.h"
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 #include "engine/window/view_window.h"
 
 namespace firn {

@@ -22,9 +22,9 @@
 #include "engine/app/trace_file.h"
 #include "engine/firn/device_session.h"
 #include "engine/firn/frame_numbers.h"
+#include "engine/parameters/parameters.h"
 #include "engine/runtime/trace_event.h"
 #include "engine/runtime/vulkan_executor.h"
-#include "engine/window/parameters.h"
 #include "engine/window/text_file.h"
 
 namespace firn {

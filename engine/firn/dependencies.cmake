@@ -52,8 +52,8 @@ macro(firn_find_library target library package)
     endif()
 endmacro()
 
-# What the libraries themselves need. Vulkan is headers only: its loader is opened at run time.
-macro(firn_find_dependencies)
+# What programs need that link firn::runtime alone.
+macro(firn_find_runtime_dependencies)
     set(firn_missing_names)
     set(firn_missing_packages)
     set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -61,6 +61,11 @@ macro(firn_find_dependencies)
     if(NOT Threads_FOUND)
         firn_missing("threads" build-essential)
     endif()
+endmacro()
+
+# What the libraries themselves need. Vulkan is headers only: its loader is opened at run time.
+macro(firn_find_dependencies)
+    firn_find_runtime_dependencies()
     # SPIR-V: Debian's libshaderc.so does not link, the combined archive does once glslang is added.
     firn_find_config(SPIRV-Tools spirv-tools)
     firn_find_config(SPIRV-Tools-opt spirv-tools)

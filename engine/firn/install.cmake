@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(firn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)
 
-install(TARGETS firn firn_precompiled firn_interchange firn_compiler firn_engine firn_program EXPORT firn_targets
+install(TARGETS firn firn_precompiled firn_interchange firn_compiler firn_engine firn_runtime firn_program
+        EXPORT firn_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # `#include <firn/firn.h>` and the headers' own includes from the root both resolve under include/firn.
 install(DIRECTORY compiler engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn

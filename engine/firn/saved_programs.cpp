@@ -11,7 +11,7 @@
 #include "compiler/program/saved_program.h"
 #include "compiler/target/native/ahead/ahead.h"
 #include "compiler/target/native/llvm.h"
-#include "engine/window/program_parameters.h"
+#include "engine/parameters/program_parameters.h"
 
 namespace firn::detail {
 namespace {

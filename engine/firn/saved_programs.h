@@ -92,8 +92,8 @@ void save_native(const NativeFiles& files, const Function& function, const std::
 /// @endcond
 
 /// Writes the program that a call of the function with these arguments would run to a file.
-/// Programs that link firn_engine alone can read and run it: see compiler/program/saved_program.h
-/// for the file, and engine/window/program_parameters.h for its parameters on a panel.
+/// Programs that link firn_runtime alone can read and run it: see compiler/program/saved_program.h
+/// for the file, and engine/parameters/program_parameters.h for its parameters.
 ///
 /// - A Param among the arguments, one of an enum too, is a parameter in the file, with its present
 /// value, its limits, unit, label, group and help. Presets know the program by the file's name

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/window/parameter_text.h"
+#include "engine/parameters/parameter_text.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 #include "engine/window/placement.h"
 
 namespace firn {

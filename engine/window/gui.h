@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/base/shared_ptr.h"
-#include "engine/window/param_options.h"
+#include "engine/parameters/param_options.h"
 #include "engine/window/view.h"
 
 namespace firn {
@@ -38,7 +38,7 @@ class PanelParameters {
     /// Throws UserError that names a value that was set for a parameter which was never added.
     void check_all_known() const;
 
-    /// Returns the registry itself, which engine/window/parameters.h describes.
+    /// Returns the registry itself, which engine/parameters/parameters.h describes.
     /// @{
     const Parameter* find(const std::string& name) const;
     operator Parameters&() const { return *registry_; }

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "compiler/base/error.h"
-#include "engine/window/parameter_text.h"
+#include "engine/parameters/parameter_text.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // The field with which a person changes a parameter.
 #pragma once
 
+#include "engine/parameters/parameters.h"
 #include "engine/window/gui_panel.h"
-#include "engine/window/parameters.h"
 #include "engine/window/widgets.h"
 
 namespace firn {

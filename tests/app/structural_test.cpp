@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "compiler/base/error.h"
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 #include "tests/deadline.h"
 
 namespace firn {

@@ -67,6 +67,29 @@ TEST(Layers, EngineKnowsOnlyThePlainDataOfTheCompiler) {
     });
 }
 
+/// The folders of the engine that make the library firn_runtime, each with those before it that it
+/// may include.
+const std::vector<std::pair<std::string, std::set<std::string>>> kRuntimeFolders{
+    {"gpu", {}},
+    {"runtime", {"gpu"}},
+    {"parameters", {}},
+};
+
+TEST(Layers, TheRuntimeKnowsNoWindow) {
+    for (const auto& [folder, known] : kRuntimeFolders)
+        check_includes("engine/" + folder, [&, &folder = folder, &known = known](
+                                               const std::string&, const std::string& name) {
+            if (starts(name, "engine/")) {
+                const std::string other = name.substr(7, name.find('/', 7) - 7);
+                return other == folder || known.count(other) > 0;
+            }
+            if (starts(name, "vulkan/") || starts(name, "volk")) return folder == "gpu";
+            for (const char* prefix : {"GLFW/", "imgui", "stb", "png", "jpeglib", "Imf", "CLI/"})
+                if (starts(name, prefix)) return false;
+            return true;
+        });
+}
+
 /// The stages of the compiler, each with those before it that it may include.
 const std::vector<std::pair<std::string, std::set<std::string>>> kStages{
     {"base", {}},

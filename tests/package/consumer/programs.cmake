@@ -13,8 +13,9 @@ target_link_libraries(consumer PRIVATE firn::firn Vulkan::Vulkan)
 target_compile_options(consumer PRIVATE -g)  # a debugger looks at it
 add_executable(consumer_with_volk ${consumer_dir}/own_volk.cpp)
 target_link_libraries(consumer_with_volk PRIVATE firn::firn Vulkan::Headers ${CMAKE_DL_LIBS})
-# One saves a program, the other runs it with the engine alone: what it needs of the compiler would not link.
+# One saves a program, the other runs it with the runtime alone: what it needs of the compiler, or of windows, would
+# not link.
 add_executable(consumer_saver ${consumer_dir}/saver.cpp)
 target_link_libraries(consumer_saver PRIVATE firn::firn)
 add_executable(consumer_runner ${consumer_dir}/runner.cpp)
-target_link_libraries(consumer_runner PRIVATE firn::engine)
+target_link_libraries(consumer_runner PRIVATE firn::runtime)

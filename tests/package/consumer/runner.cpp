@@ -1,4 +1,5 @@
-// Runs a saved program with the engine alone, as a host does that has no compiler: FILE [NAME=VALUE
+// Runs a saved program with the runtime alone, as a plugin does that has no compiler and no window:
+// FILE [NAME=VALUE
 // ..] fills its tensors with ones and prints how much each result is, and its first element.
 #include <cstdio>
 #include <exception>
@@ -8,19 +9,19 @@
 #include <vector>
 
 #include "compiler/program/make_call.h"
+#include "engine/parameters/program_parameters.h"
 #include "engine/runtime/open_executor.h"
-#include "engine/window/program_parameters.h"
 
 using namespace firn;
 
 static int run(int count, char** words) {
     const SavedProgram saved = read_program(words[1]);
-    Gui panel;
-    add_parameters(panel, saved);
+    Parameters parameters;
+    add_parameters(parameters, saved);
     for (int k = 2; k < count; ++k) {
         const std::string word = words[k];
         const size_t equals = word.find('=');
-        panel.parameters().set(word.substr(0, equals), word.substr(equals + 1));
+        parameters.set(word.substr(0, equals), word.substr(equals + 1));
     }
     const auto executor = open_executor({.validation = true});
     std::vector<std::shared_ptr<Memory>> arguments;
@@ -34,7 +35,7 @@ static int run(int count, char** words) {
         if (arguments.back()) executor->write(*arguments.back(), 0, std::as_bytes(std::span(ones)));
     }
     const Call call = make_call(*executor, *saved.program, arguments, saved.shapes,
-                                scalars_now(saved, panel.parameters()));
+                                scalars_now(saved, parameters));
     executor->run(saved.program, call);
     for (size_t k = 0; k < call.results.size(); ++k) {
         float first = 0;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/base/error.h"
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 
 namespace firn {
 namespace {

@@ -1,10 +1,10 @@
 // The registry of named parameters: binding, setting, and messages.
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 
 #include <utility>
 
 #include "compiler/base/error.h"
-#include "engine/window/parameter_text.h"
+#include "engine/parameters/parameter_text.h"
 
 namespace firn {
 namespace {

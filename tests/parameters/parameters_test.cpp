@@ -1,12 +1,11 @@
 // The parameter registry: setting by text, ranges, messages, presets.
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "compiler/base/error.h"
-#include "engine/window/change_history.h"
 
 namespace firn {
 namespace {
@@ -266,30 +265,6 @@ TEST_F(ParametersTest, TheCommandLineHasWhatDiffers) {
     parameters.set("title", "it's here");
     EXPECT_EQ(command_line_of(parameters, "wave"),
               "wave --set dt=0.25 --set 'title=it'\\''s here'");
-}
-TEST_F(ParametersTest, StepsAreUndoneAndDoneAgain) {
-    ChangeHistory history;
-    EXPECT_EQ(history.undo(parameters, {}), "");
-    for (const char* value : {"0.2", "0.3"}) {
-        const ParameterValues before = parameters.values();
-        parameters.set("dt", value);
-        parameters.set("steps", "7");  // the program's own business
-        history.note(parameters, before, {"dt"});
-    }
-    history.note(parameters, parameters.values(), {"dt"});  // nothing has changed
-    EXPECT_EQ(history.undo(parameters, {}), "dt");
-    EXPECT_EQ(dt, 0.2f);
-    EXPECT_EQ(history.undo(parameters, {}), "dt");
-    EXPECT_EQ(dt, 0.1f);
-    EXPECT_EQ(steps, 7);
-    EXPECT_EQ(history.redo(parameters, {}), "dt");
-    EXPECT_EQ(dt, 0.2f);
-    const ParameterValues before = parameters.values();
-    parameters.set("dt", "0.5");
-    history.note(parameters, before, {"dt"});
-    EXPECT_EQ(history.redo(parameters, {}), "");
-    EXPECT_EQ(history.undo(parameters, {}), "dt");
-    EXPECT_EQ(dt, 0.2f);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Converts values of parameters from and to texts.
-#include "engine/window/parameter_text.h"
+#include "engine/parameters/parameter_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "engine/window/parameters.h"
+#include "engine/parameters/parameters.h"
 
 namespace firn {
 
