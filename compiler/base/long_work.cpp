@@ -14,13 +14,19 @@ namespace {
 constexpr std::chrono::milliseconds kBetween{33};       // a person sees that it goes on
 constexpr std::chrono::milliseconds kFirstReport{500};  // shorter work reports nothing
 
-thread_local WorkWatch watch;
+// What needs no destructor: a shared library that has made an object with one for a thread stays in
+// memory until the thread ends.
+thread_local const WorkWatch* watch = nullptr;
 thread_local CancelScope* innermost = nullptr;
 
 }  // namespace
 
-void watch_work(WorkWatch next) { watch = std::move(next); }
-bool is_work_watched() { return static_cast<bool>(watch); }
+void watch_work(WorkWatch next) {
+    thread_local WorkWatch own;
+    own = std::move(next);
+    watch = own ? &own : nullptr;
+}
+bool is_work_watched() { return watch != nullptr; }
 
 CancelScope::CancelScope(std::function<bool()> is_asked_to_end,
                          std::function<void(const std::string&)> on_end)
@@ -42,7 +48,7 @@ void CancelScope::end(const std::string& work, const std::string& why) {
     throw Cancelled(text);
 }
 
-bool tell_work(const WorkProgress& progress) { return !watch || watch(progress); }
+bool tell_work(const WorkProgress& progress) { return !watch || (*watch)(progress); }
 
 LongWork::~LongWork() {
     if (written_) std::fputs("\r\033[K", stderr);
