@@ -421,15 +421,6 @@ typedef struct firn_step_info {
 FIRN_API int32_t firn_step(firn_call *call, uint32_t index, firn_step_info *info);
 FIRN_API int32_t firn_step_count(firn_call *call, uint32_t *steps, uint32_t *kernels);
 
-/* ---- Times ---- */
-
-typedef struct firn_kernel_time {
-    uint32_t struct_size;
-    uint32_t count;      /* dispatches since the last firn_times */
-    const char *name;    /* of the kernel */
-    double milliseconds; /* the mean of a dispatch */
-} firn_kernel_time;
-
 #ifdef __cplusplus
 }
 #endif

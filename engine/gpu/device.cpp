@@ -41,7 +41,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
     std::shared_ptr<Device> device(new Device, DeleteInOwnProcess());
     device->instance_ = std::make_unique<Instance>(
         InstanceOptions{options.surfaces, options.instance_extensions, options.validation,
-                        options.on_message, options.on_instance_functions});
+                        options.on_message, options.on_instance_functions, options.is_hosted});
     device->info_ =
         choose_device(list_devices(*device->instance_), options.device, options.other_devices);
     device->map_memory_ = options.map_memory;
@@ -59,6 +59,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
+    if (options.is_hosted) return device;
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return device;

@@ -56,13 +56,11 @@ void keep_drivers_loaded() {
 }
 
 /// Loads the loader. volk keeps its entry points in globals that never change after this.
-void initialize_loader() {
-    static std::once_flag once;
+void initialize_loader(bool is_hosted) {
+    static std::once_flag once, keeps;
     static VkResult result = VK_SUCCESS;
-    std::call_once(once, [] {
-        result = volkInitialize();
-        if (result == VK_SUCCESS) keep_drivers_loaded();
-    });
+    std::call_once(once, [] { result = volkInitialize(); });
+    if (result == VK_SUCCESS && !is_hosted) std::call_once(keeps, keep_drivers_loaded);
     if (result != VK_SUCCESS)
         throw DeviceError(
             "Vulkan: no loader was found (libvulkan.so.1), so no device can be used; install it "
@@ -237,7 +235,8 @@ int rank(const DeviceInfo& info) {
 
 Instance::Instance(const InstanceOptions& options) : Instance() {
     on_message_ = options.on_message;
-    initialize_loader();
+    is_hosted_ = options.is_hosted;
+    initialize_loader(is_hosted_);
     if (options.validation && !layer_available(kValidationLayer))
         throw DeviceError("Vulkan: validation was asked for and the layer " +
                           std::string(kValidationLayer) +
@@ -387,6 +386,7 @@ std::vector<DeviceInfo> list_devices(const Instance& instance) {
     std::vector<DeviceInfo> devices;
     for (VkPhysicalDevice handle : physical_devices(instance))
         devices.push_back(describe(instance.functions(), handle, static_cast<int>(devices.size())));
+    if (instance.is_hosted()) return devices;
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return devices;

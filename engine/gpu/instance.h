@@ -29,6 +29,8 @@ struct InstanceOptions {
     std::function<void(const std::string&)> on_message;
     /// Called with the functions before their first use: a test puts others in their place.
     std::function<void(InstanceTable&)> on_functions;
+    /// See DeviceOptions::is_hosted.
+    bool is_hosted = false;
 };
 
 /// Owns a VkInstance, or uses that of a host. Safe to read from several threads.
@@ -49,6 +51,8 @@ class Instance {
     /// Loads any other instance function; null where it does not exist.
     PFN_vkVoidFunction function(const char* name) const;
     bool has_extension(const std::string& name) const;
+    /// See DeviceOptions::is_hosted.
+    bool is_hosted() const { return is_hosted_; }
 
     /// Messages of the validation layer so far (warnings and errors), oldest first, at most 1000.
     std::vector<std::string> validation_messages() const;
@@ -61,7 +65,7 @@ class Instance {
 
     VkInstance handle_ = VK_NULL_HANDLE;
     PFN_vkGetInstanceProcAddr get_ = nullptr;
-    bool hosts_ = false;
+    bool hosts_ = false, is_hosted_ = false;
     InstanceTable functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<std::string> extensions_;

@@ -59,17 +59,16 @@ CallUsage usage_of(const Program& program, const CallPlan& plan,
         at(step.source) |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
         at(step.target) |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     }
+    std::vector<bool> copied;
     for (size_t k = 0; k < result_slots.size(); ++k) {
-        const bool shared =
-            outside(program, result_slots[k]) ||
-            std::find(result_slots.begin(), result_slots.begin() + static_cast<ptrdiff_t>(k),
-                      result_slots[k]) != result_slots.begin() + static_cast<ptrdiff_t>(k);
-        usage.results.push_back(shared ? VK_BUFFER_USAGE_TRANSFER_DST_BIT : at(result_slots[k]));
-        if (shared) at(result_slots[k]) |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+        const auto first = std::find(result_slots.begin(), result_slots.end(), result_slots[k]);
+        copied.push_back(outside(program, result_slots[k]) ||
+                         static_cast<size_t>(first - result_slots.begin()) < k);
+        if (copied[k]) at(result_slots[k]) |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
     }
-    for (size_t k = 0; k < result_slots.size(); ++k)  // a copy of it may have come after it
-        if (usage.results[k] != VK_BUFFER_USAGE_TRANSFER_DST_BIT)
-            usage.results[k] |= at(result_slots[k]);
+    for (size_t k = 0; k < result_slots.size(); ++k)
+        usage.results.push_back(copied[k] ? uint32_t{VK_BUFFER_USAGE_TRANSFER_DST_BIT}
+                                          : at(result_slots[k]));
     for (size_t slot = 0; slot < usage.slots.size(); ++slot)
         if (!plan.in_parts && plan.scratch_offsets[slot] != UINT64_MAX)
             usage.scratch |= usage.slots[slot];

@@ -73,6 +73,7 @@ const std::vector<std::pair<std::string, std::set<std::string>>> kRuntimeFolders
     {"gpu", {}},
     {"runtime", {"gpu"}},
     {"parameters", {}},
+    {"c", {"gpu", "runtime"}},
 };
 
 TEST(Layers, TheRuntimeKnowsNoWindow) {
