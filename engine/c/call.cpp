@@ -83,7 +83,23 @@ struct NewMemory {
     Bindings bindings;
     std::vector<std::shared_ptr<Buffer>> arguments, results;
     std::shared_ptr<Buffer> scratch;
+    std::vector<BoundImage> images;
 };
+
+/// Memory that an image fills before the call, or is filled from behind it.
+BufferRange image_memory(const firn_call& call, const firn_binding& binding, const Needed& needed,
+                         DType dtype, const std::string& name, bool is_result,
+                         std::shared_ptr<Buffer>& own, NewMemory& memory) {
+    if (binding.buffer) fail(name + " was given a buffer and an image; give one of them");
+    if (binding.image->context != call.context)
+        fail("the image of " + name + " belongs to another context; import it on this one");
+    std::vector<int64_t> shape;
+    for (const Size& extent : *needed.shape) shape.push_back(extent.evaluate(call.symbols));
+    own = make_memory(call, needed.bytes, name);
+    memory.images.push_back(
+        bind_image(*call.context, binding.image->image, own, dtype, shape, name, is_result));
+    return own->range();
+}
 
 NewMemory new_memory(const firn_call& call, const firn_binding* arguments,
                      const firn_binding* results, const firn_binding* scratch) {
@@ -93,6 +109,12 @@ NewMemory new_memory(const firn_call& call, const firn_binding* arguments,
     for (size_t k = 0; k < call.program->arguments.size(); ++k) {
         const ArgumentInfo& argument = call.program->arguments[k];
         const std::string name = "argument " + std::to_string(k) + " '" + argument.name + "'";
+        if (!argument.scalar && arguments[k].image) {
+            memory.bindings.arguments.push_back(
+                image_memory(call, arguments[k], needed_of_argument(call, static_cast<uint32_t>(k)),
+                             argument.dtype, name, false, memory.arguments[k], memory));
+            continue;
+        }
         if (!argument.scalar && !arguments[k].buffer)
             fail(name + " is a tensor and was given no buffer; give one of " +
                  std::to_string(needed_of_argument(call, static_cast<uint32_t>(k)).bytes) +
@@ -103,6 +125,12 @@ NewMemory new_memory(const firn_call& call, const firn_binding* arguments,
     }
     for (size_t k = 0; k < call.program->results.size(); ++k) {
         const std::string name = "result " + std::to_string(k);
+        if (results && results[k].image) {
+            memory.bindings.results.push_back(image_memory(
+                call, results[k], needed_of_result(call, static_cast<uint32_t>(k)),
+                call.program->results[k].dtype, name, true, memory.results[k], memory));
+            continue;
+        }
         if (results && results[k].buffer) {
             memory.bindings.results.push_back(range_of(call, results[k], name, memory.results[k]));
             continue;
@@ -130,6 +158,7 @@ NewMemory new_memory(const firn_call& call, const firn_binding* arguments,
 
 /// What commands may still use is kept until they are complete.
 void retire_memory(firn_call& call) {
+    for (BoundImage& image : std::exchange(call.images, {})) call.context->retire(image.packed);
     call.prepared.reset();  // its descriptor sets are deferred by the device
     for (auto* list : {&call.own_arguments, &call.own_results})
         for (const auto& buffer : std::exchange(*list, {})) call.context->retire(buffer);
@@ -148,6 +177,7 @@ void take(firn_call& call, NewMemory memory) {
     call.own_results = std::move(memory.results);
     call.own_scratch = std::move(memory.scratch);
     call.prepared = std::move(prepared);
+    call.images = std::move(memory.images);
 }
 
 void set_scalar(firn_call& call, uint32_t index, const Scalar& value) {
@@ -167,13 +197,21 @@ void settle(firn_call& call, std::vector<Scalar> before) {
     try {
         if (!choose_form(call) || call.bindings.results.empty()) return;
         // The old scratch may be too small; results have the same sizes or fail to bind.
-        NewMemory memory{call.bindings, call.own_arguments, call.own_results, nullptr};
+        NewMemory memory{call.bindings, call.own_arguments, call.own_results, nullptr, {}};
         memory.bindings.scratch = {};
         if (call.plan->scratch_bytes > 0) {
             memory.scratch = make_memory(call, call.plan->scratch_bytes, "scratch");
             memory.bindings.scratch = memory.scratch->range();
         }
-        take(call, std::move(memory));
+        std::vector<BoundImage> images = std::move(call.images);
+        call.images.clear();
+        try {
+            take(call, std::move(memory));
+        } catch (...) {
+            call.images = std::move(images);
+            throw;
+        }
+        call.images = std::move(images);
     } catch (...) {
         call.scalars = std::move(before);
         (void)choose_form(call);

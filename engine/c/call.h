@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/c/handles.h"
-#include "engine/gpu/profiler.h"
+#include "engine/c/image.h"
 
 struct firn_call {
     firn_context* context = nullptr;
@@ -25,6 +25,7 @@ struct firn_call {
     std::vector<std::shared_ptr<firn::Buffer>> own_results;    // the same
     std::shared_ptr<firn::Buffer> own_scratch;                 // null: none, or of the caller
     std::unique_ptr<firn::PreparedCall> prepared;
+    std::vector<firn::c::BoundImage> images;
 
     // What firn_kernel and firn_step return.
     std::vector<firn_kernel_binding> kernel_bindings;

@@ -177,6 +177,7 @@ int32_t firn_context_destroy(firn_context* context) {
     if (code != FIRN_OK) return code;
     if (context->device->queue()) context->device->wait_until_idle();
     context->retired.clear();
+    context->pixel_pipelines.clear();
     context->commands.reset();
     context->executor.reset();
     delete context;  // the device runs what was deferred

@@ -269,6 +269,30 @@ FIRN_API int32_t firn_buffer_read(firn_buffer *buffer, uint64_t offset, void *da
 /* Frees it as soon as no commands use it. NULL is nothing. */
 FIRN_API void firn_buffer_release(firn_buffer *buffer);
 
+/* An image of the host, in place of the memory of an argument or result of f32: a 2D image with one
+ * sample, one level and one layer, of one of the formats (VkFormat)
+ *   R8G8B8A8 and B8G8R8A8, UNORM or SRGB: tensors [height, width, 4 or 3]; the values of SRGB images
+ *     are linear in the tensor, those of UNORM images are as they are;
+ *   R16G16B16A16_SFLOAT: tensors [height, width, 4 or 3];
+ *   R32G32B32A32_SFLOAT: tensors [height, width, 4];
+ *   R32_SFLOAT: tensors [height, width] or [height, width, 1].
+ * With 3 channels the image's alpha is left out, or 1. */
+typedef struct firn_host_image {
+    uint32_t struct_size;
+    uint32_t usage;         /* VkImageCreateInfo::usage: TRANSFER_SRC to be read, TRANSFER_DST to be
+                               written */
+    uint64_t image;         /* VkImage; it stays the host's and outlives the firn_image */
+    uint32_t format;        /* VkFormat */
+    uint32_t width, height; /* in pixels */
+    uint32_t layout_before; /* VkImageLayout when the call's commands begin; UNDEFINED: what is in
+                               the image is not kept (results) */
+    uint32_t layout_after;  /* the layout that it is left in */
+} firn_host_image;
+FIRN_API int32_t firn_image_import(firn_context *context, const firn_host_image *from,
+                                   firn_image **image);
+/* Calls keep what they were bound to. NULL is nothing. */
+FIRN_API void firn_image_release(firn_image *image);
+
 /* ---- Calls ---- */
 
 typedef struct firn_shape {
@@ -304,7 +328,7 @@ FIRN_API int32_t firn_call_memory(firn_call *call, int32_t what, uint32_t index,
 /* A range of a buffer, or an image in its place. */
 typedef struct firn_binding {
     firn_buffer *buffer; /* NULL: none */
-    firn_image *image;   /* NULL: none */
+    firn_image *image;   /* NULL: none; of an argument that is written, the image is only read */
     uint64_t offset;
     uint64_t bytes; /* 0: up to the end of the buffer */
 } firn_binding;

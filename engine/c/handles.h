@@ -1,5 +1,7 @@
 // The objects behind the handles of the C interface, and the way from C++ errors to its codes.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -97,6 +99,7 @@ struct firn_context {
     size_t programs = 0, calls = 0, buffers = 0, images = 0;  // that are not released
     uint64_t frame = 0, frame_done = 0;
     std::deque<firn::c::Retired> retired;
+    std::map<std::array<uint32_t, 4>, std::shared_ptr<const firn::Pipeline>> pixel_pipelines;
 
     /// Keeps an object until nothing that runs can use it.
     void retire(std::shared_ptr<const void> object) noexcept;
@@ -117,6 +120,7 @@ struct firn_buffer {
 
 struct firn_image {
     firn_context* context = nullptr;
+    firn_host_image image;
 };
 
 namespace firn::c {

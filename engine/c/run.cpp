@@ -30,6 +30,7 @@ void note_use(const firn_call& call, TimelinePoint point) {
     for (const auto& buffer : call.own_arguments) note(buffer);
     for (const auto& buffer : call.own_results) note(buffer);
     note(call.own_scratch);
+    for (const BoundImage& image : call.images) note(image.packed);
     for (const auto& constant : call.loaded->constants())
         if (constant) constant->used_at(point, false);
 }
@@ -41,6 +42,10 @@ TimelinePoint run_in_parts(firn_call& call, const firn_submit_info& info) {
         fail(FIRN_ERROR_UNSUPPORTED,
              "the program has a loop whose end only the data knows, so that it takes several "
              "submissions, and cannot wait for semaphores or signal them; order it by firn_wait");
+    if (!call.images.empty())
+        fail(FIRN_ERROR_UNSUPPORTED,
+             "the program has a loop whose end only the data knows, and runs on buffers alone; "
+             "copy the images by commands of the host");
     Call run;
     run.symbols = call.symbols;
     run.scalars = call.scalars;
@@ -62,6 +67,13 @@ TimelinePoint run_in_parts(firn_call& call, const firn_submit_info& info) {
     return call.context->device->last_submitted();
 }
 
+/// The call's commands, with those of its images.
+void record_call(firn_call& call, VkCommandBuffer commands) {
+    record_images(*call.context, call.images, commands, false);
+    record(*call.prepared, commands, call.scalars);
+    record_images(*call.context, call.images, commands, true);
+}
+
 TimelinePoint run_at_once(firn_call& call, const firn_submit_info& info) {
     Device& device = *call.context->device;
     const std::vector<SemaphoreWait> waits = waits_of(info);
@@ -69,7 +81,7 @@ TimelinePoint run_at_once(firn_call& call, const firn_submit_info& info) {
     CommandBuffer& commands = call.context->commands->take();
     begin(device, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     barrier_all(device, commands.handle);
-    record(*call.prepared, commands.handle, call.scalars);
+    record_call(call, commands.handle);
     barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
     barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
@@ -104,7 +116,7 @@ int32_t firn_record(firn_call* call, const firn_record_info* info, firn_record_d
         call->context->frame = given.frame;
         device.in_frame(given.frame);
         if (given.flags & FIRN_RECORD_BARRIERS) firn::barrier_all(device, commands);
-        firn::record(*call->prepared, commands, call->scalars);
+        record_call(*call, commands);
         if (given.flags & FIRN_RECORD_BARRIERS)
             firn::barrier_compute_to(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);

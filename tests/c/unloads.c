@@ -1,0 +1,39 @@
+/* Loads and unloads the library a thousand times at flat memory. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static long resident_pages(void) {
+    long size = 0, resident = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2) return -1;
+    fclose(file);
+    return resident;
+}
+
+static int is_mapped(const char* name) {
+    char line[4096];
+    int found = 0;
+    FILE* file = fopen("/proc/self/maps", "r");
+    while (file && fgets(line, sizeof line, file)) found |= strstr(line, name) != NULL;
+    if (file) fclose(file);
+    return found;
+}
+
+int main(int argc, char** argv) {
+    long after_warm_up = 0;
+    if (argc != 2) return 2;
+    for (int turn = 0; turn < 1000; ++turn) {
+        void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+        uint32_t (*version)(void);
+        if (!library) return puts(dlerror()), 1;
+        *(void**)&version = dlsym(library, "firn_version");
+        if (!version || version() == 0) return puts("firn_version is missing"), 1;
+        if (dlclose(library) != 0) return puts(dlerror()), 1;
+        if (is_mapped("libfirn_runtime")) return puts("the library stays in memory"), 1;
+        if (turn == 100) after_warm_up = resident_pages();
+    }
+    if (resident_pages() > after_warm_up + 64) return puts("memory grows with every load"), 1;
+    return 0;
+}
