@@ -59,6 +59,30 @@ std::vector<DeviceProfile> profiles_of_file(SessionState& session,
     return profiles;
 }
 
+/// The most that a size is in programs for multiples: products of two are indices of 32 bits.
+constexpr int64_t kMostOfMultiples = 16384;
+
+/// Returns what the programs for multiples assume, the largest multiple first.
+std::vector<SymbolFacts> facts_of_multiples(const FunctionState& state, const SizeEnv& symbols,
+                                            std::vector<int64_t> multiples) {
+    std::sort(multiples.rbegin(), multiples.rend());
+    std::vector<SymbolFacts> facts;
+    for (const int64_t multiple : multiples) {
+        if (multiple < 2 || multiple > kMostOfMultiples)
+            fail_at(state.line, "save_program: the options have programs for multiples of " +
+                                    std::to_string(multiple) + "; give numbers from 2 to " +
+                                    std::to_string(kMostOfMultiples));
+        SymbolFacts assumed;
+        for (const auto& [symbol, value] : symbols) {
+            if (symbol[0] == '$') continue;
+            assumed.divisors[symbol] = multiple;
+            assumed.largest[symbol] = kMostOfMultiples;
+        }
+        if (!assumes_nothing(assumed)) facts.push_back(std::move(assumed));
+    }
+    return facts;
+}
+
 /// Returns what the programs for certain sizes assume: each one is for sizes that have elements.
 std::vector<SymbolFacts> facts_of_file(const FunctionState& state, const SizeEnv& symbols,
                                        const SaveOptions& options) {
@@ -172,12 +196,17 @@ SavedProgram Function::saved(const std::vector<Arg>& args, const SaveOptions& op
     const Inside inside(state.session->nodes.thread(), line);
     CallToSave call = call_to_save(state, given, line, "save_program");
     const std::vector<SymbolFacts> sized = facts_of_file(state, call.symbols, options);
+    const std::vector<SymbolFacts> coarse =
+        facts_of_multiples(state, call.symbols, options.multiples);
     for (const DeviceProfile& profile : profiles_of_file(*state.session, options.devices)) {
         const auto made_for = [&](const SymbolFacts& facts) {
             return program_of(state, call, facts, profile, Emission::Binary);
         };
         for (const SymbolFacts& facts : sized)
             call.saved.variants.push_back({facts, made_for(facts)});
+        if (profile.device_class != DeviceClass::Native)
+            for (const SymbolFacts& facts : coarse)
+                call.saved.variants.push_back({facts, made_for(facts)});
         if (call.saved.program)
             call.saved.variants.push_back({{}, made_for({})});
         else

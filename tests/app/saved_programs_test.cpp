@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/program/make_call.h"
 #include "compiler/program/saved_program.h"
 #include "engine/window/program_parameters.h"
 
@@ -218,6 +219,30 @@ TEST_F(SavedParams, OfStructuralProgramsAndLists) {
     twice(ones({3}));
     save_program(path, *twice.last(), {ones({3})});
     EXPECT_EQ(read_program(path).shapes[0], (std::vector<int64_t>{3}));
+}
+
+/// The assumptions of the program that serves n x m numbers.
+std::string assumed_for(const SavedProgram& saved, int64_t n, int64_t m) {
+    const auto runs = [](const Program&) { return std::string(); };
+    const auto program = program_for(saved, "a device", runs, {{n, m}}, {Scalar()});
+    for (const SavedVariant& variant : saved.variants)
+        if (variant.program == program) return text(variant.facts);
+    return "nothing";
+}
+
+TEST(SavedMultiples, ServeTheSizesThatTheyDivide) {
+    SessionScope scope(Session::interpreter());
+    const auto twice = compile([](Tensor x) { return x + x; }, {f32("n", "m")});
+    const std::string path = testing::TempDir() + "firn_saved_multiples.firn";
+    save_program(path, twice, zeros({10, 6}));
+    const SavedProgram saved = read_program(path);
+    EXPECT_NE(assumed_for(saved, 10, 6).find("n==10"), std::string::npos);
+    EXPECT_NE(assumed_for(saved, 128, 192).find("n%64"), std::string::npos);
+    EXPECT_NE(assumed_for(saved, 128, 12).find("m%4"), std::string::npos);
+    EXPECT_EQ(assumed_for(saved, 128, 7), "nothing");
+    EXPECT_EQ(assumed_for(saved, 16448, 128), "nothing");
+    EXPECT_THROW(save_program(path, twice, {.multiples = {1}}, zeros({10, 6})), UserError);
+    std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -320,7 +320,7 @@ TEST_F(CErrors, AreToldInAChildOfFork) {
     EXPECT_EXIT(
         {
             const int32_t code = firn_collect(context, 0);
-            _exit(code == FIRN_ERROR_ARGUMENT && says(firn_message(context), "another process")
+            _exit(code == FIRN_ERROR_ARGUMENT && says(firn_message(context), "which fork() made")
                       ? 0
                       : 1);
         },
