@@ -77,12 +77,20 @@ std::vector<std::byte> doubles() {
     return program_bytes(saved(half, {.devices = {"vulkan"}, .sizes = {{}}}, zeros({8}, f64)));
 }
 
+std::vector<std::byte> invert(int channels) {
+    const auto function = [](Tensor x) { return 1.0f - x; };
+    if (channels == 1)
+        return program_bytes(saved(compile(function, {f32("n", "m")}), kEverywhere, zeros({8, 8})));
+    return program_bytes(
+        saved(compile(function, {f32("n", "m", channels)}), kEverywhere, zeros({8, 8, channels})));
+}
+
 }  // namespace
 
 const Files& files() {
     static const Files all = [] {
         SessionScope scope(device_session());
-        return Files{wave(), endless(), counted(), doubles()};
+        return Files{wave(), endless(), counted(), doubles(), invert(4), invert(3), invert(1)};
     }();
     return all;
 }

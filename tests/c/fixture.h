@@ -19,6 +19,8 @@ struct Files {
     std::vector<std::byte> counted;
     /// x of [n] of f64: halves of it.
     std::vector<std::byte> doubles;
+    /// x of [n, m, 4], [n, m, 3] and [n, m]: 1 - x.
+    std::vector<std::byte> invert4, invert3, invert1;
 };
 const Files& files();
 

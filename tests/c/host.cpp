@@ -247,6 +247,62 @@ void Host::free(Memory& memory) {
     memory = {};
 }
 
+Host::Picture Host::picture(VkFormat format, uint32_t width, uint32_t height,
+                            VkImageUsageFlags usage) {
+    Picture out;
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+    info.imageType = VK_IMAGE_TYPE_2D;
+    info.format = format;
+    info.extent = {width, height, 1};
+    info.mipLevels = info.arrayLayers = 1;
+    info.samples = VK_SAMPLE_COUNT_1_BIT;
+    info.usage = usage;
+    check(vkCreateImage(device, &info, nullptr, &out.image));
+    VkMemoryRequirements needs;
+    vkGetImageMemoryRequirements(device, out.image, &needs);
+    VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+    allocate.allocationSize = needs.size;
+    while (!(needs.memoryTypeBits >> allocate.memoryTypeIndex & 1)) ++allocate.memoryTypeIndex;
+    check(vkAllocateMemory(device, &allocate, nullptr, &out.memory));
+    check(vkBindImageMemory(device, out.image, out.memory, 0));
+    return out;
+}
+
+void Host::free(Picture& picture) {
+    vkDestroyImage(device, picture.image, nullptr);
+    vkFreeMemory(device, picture.memory, nullptr);
+    picture = {};
+}
+
+void Host::copy(const Picture& picture, uint32_t width, uint32_t height, const Memory& memory,
+                bool to_image, VkImageLayout before, VkImageLayout after) {
+    const VkCommandBuffer commands = begin();
+    const VkImageLayout copied =
+        to_image ? VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    const auto change = [&](VkImageLayout from, VkImageLayout to) {
+        VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+        barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+        barrier.oldLayout = from;
+        barrier.newLayout = to;
+        barrier.image = picture.image;
+        barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+        vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                             &barrier);
+    };
+    change(before, copied);
+    VkBufferImageCopy region{};
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    region.imageExtent = {width, height, 1};
+    if (to_image)
+        vkCmdCopyBufferToImage(commands, memory.buffer, picture.image, copied, 1, &region);
+    else
+        vkCmdCopyImageToBuffer(commands, picture.image, copied, memory.buffer, 1, &region);
+    change(copied, after);
+    run();
+}
+
 VkCommandBuffer Host::begin() {
     VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     check(vkBeginCommandBuffer(commands_, &info));

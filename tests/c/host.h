@@ -42,6 +42,16 @@ class Host {
     /// Memory that the host sees.
     Memory buffer(uint64_t bytes, VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     void free(Memory& memory);
+    struct Picture {
+        VkImage image = VK_NULL_HANDLE;
+        VkDeviceMemory memory = VK_NULL_HANDLE;
+    };
+    /// An image for copies, in no layout.
+    Picture picture(VkFormat format, uint32_t width, uint32_t height, VkImageUsageFlags usage);
+    void free(Picture& picture);
+    /// Copies all pixels of an image to or from memory, and leaves it in a layout.
+    void copy(const Picture& picture, uint32_t width, uint32_t height, const Memory& memory,
+              bool to_image, VkImageLayout before, VkImageLayout after);
     /// Begins the host's command buffer, and runs it to its end.
     VkCommandBuffer begin();
     void run();
