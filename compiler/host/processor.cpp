@@ -44,10 +44,12 @@ constexpr VectorFacts kAvx512{.bits = 512,
                               .loads_masked = true,
                               .gathers = true,
                               .stores_past_caches = true,
+                              .converts_wide = true,
                               .root_estimate = RootEstimate::Avx512};
 // Neon's estimate of roots has 8 bits, of which three steps make an f32; none of its stores needs a
 // word to go past the caches. Neither was measured.
-constexpr VectorFacts kNeon{.bits = 128, .registers = 32, .fuses_products = true};
+constexpr VectorFacts kNeon{
+    .bits = 128, .registers = 32, .fuses_products = true, .saturates = true};
 
 // The levels of x86-64 are those of its psABI. LLVM takes 256 bits on level 4 where it chooses a
 // width itself, unless that is turned off. Atomics of aarch64 are loops of its first version:

@@ -28,6 +28,10 @@ struct VectorFacts {
     /// Stores that are told to go past its caches do, as long as a fence ends them. Others find
     /// out by themselves that whole lines are written.
     bool stores_past_caches = false;
+    /// Its conversions of vectors of floats to integers saturate, and give 0 for nan.
+    bool saturates = false;
+    /// It converts a vector of floats to integers of 64 bits by one instruction.
+    bool converts_wide = false;
     RootEstimate root_estimate = RootEstimate::None;
 };
 

@@ -188,6 +188,19 @@ TEST(NativeText, ALoadThatABoundGuardsIsOneMaskedLoad) {
         << text;
 }
 
+TEST(NativeText, FloatsBecomeIntegersAllLanesAtOnce) {
+    const auto words = [](Tensor x) { return x.as(i32); };
+    const auto wide = [](Tensor x) { return x.as(i64); };
+    const std::string text = text_of(words, {f32(4096)});
+    EXPECT_EQ(count(text, "call <8 x i32> @llvm.fptosi.sat"), 0) << text;
+    EXPECT_GE(count(text, "= fptosi <8 x float> [^ ]* to <8 x i32>"), 1) << text;
+    // Where there is no instruction for whole vectors, and where that one saturates.
+    EXPECT_GE(count(text_of(wide, {f32(4096)}), "call <8 x i64> @llvm.fptosi.sat"), 1);
+    EXPECT_EQ(count(text_of(wide, {f32(4096)}, 512), "call <[0-9]+ x i64> @llvm.fptosi.sat"), 0);
+    const DeviceProfile arm = profile_of_processor(processor_named("aarch64+neon", "a test"));
+    EXPECT_GE(count(text_for(arm, words, {f32(4096)}), "call <4 x i32> @llvm.fptosi.sat"), 1);
+}
+
 TEST(NativeText, AVectorIsChosenUnderAMask) {
     const std::string text =
         text_of([](Tensor x, Tensor c) { return select(c > 0.0f, x, -1.0f); }, {f32(4096), f32()});

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/base/error.h"
+#include "compiler/host/processor.h"
 #include "compiler/target/native/combine.h"
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/halves.h"
@@ -249,13 +250,48 @@ std::string to_bool(const Operation& o) {
                                 : o.compare("ne", o.in[0], o.number(0));
 }
 
+/// Returns whether LLVM's saturating conversion is instructions for vectors: without them it takes
+/// some ten instructions for each lane.
+bool saturates_at_once(const Operation& o) {
+    const VectorFacts& facts = vector_facts(o.run.profile);
+    return facts.saturates || (o.dtype.bytes() == 8 && !facts.converts_wide);
+}
+
+/// A vector of floats as integers of 32 or 64 bits, saturating by comparisons; nan becomes 0. What
+/// is too large has no integer, and is replaced.
+std::string saturated(const Operation& o) {
+    const std::string to = o.type(o.dtype);
+    const int bits = o.dtype.bytes() == 8 ? 64 : 32;
+    const bool is_signed = o.dtype.is_signed();
+    const auto integer = [&](int64_t number) {
+        return o.constant(scalar_int(number, bits == 64 ? i64 : i32));
+    };
+    const auto unless = [&](const std::string& condition, int64_t number, const std::string& rest) {
+        return o.emit("select " + o.type(boolean) + " " + condition + ", " + to + " " +
+                      integer(number) + ", " + to + " " + rest);
+    };
+    const std::string least = o.number(is_signed ? -std::ldexp(1.0, bits - 1) : 0),
+                      beyond = o.number(std::ldexp(1.0, bits - is_signed)),
+                      above = o.select(o.compare("ogt", o.in[0], least), o.in[0], least),
+                      number = o.emit(std::string("fpto") + (is_signed ? "si " : "ui ") + o.type() +
+                                      " " + above + " to " + to);
+    const int64_t most = is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1;
+    const std::string within = unless(o.compare("oge", o.in[0], beyond), most, number);
+    return is_signed ? unless(o.compare("uno", o.in[0], o.in[0]), 0, within) : within;
+}
+
 /// Converts a float, saturating; nan becomes 0.
 std::string float_to_integer(const Operation& o) {
     const std::string to = o.type(o.dtype), from = o.type();
-    const std::string name = std::string("@llvm.fpto") + (o.dtype.is_signed() ? "si" : "ui") +
-                             ".sat." + suffix_of(to) + "." + suffix_of(from);
-    o.run.declared.insert("declare " + to + " " + name + "(" + from + ")");
-    const std::string value = o.emit("call " + to + " " + name + "(" + from + " " + o.in[0] + ")");
+    std::string value;
+    if (o.varying && !saturates_at_once(o)) {
+        value = saturated(o);
+    } else {
+        const std::string name = std::string("@llvm.fpto") + (o.dtype.is_signed() ? "si" : "ui") +
+                                 ".sat." + suffix_of(to) + "." + suffix_of(from);
+        o.run.declared.insert("declare " + to + " " + name + "(" + from + ")");
+        value = o.emit("call " + to + " " + name + "(" + from + " " + o.in[0] + ")");
+    }
     if (!o.dtype.is_narrow()) return value;
     const int digits = 8 * o.dtype.bytes() - o.dtype.is_signed();
     const auto bound = [&](int64_t number) { return o.constant(scalar_int(number, i32)); };
