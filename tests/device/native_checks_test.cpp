@@ -103,6 +103,24 @@ TEST_P(NativeChecks, RowsEndWithTheirTensor) {
     }
 }
 
+TEST_P(NativeChecks, EachOfNeighboursThatALaneLoadsTogether) {
+    const Session session = checked();
+    SessionScope scope(session);
+    for (const int count : {2, 3, 4}) {
+        const Function f = compile(
+            [=](Tensor x, Tensor at) {
+                const Tensor first = at.as(i32);
+                Tensor sum = x(first);
+                for (int k = 1; k < count; ++k) sum = 2 * sum + x(first + k);
+                return sum;
+            },
+            {f32(Size(63 + count)), f32(Size(64))});
+        EXPECT_NE(f.program()->kernels.at(0).artefact.text.find("label %neighbours"),
+                  std::string::npos);
+        expect_ends(session, f, true, "loads", 63 + count);
+    }
+}
+
 /// Has the atomics of a program combine with a buffer of so many elements.
 std::shared_ptr<Program> with_atomics_on(const Program& given, int64_t elements) {
     auto program = std::make_shared<Program>(given);

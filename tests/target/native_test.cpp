@@ -174,6 +174,36 @@ TEST(NativeText, LanesThatAreClampedTakeTheElementsAtTheEdges) {
     EXPECT_EQ(count(text, "extractelement <8 x i32>"), 0) << text;
 }
 
+TEST(NativeText, NeighboursAtPlacesOfEachLaneAreLoadedTogether) {
+    const auto around = [](std::vector<int> rows, std::vector<int> columns) {
+        return [=](Tensor x, Tensor at) {
+            Tensor sum = 0.0f;
+            for (int a : rows)
+                for (int b : columns) sum = sum * 0.5f + x(at + a, at * 3 + b);
+            return sum;
+        };
+    };
+    const auto text = [&](std::vector<int> rows, std::vector<int> columns, uint32_t bits) {
+        return text_of(around(rows, columns), {f32(64, 64), i32(4096)}, bits);
+    };
+    for (const uint32_t bits : {128U, 256U, 512U}) {
+        const int lanes = static_cast<int>(bits) / 32;
+        // One question for all rows of a vector, and a load of each lane for each of them.
+        const auto expect = [&](const std::string& got, int rows, int width) {
+            const int vectors = count(got, "br i1 [^,]*, label %neighbours");
+            const std::string load = "load <" + std::to_string(width) + " x float>";
+            EXPECT_GE(vectors, 1) << got;
+            EXPECT_EQ(count(got, load), vectors * rows * lanes) << got;
+        };
+        expect(text({0, 1}, {0, 1}, bits), 2, 2);
+        expect(text({-1, 0}, {-1, 0, 1, 2}, bits), 2, 4);
+        expect(text({0}, {3, 1, 2}, bits), 1, 4);
+        // No neighbours: every other element, or one of each row.
+        EXPECT_EQ(count(text({0}, {0, 2}, bits), "label %neighbours"), 0);
+        EXPECT_EQ(count(text({0, 1}, {0}, bits), "label %neighbours"), 0);
+    }
+}
+
 TEST(NativeText, ALoadThatABoundGuardsIsOneMaskedLoad) {
     const std::string text = text_of(
         [](Tensor x) {

@@ -174,31 +174,50 @@ bool gathers(const IrRun& run, const Access& a) {
     return vector_facts(run.profile).gathers && run.lanes > 1 && element_bytes(a.buffer) >= 4;
 }
 
+/// The address of the buffer from which indices count for the part `k` of every lane's elements.
+std::string base_behind(IrRun& run, const Access& a, int k) {
+    if (k + a.behind == 0) return a.pointer;
+    return emit(run, "getelementptr " + memory_type(a.dtype) + ", ptr " + a.pointer + ", i64 " +
+                         std::to_string(k + a.behind));
+}
+
 /// The places of the part `k` of every lane's elements, as a vector.
 std::string places(IrRun& run, const Access& a, int k) {
-    const std::string type = memory_type(a.dtype);
-    std::string base = a.pointer;
-    if (k + a.behind)
-        base = emit(run, "getelementptr " + type + ", ptr " + base + ", i64 " +
-                             std::to_string(k + a.behind));
-    return emit(run, "getelementptr " + type + ", ptr " + base + ", " + vector_of(run, "i32") +
-                         " " + as_vector(run, a.index, i32));
+    const std::string base = base_behind(run, a, k);
+    return emit(run, "getelementptr " + memory_type(a.dtype) + ", ptr " + base + ", " +
+                         vector_of(run, "i32") + " " + as_vector(run, a.index, i32));
 }
 
 /// The lanes that run.
 std::string running(IrRun& run) { return run.mask.empty() ? splat(run, "true", "i1") : run.mask; }
 
+/// The name of the instruction that gathers a whole register of such elements, or empty. LLVM makes
+/// two of it where it knows that a place is no negative number, which it widens to 64 bits.
+std::string gather_of_words(const IrRun& run, const Access& a) {
+    const int bits = vector_facts(run.profile).bits;
+    if (bits != 512 || 32 * run.lanes != bits || element_bytes(a.buffer) != 4) return {};
+    return std::string("@llvm.x86.avx512.mask.gather.dp") +
+           (memory_type(a.dtype) == "float" ? "s" : "i") + ".512";
+}
+
 std::string gather_at_once(IrRun& run, const Access& a, int k) {
     const std::string type = memory_type(a.dtype), vector = vector_of(run, type),
-                      at = vector_of(run, "ptr"), bits = vector_of(run, "i1"),
-                      name = "@llvm.masked.gather." + suffix_of(vector) + ".v" +
-                             std::to_string(run.lanes) + "p0";
+                      at = vector_of(run, "ptr"), bits = vector_of(run, "i1"), mask = running(run),
+                      bytes = std::to_string(element_bytes(a.buffer));
+    if (const std::string name = gather_of_words(run, a); !name.empty()) {
+        const std::string words = vector_of(run, "i32"), base = base_behind(run, a, k);
+        run.declared.insert("declare " + vector + " " + name + "(" + vector + ", ptr, " + words +
+                            ", " + bits + ", i32)");
+        return emit(run, "call " + vector + " " + name + "(" + vector + " zeroinitializer, ptr " +
+                             base + ", " + words + " " + as_vector(run, a.index, i32) + ", " +
+                             bits + " " + mask + ", i32 " + bytes + ")");
+    }
+    const std::string name =
+        "@llvm.masked.gather." + suffix_of(vector) + ".v" + std::to_string(run.lanes) + "p0";
     run.declared.insert("declare " + vector + " " + name + "(" + at + ", i32, " + bits + ", " +
                         vector + ")");
-    const std::string where = places(run, a, k), mask = running(run);
-    return emit(run, "call " + vector + " " + name + "(" + at + " " + where + ", i32 " +
-                         std::to_string(element_bytes(a.buffer)) + ", " + bits + " " + mask + ", " +
-                         vector + " zeroinitializer)");
+    return emit(run, "call " + vector + " " + name + "(" + at + " " + places(run, a, k) + ", i32 " +
+                         bytes + ", " + bits + " " + mask + ", " + vector + " zeroinitializer)");
 }
 
 /// Stores the value of every lane that runs. If several lanes store to one element, it keeps the
@@ -616,6 +635,18 @@ void store_vector(IrRun& run, const std::string& value, const std::string& place
 
 int element_bytes(const KernelBuffer& buffer) { return std::max(1, buffer.dtype.bytes()); }
 
+DType element_of(const KernelCode& code, const KernelNode& n) {
+    return n.op == KernelOp::Load ? n.dtype : code[n.args[1]].dtype;
+}
+
+bool has_words_in_common(const IrRun& run, const KernelNode& n) {
+    const KernelBuffer& buffer = run.code.buffers[n.as<AccessAttr>().buffer];
+    const DType dtype = element_of(run.code, n);
+    return buffer.space == MemorySpace::Bound && element_bytes(buffer) == 4 &&
+           (dtype == f32 || dtype == i32 || dtype == u32) &&
+           (buffer.dtype == dtype || holds_bits(buffer, dtype));
+}
+
 OwnMemory own_memory(const KernelCode& code, int lanes) {
     OwnMemory out;
     for (const KernelBuffer& b : code.buffers) {
@@ -645,6 +676,10 @@ void write_load(IrRun& run, NodeId id) {
         run.values[id] = load_lanes(run, a);
     // Elements of another type than the kernel uses are converted as they are.
     ensure(a.dtype == n.dtype, "a load gives another type than its memory has");
+}
+
+std::string load_of_each_lane(IrRun& run, NodeId id) {
+    return load_lanes(run, access_of(run, id, run.code[id].dtype))[0].text;
 }
 
 void write_store(IrRun& run, NodeId id) {

@@ -20,12 +20,20 @@ OwnMemory own_memory(const KernelCode& code, int lanes);
 /// Bytes of one element in memory.
 int element_bytes(const KernelBuffer& buffer);
 
+/// The type of the elements that a load gives, or a store takes.
+DType element_of(const KernelCode& code, const KernelNode& n);
+/// Returns whether the elements of a load or store are those of registers, of 4 bytes, and lie in a
+/// memory that all lanes share.
+bool has_words_in_common(const IrRun& run, const KernelNode& n);
+
 /// Stores a vector, `value` with its type, of so many bytes to bound memory: past the caches where
 /// the call and the processor are for it.
 void store_vector(IrRun& run, const std::string& value, const std::string& place, int bytes,
                   int alignment);
 
 void write_load(IrRun& run, NodeId id);
+/// The vector of a load of such an element by each lane, wherever it lies.
+std::string load_of_each_lane(IrRun& run, NodeId id);
 void write_store(IrRun& run, NodeId id);
 void write_atomic(IrRun& run, NodeId id);
 /// An Array begins, for all lanes.

@@ -11,6 +11,7 @@
 #include "compiler/target/native/kept.h"
 #include "compiler/target/native/lanes.h"
 #include "compiler/target/native/memory.h"
+#include "compiler/target/native/neighbours.h"
 #include "compiler/target/native/operations.h"
 #include "compiler/target/native/transposes.h"
 
@@ -343,12 +344,21 @@ void write_node(IrRun& run, NodeId id) {
 void write_region(IrRun& run, RegionId id) {
     const std::vector<NodeId> nodes = nodes_of(run.code, id);
     const std::map<NodeId, Square> squares = find_squares(run, nodes);
-    std::set<NodeId> done;  // with the first of their square
+    const std::map<NodeId, Bunch> bunches = find_bunches(run, nodes);
+    std::set<NodeId> done;  // with the first of their square or bunch
     for (NodeId node : nodes) {
         const auto square = squares.find(node);
         if (square != squares.end() && is_square(run, square->second)) {
             write_square(run, square->second);
             done.insert(square->second.accesses.begin(), square->second.accesses.end());
+        }
+        const auto bunch = bunches.find(node);
+        if (bunch != bunches.end() && is_bunch(run, node, bunch->second)) {
+            for (NodeId part : bunch->second.ahead)
+                if (done.insert(part).second) write_node(run, part);
+            write_bunch(run, bunch->second);
+            const std::vector<NodeId> loads = bunch->second.loads();
+            done.insert(loads.begin(), loads.end());
         }
         if (!done.contains(node)) write_node(run, node);
     }

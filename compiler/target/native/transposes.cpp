@@ -25,20 +25,6 @@ std::pair<NodeId, int64_t> place_of(const KernelCode& code, NodeId index) {
     return {index, 0};
 }
 
-/// The type of the elements that a load gives, or a store takes.
-DType element_of(const KernelCode& code, const KernelNode& n) {
-    return n.op == KernelOp::Load ? n.dtype : code[n.args[1]].dtype;
-}
-
-/// Its elements are those of registers, and lie in a memory that all lanes share.
-bool may_be_in_square(const IrRun& run, const KernelNode& n) {
-    const KernelBuffer& buffer = run.code.buffers[n.as<AccessAttr>().buffer];
-    const DType dtype = element_of(run.code, n);
-    return buffer.space == MemorySpace::Bound && element_bytes(buffer) == 4 &&
-           (dtype == f32 || dtype == i32 || dtype == u32) &&
-           (buffer.dtype == dtype || holds_bits(buffer, dtype)) && run.varying[n.args[0]];
-}
-
 /// Accesses by their offsets from one base.
 using Run = std::map<int64_t, NodeId>;
 
@@ -156,8 +142,8 @@ std::map<NodeId, Square> find_squares(const IrRun& run, const std::vector<NodeId
     for (NodeId id : nodes) {
         order[id] = order.size();
         const KernelNode& n = run.code[id];
-        const bool fits =
-            (n.op == KernelOp::Load || n.op == KernelOp::Store) && may_be_in_square(run, n);
+        const bool fits = (n.op == KernelOp::Load || n.op == KernelOp::Store) &&
+                          has_words_in_common(run, n) && run.varying[n.args[0]];
         if (!fits) {
             add_stores(run, std::exchange(stores, {}), order, out);
             continue;
