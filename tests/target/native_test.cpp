@@ -231,6 +231,15 @@ TEST(NativeText, FloatsBecomeIntegersAllLanesAtOnce) {
     EXPECT_GE(count(text_for(arm, words, {f32(4096)}), "call <4 x i32> @llvm.fptosi.sat"), 1);
 }
 
+TEST(NativeText, VectorsOnTheStackDoNotLieAcrossLines) {
+    const auto text = [](uint32_t bits) {
+        return text_of([](Tensor x) { return x * 2.0f; }, {f32(4096)}, bits);
+    };
+    EXPECT_EQ(count(text(512), "attributes #0 = .* alignstack=64 "), 1);
+    EXPECT_EQ(count(text(256), "attributes #0 = .* alignstack=32 "), 1);
+    EXPECT_EQ(count(text(128), "alignstack"), 0);
+}
+
 TEST(NativeText, AVectorIsChosenUnderAMask) {
     const std::string text =
         text_of([](Tensor x, Tensor c) { return select(c > 0.0f, x, -1.0f); }, {f32(4096), f32()});

@@ -5,6 +5,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/base/thread_sanitizer.h"
+#include "compiler/host/processor.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/native/checks.h"
 #include "compiler/target/native/forms.h"
@@ -21,6 +22,16 @@ namespace {
 
 /// The largest memory of its own that a kernel's group has, on the stack of its thread.
 constexpr uint64_t kMostOwnBytes = 4u << 20;
+
+/// The alignment that the ABI gives to the stack.
+constexpr int kAlignedByAbi = 16;
+
+/// The attribute by which no vector that waits on the stack lies across two lines of the caches.
+/// Without it LLVM aligns the stack for variables, and not for what its registers have no room for.
+std::string stack_of(const DeviceProfile& profile) {
+    const int bytes = vector_facts(profile).bits / 8;
+    return bytes > kAlignedByAbi ? " alignstack=" + std::to_string(bytes) : "";
+}
 
 int invocations(const KernelCode& code) {
     return static_cast<int>(code.group_size[0] * code.group_size[1] * code.group_size[2]);
@@ -255,7 +266,7 @@ std::string emit_native(const KernelCode& code, const DeviceProfile& profile,
         "\ndefine void @firn_kernel(ptr noalias readonly %call, i64 %first, i64 %last) #0 {\n"
         "entry:\n" +
         run.allocas + run.text + "  ret void\n}\n\n" + definitions +
-        (run.checks ? fault_function() : "") + "\nattributes #0 = { nounwind" +
+        (run.checks ? fault_function() : "") + "\nattributes #0 = { nounwind" + stack_of(profile) +
         (kFindsRaces ? " sanitize_thread" : "") + " \"min-legal-vector-width\"=\"" + bits +
         "\" \"prefer-vector-width\"=\"" + bits + "\" }\n";
     if (run.streams) out += "!0 = !{i32 1}\n";
