@@ -188,6 +188,14 @@ std::shared_ptr<Executor> make_executor(DeviceChoice choice) {
 
 Session device_session(const DeviceChoice& choice) { return Session(make_executor(choice)); }
 
+Session host_session(const HostDevice& host) {
+    if (!host.queue)
+        throw UserError(
+            "host_session: a session runs programs itself and was given no queue of the host's; "
+            "give one, or record saved programs");
+    return Session(std::make_shared<VulkanExecutor>(Device::adopt(host)));
+}
+
 std::string device_report() {
     std::string report;
     try {

@@ -9,6 +9,7 @@
 namespace firn {
 
 class VulkanExecutor;
+struct HostDevice;
 
 /// Chooses a device, and the features of it that are used.
 struct DeviceChoice {
@@ -37,6 +38,12 @@ struct DeviceChoice {
 /// Example: `auto work = [] { SessionScope scope(device_session({.device = "llvmpipe"})); };` works
 /// on the CPU driver for as long as the scope lives.
 Session device_session(const DeviceChoice& choice = {});
+
+/// A session on a device that a host made (engine/gpu/host_device.h, behind the host's own Vulkan
+/// headers), with a queue on which Firn may submit. It uses nothing that the host does not state,
+/// waits for its own work alone, and opens no window. The handles outlive the session, and all
+/// tensors of it. Throws UserError or DeviceError, see Device::adopt.
+Session host_session(const HostDevice& host);
 
 /// Lists all devices of this machine as text: a line for each, and a line of its rates. The rates
 /// are measured when a device is first used; until then they are those of its class. The last

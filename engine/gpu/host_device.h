@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "compiler/program/device_profile.h"
+// A host that has included Vulkan's headers itself keeps those.
+#ifndef VULKAN_CORE_H_
 #include "engine/gpu/vulkan.h"
+#endif
 
 namespace firn {
 
