@@ -24,6 +24,9 @@ struct SaveOptions {
     /// they load whole vectors and need fewer guards, and serve all other sizes nearly as fast as
     /// programs for exactly these. They are made for Vulkan devices. Empty: none.
     std::vector<int64_t> multiples = {64, 4};
+    /// The names of arguments and results in the file, in their order, by which hosts tell them
+    /// apart. A name that is empty or missing is that of the Param, or none.
+    std::vector<std::string> arguments = {}, results = {};
 };
 
 }  // namespace firn

@@ -345,6 +345,8 @@ void check_saved(const SavedProgram& saved) {
         fits(saved.shapes[k].size() == argument.shape.size(),
              "argument " + std::to_string(k) + " has sizes of another rank");
     }
+    fits(saved.result_names.empty() || saved.result_names.size() == program.results.size(),
+         "it has another number of names than of results");
     std::set<std::string> names;
     for (const ProgramParameter& parameter : saved.parameters) {
         const std::string subject = "parameter '" + parameter.name + "'";

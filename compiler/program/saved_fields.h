@@ -52,7 +52,6 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
     v("cache_bytes", cache_bytes), v("seconds_per_load", seconds_per_load);
     v("shared_loads", shared_loads), v("seconds_per_launch", seconds_per_launch);
     v("parallel_invocations", parallel_invocations), v("rates_measured", rates_measured);
-    v.later("processor", processor);
 }
 
 void fields(auto& v, Is<BindingInfo> auto& x) {
@@ -191,9 +190,10 @@ void fields(auto& v, Is<SavedVariant> auto& x) {
 }
 
 void fields(auto& v, Is<SavedProgram> auto& x) {
-    auto& [name, program, variants, parameters, scalars, shapes] = x;
+    auto& [name, program, variants, parameters, scalars, shapes, result_names] = x;
     v("name", name), v("program", program), v.later("variants", variants);
     v("parameters", parameters), v("scalars", scalars), v("shapes", shapes);
+    v.later("result_names", result_names);
 }
 
 }  // namespace firn::saved

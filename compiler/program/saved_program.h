@@ -53,6 +53,9 @@ struct SavedProgram {
     // The call that it was saved with, one entry per argument of the program:
     std::vector<Scalar> scalars;               // its values; 0 where the argument is a tensor
     std::vector<std::vector<int64_t>> shapes;  // of its tensors; empty where it is a scalar
+    /// Names of the results of the program, by which hosts tell them apart; empty where they have
+    /// none.
+    std::vector<std::string> result_names = {};
 };
 
 /// Writes a file that holds all of it except for parts that only a compiler can use

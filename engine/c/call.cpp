@@ -256,6 +256,7 @@ bool choose_form(firn_call& call) {
     call.plan = std::move(plan);
     call.usage = std::move(usage);
     call.params = unpatched(*call.plan);
+    call.timestamps.reset();
     return true;
 }
 

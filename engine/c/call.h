@@ -5,6 +5,7 @@
 
 #include "engine/c/handles.h"
 #include "engine/c/image.h"
+#include "engine/gpu/profiler.h"
 
 struct firn_call {
     firn_context* context = nullptr;
@@ -26,6 +27,9 @@ struct firn_call {
     std::shared_ptr<firn::Buffer> own_scratch;                 // null: none, or of the caller
     std::unique_ptr<firn::PreparedCall> prepared;
     std::vector<firn::c::BoundImage> images;
+
+    std::unique_ptr<firn::Timestamps> timestamps;  // of the last timed submission
+    firn::TimelinePoint timed_at = 0;
 
     // What firn_kernel and firn_step return.
     std::vector<firn_kernel_binding> kernel_bindings;

@@ -100,7 +100,8 @@ int32_t firn_result_describe(firn_program* program, uint32_t index, firn_tensor_
         firn_tensor_info out{};
         out.dtype = static_cast<int32_t>(result.dtype.type);
         out.rank = static_cast<uint32_t>(result.shape.size());
-        out.name = "";
+        const auto& names = program->state->saved.result_names;
+        out.name = index < names.size() ? names[index].c_str() : "";
         out.shape = program->state->result_shapes[index].c_str();
         give(info, out, "firn_tensor_info");
     });

@@ -38,6 +38,9 @@ void note_use(const firn_call& call, TimelinePoint point) {
 /// A run whose steps are found as it runs: the executor makes it, in as many submissions as it
 /// takes.
 TimelinePoint run_in_parts(firn_call& call, const firn_submit_info& info) {
+    if (info.flags & FIRN_SUBMIT_TIMED)
+        fail(FIRN_ERROR_UNSUPPORTED,
+             "the program has a loop whose end only the data knows, and is not timed");
     if (info.wait_count > 0 || info.signal_count > 0)
         fail(FIRN_ERROR_UNSUPPORTED,
              "the program has a loop whose end only the data knows, so that it takes several "
@@ -68,9 +71,9 @@ TimelinePoint run_in_parts(firn_call& call, const firn_submit_info& info) {
 }
 
 /// The call's commands, with those of its images.
-void record_call(firn_call& call, VkCommandBuffer commands) {
+void record_call(firn_call& call, VkCommandBuffer commands, Timestamps* timestamps) {
     record_images(*call.context, call.images, commands, false);
-    record(*call.prepared, commands, call.scalars);
+    record(*call.prepared, commands, call.scalars, timestamps);
     record_images(*call.context, call.images, commands, true);
 }
 
@@ -78,16 +81,27 @@ TimelinePoint run_at_once(firn_call& call, const firn_submit_info& info) {
     Device& device = *call.context->device;
     const std::vector<SemaphoreWait> waits = waits_of(info);
     const std::vector<SemaphoreSignal> signals = signals_of(info);
+    std::unique_ptr<Timestamps> timestamps;
+    if (info.flags & FIRN_SUBMIT_TIMED) {
+        if (device.timestamp_period() <= 0)
+            fail(FIRN_ERROR_UNSUPPORTED, "the queue has no timestamps, so that nothing is timed");
+        timestamps = std::make_unique<Timestamps>(
+            device, static_cast<uint32_t>(call.plan->steps.size() + 1), "a timed call");
+    }
     CommandBuffer& commands = call.context->commands->take();
     begin(device, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     barrier_all(device, commands.handle);
-    record_call(call, commands.handle);
+    record_call(call, commands.handle, timestamps.get());
     barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
     barrier_compute_to(device, commands.handle, VK_PIPELINE_STAGE_HOST_BIT,
                        VK_ACCESS_HOST_READ_BIT);
     end(device, commands);
     commands.busy_until = device.submit({&commands.handle, 1}, waits, signals);
+    if (timestamps) {
+        call.timestamps = std::move(timestamps);
+        call.timed_at = commands.busy_until;
+    }
     return commands.busy_until;
 }
 
@@ -116,7 +130,7 @@ int32_t firn_record(firn_call* call, const firn_record_info* info, firn_record_d
         call->context->frame = given.frame;
         device.in_frame(given.frame);
         if (given.flags & FIRN_RECORD_BARRIERS) firn::barrier_all(device, commands);
-        record_call(*call, commands);
+        record_call(*call, commands, nullptr);
         if (given.flags & FIRN_RECORD_BARRIERS)
             firn::barrier_compute_to(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
@@ -137,6 +151,8 @@ int32_t firn_submit(firn_call* call, const firn_submit_info* info, uint64_t* poi
     return guarded(call->context, [&] {
         const firn_submit_info given = info ? taken(info, "firn_submit_info") : firn_submit_info{};
         require_memory(*call);
+        if (given.flags & ~FIRN_SUBMIT_TIMED)
+            fail("firn_submit_info.flags has a bit that this library does not know");
         if (!call->context->commands)
             fail(FIRN_ERROR_UNSUPPORTED,
                  "the context has no queue of the host's, so that it submits nothing; record the "
@@ -146,6 +162,30 @@ int32_t firn_submit(firn_call* call, const firn_submit_info* info, uint64_t* poi
         note_use(*call, end);
         call->context->collect();
         if (point) *point = end;
+    });
+}
+
+int32_t firn_times(firn_call* call, firn_kernel_time* rows, uint32_t* count) {
+    if (!call) return FIRN_ERROR_ARGUMENT;
+    return guarded(call->context, [&] {
+        if (!count) fail("the place for the count is NULL; give one");
+        if (!call->timestamps) fail("the call was not timed; submit it with FIRN_SUBMIT_TIMED");
+        call->context->device->wait(call->timed_at);
+        const std::vector<double> marks = call->timestamps->read();
+        std::vector<firn_kernel_time> all(call->program->kernels.size());
+        for (size_t k = 0; k < all.size(); ++k)
+            all[k].name = call->program->kernels[k].name.c_str();
+        const auto& steps = call->plan->steps;
+        for (size_t k = 0; k < steps.size() && k + 1 < marks.size(); ++k) {
+            if (steps[k].binding_set < 0) continue;
+            const auto set = static_cast<size_t>(steps[k].binding_set);
+            firn_kernel_time& time = all[static_cast<size_t>(call->plan->sets[set].kernel)];
+            time.milliseconds += marks[k + 1] - marks[k];
+            ++time.dispatches;
+        }
+        const uint32_t room = *count;
+        *count = static_cast<uint32_t>(all.size());
+        if (rows) std::copy_n(all.begin(), std::min<size_t>(room, all.size()), rows);
     });
 }
 

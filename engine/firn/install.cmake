@@ -1,13 +1,18 @@
-# Install rules: static libraries, headers in the layout of the source tree, and the CMake package firn.
+# Install rules, by components: `runtime` is the C interface's shared library, `development` headers, static libraries in
+# the layout of the source tree, and the packages by which CMake and pkg-config find them; the tool is `tools`.
 include(CMakePackageConfigHelpers)
 set(firn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 install(TARGETS firn firn_precompiled firn_interchange firn_compiler firn_engine firn_runtime firn_program
         EXPORT firn_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS firn_c EXPORT firn_targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(FILES engine/c/firn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # `#include <firn/firn.h>` and the headers' own includes from the root both resolve under include/firn.
 install(DIRECTORY compiler engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py" PATTERN "engine/c" EXCLUDE)
 install(EXPORT firn_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
         FILE firn-targets.cmake)
 
@@ -18,4 +23,38 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/firn-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/firn-config.cmake ${PROJECT_BINARY_DIR}/firn-config-version.cmake
               engine/firn/dependencies.cmake
         DESTINATION ${firn_package_dir})
+# Found relative to its own place, so that a prefix may be moved.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/firn-runtime.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/../..
+libdir=${prefix}/lib
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: firn-runtime
+Description: Runs saved tensor programs on Vulkan devices, from C
+Version: @PROJECT_VERSION@
+Cflags: -I${includedir}
+Libs: -L${pcfiledir}/.. -lfirn_runtime
+]])
+install(FILES ${PROJECT_BINARY_DIR}/firn-runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/firn)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libfirn-runtime1 COMPONENT runtime)
+
+# `cpack -G DEB` makes a package of each component.
+set(CPACK_PACKAGE_NAME firn)
+set(CPACK_PACKAGE_CONTACT "The developers of Firn")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libfirn-runtime1)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Runs saved tensor programs on Vulkan devices, from C")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libvulkan1)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libfirn-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Tensor programs in C++, fused into compute kernels: libraries and headers")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfirn-runtime1 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME firn-tools)
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "Inspects, runs, measures and exports saved tensor programs")
+include(CPack)

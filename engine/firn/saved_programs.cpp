@@ -40,20 +40,46 @@ void add_parameters_of(SavedProgram& saved, const std::vector<SavedParam>& param
 /// `wind_0` and so on where they need names of their own.
 std::shared_ptr<const Program> with_names(Program program,
                                           const std::vector<ProgramParameter>& parameters,
-                                          bool own_names) {
+                                          bool own_names, const std::vector<std::string>& names) {
     for (const ProgramParameter& parameter : parameters)
         for (size_t k = 0; k < parameter.arguments.size(); ++k)
             program.arguments[static_cast<size_t>(parameter.arguments[k])].name =
                 parameter.name + (own_names && parameter.arguments.size() > 1
                                       ? "_" + std::to_string(k)
                                       : std::string());
+    for (size_t k = 0; k < names.size(); ++k)
+        if (!names[k].empty()) program.arguments[k].name = names[k];
     return std::make_shared<const Program>(std::move(program));
 }
 
-void name_arguments(SavedProgram& saved, bool own_names) {
-    saved.program = with_names(*saved.program, saved.parameters, own_names);
+void name_arguments(SavedProgram& saved, bool own_names,
+                    const std::vector<std::string>& names = {}) {
+    saved.program = with_names(*saved.program, saved.parameters, own_names, names);
     for (SavedVariant& variant : saved.variants)
-        variant.program = with_names(*variant.program, saved.parameters, own_names);
+        variant.program = with_names(*variant.program, saved.parameters, own_names, names);
+}
+
+/// Refuses names of things that there are not, and names that two of them have.
+void check_names(const std::vector<std::string>& names, size_t count, const char* what) {
+    if (names.size() > count)
+        throw UserError("save_program: the options name " + std::to_string(names.size()) + " " +
+                        what + " and the function has " + std::to_string(count) +
+                        "; name no more than there are");
+    for (size_t k = 0; k < names.size(); ++k)
+        if (!names[k].empty() &&
+            std::count(names.begin(), names.begin() + static_cast<ptrdiff_t>(k), names[k]) > 0)
+            throw UserError(std::string("save_program: two of the ") + what + " are called " +
+                            names[k] + "; give one of them another name");
+}
+
+/// The results that only tell sizes come first, and have no names.
+void name_results(SavedProgram& saved, const std::vector<std::string>& names) {
+    const size_t sizes = saved.program->data_sizes.size();
+    check_names(names, saved.program->results.size() - sizes, "results");
+    if (names.empty()) return;
+    saved.result_names.resize(saved.program->results.size());
+    std::copy(names.begin(), names.end(),
+              saved.result_names.begin() + static_cast<ptrdiff_t>(sizes));
 }
 
 }  // namespace
@@ -63,7 +89,9 @@ void save_program(const std::string& path, const Function& function, const SaveO
     SavedProgram saved = function.saved(args, options);
     saved.name = std::filesystem::path(path).stem().string();
     add_parameters_of(saved, params, "save_program");
-    name_arguments(saved, false);
+    check_names(options.arguments, saved.program->arguments.size(), "arguments");
+    name_arguments(saved, false, options.arguments);
+    name_results(saved, options.results);
     write_program(path, saved);
 }
 

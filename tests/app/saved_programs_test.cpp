@@ -245,5 +245,29 @@ TEST(SavedMultiples, ServeTheSizesThatTheyDivide) {
     std::filesystem::remove(path);
 }
 
+TEST(SavedNames, AreThoseOfTheOptions) {
+    SessionScope scope(Session::interpreter());
+    const auto both = compile(
+        [](Tensor x, Tensor y) {
+            return std::tuple{x + y, x - y};
+        },
+        {f32("n"), f32("n")});
+    const std::string path = testing::TempDir() + "firn_saved_names.firn";
+    const auto save = [&](std::vector<std::string> arguments, std::vector<std::string> results) {
+        SaveOptions options;
+        options.arguments = std::move(arguments);
+        options.results = std::move(results);
+        save_program(path, both, options, zeros({4}), zeros({4}));
+    };
+    save({"left", "right"}, {"", "difference"});
+    const SavedProgram saved = read_program(path);
+    EXPECT_EQ(saved.program->arguments[1].name, "right");
+    EXPECT_EQ(saved.result_names, (std::vector<std::string>{"", "difference"}));
+    EXPECT_THROW(save({"a", "b", "c"}, {}), UserError);
+    EXPECT_THROW(save({}, {"a", "a"}), UserError);
+    EXPECT_EQ(read_program(path).result_names[1], "difference");  // the file that was there stays
+    std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace firn

@@ -209,6 +209,23 @@ TEST_F(CErrors, KeepTheOldMemoryWhereNewOneIsRefused) {
     firn_buffer_release(result);
 }
 
+TEST_F(CErrors, AreNoneOfTimesThatWereAskedFor) {
+    uint32_t count = 0;
+    EXPECT_SAYS(refused(firn_times(call, nullptr, &count)), "FIRN_SUBMIT_TIMED");
+    ASSERT_OK(context, bind({buffers[0]}, {buffers[1]}));
+    firn_submit_info info{};
+    info.struct_size = sizeof info;
+    info.flags = FIRN_SUBMIT_TIMED;
+    ASSERT_OK(context, firn_submit(call, &info, nullptr));
+    firn_kernel_time rows[8];
+    count = 8;
+    ASSERT_OK(context, firn_times(call, rows, &count));
+    ASSERT_GT(count, 0u);
+    EXPECT_GT(rows[0].milliseconds, 0);
+    EXPECT_GT(rows[0].dispatches, 0u);
+    EXPECT_NE(std::string(rows[0].name), "");
+}
+
 TEST_F(CErrors, TellOfACallWithoutMemory) {
     EXPECT_SAYS(refused(firn_submit(call, nullptr, nullptr)), "firn_call_bind");
 }

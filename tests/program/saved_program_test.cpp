@@ -468,6 +468,12 @@ TEST(SavedPrograms, ProgramsWhosePartsDoNotFitAreRefused) {
     }
 }
 
+TEST(SavedPrograms, NamesOfOtherResultsAreRefused) {
+    SavedProgram saved = all_saved();
+    saved.result_names.assign(saved.program->results.size() + 1, "r");
+    EXPECT_THROW(program_from_bytes(program_bytes(saved), "a file"), UserError);
+}
+
 TEST(SavedPrograms, ParametersThatDoNotFitAreRefused) {
     using Change = std::function<void(ProgramParameter & dt, ProgramParameter & rule)>;
     const std::pair<const char*, Change> unfit[] = {
