@@ -72,8 +72,8 @@ std::vector<TriedDevice> try_devices(const SavedProgram& saved, const std::strin
 }
 
 std::string device_name(const Executor& executor) {
-    const bool native = executor.profile().device_class == DeviceClass::Native;
-    return executor.profile().name + (native ? " (native code)" : " (Vulkan)");
+    const DeviceProfile& profile = executor.profile();
+    return (profile.device_class == DeviceClass::Native ? "" : "Vulkan device ") + profile.name;
 }
 
 }  // namespace firn::tool

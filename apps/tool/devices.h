@@ -24,7 +24,7 @@ struct TriedDevice {
 /// wanted.
 std::vector<TriedDevice> try_devices(const SavedProgram& saved, const std::string& wanted);
 
-/// `llvmpipe (Vulkan)`, `x86-64-v3 (native code)`.
+/// `Vulkan device llvmpipe`, `native code for x86-64-v3`.
 std::string device_name(const Executor& executor);
 
 }  // namespace firn::tool

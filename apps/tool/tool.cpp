@@ -1,6 +1,7 @@
 // The tool `firn`: inspects, runs, times and exports saved programs.
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "apps/tool/command_line.h"
 #include "apps/tool/commands.h"
@@ -29,6 +30,10 @@ int main_of(int argc, char** argv) {
     } catch (const UserError& error) {
         std::fprintf(stderr, "firn: %s\n", error.what());
         return 2;
+    } catch (const std::bad_alloc&) {
+        std::fputs("firn: the memory of this machine does not hold tensors of these sizes\n",
+                   stderr);
+        return 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn: %s\n", error.what());
         return 1;

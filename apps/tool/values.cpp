@@ -62,6 +62,9 @@ Scalar read_scalar(const Program& program, size_t argument, const std::string& t
 }
 
 StoredTensor zeros_of(DType dtype, const std::vector<int64_t>& shape) {
+    if (elements_of(shape) < 0)
+        throw UserError("--size: a tensor " + type_text(dtype, shape) +
+                        " has more elements than any memory holds; give smaller sizes");
     StoredTensor out{"", dtype, shape, {}};
     out.bytes.resize(static_cast<size_t>(count_of(shape)) * static_cast<size_t>(file_bytes(dtype)));
     return out;
