@@ -151,6 +151,15 @@ void keep_captured(Program& program, const FunctionState& state) {
     });
 }
 
+/// The form without what only people read: the file's first program has that.
+std::shared_ptr<const Program> for_machines(const Program& program) {
+    Program out = program;
+    out.verdicts.clear();
+    out.rounds.clear();
+    for (KernelInfo& kernel : out.kernels) kernel.artefact.text.clear();
+    return std::make_shared<const Program>(std::move(out));
+}
+
 /// A call whose program is saved: its graph, and all that a file has of it but programs.
 struct CallToSave {
     SizeEnv symbols;
@@ -203,12 +212,12 @@ SavedProgram Function::saved(const std::vector<Arg>& args, const SaveOptions& op
             return program_of(state, call, facts, profile, Emission::Binary);
         };
         for (const SymbolFacts& facts : sized)
-            call.saved.variants.push_back({facts, made_for(facts)});
+            call.saved.variants.push_back({facts, for_machines(*made_for(facts))});
         if (profile.device_class != DeviceClass::Native)
             for (const SymbolFacts& facts : coarse)
-                call.saved.variants.push_back({facts, made_for(facts)});
+                call.saved.variants.push_back({facts, for_machines(*made_for(facts))});
         if (call.saved.program)
-            call.saved.variants.push_back({{}, made_for({})});
+            call.saved.variants.push_back({{}, for_machines(*made_for({}))});
         else
             call.saved.program = made_for({});
     }

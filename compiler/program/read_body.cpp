@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "compiler/base/error.h"
 #include "compiler/program/saved_body.h"
@@ -212,35 +213,67 @@ class Reader {
     const Place& place_;
 };
 
-/// Ends the reading of values that are nested too deeply for the stack: the reader of CBOR is
-/// recursive.
-class DepthCheck : public nlohmann::json_sax<Json> {
+/// Reads past the values of CBOR without looking into texts and bytes. Throws UserError where they
+/// are nested too deeply for the stack, since the reader of CBOR is recursive, where they end too
+/// soon, and where a length is left open, which no file of ours has.
+class DepthCheck {
   public:
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(int64_t) override { return true; }
-    bool number_unsigned(uint64_t) override { return true; }
-    bool number_float(double, const std::string&) override { return true; }
-    bool string(std::string&) override { return true; }
-    bool binary(Json::binary_t&) override { return true; }
-    bool key(std::string&) override { return true; }
-    bool start_object(size_t) override { return ++depth_ < kDeepestValue; }
-    bool start_array(size_t) override { return ++depth_ < kDeepestValue; }
-    bool end_object() override { return --depth_, true; }
-    bool end_array() override { return --depth_, true; }
-    bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+    explicit DepthCheck(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    void run() {
+        values_left_.push_back(1);
+        while (!values_left_.empty()) {
+            if (values_left_.back() == 0) {
+                values_left_.pop_back();
+                continue;
+            }
+            --values_left_.back();
+            value();
+        }
+        if (at_ != bytes_.size()) refuse();
+    }
 
   private:
-    size_t depth_ = 0;
+    [[noreturn]] static void refuse() {
+        throw UserError("it is damaged: its contents are not CBOR");
+    }
+    uint8_t byte() {
+        if (at_ == bytes_.size()) refuse();
+        return static_cast<uint8_t>(bytes_[at_++]);
+    }
+    /// The number in the first byte of a value, or in the bytes behind it.
+    uint64_t number(uint8_t info) {
+        if (info < 24) return info;
+        if (info > 27) refuse();
+        uint64_t out = 0;
+        for (int k = 0; k < 1 << (info - 24); ++k) out = out << 8 | byte();
+        return out;
+    }
+    void value() {
+        enum : uint8_t { Bytes = 2, Text = 3, List = 4, Map = 5, Tag = 6 };
+        const uint8_t first = byte();
+        const auto kind = static_cast<uint8_t>(first >> 5);
+        const uint64_t count = number(first & 31);
+        if (kind == Bytes || kind == Text) {
+            if (count > bytes_.size() - at_) refuse();
+            at_ += count;
+        } else if (kind == List || kind == Map) {
+            if (values_left_.size() >= kDeepestValue || count > bytes_.size()) refuse();
+            values_left_.push_back(kind == Map ? 2 * count : count);
+        } else if (kind == Tag) {
+            ++values_left_.back();  // of the value behind it
+        }
+    }
+
+    std::span<const std::byte> bytes_;
+    size_t at_ = 0;
+    std::vector<uint64_t> values_left_;  // of each list and map around the present place
 };
 
 }  // namespace
 
 SavedProgram read_body(std::span<const std::byte> body) try {
     const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
-    DepthCheck depth;
-    if (!Json::sax_parse(begin, begin + body.size(), &depth, Json::input_format_t::cbor))
-        throw UserError("it is damaged: its contents are not CBOR");
+    DepthCheck(body).run();
     const Json json = Json::from_cbor(begin, begin + body.size());
     SavedProgram out;
     Reader::read(json, Place(), out);

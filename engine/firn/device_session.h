@@ -43,6 +43,8 @@ Session device_session(const DeviceChoice& choice = {});
 /// headers), with a queue on which Firn may submit. It uses nothing that the host does not state,
 /// waits for its own work alone, and opens no window. The handles outlive the session, and all
 /// tensors of it. Throws UserError or DeviceError, see Device::adopt.
+///
+/// Example: `auto on_mine = [](const HostDevice& mine) { return host_session(mine); };` makes one.
 Session host_session(const HostDevice& host);
 
 /// Lists all devices of this machine as text: a line for each, and a line of its rates. The rates
